@@ -1,0 +1,1 @@
+"""References written with numpy only: arrays in, arrays out."""

@@ -1,0 +1,1 @@
+"""References written with torch only, device agnostic: tensors in, tensors out, no synchronisation."""
