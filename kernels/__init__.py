@@ -1,0 +1,1 @@
+"""The Triton kernel stack under test; importable and usable without the fuzzer."""

@@ -1,0 +1,221 @@
+"""Drivers for element-wise helpers: two operands, one operand and a scalar, two (value, index) pairs, integer ramps.
+
+All arrays are (rows, cols) with element strides. Program (i, j) handles one ROW_BLOCK x COL_BLOCK tile; lanes beyond
+the array's edge are masked, and their operands are 0 and 1, so that a masked lane never divides by zero.
+Offsets are 64-bit: the product of an index and a stride may exceed 2**31 in arrays that do.
+"""
+
+from collections.abc import Mapping
+
+import triton
+import triton.language as tl
+
+from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.helpers.fault_hook import inject_fault
+
+
+@triton.jit
+def tile_indices(rows, cols, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr):
+    """Row indices [R, 1], column indices [1, C] and the mask [R, C] of this program's tile."""
+    row = tl.program_id(0).to(tl.int64) * ROW_BLOCK + tl.arange(0, ROW_BLOCK)[:, None]
+    col = tl.program_id(1).to(tl.int64) * COL_BLOCK + tl.arange(0, COL_BLOCK)[None, :]
+    return row, col, (row < rows) & (col < cols)
+
+
+@triton.jit
+def load_operand(pointers, mask, OTHER: tl.constexpr, BOOL: tl.constexpr):
+    """The operand; masked lanes hold OTHER. Booleans lie in memory as bytes."""
+    value = tl.load(pointers, mask=mask, other=OTHER)
+    if BOOL:
+        return value != 0
+    else:
+        return value
+
+
+@triton.jit
+def store_result(pointers, value, mask):
+    """Stores value; Booleans as the bytes 0 and 1."""
+    if value.dtype == tl.int1:
+        tl.store(pointers, value.to(tl.int8), mask=mask)
+    else:
+        tl.store(pointers, value, mask=mask)
+
+
+@triton.jit
+def elementwise_binary_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    b_ptr, b_stride_row, b_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out = HELPER(a, b)."""
+    row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
+    b = load_operand(b_ptr + row * b_stride_row + col * b_stride_col, mask, 1, BOOL)
+    result = inject_fault(HELPER(a, b), a, b, mask, FAULT)
+    store_result(out_ptr + row * out_stride_row + col * out_stride_col, result, mask)
+
+
+@triton.jit
+def elementwise_scalar_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    rows, cols,
+    b,
+    HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    B: tl.constexpr,
+    SCALAR_FIRST: tl.constexpr,
+    BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out = HELPER(a, s), or HELPER(s, a) if SCALAR_FIRST; s is the constexpr B, or the run-time scalar b if B is None.
+
+    s is used as it is: of the type that Triton gives a scalar argument or a literal.
+    """
+    row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 1, BOOL)
+    if B is None:
+        s = b
+    else:
+        s = B
+    if SCALAR_FIRST:
+        result = HELPER(s, a)
+    else:
+        result = HELPER(a, s)
+    result = inject_fault(result, a, a, mask, FAULT)
+    store_result(out_ptr + row * out_stride_row + col * out_stride_col, result, mask)
+
+
+@triton.jit
+def elementwise_pair_with_index_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    a_index_ptr, a_index_stride_row, a_index_stride_col,
+    b_ptr, b_stride_row, b_stride_col,
+    b_index_ptr, b_index_stride_row, b_index_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    out_index_ptr, out_index_stride_row, out_index_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out, out_index = HELPER(a, a_index, b, b_index). BOOL and FAULT concern the values, never the indices."""
+    row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
+    b = load_operand(b_ptr + row * b_stride_row + col * b_stride_col, mask, 1, BOOL)
+    a_index = tl.load(a_index_ptr + row * a_index_stride_row + col * a_index_stride_col, mask=mask, other=0)
+    b_index = tl.load(b_index_ptr + row * b_index_stride_row + col * b_index_stride_col, mask=mask, other=1)
+    value, index = HELPER(a, a_index, b, b_index)
+    value = inject_fault(value, a, b, mask, FAULT)
+    store_result(out_ptr + row * out_stride_row + col * out_stride_col, value, mask)
+    tl.store(out_index_ptr + row * out_index_stride_row + col * out_index_stride_col, index, mask=mask)
+
+
+def integer_ramp_function(
+    out_ptr, divisor_ptr, start, divisor, count,
+    HELPER: tl.constexpr,
+    BLOCK: tl.constexpr,
+    DTYPE: tl.constexpr,
+    START: tl.constexpr, DIVISOR: tl.constexpr,
+    FAULT: tl.constexpr,
+):  # fmt: skip
+    """out[k] = HELPER(k + start, divisor) for k < count, the numerator being computed here, not loaded.
+
+    The compiler knows that such a numerator is contiguous, and derives from it which quotients are equal: this is the
+    shape in which Triton issue 7749 lives. START is the constexpr start, or None for the run-time `start`. The divisor is
+    the constexpr DIVISOR; else, if divisor_ptr is not None, the contiguous array it points to; else the scalar
+    `divisor`, which the compiler may know to be a multiple of 16 (see the two kernels made of this function).
+    Numerator and divisor have the integer type DTYPE; out and divisor arrays are contiguous.
+    """
+    position = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = position < count
+    # Up to 32 bits the ramp is computed in 32 bits and wraps into the type; 64-bit starts need 64 bits from here on.
+    if DTYPE.primitive_bitwidth == 64:
+        ramp = position.to(DTYPE)
+    else:
+        ramp = position
+    if START is None:
+        numerator = (ramp + start).to(DTYPE)
+    else:
+        numerator = (ramp + START).to(DTYPE)
+    if DIVISOR is not None:
+        denominator = tl.full([], DIVISOR, DTYPE)
+    elif divisor_ptr is not None:
+        denominator = tl.load(divisor_ptr + position, mask=mask, other=1)
+    else:
+        denominator = divisor.to(DTYPE)
+    result = inject_fault(HELPER(numerator, denominator), numerator, numerator, mask, FAULT)
+    store_result(out_ptr + position, result, mask)
+
+
+# The scalar arguments of the first kernel are specialised: a launch tells the compiler that a value is a multiple of 16,
+# or that it is 1. Those of the second are not.
+integer_ramp_kernel = triton.jit(integer_ramp_function)
+integer_ramp_unspecialised_kernel = triton.jit(integer_ramp_function, do_not_specialize=["start", "divisor"])
+
+
+def tile_grid(sizes: Mapping[str, int]) -> Grid:
+    """One program per tile, rows on grid axis 0 (up to 2**31 - 1 blocks), columns on axis 1 (up to 65535)."""
+    return cdiv(sizes["rows"], sizes["ROW_BLOCK"]), cdiv(sizes["cols"], sizes["COL_BLOCK"]), 1
+
+
+def ramp_grid(sizes: Mapping[str, int]) -> Grid:
+    """One program per BLOCK positions."""
+    return cdiv(sizes["count"], sizes["BLOCK"]), 1, 1
+
+
+elementwise_binary = Driver(
+    name="elementwise_binary",
+    kernel=elementwise_binary_kernel,
+    inputs=(Array(name="a"), Array(name="b")),
+    outputs=(Array(name="out"),),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
+    grid=tile_grid,
+)
+
+elementwise_scalar = Driver(
+    name="elementwise_scalar",
+    kernel=elementwise_scalar_kernel,
+    inputs=(Array(name="a"),),
+    outputs=(Array(name="out"),),
+    integers=("rows", "cols"),
+    scalars=("b",),
+    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "B", "SCALAR_FIRST", "BOOL", "FAULT"),
+    grid=tile_grid,
+)
+
+elementwise_pair_with_index = Driver(
+    name="elementwise_pair_with_index",
+    kernel=elementwise_pair_with_index_kernel,
+    inputs=(Array(name="a"), Array(name="a_index"), Array(name="b"), Array(name="b_index")),
+    outputs=(Array(name="out"), Array(name="out_index")),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
+    grid=tile_grid,
+)
+
+integer_ramp = Driver(
+    name="integer_ramp",
+    kernel=integer_ramp_kernel,
+    inputs=(Array(name="divisor", axes=()),),
+    outputs=(Array(name="out", axes=()),),
+    integers=("start", "count"),
+    scalars=("divisor",),
+    constexprs=("HELPER", "BLOCK", "DTYPE", "START", "DIVISOR", "FAULT"),
+    grid=ramp_grid,
+)
+
+integer_ramp_unspecialised = Driver(
+    name="integer_ramp_unspecialised",
+    kernel=integer_ramp_unspecialised_kernel,
+    inputs=integer_ramp.inputs,
+    outputs=integer_ramp.outputs,
+    integers=integer_ramp.integers,
+    scalars=integer_ramp.scalars,
+    constexprs=integer_ramp.constexprs,
+    grid=ramp_grid,
+)

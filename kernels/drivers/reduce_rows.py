@@ -1,0 +1,106 @@
+"""Drivers for helpers that reduce a (rows, cols) array along one axis, with and without an index.
+
+AXIS is the axis that disappears: 1 reduces every row, 0 every column. One tile spans that axis, so its block size must
+reach the array's size; the other axis is divided over programs. Results lie at out[row, 0] for AXIS 1 and at
+out[0, col] for AXIS 0. Lanes beyond the array hold PADDING, which should be neutral: +inf for a minimum, 1 for a product.
+"""
+
+from collections.abc import Mapping
+
+import triton
+import triton.language as tl
+
+from kernels.drivers.elementwise import load_operand, store_result
+from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.helpers.fault_hook import inject_fault
+
+
+@triton.jit
+def reduction_indices(rows, cols, AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr):
+    """Row indices [R, 1] and column indices [1, C] of this program's tile, and the indices [K] of the kept axis."""
+    first = tl.program_id(0).to(tl.int64)
+    if AXIS == 1:
+        kept = first * ROW_BLOCK + tl.arange(0, ROW_BLOCK)
+        return kept[:, None], tl.arange(0, COL_BLOCK)[None, :].to(tl.int64), kept
+    else:
+        kept = first * COL_BLOCK + tl.arange(0, COL_BLOCK)
+        return tl.arange(0, ROW_BLOCK)[:, None].to(tl.int64), kept[None, :], kept
+
+
+@triton.jit
+def reduce_rows_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr,
+    AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out = HELPER(a, AXIS)."""
+    row, col, kept = reduction_indices(rows, cols, AXIS, ROW_BLOCK, COL_BLOCK)
+    mask = (row < rows) & (col < cols)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, PADDING, BOOL)
+    result = inject_fault(HELPER(a, AXIS), a, a, mask, FAULT)
+    if AXIS == 1:
+        store_result(out_ptr + kept * out_stride_row, result, kept < rows)
+    else:
+        store_result(out_ptr + kept * out_stride_col, result, kept < cols)
+
+
+@triton.jit
+def reduce_rows_with_index_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    index_ptr, index_stride_row, index_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    out_index_ptr, out_index_stride_row, out_index_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr,
+    AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    PADDING: tl.constexpr, INDEX_PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out, out_index = HELPER(a, index, AXIS). INDEX_PADDING should exceed every index, so that padding loses ties."""
+    row, col, kept = reduction_indices(rows, cols, AXIS, ROW_BLOCK, COL_BLOCK)
+    mask = (row < rows) & (col < cols)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, PADDING, BOOL)
+    index = tl.load(index_ptr + row * index_stride_row + col * index_stride_col, mask=mask, other=INDEX_PADDING)
+    value, best = HELPER(a, index, AXIS)
+    value = inject_fault(value, a, a, mask, FAULT)
+    if AXIS == 1:
+        store_result(out_ptr + kept * out_stride_row, value, kept < rows)
+        tl.store(out_index_ptr + kept * out_index_stride_row, best, mask=kept < rows)
+    else:
+        store_result(out_ptr + kept * out_stride_col, value, kept < cols)
+        tl.store(out_index_ptr + kept * out_index_stride_col, best, mask=kept < cols)
+
+
+def reduction_grid(sizes: Mapping[str, int]) -> Grid:
+    """One program per tile of the kept axis. Raises ValueError if one tile cannot span the reduced axis."""
+    reduced, block, kept, kept_block = (
+        ("cols", "COL_BLOCK", "rows", "ROW_BLOCK") if sizes["AXIS"] == 1 else ("rows", "ROW_BLOCK", "cols", "COL_BLOCK")
+    )
+    if sizes[block] < sizes[reduced]:
+        raise ValueError(
+            f"{block}={sizes[block]} is smaller than {reduced}={sizes[reduced]}: choose a power of two that reaches it"
+        )
+    return cdiv(sizes[kept], sizes[kept_block]), 1, 1
+
+
+reduce_rows = Driver(
+    name="reduce_rows",
+    kernel=reduce_rows_kernel,
+    inputs=(Array(name="a"),),
+    outputs=(Array(name="out"),),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "AXIS", "ROW_BLOCK", "COL_BLOCK", "PADDING", "BOOL", "FAULT"),
+    grid=reduction_grid,
+)
+
+reduce_rows_with_index = Driver(
+    name="reduce_rows_with_index",
+    kernel=reduce_rows_with_index_kernel,
+    inputs=(Array(name="a"), Array(name="index")),
+    outputs=(Array(name="out"), Array(name="out_index")),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "AXIS", "ROW_BLOCK", "COL_BLOCK", "PADDING", "INDEX_PADDING", "BOOL", "FAULT"),
+    grid=reduction_grid,
+)
