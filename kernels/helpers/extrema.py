@@ -25,8 +25,13 @@ def comparable(x):
 @triton.jit
 def is_nan(x):
     """True where x is NaN; all False, at no cost, for integers and Booleans."""
-    # Only a NaN differs from itself.
-    return x != x
+    return x != x  # noqa: PLR0124  (only a NaN differs from itself)
+
+
+@triton.jit
+def is_number(x):
+    """True where x is not NaN. Spelt without `not`, which on blocks is one truth value in the interpreter."""
+    return x == x  # noqa: PLR0124
 
 
 @triton.jit
@@ -78,8 +83,7 @@ def minimum_with_index(a_value, a_index, b_value, b_index):
     """
     x = comparable(a_value)
     y = comparable(b_value)
-    # `y == y` says "b is no NaN" without a `not`, which on blocks is a truth value in the interpreter.
-    a_wins = (x < y) | (is_nan(x) & (y == y)) | ties_break_to_a(x, a_index, y, b_index)
+    a_wins = (x < y) | (is_nan(x) & is_number(y)) | ties_break_to_a(x, a_index, y, b_index)
     return tl.where(a_wins, a_value, b_value), tl.where(a_wins, a_index, b_index)
 
 
@@ -91,7 +95,7 @@ def maximum_with_index(a_value, a_index, b_value, b_index):
     """
     x = comparable(a_value)
     y = comparable(b_value)
-    a_wins = (x > y) | (is_nan(x) & (y == y)) | ties_break_to_a(x, a_index, y, b_index)
+    a_wins = (x > y) | (is_nan(x) & is_number(y)) | ties_break_to_a(x, a_index, y, b_index)
     return tl.where(a_wins, a_value, b_value), tl.where(a_wins, a_index, b_index)
 
 

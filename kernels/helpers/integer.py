@@ -21,12 +21,11 @@ def promote_integers(a, b):
 
     Literals take the type of the other side. Mixed signedness is a compile-time error, as it is for Triton's own `//`.
     """
-    if isinstance(a, tl.tensor):
-        if isinstance(b, tl.tensor):
-            tl.static_assert(
-                a.dtype.is_int_signed() == b.dtype.is_int_signed(),
-                "a and b differ in signedness: cast one of them first",
-            )
+    if isinstance(a, tl.tensor) and isinstance(b, tl.tensor):
+        tl.static_assert(
+            a.dtype.is_int_signed() == b.dtype.is_int_signed(),
+            "a and b differ in signedness: cast one of them first",
+        )
     # OR promotes like `+`, but cannot overflow, so the overflow sanitizer has nothing to say. Its value is unused.
     promoted: tl.constexpr = as_tensor(a | b).dtype
     x, y = tl.broadcast(as_tensor(a), as_tensor(b))
