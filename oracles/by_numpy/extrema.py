@@ -14,6 +14,11 @@ Array = npt.NDArray[Any]
 Pair = tuple[Array, Array]
 
 
+# ml_dtypes raises the invalid flag when it compares or selects NaNs; the result is what counts here.
+def _quiet() -> np.errstate:
+    return np.errstate(invalid="ignore")
+
+
 def _checked(*arrays: Array) -> None:
     names = {name_of_array(array) for array in arrays}
     if len(names) != 1 or names & set(FP8):
@@ -21,26 +26,30 @@ def _checked(*arrays: Array) -> None:
 
 
 def _nan(x: Array) -> npt.NDArray[np.bool_]:
-    return np.asarray(x != x)
+    with _quiet():
+        return np.asarray(x != x)
 
 
 def minimum(a: Array, b: Array) -> Array:
     """Element-wise smaller value, NaN if either is NaN; compare with NUM0."""
     _checked(a, b)
-    return np.minimum(a, b)
+    with _quiet():
+        return np.asarray(np.minimum(a, b))
 
 
 def maximum(a: Array, b: Array) -> Array:
     """Element-wise larger value, NaN if either is NaN; compare with NUM0."""
     _checked(a, b)
-    return np.maximum(a, b)
+    with _quiet():
+        return np.asarray(np.maximum(a, b))
 
 
 def _reduced(x: Array, axis: int, ufunc: np.ufunc) -> Array:
     _checked(x)
     if x.shape[axis] == 0:
         raise OracleError("minimum and maximum have no identity; give the axis at least one element")
-    return np.asarray(ufunc.reduce(x, axis=axis))
+    with _quiet():
+        return np.asarray(ufunc.reduce(x, axis=axis))
 
 
 def min2(x: Array, axis: int = -1) -> Array:
@@ -56,8 +65,9 @@ def max2(x: Array, axis: int = -1) -> Array:
 def _pairwise(av: Array, ai: Array, bv: Array, bi: Array, *, largest: bool) -> Pair:
     _checked(av, bv)
     nan_a, nan_b = _nan(av), _nan(bv)
-    better = np.greater(av, bv) if largest else np.less(av, bv)
-    tie = (nan_a & nan_b) | np.equal(av, bv)
+    with _quiet():
+        better = np.greater(av, bv) if largest else np.less(av, bv)
+        tie = (nan_a & nan_b) | np.equal(av, bv)
     first = np.where(nan_a | nan_b, nan_a & ~nan_b, better) | (tie & (ai < bi))
     return np.where(first, av, bv), np.where(first, ai, bi)
 
@@ -78,7 +88,8 @@ def maximum_with_index(av: Array, ai: Array, bv: Array, bi: Array) -> Pair:
 
 def _reduce_pairs(value: Array, index: Array, axis: int, ufunc: np.ufunc) -> Pair:
     best = np.expand_dims(_reduced(value, axis, ufunc), axis)
-    candidate = np.where(_nan(best), _nan(value), value == best)
+    with _quiet():
+        candidate = np.where(_nan(best), _nan(value), value == best)
     lowest = np.where(candidate, index, np.iinfo(index.dtype).max).min(axis=axis, keepdims=True)
     position = np.argmax(candidate & (index == lowest), axis=axis, keepdims=True)
     return (

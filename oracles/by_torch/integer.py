@@ -72,7 +72,7 @@ def _divmod(a: torch.Tensor, b: torch.Tensor) -> tuple[DType, torch.Tensor, torc
 def division_defined(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """False where the contract leaves the result open: a zero divisor (helpers.md §4)."""
     defined = to_bits(b) != 0
-    return torch.broadcast_tensors(to_bits(a), defined)[1]
+    return defined | torch.zeros_like(to_bits(a), dtype=torch.bool)
 
 
 def add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
