@@ -1,0 +1,42 @@
+"""Repair: device assertions are checked, and a violated one has a type of its own.
+
+Unrepaired, `tl.device_assert` does nothing. Triton's switch for it also turns on checks for integer overflow, which
+are left off: wrapping arithmetic is part of the contract (helpers.md §8).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from fuzz.interpreter.faults import AssumptionViolated, DeviceAssertFailed
+from fuzz.interpreter.patching import Patches
+from fuzz.versions import interpreter_module
+
+
+def apply(patches: Patches) -> None:
+    """Set the builder's options and replace what it does for assertions."""
+    module = interpreter_module()
+
+    def false_lanes(condition: Any) -> str:
+        data = np.asarray(condition.data)
+        lanes = np.flatnonzero(~data.ravel().astype(bool))
+        shown = ", ".join(map(str, lanes[:8])) + (", ..." if lanes.size > 8 else "")
+        return f"false in {lanes.size} of {data.size} lanes ({shown})" if lanes.size else ""
+
+    def create_assert(self: Any, condition: Any, message: Any) -> None:
+        lanes = false_lanes(condition)
+        if lanes:
+            raise DeviceAssertFailed(f"device assertion {message!s}: {lanes}")
+
+    def create_assume(self: Any, condition: Any) -> None:
+        lanes = false_lanes(condition)
+        if lanes:
+            raise AssumptionViolated(f"tl.assume: {lanes}")
+
+    options = dataclasses.replace(module.interpreter_builder.options, debug=True, sanitize_overflow=False)
+    patches.set(module.interpreter_builder, "options", options)
+    patches.set(module.InterpreterBuilder, "create_assert", create_assert)
+    patches.set(module.InterpreterBuilder, "create_assume", create_assume)

@@ -1,0 +1,72 @@
+"""Repairs that bring Triton 3.6.0's interpreter to what 3.9.0's does: int1 arithmetic, shifts, fma.
+
+Each has its own switch; none is installed where the feature test in `fuzz.versions` finds the behaviour right.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.interpreter.narrow_floats import FP16, fma_once
+from fuzz.interpreter.patching import Patches
+from fuzz.versions import interpreter_module
+
+
+def apply_int1_arithmetic(patches: Patches) -> None:
+    """+ - * on int1 wrap modulo 2, where numpy saturates (True + True is True) or refuses (True - True)."""
+    module = interpreter_module()
+    exclusive = {np.add, np.subtract}
+
+    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
+        def binary_op(self: Any, lhs: Any, rhs: Any, op: Any) -> Any:
+            if lhs.data.dtype == np.bool_ and rhs.data.dtype == np.bool_ and op in exclusive:
+                return module.TensorHandle(lhs.data ^ rhs.data, lhs.dtype.scalar)
+            return call(self, lhs, rhs, op)
+
+        return binary_op
+
+    patches.wrap(module.InterpreterBuilder, "binary_op", wrapper)
+
+
+def apply_shift_operands(patches: Patches) -> None:
+    """`>>` works on copies; unrepaired, it turns unsigned operands into signed ones for every later use."""
+    module = interpreter_module()
+
+    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
+        def create_ashr(self: Any, lhs: Any, rhs: Any) -> Any:
+            return call(self, lhs.clone(), rhs.clone())
+
+        return create_ashr
+
+    patches.wrap(module.InterpreterBuilder, "create_ashr", wrapper)
+
+
+def apply_fma(patches: Patches) -> None:
+    """`tl.fma` rounds once, in fp16, fp32 and fp64."""
+    module = interpreter_module()
+    exact = ctypes.CDLL(None).fma
+    exact.restype, exact.argtypes = ctypes.c_double, [ctypes.c_double] * 3
+    fp64 = np.vectorize(exact, otypes=[np.float64])
+
+    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
+        def create_fma(self: Any, x: Any, y: Any, z: Any) -> Any:
+            storage = z.data.dtype
+            if storage.kind != "f":
+                return call(self, x, y, z)
+            operands = np.broadcast_arrays(x.data, y.data, z.data)
+            with np.errstate(all="ignore"):
+                if storage == np.float64:
+                    result = fp64(*operands)
+                elif storage == np.float32:
+                    result = fma_once(*operands, None)
+                else:
+                    result = fma_once(*operands, FP16).view(np.float16)
+            return module.TensorHandle(result, z.dtype.scalar)
+
+        return create_fma
+
+    patches.wrap(module.InterpreterBuilder, "create_fma", wrapper)

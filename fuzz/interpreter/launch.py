@@ -1,0 +1,59 @@
+"""Around every interpreted launch: silence numpy, and let faults surface under their own type.
+
+numpy warns about overflow, NaN and division by zero; in a kernel these are ordinary values, and a warning per
+launch would drown the reports. This module is always installed: without it no other repair could report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.interpreter.faults import InterpreterFault
+from fuzz.interpreter.patching import Patches
+from fuzz.versions import interpreter_module
+
+
+def fault_behind(error: BaseException) -> InterpreterFault | None:
+    """The innermost fault in the chain of causes of `error`, None if there is none."""
+    found: InterpreterFault | None = None
+    link: BaseException | None = error
+    while link is not None:
+        if isinstance(link, InterpreterFault):
+            found = link
+        link = link.__cause__
+    return found
+
+
+def apply(patches: Patches) -> None:
+    """Wrap the grid executor."""
+    module = interpreter_module()
+
+    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with np.errstate(all="ignore"):
+                try:
+                    return call(self, *args, **kwargs)
+                except module.InterpreterError as error:
+                    fault = fault_behind(error)
+                    if fault is None:
+                        raise
+                    # The chain that Triton built carries the kernel and helper lines; keep it, without a cycle.
+                    raise fault from _without(error, fault)
+
+        return __call__
+
+    patches.wrap(module.GridExecutor, "__call__", wrapper)
+
+
+def _without(error: BaseException, fault: InterpreterFault) -> BaseException:
+    link = error
+    while link.__cause__ is not None:
+        if link.__cause__ is fault:
+            link.__cause__ = None
+            link.__context__ = None
+            break
+        link = link.__cause__
+    return error

@@ -1,0 +1,205 @@
+"""The builder's memory methods, wrapped so that a trace sees each access: checked, executed, accounted.
+
+All accesses end in four methods: masked load, masked store, atomic read-modify-write and compare-and-swap. The others
+(descriptors, block pointers of Triton 3.6.0, atomic load/store/poll of 3.9.0) call the first two and only contribute
+the name of the operation. Trailing arguments differ between versions and pass through untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.interpreter.narrow_floats import Array
+from fuzz.interpreter.patching import Patches
+from fuzz.interpreter.shadow_memory import bit_patterns
+from fuzz.interpreter.trace import Trace, memory_bits
+from fuzz.interpreter.undefined import mark_undefined, undefined_lanes
+from fuzz.versions import interpreter_module, mask_lanes
+
+_NAMED = {
+    "create_atomic_load": "atomic_load", "create_atomic_store": "atomic_store", "create_atomic_poll": "atomic_poll",
+    "create_tensor_pointer_load": "block_pointer_load", "create_tensor_pointer_store": "block_pointer_store",
+    "create_descriptor_load": "descriptor_load", "create_descriptor_store": "descriptor_store",
+    "create_descriptor_gather": "descriptor_gather", "create_descriptor_scatter": "descriptor_scatter",
+}
+# Position of the memory ordering among the arguments after `ptr`.
+_ORDERING = {"create_atomic_load": 1, "create_atomic_store": 2, "create_atomic_poll": 2}
+_ATOMIC = frozenset({"atomic_load", "atomic_store", "atomic_poll"})
+
+Call = Callable[..., Any]
+
+
+def apply(patches: Patches, trace: Trace) -> None:
+    """Wrap the memory methods on behalf of `trace`."""
+    operations = _Operations(trace)
+    builder = interpreter_module().InterpreterBuilder
+    patches.wrap(builder, "create_masked_load", operations.load)
+    patches.wrap(builder, "create_masked_store", operations.store)
+    patches.wrap(builder, "create_atomic_rmw", operations.read_modify_write)
+    patches.wrap(builder, "create_atomic_cas", operations.compare_and_swap)
+    patches.wrap(builder, "create_barrier", operations.barrier)
+    for name, operation in _NAMED.items():
+        patches.wrap(builder, name, lambda call, name=name, operation=operation: operations.named(
+            call, operation, _ORDERING.get(name)))
+
+
+class _Operations:
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.outer: str | None = None
+
+    def named(self, call: Call, operation: str, ordering: int | None) -> Call:
+        """A method that consists of masked loads or stores and gives them its name."""
+        def method(builder: Any, first: Any, *rest: Any, **kwargs: Any) -> Any:
+            if self.outer is not None:
+                return call(builder, first, *rest, **kwargs)
+            trace, self.outer = self.trace, operation
+            try:
+                if ordering is None:
+                    return call(builder, first, *rest, **kwargs)
+                program, semantic = trace.accessor().program, rest[ordering]
+                mask = rest[ordering - 1] if operation != "atomic_poll" else _all_active(first)
+                trace.synchronise(first, mask, semantic, program, before=True)
+                result = call(builder, first, *rest, **kwargs)
+                trace.synchronise(first, mask, semantic, program, before=False)
+                return result
+            finally:
+                self.outer = None
+
+        return method
+
+    def load(self, call: Call) -> Call:
+        """create_masked_load(ptrs, mask, other, ...)."""
+        def create_masked_load(builder: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
+            trace, operation = self.trace, self.outer or "load"
+            size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
+            self.check_operands(ptrs, mask)
+            parts = trace.resolve(operation, ptrs, mask, size)
+            result = call(builder, ptrs, mask, other, *rest, **kwargs)
+            accessor = trace.accessor()
+            for part in parts:
+                memory, elements = trace.memory(part.buffer), trace.elements(part, size)
+                conflicts = (memory.update(elements, accessor, writes=False) if operation in _ATOMIC
+                             else memory.read(elements, accessor))
+                trace.report_conflicts(part, accessor, conflicts)
+                self.inherit(result, part, memory.undefined[part.elements])
+            if operation in _ATOMIC:
+                bits = bit_patterns(result.data)
+                trace.waits(operation, ptrs, accessor.program, bits, bits)
+            if trace.keeps_events:
+                bits = bit_patterns(result.data)
+                trace.keep(operation, ptrs, mask, parts, bits, bits)
+            return result
+
+        return create_masked_load
+
+    def store(self, call: Call) -> Call:
+        """create_masked_store(ptrs, value, mask, ...)."""
+        def create_masked_store(builder: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **kwargs: Any) -> Any:
+            trace, operation = self.trace, self.outer or "store"
+            size = int(value.data.dtype.itemsize)
+            self.check_operands(ptrs, mask)
+            parts = trace.resolve(operation, ptrs, mask, size)
+            before = memory_bits(ptrs, mask, value.data.dtype) if trace.keeps_events else None
+            result = call(builder, ptrs, value, mask, *rest, **kwargs)
+            accessor, lanes = trace.accessor(), undefined_lanes(value)
+            trace.progress()
+            for part in parts:
+                memory, elements = trace.memory(part.buffer), trace.elements(part, size)
+                conflicts = (memory.update(elements, accessor, writes=True) if operation in _ATOMIC
+                             else memory.write(elements, accessor))
+                trace.report_conflicts(part, accessor, conflicts)
+                self.deposit("store", part, elements, lanes)
+            if before is not None:
+                trace.keep(operation, ptrs, mask, parts, before, bit_patterns(value.data))
+            return result
+
+        return create_masked_store
+
+    def read_modify_write(self, call: Call) -> Call:
+        """create_atomic_rmw(op, ptr, value, mask, ordering, scope)."""
+        def create_atomic_rmw(builder: Any, op: Any, ptr: Any, val: Any, mask: Any, sem: Any, scope: Any) -> Any:
+            return self.atomic("atomic_rmw", ptr, mask, sem, (val,),
+                               lambda: call(builder, op, ptr, val, mask, sem, scope))
+
+        return create_atomic_rmw
+
+    def compare_and_swap(self, call: Call) -> Call:
+        """create_atomic_cas(ptr, expected, value, ordering, scope)."""
+        def create_atomic_cas(builder: Any, ptr: Any, cmp: Any, val: Any, sem: Any, scope: Any) -> Any:
+            return self.atomic("atomic_cas", ptr, _all_active(ptr), sem, (cmp, val),
+                               lambda: call(builder, ptr, cmp, val, sem, scope))
+
+        return create_atomic_cas
+
+    def atomic(
+        self, operation: str, ptr: Any, mask: Any, sem: Any, operands: tuple[Any, ...], execute: Callable[[], Any]
+    ) -> Any:
+        """Check, execute and account for an atomic update."""
+        trace, dtype = self.trace, operands[-1].data.dtype
+        self.check_operands(ptr, mask)
+        parts = trace.resolve(operation, ptr, mask, int(dtype.itemsize))
+        accessor = trace.accessor()
+        trace.synchronise(ptr, mask, sem, accessor.program, before=True)
+        before = memory_bits(ptr, mask, dtype)
+        result = execute()
+        after = memory_bits(ptr, mask, dtype)
+        trace.synchronise(ptr, mask, sem, accessor.program, before=False)
+        accessor = trace.accessor()
+        for part in parts:
+            memory, elements = trace.memory(part.buffer), trace.elements(part, int(dtype.itemsize))
+            trace.report_conflicts(part, accessor, memory.update(elements, accessor, writes=True))
+            self.inherit(result, part, memory.undefined[part.elements])
+            kept = memory.undefined[elements].copy()
+            for operand in operands:
+                self.deposit("atomic operand", part, elements, undefined_lanes(operand))
+                kept |= memory.undefined[elements]
+            memory.undefined[elements] = kept
+        trace.waits(operation, ptr, accessor.program, before, after)
+        if trace.keeps_events:
+            trace.keep(operation, ptr, mask, parts, before, after)
+        return result
+
+    def barrier(self, call: Call) -> Call:
+        """create_barrier()."""
+        def create_barrier(builder: Any, *rest: Any) -> Any:
+            if self.trace.keeps_events:
+                self.trace.keep_barrier()
+            return call(builder, *rest)
+
+        return create_barrier
+
+    def check_operands(self, ptrs: Any, mask: Any) -> None:
+        """Report undefined masks, and undefined addresses of active lanes."""
+        for use, handle in (("mask", mask), ("address", ptrs)):
+            lanes = undefined_lanes(handle)
+            if lanes is not None:
+                count = int((lanes & mask_lanes(mask)).sum()) if use == "address" else int(lanes.sum())
+                if count:
+                    self.trace.report_undefined(use, count)
+
+    def inherit(self, result: Any, part: Any, lanes: Array) -> None:
+        """Give `result` the undefined content of the memory it was read from."""
+        if self.trace.undefined_checked and lanes.any():
+            everywhere = np.zeros(result.data.size, dtype=bool)
+            everywhere[part.lanes] = lanes
+            mark_undefined(result, everywhere.reshape(result.data.shape))
+
+    def deposit(self, use: str, part: Any, elements: Array, lanes: Array | None) -> None:
+        """Note in memory which elements now hold undefined content."""
+        memory = self.trace.memory(part.buffer)
+        if lanes is None:
+            memory.undefined[elements] = False
+            return
+        stored = np.repeat(lanes.ravel()[part.lanes], elements.size // part.elements.size)
+        memory.undefined[elements] = stored
+        if stored.any():
+            self.trace.report_undefined(use, int(stored.sum()), part, int(elements[int(np.argmax(stored))]))
+
+
+def _all_active(ptr: Any) -> Any:
+    module = interpreter_module()
+    return module.TensorHandle(np.ones(np.shape(ptr.data), dtype=bool), module.tl.int1)

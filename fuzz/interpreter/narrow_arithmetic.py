@@ -1,0 +1,155 @@
+"""Repair: bf16 and fp8 take part in arithmetic, comparison, reduction and dot with their values.
+
+Unrepaired (Triton 3.6.0 and 3.9.0) all of these work on the bit patterns, read as unsigned integers. Here operands
+are decoded to fp32, the operation runs in fp32, and the result is rounded once. For + - * / that equals the narrow
+operation, because fp32 has more than twice the precision. Sums and scans accumulate in fp32 and round at the end:
+more exact than compiled code, which rounds after each step. Contract: oracles.md §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.interpreter.narrow_floats import NARROW, Array, FloatFormat, decode, encode, fma_once
+from fuzz.interpreter.patching import Patches
+from fuzz.versions import interpreter_module, triton_language
+
+
+def _form(handle: Any) -> FloatFormat | None:
+    """The narrow format in which `handle` stores its data, None for formats that numpy knows."""
+    if handle.data.dtype == np.bool_:
+        return None
+    return NARROW.get(handle.dtype.scalar.name)
+
+
+def apply(patches: Patches) -> None:
+    """Wrap the builder's generic operations and the reduction classes."""
+    module = interpreter_module()
+    _repair_operations(patches, module.InterpreterBuilder, module.TensorHandle)
+    _repair_reductions(patches, module)
+    _repair_atomic_add(patches, module)
+
+
+def _repair_operations(patches: Patches, builder: Any, handle: Any) -> None:
+    tl = triton_language()
+
+    def widened(operand: Any) -> Any:
+        form = _form(operand)
+        return operand if form is None else handle(decode(operand.data, form), tl.float32)
+
+    def pack(output: Array, form: FloatFormat, dtype: Any) -> Any:
+        if output.dtype == np.bool_:
+            return handle(output, tl.int1)
+        return handle(encode(output, form), dtype.scalar)
+
+    def binary(call: Callable[..., Any]) -> Callable[..., Any]:
+        def binary_op(self: Any, lhs: Any, rhs: Any, op: Any) -> Any:
+            form = _form(lhs)
+            if form is None:
+                return call(self, lhs, rhs, op)
+            with np.errstate(all="ignore"):
+                return pack(op(decode(lhs.data, form), decode(rhs.data, form)), form, lhs.dtype)
+
+        return binary_op
+
+    def unary(call: Callable[..., Any]) -> Callable[..., Any]:
+        def unary_op(self: Any, arg: Any, op: Any) -> Any:
+            form = _form(arg)
+            if form is None:
+                return call(self, arg, op)
+            with np.errstate(all="ignore"):
+                return pack(op(decode(arg.data, form)), form, arg.dtype)
+
+        return unary_op
+
+    def clamp(call: Callable[..., Any]) -> Callable[..., Any]:
+        def create_clampf(self: Any, arg: Any, lo: Any, hi: Any, propagate_nans: Any) -> Any:
+            form = _form(arg)
+            if form is None:
+                return call(self, arg, lo, hi, propagate_nans)
+            wide = call(self, widened(arg), widened(lo), widened(hi), propagate_nans)
+            return pack(wide.data, form, arg.dtype)
+
+        return create_clampf
+
+    def fma(call: Callable[..., Any]) -> Callable[..., Any]:
+        def create_fma(self: Any, x: Any, y: Any, z: Any) -> Any:
+            form = _form(z)
+            if form is None:
+                return call(self, x, y, z)
+            with np.errstate(all="ignore"):
+                bits = fma_once(*(decode(operand.data, form) for operand in (x, y, z)), form)
+            return handle(bits, z.dtype.scalar)
+
+        return create_fma
+
+    def dot(call: Callable[..., Any]) -> Callable[..., Any]:
+        def create_dot(self: Any, a: Any, b: Any, d: Any, *rest: Any, **named: Any) -> Any:
+            return call(self, widened(a), widened(b), d, *rest, **named)
+
+        return create_dot
+
+    patches.wrap(builder, "binary_op", binary)
+    patches.wrap(builder, "unary_op", unary)
+    patches.wrap(builder, "create_clampf", clamp)
+    patches.wrap(builder, "create_fma", fma)
+    patches.wrap(builder, "create_dot", dot)
+
+
+def _repair_reductions(patches: Patches, module: Any) -> None:
+    tl = triton_language()
+
+    def widened(tensor: Any) -> Any:
+        data = decode(tensor.handle.data, NARROW[tensor.dtype.name])
+        return tl.core.tensor(module.TensorHandle(data, tl.float32), tl.block_type(tl.float32, list(data.shape)))
+
+    def narrowed(self: Any, wide: Any, dtype: Any) -> Any:
+        if wide.dtype != tl.float32:
+            return wide
+        bits = encode(wide.handle.data, NARROW[dtype.name])
+        tensor = self.to_tensor(bits, dtype)
+        tensor.type = wide.type.with_element_ty(dtype) if wide.type.is_block() else dtype
+        return tensor
+
+    def through_fp32(call: Callable[..., Any]) -> Callable[..., Any]:
+        def reduce(self: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            tensor = tensor[0] if isinstance(tensor, tuple) else tensor
+            if tensor.dtype.name not in NARROW:
+                return call(self, tensor, *args, **kwargs)
+            wide = call(self, widened(tensor), *args, **kwargs)
+            if isinstance(wide, (list, tuple)):
+                return type(wide)(narrowed(self, part, tensor.dtype) for part in wide)
+            return narrowed(self, wide, tensor.dtype)
+
+        return reduce
+
+    for owner, name in ((module.ReduceOps, "sum"), (module.ReduceOps, "min_max"),
+                        (module.ScanOps, "cumsum"), (module.ScanOps, "cumprod")):
+        patches.wrap(owner, name, through_fp32)
+
+
+def _repair_atomic_add(patches: Patches, module: Any) -> None:
+    def atomic(call: Callable[..., Any]) -> Callable[..., Any]:
+        def create_atomic_rmw(self: Any, rmwOp: Any, ptr: Any, val: Any, mask: Any, sem: Any, scope: Any) -> Any:
+            form = _form(val)
+            if form is None or rmwOp != module._ir.ATOMIC_OP.FADD:
+                return call(self, rmwOp, ptr, val, mask, sem, scope)
+            native, storage = module._interpreter, form.storage
+            addresses, active, values = (np.ascontiguousarray(array).ravel() for array in np.broadcast_arrays(
+                ptr.data, mask.data, decode(val.data, form)))
+            before = np.zeros(addresses.shape, dtype=storage)
+            true, zero = np.ones(1, dtype=bool), np.zeros(1, dtype=storage)
+            # Lane by lane: lanes of one block may name the same address.
+            for lane in np.flatnonzero(active):
+                address = addresses[lane:lane + 1]
+                before[lane:lane + 1] = native.load(address, true, zero, storage)
+                total = decode(before[lane:lane + 1], form) + values[lane:lane + 1]
+                native.store(address, encode(total, form), true)
+            return module.TensorHandle(before.reshape(ptr.data.shape), val.dtype.scalar)
+
+        return create_atomic_rmw
+
+    patches.wrap(module.InterpreterBuilder, "create_atomic_rmw", atomic)

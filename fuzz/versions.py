@@ -1,0 +1,99 @@
+"""What differs between the Triton versions that tridiff supports, found by trying, never by a version string.
+
+Every other module asks here. Each answer is computed once per process and imports Triton only when asked, so
+that importing this module costs nothing and works where Triton is absent.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@functools.cache
+def interpreter_module() -> Any:
+    """The module that holds Triton's interpreter: the builder class, the tensor handles, the grid executor."""
+    return importlib.import_module("triton.runtime.interpreter")
+
+
+@functools.cache
+def triton_language() -> Any:
+    """`triton.language`."""
+    return importlib.import_module("triton.language")
+
+
+def interpreting() -> bool:
+    """Whether this process interprets kernels, that is, TRITON_INTERPRET was set before Triton was imported.
+
+    Triton's own device functions (`tl.sum` and its like) are bound to one mode at import; they are the evidence.
+    """
+    return isinstance(triton_language().sum, interpreter_module().InterpretedFunction)
+
+
+def mask_lanes(mask: Any) -> Any:
+    """bool array of a mask that the interpreter's builder was given.
+
+    A tensor handle mostly; Triton 3.6.0 passes a bare array for block pointers and descriptors.
+    """
+    import numpy as np
+
+    return np.asarray(mask.data)
+
+
+@dataclass(frozen=True)
+class InterpreterFeatures:
+    """What the interpreter of the installed Triton gets right or has on its own (3.6.0 / 3.9.0 in brackets).
+
+    block_pointers: block pointers exist (yes / no).
+    atomic_poll: atomic load, store and poll exist (no / yes).
+    chained_comparison: `a < b < c` on blocks is evaluated per lane (no / yes).
+    bf16_constants: a non-zero bf16 constant can be built (no / yes).
+    minnum_drops_nan: `tl.minimum`/`tl.maximum` drop a single NaN, as compiled code does (no / yes).
+    int1_wraps: arithmetic on int1 wraps modulo 2 (no / yes).
+    fma_rounds_once: fp32 `tl.fma` rounds once (no / yes).
+    ashr_keeps_operands: `>>` on unsigned blocks leaves its operands alone (no / yes).
+    """
+
+    block_pointers: bool
+    atomic_poll: bool
+    chained_comparison: bool
+    bf16_constants: bool
+    minnum_drops_nan: bool
+    int1_wraps: bool
+    fma_rounds_once: bool
+    ashr_keeps_operands: bool
+
+
+@functools.cache
+def interpreter_features() -> InterpreterFeatures:
+    """Try the unrepaired interpreter builder on single elements; ask before any repair is installed."""
+    import numpy as np
+
+    module, tl = interpreter_module(), triton_language()
+    builder = module.InterpreterBuilder
+
+    def handle(value: Any, numpy_type: Any, triton_type: Any) -> Any:
+        return module.TensorHandle(np.array([value], dtype=numpy_type), triton_type)
+
+    def probe(method: str, *operands: Any) -> Any:
+        return getattr(builder(), method)(*operands).data.item()
+
+    true = handle(True, np.bool_, tl.int1)
+    one, nan = handle(1.0, np.float32, tl.float32), handle(np.nan, np.float32, tl.float32)
+    # (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24; the last term survives only if the product is not rounded.
+    near = handle(1.0 + 2.0**-12, np.float32, tl.float32)
+    minus = handle(-(1.0 + 2.0**-11), np.float32, tl.float32)
+    byte, shift = handle(0x80, np.uint8, tl.uint8), handle(1, np.uint8, tl.uint8)
+    probe("create_ashr", byte, shift)
+    return InterpreterFeatures(
+        block_pointers=hasattr(builder, "create_make_block_ptr"),
+        atomic_poll=hasattr(builder, "create_atomic_poll"),
+        chained_comparison=hasattr(module, "_InterpreterComparison"),
+        bf16_constants=hasattr(builder, "get_bf16"),
+        minnum_drops_nan=probe("create_minnumf", nan, one) == 1.0,
+        int1_wraps=probe("create_add", true, true) is False,
+        fma_rounds_once=probe("create_fma", near, near, minus) == 2.0**-24,
+        ashr_keeps_operands=byte.data.dtype == np.uint8,
+    )
