@@ -85,7 +85,8 @@ def encode(values: Array, form: FloatFormat, *, toward_zero: bool = False) -> Ar
     exact = _as_float64(values)
     magnitude = np.abs(exact)
     _, exponent = np.frexp(magnitude)
-    exponent = np.maximum(exponent.astype(np.int64) - 1, 1 - form.bias)
+    # frexp gives zero the exponent of 0.5; subnormals and zero share the smallest one.
+    exponent = np.where(magnitude == 0, 1 - form.bias, np.maximum(exponent.astype(np.int64) - 1, 1 - form.bias))
     with np.errstate(all="ignore"):
         steps = np.ldexp(magnitude, form.mantissa_bits - exponent)
         steps = np.trunc(steps) if toward_zero else np.rint(steps)

@@ -1,0 +1,360 @@
+"""bf16 and fp8 in interpreted kernels: conversions and arithmetic, with and without the repairs."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+from fuzz.interpreter import Repairs, repaired
+from fuzz.versions import interpreter_features
+from tests.unit.interpreter.defects import defect
+
+
+@triton.jit
+def convert(src, dst, T: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, tl.load(src + i).to(T))
+
+
+@triton.jit
+def convert_toward_zero(src, dst, T: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, tl.load(src + i).to(T, fp_downcast_rounding="rtz"))
+
+
+def random_floats(dtype: torch.dtype, count: int = 4096) -> torch.Tensor:
+    """Random bit patterns of a float type, with the interesting values in front."""
+    special = torch.tensor([0.0, -0.0, 1.0, float("inf"), -float("inf"), float("nan"), 448.0, 464.0, 480.0, -1e9,
+                            61440.0, 57344.0, 3.4e38, 3.3961775e38, 1e-40, 9.1e-41, 1.00390625, 124.99, 0.0009765625,
+                            0.001953125, 1.5e-5, 7.6e-6], dtype=torch.float64).to(dtype)
+    storage = {2: torch.int16, 4: torch.int32, 8: torch.int64}[special.element_size()]
+    limits = torch.iinfo(storage)
+    generator = torch.Generator().manual_seed(3)
+    bits = torch.randint(limits.min, limits.max, (count,), dtype=storage, generator=generator)
+    bits[: special.numel()] = special.view(storage)
+    return bits.view(dtype)
+
+
+def interpreted(kernel: object, x: torch.Tensor, out: torch.dtype, target: object) -> torch.Tensor:
+    result = torch.empty(x.shape, dtype=out)
+    kernel[(1,)](x, result, T=target, N=x.numel())  # type: ignore[index]
+    return result
+
+
+def same(result: torch.Tensor, expected: np.ndarray) -> bool:
+    """Equal bits; any NaN equals any NaN."""
+    storage = {1: torch.uint8, 2: torch.int16}[result.element_size()]
+    numeric = result.to(torch.float32).numpy()
+    wanted = expected.astype(np.float32)
+    bits = result.view(storage).numpy()
+    expected_bits = expected.view({1: np.uint8, 2: np.int16}[expected.itemsize])
+    return bool(np.all((bits == expected_bits) | (np.isnan(numeric) & np.isnan(wanted))))
+
+
+def check_fp32_to_bf16_rounds_to_nearest_even() -> None:
+    x = random_floats(torch.float32)
+    expected = x.numpy().astype(ml_dtypes.bfloat16)
+    defect("conversions", lambda: same(interpreted(convert, x, torch.bfloat16, tl.bfloat16), expected))
+
+
+def check_fp64_and_fp16_to_bf16() -> None:
+    x = random_floats(torch.float64)
+    # A double that fp32 would round up to a bf16 tie and bf16 then to even: one rounding must stay above.
+    x[100] = 1.0 + 2.0**-8 + 2.0**-40
+    with np.errstate(all="ignore"):
+        once = np.array([_bf16_of(float(value)) for value in x.numpy()], dtype=np.uint16).view(ml_dtypes.bfloat16)
+    defect("conversions", lambda: same(interpreted(convert, x, torch.bfloat16, tl.bfloat16), once))
+    half = random_floats(torch.float16)
+    expected = half.numpy().astype(np.float32).astype(ml_dtypes.bfloat16)
+    defect("conversions", lambda: same(interpreted(convert, half, torch.bfloat16, tl.bfloat16), expected))
+
+
+def _bf16_of(value: float) -> int:
+    """Nearest bf16 by exact comparison with the two neighbours; ties to the even pattern."""
+    from fractions import Fraction
+
+    if value != value or value in (float("inf"), -float("inf")):
+        return int(np.float32(value).view(np.uint32) >> 16)
+    sign = 0x8000 if np.signbit(value) else 0
+    low, high = 0, 0x7F80
+    target = abs(Fraction(value))
+
+    def magnitude(bits: int) -> Fraction:
+        # One step beyond the largest finite value stands in for infinity, as rounding prescribes.
+        return Fraction(2) ** 128 if bits == 0x7F80 else Fraction(float(np.uint32(bits << 16).view(np.float32)))
+
+    if target >= magnitude(0x7F80):
+        return sign | 0x7F80
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if magnitude(middle) <= target else (low, middle)
+    below, above = target - magnitude(low), magnitude(high) - target
+    return sign | (low if below < above or (below == above and low % 2 == 0) else high)
+
+
+def check_integers_to_bf16() -> None:
+    for dtype in (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64):
+        limits = torch.iinfo(dtype)
+        generator = torch.Generator().manual_seed(5)
+        x = torch.randint(limits.min, limits.max, (512,), dtype=dtype, generator=generator)
+        x[:2] = torch.tensor([limits.min, limits.max], dtype=dtype)
+        if dtype == torch.int64:
+            x[2] = (1 << 62) + (1 << 54) + 1  # a tie but for the last bit, which fp64 drops
+        expected = np.array([_bf16_of_int(int(value)) for value in x], dtype=np.uint16).view(ml_dtypes.bfloat16)
+        defect("conversions", lambda x=x, expected=expected: same(
+            interpreted(convert, x, torch.bfloat16, tl.bfloat16), expected))
+
+
+def _bf16_of_int(value: int) -> int:
+    sign, magnitude = (0x8000 if value < 0 else 0), abs(value)
+    if magnitude == 0:
+        return 0
+    shift = max(magnitude.bit_length() - 8, 0)
+    kept, rest, half = magnitude >> shift, magnitude & ((1 << shift) - 1), (1 << shift) >> 1
+    kept += 1 if shift and (rest > half or (rest == half and kept & 1)) else 0
+    return sign | int(np.float32(kept * 2.0**shift).view(np.uint32) >> 16)
+
+
+def check_fp32_to_e4m3_rounds_and_saturates() -> None:
+    x = random_floats(torch.float32)
+    finite = np.clip(x.numpy().astype(np.float64), -448, 448)
+    expected = finite.astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
+    defect("conversions", lambda: same(interpreted(convert, x, torch.float8_e4m3fn, tl.float8e4nv), expected))
+
+
+def check_fp32_to_e5m2_rounds_and_saturates() -> None:
+    x = random_floats(torch.float32)
+    finite = np.clip(x.numpy().astype(np.float64), -57344, 57344)
+    expected = finite.astype(np.float32).astype(ml_dtypes.float8_e5m2)
+    defect("conversions", lambda: same(interpreted(convert, x, torch.float8_e5m2, tl.float8e5), expected))
+
+
+def check_fp8_to_fp32_is_exact_for_every_code() -> None:
+    for torch_type, triton_type, reference in (
+        (torch.float8_e4m3fn, tl.float8e4nv, ml_dtypes.float8_e4m3fn),
+        (torch.float8_e5m2, tl.float8e5, ml_dtypes.float8_e5m2),
+    ):
+        codes = torch.arange(256, dtype=torch.uint8).view(torch_type)
+        expected = np.arange(256, dtype=np.uint8).view(reference).astype(np.float32)
+
+        def holds(codes: torch.Tensor = codes, expected: np.ndarray = expected) -> bool:
+            result = torch.empty(256, dtype=torch.float32)
+            convert[(1,)](codes, result, T=tl.float32, N=256)
+            return bool(np.array_equal(result.numpy(), expected, equal_nan=True)) and bool(
+                np.array_equal(np.signbit(result.numpy()[~np.isnan(expected)]),
+                               np.signbit(expected[~np.isnan(expected)])))
+
+        defect("conversions", holds)
+
+
+def check_rounding_toward_zero_to_fp16_stays_finite() -> None:
+    x = torch.tensor([1e9, -1e9, 65519.0, 65520.0, 1.0 + 2**-11, -(1.0 + 3 * 2**-11), float("inf"), 6e-8, 5e-8],
+                     dtype=torch.float32)
+    x = torch.cat([x, torch.ones(7)])
+    expected = torch.tensor([65504.0, -65504.0, 65504.0, 65504.0, 1.0, -(1.0 + 2**-10), float("inf"), 5.9605e-8, 0.0])
+
+    def holds() -> bool:
+        result = interpreted(convert_toward_zero, x, torch.float16, tl.float16)
+        return torch.equal(result[:9].float(), expected.half().float())
+
+    defect("conversions", holds)
+
+
+@triton.jit
+def comparison_to_float(a, b, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, (tl.load(a + i) < tl.load(b + i)).to(tl.float32))
+
+
+def check_comparison_result_converts_as_a_truth_value() -> None:
+    a = torch.tensor([1.0, 2.0, -3.0, float("nan")], dtype=torch.bfloat16)
+    b = torch.tensor([2.0, 1.0, 5.0, 1.0], dtype=torch.bfloat16)
+    result = torch.empty(4)
+    with repaired():
+        comparison_to_float[(1,)](a, b, result, N=4)
+    assert result.tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+@triton.jit
+def arithmetic(a, b, dst, OP: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = tl.load(a + i), tl.load(b + i)
+    if OP == 0:
+        r = x + y
+    elif OP == 1:
+        r = x - y
+    elif OP == 2:
+        r = x * y
+    elif OP == 3:
+        r = tl.maximum(x, y)
+    elif OP == 4:
+        r = tl.where(x < y, x, y)
+    else:
+        r = tl.where(x == y, x, -y)
+    tl.store(dst + i, r.to(tl.bfloat16))
+
+
+def check_bf16_arithmetic_and_comparison() -> None:
+    a = random_floats(torch.bfloat16)
+    b = random_floats(torch.bfloat16).flip(0).contiguous()
+    b[200:230] = a[200:230]
+    finite = ~(torch.isnan(a) | torch.isnan(b))
+    a, b = torch.where(finite, a, 1.0).to(torch.bfloat16), torch.where(finite, b, 2.0).to(torch.bfloat16)
+    references = (
+        a + b, a - b, a * b, torch.maximum(a, b), torch.where(a < b, a, b), torch.where(a == b, a, 0 - b),
+    )
+    for op, expected in enumerate(references):
+        def holds(op: int = op, expected: torch.Tensor = expected) -> bool:
+            result = torch.empty_like(a)
+            arithmetic[(1,)](a, b, result, OP=op, N=a.numel())
+            return torch.equal(torch.nan_to_num(result), torch.nan_to_num(expected))
+
+        # Triton 3.6.0 widens the operands of tl.maximum to fp32 by itself.
+        widened = op == 3 and hasattr(tl.core, "_promote_bfloat16_to_float32")
+        defect("narrow_arithmetic", holds, exists=not widened)
+
+
+@triton.jit
+def fused(a, b, c, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, tl.fma(tl.load(a + i), tl.load(b + i), tl.load(c + i)))
+
+
+def check_bf16_fma_rounds_once() -> None:
+    from fractions import Fraction
+
+    generator = torch.Generator().manual_seed(9)
+    a, b, c = (torch.randn(256, generator=generator).to(torch.bfloat16) for _ in range(3))
+    # (1 + 2^-7)(1 + 2^-1) is a tie of bf16; the addend 2^-100 decides it, far beyond any double.
+    a[0], b[0], c[0] = 1.0 + 2**-7, 1.5, 2.0**-100
+    a[1], b[1], c[1] = 1.0 + 2**-7, 1.5, -(2.0**-100)
+    expected = []
+    for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True):
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        near = torch.tensor(float(exact)).to(torch.bfloat16)
+        candidates = [torch.nextafter(near, torch.tensor(d, dtype=torch.bfloat16)) for d in (-1e38, 1e38)] + [near]
+        expected.append(min(candidates, key=lambda v, exact=exact: (
+            abs(Fraction(float(v)) - exact), int(v.view(torch.int16)) & 1)).item())
+    with repaired():
+        result = torch.empty(256, dtype=torch.bfloat16)
+        fused[(1,)](a, b, c, result, N=256)
+    assert result.tolist() == expected
+
+
+@triton.jit
+def add_up(a, b):
+    return a + b
+
+
+@triton.jit
+def take_larger(a, b):
+    return tl.where(a > b, a, b)
+
+
+@triton.jit
+def fold(src, dst, R: tl.constexpr, N: tl.constexpr):
+    x = tl.load(src + tl.arange(0, R)[:, None] * N + tl.arange(0, N)[None, :])
+    rows = tl.arange(0, R)
+    tl.store(dst + rows, tl.sum(x, 1))
+    tl.store(dst + R + rows, tl.max(x, 1).to(tl.bfloat16))
+    tl.store(dst + 2 * R + rows, tl.min(x, 1).to(tl.bfloat16))
+    tl.store(dst + 3 * R + rows, tl.reduce(x, 1, take_larger))
+    tl.store(dst + 4 * R + rows, tl.reduce(x, 1, add_up))
+
+
+def check_bf16_reductions() -> None:
+    generator = torch.Generator().manual_seed(1)
+    # Small integers: sums are exact in bf16 whatever the order.
+    x = torch.randint(-8, 8, (4, 8), generator=generator).to(torch.bfloat16)
+    expected = torch.stack([x.float().sum(1), x.float().amax(1), x.float().amin(1), x.float().amax(1), x.float().sum(1)])
+
+    def holds() -> bool:
+        result = torch.empty(5, 4, dtype=torch.bfloat16)
+        fold[(1,)](x, result, R=4, N=8)
+        return torch.equal(result.float(), expected)
+
+    defect("narrow_arithmetic", holds)
+
+
+@triton.jit
+def scan(src, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, tl.associative_scan(tl.load(src + i), 0, add_up))
+
+
+def check_bf16_scan() -> None:
+    x = torch.tensor([1.0, -2.0, 3.0, 4.0, -5.0, 6.0, 7.0, -8.0], dtype=torch.bfloat16)
+
+    def holds() -> bool:
+        result = torch.empty_like(x)
+        scan[(1,)](x, result, N=8)
+        return torch.equal(result, torch.cumsum(x.float(), 0).to(torch.bfloat16))
+
+    defect("narrow_arithmetic", holds)
+
+
+@triton.jit
+def matmul(a, b, dst, N: tl.constexpr):
+    i = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    tl.store(dst + i, tl.dot(tl.load(a + i), tl.load(b + i)))
+
+
+def check_dot_of_bf16_and_fp8() -> None:
+    generator = torch.Generator().manual_seed(2)
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
+        a, b = (torch.randint(-4, 5, (16, 16), generator=generator).float().to(dtype) for _ in range(2))
+        special = dtype == torch.float8_e5m2
+        if special:
+            a[0, 0], b[0, 0] = float("inf"), 1.0
+
+        def holds(a: torch.Tensor = a, b: torch.Tensor = b) -> bool:
+            result = torch.empty(16, 16)
+            matmul[(1,)](a, b, result, N=16)
+            return torch.equal(torch.nan_to_num(result), torch.nan_to_num(a.float() @ b.float()))
+
+        if dtype == torch.bfloat16:
+            defect("narrow_arithmetic", holds)
+        else:
+            with repaired():
+                assert holds()
+
+
+@triton.jit
+def accumulate(src, dst, N: tl.constexpr):
+    tl.atomic_add(dst + tl.arange(0, N) // 2, tl.load(src + tl.arange(0, N)))
+
+
+def check_bf16_atomic_add() -> None:
+    x = torch.arange(1.0, 9.0).to(torch.bfloat16)
+
+    def holds() -> bool:
+        result = torch.zeros(4, dtype=torch.bfloat16)
+        accumulate[(1,)](x, result, N=8)
+        return result.tolist() == [3.0, 7.0, 11.0, 15.0]
+
+    defect("narrow_arithmetic", holds)
+
+
+@triton.jit
+def constant(dst, N: tl.constexpr):
+    tl.store(dst + tl.arange(0, N), tl.full([N], 1.005, tl.bfloat16))
+
+
+def check_bf16_constants() -> None:
+    def holds() -> bool:
+        result = torch.empty(4, dtype=torch.bfloat16)
+        constant[(1,)](result, N=4)
+        return result.tolist() == [1.0078125] * 4
+
+    defect("conversions", holds)
+
+
+def check_no_repair_leaves_triton_alone() -> None:
+    x = torch.full((16,), 1.0 + 2.0**-8 + 2.0**-9)
+    with repaired(Repairs.none()):
+        truncated = interpreted(convert, x, torch.bfloat16, tl.bfloat16)
+    assert truncated.tolist() == [1.0] * 16
+    assert interpreter_features().chained_comparison in (True, False)
