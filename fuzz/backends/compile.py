@@ -1,0 +1,82 @@
+"""Backend `compile:ARCH`: ahead-of-time compilation for a named architecture, no device.
+
+Arguments are specialised as a launch would do it (contract: jit.md §2.2): an int equal to 1 becomes a
+constant, a multiple of 16 and a 16-byte aligned pointer carry the divisibility hint, ints beyond 32 bits
+become i64.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from fuzz.backends.launch import LaunchReport
+from fuzz.records import LaunchOptions
+
+_TARGETS = {
+    "sm_80": GPUTarget("cuda", 80, 32),
+    "sm_90": GPUTarget("cuda", 90, 32),
+    "sm_100": GPUTarget("cuda", 100, 32),
+    "gfx942": GPUTarget("hip", "gfx942", 64),
+}
+_DIVISIBLE = [["tt.divisibility", 16]]
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A kernel argument that stands for an array nobody allocated."""
+
+    dtype: str
+    aligned: bool
+
+
+def _integer_type(value: int) -> str:
+    if -(2**31) <= value < 2**31:
+        return "i32"
+    return "i64" if value < 2**63 else "u64"
+
+
+class CompileRunner:
+    """Compiles down to machine code and stops there; outputs are never checked."""
+
+    def __init__(self, arch: str) -> None:
+        self.backend = f"compile:{arch}"
+        self._target = _TARGETS[arch]
+
+    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
+            options: LaunchOptions) -> LaunchReport:
+        signature: dict[str, str] = {}
+        constants: dict[str, Any] = {}
+        attributes: dict[tuple[int], Any] = {}
+        for parameter in kernel.params:
+            name, value = parameter.name, arguments[parameter.name]
+            hinted = False
+            if parameter.is_constexpr or value is None:
+                signature[name], constants[name] = "constexpr", value
+            elif isinstance(value, Pointer):
+                signature[name], hinted = "*" + value.dtype, value.aligned
+            elif isinstance(value, bool):
+                signature[name] = "u1"
+            elif isinstance(value, float):
+                signature[name] = "fp32"
+            elif value == 1 and not parameter.do_not_specialize:
+                signature[name], constants[name] = "constexpr", 1
+            else:
+                signature[name] = _integer_type(value)
+                hinted = value % 16 == 0 and not parameter.do_not_specialize
+            if hinted:
+                attributes[(parameter.num,)] = _DIVISIBLE
+        built: dict[str, Any] = {"num_warps": options.num_warps, "num_stages": options.num_stages,
+                                 "num_ctas": options.num_ctas, "enable_fp_fusion": options.enable_fp_fusion,
+                                 "debug": options.debug}
+        if self._target.backend == "cuda":
+            built["launch_cooperative_grid"] = options.launch_cooperative_grid
+        source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
+        compiled = triton.compile(source, target=self._target, options=built)
+        readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
+        return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")))
+
+    def synchronise(self) -> None:
+        return None

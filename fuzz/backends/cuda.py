@@ -1,0 +1,39 @@
+"""Backend `cuda`: compile just in time and launch on the GPU."""
+
+from typing import Any
+
+import torch
+import triton
+
+from fuzz.backends.launch import LaunchReport
+from fuzz.records import LaunchOptions
+
+READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
+
+
+class CudaRunner:
+    """Launches on one GPU; counts compilations with Triton's compile listener."""
+
+    backend = "cuda"
+
+    def __init__(self) -> None:
+        self._built = 0
+        triton.knobs.compilation.listener = self._listen
+
+    def _listen(self, *, cache_hit: bool, **_: Any) -> None:
+        self._built += not cache_hit
+
+    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
+            options: LaunchOptions) -> LaunchReport:
+        before = self._built
+        compiled = kernel[grid](
+            **arguments, num_warps=options.num_warps, num_stages=options.num_stages, num_ctas=options.num_ctas,
+            enable_fp_fusion=options.enable_fp_fusion, debug=options.debug,
+            launch_cooperative_grid=options.launch_cooperative_grid,
+        )
+        metadata = compiled.metadata
+        readback = {name: getattr(metadata, name) for name in READ_BACK if hasattr(metadata, name)}
+        return LaunchReport(compiled=self._built - before, readback=readback)
+
+    def synchronise(self) -> None:
+        torch.cuda.synchronize()

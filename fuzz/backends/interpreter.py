@@ -1,0 +1,20 @@
+"""Backend `interpreter`: Triton's own CPU interpreter, repaired (see fuzz/interpreter/)."""
+
+from typing import Any
+
+from fuzz.backends.launch import LaunchReport
+from fuzz.records import LaunchOptions
+
+
+class InterpreterRunner:
+    """Runs kernels on CPU tensors in place. The process was started with TRITON_INTERPRET=1."""
+
+    backend = "interpreter"
+
+    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
+            options: LaunchOptions) -> LaunchReport:
+        kernel[grid](**arguments)
+        return LaunchReport()
+
+    def synchronise(self) -> None:
+        return None

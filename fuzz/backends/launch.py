@@ -1,0 +1,103 @@
+"""What a target's launch function is given, and what every runner must offer it."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from fuzz.errors import TridiffError
+from fuzz.records import ArraySpec, Case, LaunchOptions
+
+
+def resolve(path: str) -> Any:
+    """The object that "package.module:name" or "package.module:TABLE[key][key]" names."""
+    module, _, name = path.partition(":")
+    name, *keys = name.replace("]", "").split("[")
+    try:
+        found = getattr(importlib.import_module(module), name)
+        for one in keys:
+            found = found[one]
+    except (ImportError, AttributeError, KeyError) as error:
+        raise TridiffError(f"{path} cannot be resolved ({type(error).__name__}: {error})",
+                           fix="check the installed versions with `tridiff doctor`") from error
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchReport:
+    """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler
+    recorded them (empty in the interpreter). ttgir: text for the IR ledger, only when asked for."""
+
+    compiled: int = 0
+    readback: dict[str, int | bool] | None = None
+    ttgir: str = ""
+
+
+class Runner(Protocol):
+    """One semantics of running a kernel: `cuda`, `interpreter` or `compile`."""
+
+    backend: str
+
+    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
+            options: LaunchOptions) -> LaunchReport:
+        """Compile if needed, launch, return without waiting for the device."""
+        ...
+
+    def synchronise(self) -> None:
+        """Wait until every launch has finished; device errors surface here."""
+        ...
+
+
+class Launch:
+    """One launch of one case: the arrays in place, the subject's helper, and the runner."""
+
+    def __init__(self, *, case: Case, pointers: Mapping[str, Any], helper: Any, fault: str,
+                 options: LaunchOptions, runner: Runner) -> None:
+        self.case = case
+        self.helper = helper
+        self.fault = fault
+        self.options = options
+        self.reports: list[LaunchReport] = []
+        self._pointers = pointers
+        self._runner = runner
+
+    def pointer(self, name: str) -> Any:
+        """The kernel argument that points to element 0 of array `name`."""
+        return self._pointers[name]
+
+    def spec(self, name: str) -> ArraySpec:
+        return self.case.array(name)
+
+    def drive(self, driver_path: str, **given: Any) -> None:
+        """Run a `kernels.drivers` record: arrays, strides, sizes, HELPER and FAULT are filled in by name;
+        everything else (block sizes, scalars, other constexprs) is given. An array that the case does not
+        have is passed as None with strides 0."""
+        driver = resolve(driver_path)
+        arguments: dict[str, Any] = {}
+        present = {spec.name: spec for spec in self.case.arrays}
+        for array in (*driver.inputs, *driver.outputs):
+            spec = present.get(array.name)
+            arguments[array.pointer] = self._pointers[array.name] if spec else None
+            strides: dict[str, int] = {}
+            if spec:
+                own = spec.strides(self.case.sizes)
+                strides = {dim.removesuffix("s"): s for dim, s in zip(spec.dims, own, strict=True)}
+            for axis, argument in zip(array.axes, array.strides, strict=True):
+                arguments[argument] = strides.get(axis, 0)
+        for name in driver.integers:
+            if name in self.case.sizes:
+                arguments[name] = self.case.sizes[name]
+        for name, value in (("HELPER", self.helper), ("FAULT", self.fault)):
+            if name in driver.constexprs:
+                arguments[name] = value
+        arguments.update(given)
+        integers = {k: v for k, v in arguments.items() if isinstance(v, int) and not isinstance(v, bool)}
+        grid = driver.grid(integers)
+        self.run(driver.kernel, grid, {name: arguments[name] for name in driver.arguments})
+
+    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any]) -> None:
+        """Run any jit function with keyword arguments. An empty grid launches nothing."""
+        if 0 in grid:
+            self.reports.append(LaunchReport())
+            return
+        self.reports.append(self._runner.run(kernel, grid, arguments, self.options))

@@ -1,0 +1,20 @@
+"""The one error type that tridiff raises on purpose.
+
+Its message is a single line that says what is wrong and how to fix it; the command line prints it
+without a traceback and exits with status 2 ("could not check").
+"""
+
+
+class TridiffError(Exception):
+    """Something the user can fix: a bad option, a broken corpus file, a missing device.
+
+    Parameters
+    ----------
+    problem: what is wrong, one line, with the offending name or value.
+    fix: what to do about it, one line, imperative.
+    """
+
+    def __init__(self, problem: str, *, fix: str) -> None:
+        self.problem = " ".join(problem.split())
+        self.fix = " ".join(fix.split())
+        super().__init__(f"{self.problem}; {self.fix}")

@@ -1,0 +1,40 @@
+"""The records that cross every boundary of tridiff: frozen, strictly typed, JSON both ways."""
+
+from fuzz.records.case import (
+    MAX_ELEMENTS,
+    ArraySpec,
+    Case,
+    LaunchOptions,
+    Layout,
+    Scalar,
+)
+from fuzz.records.codec import SCHEMA, canonical_json, decode, digest, encode, pretty_json
+from fuzz.records.content import (
+    Base,
+    Bits,
+    Constant,
+    Content,
+    Explicit,
+    Finite,
+    Iota,
+    Mixture,
+    Override,
+    Permutation,
+    Put,
+    Small,
+    Special,
+    Sprinkle,
+    Tie,
+    TieSprinkle,
+)
+from fuzz.records.corpus_entry import CorpusEntry, Expectation
+from fuzz.records.environment import Environment
+from fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
+
+__all__ = [
+    "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
+    "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
+    "Mixture", "Outcome", "Override", "Permutation", "Put", "RowCounts", "Scalar", "Seconds", "Signature",
+    "Small", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict", "canonical_json", "decode", "digest",
+    "encode", "pretty_json",
+]

@@ -1,0 +1,148 @@
+"""Case: one input to one target, pure data, a few hundred bytes whatever the array sizes."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from fuzz.errors import TridiffError
+from fuzz.records.codec import SCHEMA, digest
+from fuzz.records.content import Content
+
+MAX_ELEMENTS = 2**28
+"""Most elements one array of a case may span in memory; more is refused before anything is allocated."""
+
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,63}$")]
+DTypeName = Annotated[str, Meta(pattern=r"^[a-z0-9]{2,8}$")]
+Size = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Scalar = bool | int | Annotated[str, Meta(max_length=200)]
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the logical axes lie in memory; strides follow from it and the sizes.
+
+    order: axes from slowest to fastest (empty: row-major). step: elements between neighbours on the
+    fastest axis. gap: unused elements after each line of the fastest axis. broadcast: axes of stride 0.
+    offset: elements between a 256-byte aligned address and element 0 (odd values break vector alignment).
+    """
+
+    order: tuple[Annotated[int, Meta(ge=0, le=4)], ...] = ()
+    step: Annotated[int, Meta(ge=1, le=16)] = 1
+    gap: Annotated[int, Meta(ge=0, le=64)] = 0
+    broadcast: tuple[Name, ...] = ()
+    offset: Annotated[int, Meta(ge=0, le=64)] = 0
+
+
+class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One array argument. `content` None marks an output, which is poisoned before the launch.
+
+    dims name the logical axes; their lengths are in `Case.sizes`. The first axis is the row axis when it
+    is called `rows`: rows are independent inputs and a failing one can be cut out. `first_row` is the row
+    number of row 0 in the generator's counter, so that a cut row keeps its bits.
+    """
+
+    name: Name
+    dtype: DTypeName
+    dims: Annotated[tuple[Name, ...], Meta(max_length=5)]
+    layout: Layout = Layout()
+    content: Content | None = None
+    first_row: Size = 0
+
+    def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
+        """Logical shape under `sizes`."""
+        return tuple(sizes[dim] for dim in self.dims)
+
+    def strides(self, sizes: dict[str, int]) -> tuple[int, ...]:
+        """Element strides under `sizes`, in the order of `dims`."""
+        layout, rank = self.layout, len(self.dims)
+        order = layout.order or tuple(range(rank))
+        strides = [0] * rank
+        running, fastest = layout.step, True
+        for axis in reversed(order):
+            if self.dims[axis] in layout.broadcast:
+                continue
+            strides[axis] = running
+            running *= max(sizes[self.dims[axis]], 1)
+            if fastest:
+                running, fastest = running + layout.gap, False
+        return tuple(strides)
+
+    def span(self, sizes: dict[str, int]) -> int:
+        """Elements between the first and one past the last element; 0 for an empty array."""
+        shape = self.shape(sizes)
+        if 0 in shape:
+            return 0
+        return 1 + sum((n - 1) * s for n, s in zip(shape, self.strides(sizes), strict=True))
+
+
+class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Compile options of one launch; read back from the compiled kernel's metadata afterwards."""
+
+    num_warps: Annotated[int, Meta(ge=1, le=32)] = 4
+    num_stages: Annotated[int, Meta(ge=1, le=8)] = 3
+    num_ctas: Annotated[int, Meta(ge=1, le=8)] = 1
+    enable_fp_fusion: bool = True
+    debug: bool = False
+    launch_cooperative_grid: bool = False
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One input to one target. Equal cases give equal input bits on every machine."""
+
+    target: Name
+    sizes: dict[Name, Size]
+    arrays: Annotated[tuple[ArraySpec, ...], Meta(max_length=32)]
+    params: dict[Name, Scalar] = {}
+    options: LaunchOptions = LaunchOptions()
+    variants: Annotated[tuple[LaunchOptions, ...], Meta(max_length=8)] = ()
+    """Other options under which the outputs must have the same bits."""
+    repeats: Annotated[int, Meta(ge=0, le=16)] = 0
+    """Further launches that must give the same bits."""
+    schema: int = SCHEMA
+
+    @property
+    def digest(self) -> str:
+        return digest(self)
+
+    def array(self, name: str) -> ArraySpec:
+        """The array called `name`."""
+        for spec in self.arrays:
+            if spec.name == name:
+                return spec
+        raise KeyError(name)
+
+    def elements(self) -> int:
+        """Elements of all arrays together, as memory spans: the measure of size that is bounded."""
+        return sum(spec.span(self.sizes) for spec in self.arrays)
+
+    def check(self) -> None:
+        """Refuse what cannot be materialised; raises TridiffError with one line."""
+        from oracles.dtypes import NAMES
+        from oracles.dtypes import dtype as dtype_info
+
+        if self.schema != SCHEMA:
+            newer = "a newer tridiff" if self.schema > SCHEMA else "the tridiff release that wrote it"
+            raise TridiffError(f"case has schema {self.schema}, this tridiff reads {SCHEMA}",
+                               fix=f"rewrite it with {newer}")
+        names = [spec.name for spec in self.arrays]
+        if len(set(names)) != len(names):
+            raise TridiffError("case names an array twice", fix="give every array its own name")
+        for spec in self.arrays:
+            if spec.dtype not in NAMES:
+                raise TridiffError(f"array {spec.name}: unknown dtype {spec.dtype!r}",
+                                   fix=f"use one of {' '.join(NAMES)}")
+            missing = [dim for dim in spec.dims if dim not in self.sizes]
+            if missing:
+                raise TridiffError(f"array {spec.name}: no size for axis {missing[0]!r}", fix="add it to sizes")
+            order = spec.layout.order
+            if order and sorted(order) != list(range(len(spec.dims))):
+                raise TridiffError(f"array {spec.name}: layout order {order} is no permutation of its axes",
+                                   fix="list every axis once, or none")
+            if spec.content is None and spec.layout.broadcast:
+                raise TridiffError(f"output {spec.name}: stride 0 makes elements overlap",
+                                   fix="remove broadcast from its layout")
+            span = spec.span(self.sizes) + spec.layout.offset
+            if span > MAX_ELEMENTS:
+                size = span * dtype_info(spec.dtype).itemsize
+                raise TridiffError(f"array {spec.name} would take {size:,} bytes ({span:,} elements)",
+                                   fix=f"keep every array within {MAX_ELEMENTS:,} elements")

@@ -1,0 +1,107 @@
+"""Outcome: what became of one case on one subject and backend."""
+
+import enum
+import hashlib
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+
+class Verdict(enum.Enum):
+    """`not_checked` never reads as a pass; the last three never delivered a result."""
+
+    AGREE = "agree"
+    DISAGREE = "disagree"
+    NOT_CHECKED = "not_checked"
+    COMPILE_ERROR = "compile_error"
+    CRASH = "crash"
+    HANG = "hang"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the verdict speaks against the subject."""
+        return self not in (Verdict.AGREE, Verdict.NOT_CHECKED)
+
+
+class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What makes two failing cases the same finding.
+
+    kind: the class of failure (`value`, `nan_missing`, `SIGSEGV`, `illegal_address`, ...). where: the
+    output, or the compiler stage. about: the dtype kind and the target's own feature word. The backend
+    and the versions are left out: they belong to the entry's expected verdicts.
+    """
+
+    target: str
+    subject: str
+    verdict: Verdict
+    kind: str
+    where: str = ""
+    about: str = ""
+
+    @property
+    def key(self) -> str:
+        """One readable line; equal keys are equal signatures."""
+        parts = (self.target, self.subject, self.verdict.value, self.kind, self.where, self.about)
+        return " | ".join(parts)
+
+    @property
+    def digest(self) -> str:
+        """Ten hex digits for file names."""
+        return hashlib.blake2b(self.key.encode(), digest_size=5).hexdigest()
+
+
+class RowCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Independent inputs of one case, by what was decided about them."""
+
+    agree: int = 0
+    disagree: int = 0
+    conflict: int = 0
+    """Oracles contradict each other and no majority settles it."""
+    undefined: int = 0
+    """The contract leaves the whole row open."""
+    by_oracle: dict[str, int] = {}
+    """Rows that each oracle judged; a costly oracle judges a sample and every suspect."""
+
+    @property
+    def judged(self) -> int:
+        return self.agree + self.disagree
+
+
+class Seconds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Wall seconds spent in the worker, by phase."""
+
+    materialise: float = 0.0
+    launch: float = 0.0
+    """Compiling, launching and waiting for the device."""
+    judge: float = 0.0
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first failing row, values as text (see `fuzz.content.text`), or the tail of the worker's log."""
+
+    row: int = 0
+    inputs: dict[str, tuple[str, ...]] = {}
+    expected: dict[str, dict[str, tuple[str, ...]]] = {}
+    """Oracle name, then output name."""
+    actual: dict[str, tuple[str, ...]] = {}
+    log: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The judged result of one case."""
+
+    case_digest: str
+    target: str
+    subject: str
+    backend: str
+    verdict: Verdict
+    reason: Annotated[str, Meta(max_length=2000)] = ""
+    """One line; always given unless the verdict is `agree`."""
+    signature: Signature | None = None
+    rows: RowCounts = RowCounts()
+    failing_rows: tuple[int, ...] = ()
+    evidence: Evidence | None = None
+    launches: int = 0
+    compiled_kernels: int = 0
+    seconds: Seconds = Seconds()

@@ -1,0 +1,16 @@
+"""A vocabulary of Hypothesis strategies for kernel inputs.
+
+Every strategy is a function with keyword-only options and yields frozen records. Everything legal is on by
+default: NaN, signed zeros, empty axes, stride 0, negative ints, unaligned pointers, tails that are no power
+of two. Each shrinks towards the plain case: one element, contiguous, zeros, default options.
+"""
+
+from fuzz.strategies.contents import contents, index_contents, int_divisors, nan_patterns, tie_patterns
+from fuzz.strategies.dtypes import dtypes
+from fuzz.strategies.layouts import strided_layouts
+from fuzz.strategies.options import launch_options, option_variants
+from fuzz.strategies.ramps import Ramp, integer_ramps
+from fuzz.strategies.shapes import lengths, row_counts, shapes
+
+__all__ = ["Ramp", "contents", "dtypes", "index_contents", "int_divisors", "integer_ramps", "launch_options",
+           "lengths", "nan_patterns", "option_variants", "row_counts", "shapes", "strided_layouts", "tie_patterns"]

@@ -1,0 +1,114 @@
+"""What is in an array: content terms."""
+
+from hypothesis import strategies as st
+
+from fuzz.records import (
+    Bits,
+    Constant,
+    Content,
+    Finite,
+    Iota,
+    Mixture,
+    Override,
+    Permutation,
+    Put,
+    Small,
+    Special,
+    Sprinkle,
+    Tie,
+    TieSprinkle,
+)
+from oracles.dtypes import dtype as dtype_info
+
+_SEEDS = st.integers(0, 2**32 - 1)
+_COLUMNS = st.integers(0, 64)
+
+
+def _nan_values(dtype: str) -> tuple[str, ...]:
+    if dtype == "fp8e4nv":
+        return ("nan", "-nan")
+    top = dtype_info(dtype).mantissa_bits
+    # Quiet and signalling, smallest and largest payload, both signs.
+    return ("nan", "-nan", "nan:0x1", f"nan:{(1 << top) - 1:#x}", "-nan:0x1")
+
+
+def nan_patterns(*, dtype: str) -> st.SearchStrategy[Override]:
+    """NaNs at drawn or random positions, with drawn payload and sign. For float dtypes."""
+    values = _nan_values(dtype)
+    return st.one_of(
+        st.builds(Put, value=st.sampled_from(values), column=_COLUMNS),
+        st.builds(Sprinkle, values=st.just(values), seed=_SEEDS, per_mille=st.sampled_from((20, 200, 700, 1000))),
+    )
+
+
+def tie_patterns() -> st.SearchStrategy[Override]:
+    """Equal elements: two drawn columns, or many random ones."""
+    return st.one_of(
+        st.builds(Tie, source=_COLUMNS, to=_COLUMNS),
+        st.builds(TieSprinkle, seed=_SEEDS, per_mille=st.sampled_from((100, 500, 900))),
+    )
+
+
+def _edges(dtype: str) -> tuple[str, ...]:
+    info = dtype_info(dtype)
+    if info.kind == "bool":
+        return ("0", "1")
+    if info.kind != "float":
+        values = (0, 1, int(info.max), int(info.min), int(info.min) + 1, int(info.max) - 1, -1)
+        return tuple(dict.fromkeys(str(v) for v in values if info.min <= v <= info.max))
+    zeros_and_infinities = ("0.0", "-0.0", "inf", "-inf") if dtype != "fp8e4nv" else ("0.0", "-0.0")
+    tiny = repr(info.smallest_subnormal)
+    return (*zeros_and_infinities, tiny, "-" + tiny, repr(info.smallest_normal), repr(float(info.max)))
+
+
+def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
+    """Any content of `dtype`: a base distribution and up to three overrides. nan: NaNs allowed where floats."""
+    info = dtype_info(dtype)
+    recipes: tuple[str, ...] = ("small", "special", "bits", "finite", "ramp", "constant", "ties")
+    if not nan and info.is_float:
+        recipes = ("small", "finite", "ramp")
+    mixture = st.builds(Mixture, seed=_SEEDS, recipes=st.just(recipes))
+    bases: list[st.SearchStrategy[object]] = [
+        st.builds(Small, seed=_SEEDS), mixture, st.builds(Constant, value=st.sampled_from(_edges(dtype)[:2])),
+        mixture, st.builds(Iota, start=st.integers(-300, 300), step=st.sampled_from((1, -1, 0, 2))),
+        st.builds(Finite, seed=_SEEDS, low=st.sampled_from((-2, -20, -120)), high=st.sampled_from((2, 20, 120))),
+    ]
+    if nan or not info.is_float:
+        bases += [st.builds(Special, seed=_SEEDS), st.builds(Bits, seed=_SEEDS)]
+    overrides: list[st.SearchStrategy[Override]] = [
+        tie_patterns(),
+        st.builds(Put, value=st.sampled_from(_edges(dtype)), column=_COLUMNS),
+        st.builds(Sprinkle, values=st.just(_edges(dtype)), seed=_SEEDS, per_mille=st.sampled_from((20, 200, 700))),
+    ]
+    if nan and info.is_float:
+        overrides.append(nan_patterns(dtype=dtype))
+    return st.builds(Content, base=st.one_of(*bases),
+                     overrides=st.lists(st.one_of(*overrides), max_size=3).map(tuple))
+
+
+def index_contents(*, distinct: bool = True) -> st.SearchStrategy[Content]:
+    """Indices that go with values: 0, 1, 2, ... or a permutation, distinct within a row; otherwise also small
+    equal ones."""
+    plain = [st.just(Content(base=Iota(step=1))), st.builds(Content, base=st.builds(Permutation, seed=_SEEDS))]
+    if not distinct:
+        plain.append(st.builds(Content, base=st.builds(Small, seed=_SEEDS, low=st.just(0), high=st.just(7))))
+    return st.one_of(*plain)
+
+
+def int_divisors(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Divisors: sign quadrants, +-1, powers of two and their neighbours, INT_MIN, INT_MAX,
+    and isolated zeros (whose lanes the contract leaves open)."""
+    info = dtype_info(dtype)
+    powers = [1 << k for k in range(info.bits) if (1 << k) <= info.max]
+    near = {p + d for p in powers for d in (-1, 0, 1)}
+    if info.kind == "int":
+        near |= {-n for n in near} | {int(info.min)}
+    usable = tuple(str(n) for n in sorted(near, key=lambda n: (abs(n), n < 0)) if n != 0 and info.min <= n <= info.max)
+    bases = st.one_of(
+        st.builds(lambda seed: Content(base=Small(seed=seed, low=-9, high=9)), _SEEDS),
+        st.builds(lambda seed: Content(base=Constant(value="1"),
+                                       overrides=(Sprinkle(values=usable[:40] + usable[40:][-24:], seed=seed, per_mille=1000),)), _SEEDS),
+        st.builds(lambda seed: Content(base=Mixture(seed=seed)), _SEEDS),
+        st.builds(lambda value: Content(base=Constant(value=value)), st.sampled_from(usable)),
+    )
+    return bases

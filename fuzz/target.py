@@ -1,0 +1,82 @@
+"""Target: one thing worth fuzzing, as data and small functions.
+
+A target file names its kernels and oracles by import path ("kernels.helpers.integer:div_floor_integer"),
+because the process that draws cases must not import Triton; workers resolve the paths.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from hypothesis.strategies import SearchStrategy
+
+from fuzz.records import Case, Scalar
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+Path = str
+"""An importable object, "package.module:name"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one case may cost on the backend it is drawn for."""
+
+    elements: int = 1 << 14
+    """Elements of one array."""
+    rows: int = 1 << 10
+    variants: bool = True
+    """Whether the backend tells options apart (the interpreter does not)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """One oracle: a function of input arrays that returns the output arrays.
+
+    source: `numpy` and `torch` functions take and return arrays of that library (torch on the device of
+    the subject), `exact` ones Python numbers; the exact one is asked only about rows in dispute.
+    arguments: input arrays in the function's order; an entry `name=param` passes the case's param as the
+    keyword `name`. outputs: names of what is returned, in order.
+    """
+
+    source: Literal["numpy", "torch", "exact"]
+    function: Path
+    arguments: tuple[str, ...]
+    outputs: tuple[str, ...] = ("out",)
+    sample: int | None = None
+    """Judge at most this many rows (spread over the batch) and every suspect; None: all rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One thing worth fuzzing: what may be drawn, how it is launched, what the right answer is."""
+
+    name: str
+    family: str
+    summary: str
+    contract: str
+    """Where the contract stands, for example "helpers.md §4"."""
+    cases: Callable[[Limits], SearchStrategy[Case]]
+    launch: Callable[["Launch"], None]
+    subjects: Mapping[str, Path]
+    oracles: Callable[[Case], tuple[Reference, ...]]
+    rules: Callable[[Case], Mapping[str, "Rule"]]
+    """Comparison class per output."""
+    faults: Mapping[str, Path] = field(default_factory=dict)
+    """Broken variants of the subject `own`, to test the tester."""
+    defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
+    """A torch function of the named inputs that is true where the contract defines the result."""
+    valid: Callable[[Case], bool] = lambda case: True
+    """Whether a case that the shrinker made is one that the strategy could have drawn."""
+    about: Callable[[Case], str] = lambda case: ""
+    """A word that tells findings of one target apart (dtype kind, operator)."""
+    simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Params the shrinker may change, each with its values from simplest on."""
+    dtypes: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
+    interpreter_dtypes: tuple[str, ...] | None = None
+    """Dtypes the interpreter computes rightly; None: all."""
+    ir_ops: tuple[str, ...] = ()
+    """Operations that must appear in the compiled TTGIR; a declared one that does not is an error."""

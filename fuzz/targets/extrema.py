@@ -1,0 +1,143 @@
+"""Minimum and maximum: of two blocks, of pairs with an index, along an axis, along an axis with its index."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    index_contents,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+)
+from fuzz.target import Limits, Reference, Target
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
+_DIMS = ("rows", "cols")
+_PAIRS = ("minimum", "maximum")
+_REDUCTIONS = ("min2", "max2")
+_INDEXED_PAIRS = ("minimum_with_index", "maximum_with_index")
+_INDEXED_REDUCTIONS = ("min_with_index", "max_with_index")
+
+
+def _block(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()
+
+
+@st.composite
+def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=DTYPES))
+    reduces, indexed = helper in _REDUCTIONS + _INDEXED_REDUCTIONS, "index" in helper
+    cols = draw(lengths(maximum=512 if reduces else 64, empty=not reduces))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    values = ("a",) if reduces else ("a", "b")
+    index_dtype = draw(st.sampled_from(("i64", "i32"))) if indexed else "i32"
+    arrays: list[ArraySpec] = []
+    for name in values:
+        arrays.append(ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                                content=draw(contents(dtype=dtype))))
+        if indexed:
+            label = "index" if reduces else f"{name}_index"
+            content = draw(index_contents(distinct=reduces))
+            arrays.append(ArraySpec(name=label, dtype=index_dtype, dims=_DIMS, content=content))
+    out_dims = ("rows",) if reduces else _DIMS
+    arrays.append(ArraySpec(name="out", dtype=dtype, dims=out_dims,
+                            layout=draw(strided_layouts(dims=out_dims, output=True))))
+    if indexed:
+        arrays.append(ArraySpec(name="out_index", dtype=index_dtype, dims=out_dims))
+    params: dict[str, bool | int | str] = {"axis": draw(st.sampled_from((1, 0)))} if reduces else {}
+    return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
+                options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    rows, cols = launch.case.sizes["rows"], launch.case.sizes["cols"]
+    boolean = launch.spec("a").dtype == "i1"
+    indexed = any(spec.name == "out_index" for spec in launch.case.arrays)
+    block = _block(cols)
+    row_block = max(min(2048 // block, 64), 1)
+    if "axis" not in launch.case.params:
+        driver = "elementwise_pair_with_index" if indexed else "elementwise_binary"
+        launch.drive(f"kernels.drivers.elementwise:{driver}", ROW_BLOCK=row_block, COL_BLOCK=block, BOOL=boolean)
+        return
+    given: dict[str, object] = {"AXIS": launch.case.params["axis"], "PADDING": _padding(launch.case), "BOOL": boolean}
+    driver = "reduce_rows_with_index" if indexed else "reduce_rows"
+    if indexed:
+        given["INDEX_PADDING"] = 2**31 - 1
+    if launch.case.params["axis"] == 1:
+        given.update(ROW_BLOCK=row_block, COL_BLOCK=block)
+    else:
+        # The reduced axis comes first in the tile: what the case calls rows is the driver's column axis.
+        given.update(ROW_BLOCK=block, COL_BLOCK=row_block, rows=cols, cols=rows)
+        for spec in launch.case.arrays:
+            strides = dict(zip(spec.dims, spec.strides(launch.case.sizes), strict=True))
+            given[f"{spec.name}_stride_row"] = strides.get("cols", 0)
+            given[f"{spec.name}_stride_col"] = strides["rows"]
+    launch.drive(f"kernels.drivers.reduce_rows:{driver}", **given)
+
+
+def _padding(case: Case) -> int | float:
+    """The value that loses against every element: the neutral element of the reduction."""
+    info, smallest = dtype_info(case.array("a").dtype), "min" in case.target.partition(".")[2]
+    if info.kind == "float":
+        return float("inf") if smallest else float("-inf")
+    return int(info.max) if smallest else int(info.min)
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT, NUM0
+
+    return {"out": NUM0, "out_index": BIT}
+
+
+def _oracles(helper: str) -> Callable[[Case], tuple[Reference, ...]]:
+    indexed = "index" in helper
+    if helper in _REDUCTIONS:
+        arguments: tuple[str, ...] = ("a",)
+    elif helper in _INDEXED_REDUCTIONS:
+        arguments = ("a", "index")
+    else:
+        arguments = ("a", "a_index", "b", "b_index") if indexed else ("a", "b")
+    outputs = ("out", "out_index") if indexed else ("out",)
+    return lambda case: tuple(
+        Reference(source=source, function=f"oracles.by_{source}.extrema:{helper}", arguments=arguments, outputs=outputs)
+        for source in ("torch", "numpy"))
+
+
+_PAIR_FAULTS = ("nan_in_a_dropped", "nan_in_b_dropped", "unsigned_compare", "compared_in_fp32", "direction_reversed")
+_INDEX_FAULTS = ("tie_to_larger_index", "tie_to_first", "nans_not_equal", "nan_in_first_lost", "index_of_loser")
+_SUMMARIES = {
+    "minimum": "the smaller of two, NaN if either is NaN", "maximum": "the larger of two, NaN if either is NaN",
+    "min2": "smallest along an axis, NaN if any is NaN", "max2": "largest along an axis, NaN if any is NaN",
+    "minimum_with_index": "the smaller of two pairs; NaN wins, ties go to the smaller index",
+    "maximum_with_index": "the larger of two pairs; NaN wins, ties go to the smaller index",
+    "min_with_index": "minimum and its index along an axis; first NaN wins, ties go to the smaller index",
+    "max_with_index": "maximum and its index along an axis; first NaN wins, ties go to the smaller index",
+}
+
+
+def _target(helper: str) -> Target:
+    faults = _PAIR_FAULTS if helper in _PAIRS + _REDUCTIONS else _INDEX_FAULTS
+    return Target(
+        name=f"helpers.{helper}", family="helpers", summary=_SUMMARIES[helper], contract="helpers.md §5",
+        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, oracles=_oracles(helper),
+        subjects={"own": f"kernels.helpers.extrema:{helper}",
+                  "inductor": f"torch._inductor.runtime.triton_helpers:{helper}"},
+        faults={name: f"kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults},
+        about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=DTYPES,
+        simplest={"axis": (1, 0)},
+    )
+
+
+TARGETS = tuple(_target(helper) for helper in (*_PAIRS, *_REDUCTIONS, *_INDEXED_PAIRS, *_INDEXED_REDUCTIONS))

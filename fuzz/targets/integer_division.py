@@ -1,0 +1,196 @@
+"""Integer division and remainder: Triton's own operators (truncating) and the flooring helpers.
+
+Two forms. `blocks`: both operands are loaded. `ramp`: the numerator is `arange + start`, computed in the
+kernel, so that the compiler reasons about it, and the divisor is a constant, a scalar or loaded.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    int_divisors,
+    integer_ramps,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+)
+from fuzz.target import Limits, Reference, Target
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+_DIMS = ("rows", "cols")
+
+
+@st.composite
+def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=DTYPES))
+    cols = draw(lengths(maximum=64))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    layouts = [draw(strided_layouts(dims=_DIMS)) for _ in range(2)]
+    return Case(
+        target=name, sizes={"rows": rows, "cols": cols}, params={"form": "blocks"},
+        arrays=(
+            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layouts[0], content=draw(contents(dtype=dtype))),
+            ArraySpec(name="b", dtype=dtype, dims=_DIMS, layout=layouts[1], content=draw(int_divisors(dtype=dtype))),
+            ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
+        ),
+        options=draw(launch_options()), variants=draw(option_variants()))
+
+
+@st.composite
+def _ramp_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=DTYPES))
+    ramp = draw(integer_ramps(dtype=dtype, maximum=limits.elements))
+    return Case(
+        target=name, sizes={"rows": ramp.count},
+        params={"form": "ramp", "block": ramp.block, "start_kind": ramp.start_kind,
+                "divisor_kind": ramp.divisor_kind},
+        arrays=(
+            ArraySpec(name="a", dtype=dtype, dims=("rows",),
+                      content=Content(base=Iota(start=ramp.start, step=0, per_row=1))),
+            ArraySpec(name="b", dtype=dtype, dims=("rows",), content=Content(base=Constant(value=str(ramp.divisor))),
+                      layout=Layout(broadcast=() if ramp.divisor_kind == "loaded" else ("rows",))),
+            ArraySpec(name="out", dtype=dtype, dims=("rows",)),
+        ),
+        options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _strategy(name: str) -> Callable[[Limits], st.SearchStrategy[Case]]:
+    return lambda limits: st.one_of(_block_cases(name, limits), _ramp_cases(name, limits))
+
+
+def _valid(case: Case) -> bool:
+    """Ramp operands must stay what the kernel computes: a unit ramp from a 32-bit start, one divisor for all."""
+    if case.params.get("form") == "blocks":
+        return set(case.sizes) == set(_DIMS)
+    a, b = case.array("a"), case.array("b")
+    if a.content is None or b.content is None or set(case.sizes) != {"rows"}:
+        return False
+    base, divisor = a.content.base, b.content.base
+    if not isinstance(base, Iota) or base.per_row != 1 or base.step or a.content.overrides or b.content.overrides:
+        return False
+    info = dtype_info(a.dtype)
+    lowest, highest = max(int(info.min), -(2**31)), min(int(info.max), 2**31 - 1)
+    if not isinstance(divisor, Constant) or not lowest <= base.start <= highest:
+        return False
+    block = case.params.get("block")
+    return (isinstance(block, int) and block > 0 and block & (block - 1) == 0 and a.first_row == b.first_row == 0
+            and divisor.value not in ("0", "-0") and lowest <= int(divisor.value) <= highest)
+
+
+def _launch(launch: "Launch") -> None:
+    if launch.case.params["form"] == "blocks":
+        cols = launch.case.sizes["cols"]
+        block = 1 << max(cols - 1, 0).bit_length()
+        launch.drive("kernels.drivers.elementwise:elementwise_binary", ROW_BLOCK=max(256 // block, 1), COL_BLOCK=block,
+                     BOOL=False)
+        return
+    import triton.language as tl
+
+    dtype = launch.spec("a").dtype
+    start, divisor = _scalars(launch.case)
+    start_kind, divisor_kind = launch.case.params["start_kind"], launch.case.params["divisor_kind"]
+    given: dict[str, object] = {
+        "count": launch.case.sizes["rows"], "BLOCK": launch.case.params["block"],
+        "DTYPE": {"u": tl.core.get_int_dtype(dtype_info(dtype).bits, signed=False),
+                  "i": tl.core.get_int_dtype(dtype_info(dtype).bits, signed=True)}[dtype[0]],
+        "START": start if start_kind == "constexpr" else None, "start": start,
+        "DIVISOR": divisor if divisor_kind == "constexpr" else None, "divisor": divisor,
+    }
+    if divisor_kind != "loaded":
+        given["divisor_ptr"] = None
+    else:
+        given["divisor_ptr"] = launch.pointer("b")
+    driver = "integer_ramp_unspecialised" if divisor_kind == "unspecialised" else "integer_ramp"
+    launch.drive(f"kernels.drivers.elementwise:{driver}", **given)
+
+
+def _scalars(case: Case) -> tuple[int, int]:
+    a, b = case.array("a").content, case.array("b").content
+    assert a is not None and b is not None and isinstance(a.base, Iota) and isinstance(b.base, Constant)
+    return a.base.start, int(b.base.value)
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {"out": BIT}
+
+
+def _about(case: Case) -> str:
+    return f"{dtype_info(case.array('a').dtype).kind} {case.params['form']}"
+
+
+def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str], reference: str,
+            faults: dict[str, str]) -> Target:
+    return Target(
+        name=name, family=name.partition(".")[0], summary=summary, contract=contract, dtypes=DTYPES,
+        cases=_strategy(name), launch=_launch, rules=_rules, valid=_valid, about=_about, subjects=subjects,
+        faults=faults,
+        oracles=lambda case: (
+            Reference(source="torch", function=f"oracles.by_torch.integer:{reference}", arguments=("a", "b")),
+            Reference(source="numpy", function=f"oracles.by_numpy.integer:{reference}", arguments=("a", "b")),
+        ),
+        defined=lambda case: ("oracles.by_torch.integer:division_defined", ("a", "b")),
+        simplest={"block": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
+                  "start_kind": ("constexpr", "run_time"),
+                  "divisor_kind": ("constexpr", "run_time", "unspecialised", "loaded")},
+    )
+
+
+def _mutants(helper: str, *names: str) -> dict[str, str]:
+    return {name: f"kernels.helpers.mutants_integer:MUTANTS[{helper}][{name}]" for name in names}
+
+
+_UPSTREAM = "torch._inductor.runtime.triton_helpers"
+_DIV = _mutants("div_floor_integer", "trunc_for_floor", "ceil_for_floor", "exact_multiple_decremented",
+                "divisor_sign_ignored", "unsigned_operands", "int_min_saturated", "in_32_bits")
+_REM = _mutants("remainder_integer", "trunc_for_floor", "exact_multiple_gives_divisor", "never_negative",
+                "of_magnitudes", "through_fp32", "in_32_bits")
+
+TARGETS = (
+    _target("triton.floordiv", summary="a // b as Triton compiles it: rounds toward zero",
+            contract="helpers.md §4 (operators truncate)", reference="div_trunc",
+            subjects={"own": "kernels.helpers.operators:operator_floordiv"},
+            faults={"floor_for_trunc": "kernels.helpers.integer:div_floor_integer",
+                    **{k: v for k, v in _DIV.items() if k in ("ceil_for_floor", "unsigned_operands", "in_32_bits",
+                                                               "divisor_sign_ignored")}}),
+    _target("triton.mod", summary="a % b as Triton compiles it: the sign of a",
+            contract="helpers.md §4 (operators truncate)", reference="rem_trunc",
+            subjects={"own": "kernels.helpers.operators:operator_mod"},
+            faults={"floor_for_trunc": "kernels.helpers.integer:remainder_integer",
+                    **{k: v for k, v in _REM.items() if k in ("exact_multiple_gives_divisor", "never_negative",
+                                                               "through_fp32", "in_32_bits")}}),
+    _target("helpers.div_floor_integer", summary="floor(a / b) for integers", contract="helpers.md §4",
+            reference="div_floor_integer", faults=_DIV,
+            subjects={"own": "kernels.helpers.integer:div_floor_integer",
+                      "inductor": f"{_UPSTREAM}:div_floor_integer"}),
+    _target("helpers.remainder_integer", summary="a - b * floor(a / b) for integers", contract="helpers.md §4",
+            reference="remainder_integer", faults=_REM,
+            subjects={"own": "kernels.helpers.integer:remainder_integer",
+                      "inductor": f"{_UPSTREAM}:remainder_integer"}),
+)
+
+
+def with_ramp(case: Case, *, start: int, divisor: int) -> Case:
+    """The ramp case with another start and divisor; used by the explicit minimiser's tests."""
+    arrays = []
+    for spec in case.arrays:
+        if spec.name == "a":
+            spec = msgspec.structs.replace(spec, content=Content(base=Iota(start=start, step=0, per_row=1)))
+        elif spec.name == "b":
+            spec = msgspec.structs.replace(spec, content=Content(base=Constant(value=str(divisor))))
+        arrays.append(spec)
+    return msgspec.structs.replace(case, arrays=tuple(arrays))

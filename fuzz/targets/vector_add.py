@@ -1,0 +1,64 @@
+"""Vector add, the hello world of Triton: 1-D, strided, masked tail, every dtype."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
+from fuzz.target import Limits, Reference, Target
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
+BLOCKS = (16, 1, 2, 64, 128, 256, 1024)
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=DTYPES))
+    block = draw(st.sampled_from(BLOCKS))
+    rows = draw(lengths(maximum=min(limits.elements, 64 * block)))
+    arrays = [ArraySpec(name=name, dtype=dtype, dims=("rows",), content=draw(contents(dtype=dtype)),
+                        layout=draw(strided_layouts(dims=("rows",)))) for name in ("a", "b")]
+    arrays.append(ArraySpec(name="out", dtype=dtype, dims=("rows",),
+                            layout=draw(strided_layouts(dims=("rows",), output=True))))
+    return Case(target="triton.vector_add", sizes={"rows": rows}, arrays=tuple(arrays), params={"block": block},
+                options=draw(launch_options()), variants=draw(option_variants()), repeats=draw(st.integers(0, 1)))
+
+
+def _launch(launch: "Launch") -> None:
+    from kernels.drivers.record import Driver
+
+    stride = {f"{name}_stride_col": launch.spec(name).strides(launch.case.sizes)[0] for name in ("a", "b", "out")}
+    common = dict(stride, cols=launch.case.sizes["rows"], BLOCK=launch.case.params["block"],
+                  a_offset=0, b_offset=0, out_offset=0)
+    if isinstance(launch.helper, Driver):
+        launch.drive("kernels.drivers.vector_add:vector_add", **common)
+    else:
+        launch.drive("kernels.drivers.mutants_vector_add:vector_add_mutant", MUTANT=launch.helper.name, **common)
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import NUM
+
+    return {"out": NUM}
+
+
+_MUTANTS = ("mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored", "second_operand_dropped")
+
+TARGET = Target(
+    name="triton.vector_add", family="triton", contract="jit.md §1; oracles.md §3 (add)",
+    summary="out = a + b on strided vectors with a masked tail",
+    cases=_cases, launch=_launch, rules=_rules, dtypes=DTYPES,
+    subjects={"own": "kernels.drivers.vector_add:vector_add"},
+    faults={name: f"kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS},
+    oracles=lambda case: (
+        Reference(source="torch", function="oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
+        Reference(source="numpy", function="oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
+    ),
+    about=lambda case: case.arrays[0].dtype,
+    simplest={"block": tuple(sorted(BLOCKS))},
+)

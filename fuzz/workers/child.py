@@ -1,0 +1,54 @@
+"""The worker process: one device, one case at a time, until its driver closes the socket."""
+
+import os
+import resource
+import socket
+
+from fuzz.backends import kind
+from fuzz.errors import TridiffError
+from fuzz.workers import protocol
+
+RETIRE_AFTER = 4000
+"""Kernels built before a worker is replaced: loaded modules are never unloaded and would fill the GPU."""
+
+
+def serve(address: str, *, backend: str, device: int, memory: int) -> int:
+    """Connect, announce readiness, judge cases. Returns the exit status."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(address)
+    _limit(backend, device, memory)
+    from fuzz.workers.environment import read_environment
+    from fuzz.workers.execute import Executor
+
+    executor = Executor(backend=backend)
+    connection.sendall(protocol.line(protocol.Ready(pid=os.getpid(), environment=read_environment(backend))))
+    stream = connection.makefile("rb")
+    built = 0
+    while request_line := stream.readline():
+        request = protocol.read_run(request_line)
+        try:
+            outcome, spent = executor.execute(
+                request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
+                stage=lambda name: connection.sendall(protocol.line(protocol.Stage(name=name))))
+        except TridiffError as error:
+            connection.sendall(protocol.line(protocol.Refused(problem=error.problem, fix=error.fix)))
+            continue
+        built += outcome.compiled_kernels
+        spent = spent or built >= RETIRE_AFTER
+        connection.sendall(protocol.line(protocol.Done(outcome=outcome, spent=spent)))
+        if spent:
+            return 0
+    return 0
+
+
+def _limit(backend: str, device: int, memory: int) -> None:
+    """Cap the memory of this worker: host data for CPU backends, the GPU allocator's share for CUDA."""
+    import torch
+
+    torch.set_num_threads(1)
+    if kind(backend) == "cuda":
+        torch.cuda.set_device(device)
+        total = torch.cuda.get_device_properties(device).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(memory / total, 1.0), device)
+    else:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))

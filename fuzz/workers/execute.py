@@ -1,0 +1,268 @@
+"""One case, from description to verdict: materialise, launch, wait, check memory, judge."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from fuzz.backends import kind
+from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
+from fuzz.content.place import Buffer, place
+from fuzz.errors import TridiffError
+from fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
+from fuzz.subjects import Subject, parse_subject
+from fuzz.target import Target
+from fuzz.targets import find
+from fuzz.workers import failures, sabotage
+from fuzz.workers.judging import Judged, evidence_of_inputs, judge_outputs, same_bits
+
+
+class Executor:
+    """Runs cases on one backend of this process. Not thread-safe; one case at a time."""
+
+    def __init__(self, *, backend: str) -> None:
+        self._kind = kind(backend)
+        self._device = torch.device("cuda") if self._kind == "cuda" else torch.device("cpu")
+        self._runners: dict[str, Runner] = {}
+        self._artefacts: list[Path] = []
+        if self._kind == "cuda":
+            self._poison_device()
+        if self._kind == "interpreter":
+            from fuzz import interpreter
+
+            try:
+                interpreter.install()
+            except ImportError:  # TEMPORARY
+                pass
+        else:
+            self._listen()
+
+    def _poison_device(self) -> None:
+        """Dirty fresh device memory and every scratch allocation, so that reads of either show."""
+        import triton
+
+        torch.full((64 << 20,), 0xAB, dtype=torch.uint8, device=self._device)
+
+        def poisoned(size: int, alignment: int, stream: int | None) -> torch.Tensor:
+            return torch.full((size,), 0xAB, dtype=torch.uint8, device=self._device)
+
+        triton.set_allocator(poisoned)
+
+    def _listen(self) -> None:
+        """Remember what each compilation left on disk, to delete it: a night's fuzzing would fill it."""
+        import triton
+
+        before = triton.knobs.compilation.listener
+
+        def listener(*, metadata_group: dict[str, Any] | None = None, cache_hit: bool = False, **rest: Any) -> None:
+            for path in (metadata_group or {}).values():
+                self._artefacts.append(Path(str(path)).parent)
+                break
+            if before is not None:
+                before(metadata_group=metadata_group, cache_hit=cache_hit, **rest)
+
+        triton.knobs.compilation.listener = listener
+
+    def _sweep(self) -> None:
+        while self._artefacts:
+            shutil.rmtree(self._artefacts.pop(), ignore_errors=True)
+
+    def _runner(self, backend: str) -> Runner:
+        if backend not in self._runners:
+            made: Runner
+            if self._kind == "cuda":
+                from fuzz.backends.cuda import CudaRunner
+
+                made = CudaRunner()
+            elif self._kind == "interpreter":
+                from fuzz.backends.interpreter import InterpreterRunner
+
+                made = InterpreterRunner()
+            else:
+                from fuzz.backends.compile import CompileRunner
+
+                made = CompileRunner(backend.partition(":")[2])
+            self._runners[backend] = made
+        return self._runners[backend]
+
+    def execute(
+        self, case: Case, subject_name: str, *, backend: str, stage: Callable[[str], None] = lambda name: None,
+        want_inputs: bool = False,
+    ) -> tuple[Outcome, bool]:
+        """The outcome, and whether this process must end because its device context is unusable.
+
+        Raises TridiffError for a case that cannot be run (unknown target, too large, bad subject).
+        """
+        case.check()
+        target = find(case.target)
+        if not target.valid(case):
+            raise TridiffError(f"{case.target} does not accept this case", fix="draw it with `tridiff fuzz`")
+        subject = parse_subject(subject_name, target)
+        attempt = _Attempt(case, target, subject, backend, self._device, self._runner(backend), stage, want_inputs)
+        try:
+            return attempt.run(), False
+        except BaseException as error:  # noqa: BLE001  every failure of the subject becomes a verdict
+            if isinstance(error, TridiffError):
+                raise
+            failure = failures.classify(error, backend)
+            return attempt.failed(failure), failure.spent
+        finally:
+            self._sweep()
+
+
+class _Attempt:
+    """The state of one execution: what has been done so far survives an exception as counts."""
+
+    def __init__(self, case: Case, target: Target, subject: Subject, backend: str, device: torch.device,
+                 runner: Runner, stage: Callable[[str], None], want_inputs: bool) -> None:
+        self.case, self.target, self.subject, self.backend = case, target, subject, backend
+        self.device, self.runner, self.stage, self.want_inputs = device, runner, stage, want_inputs
+        self.reports: list[LaunchReport] = []
+        self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
+        self._mark = time.perf_counter()
+
+    def _lap(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.seconds[phase] += now - self._mark
+        self._mark = now
+
+    def run(self) -> Outcome:
+        options = self.case.options
+        if self.subject.hook == "runtime_error":
+            # The planted assertion exists only in a kernel built with assertions on.
+            options = msgspec.structs.replace(options, debug=True)
+        helper = resolve(self.subject.helper)
+        if kind(self.backend) == "compile":
+            return self._compile_only(helper, options)
+        buffers = {spec.name: place(spec, self.case.sizes, device=self.device) for spec in self.case.arrays}
+        self._lap("materialise")
+        wrong_option = self._launch(buffers, helper, options)
+        if wrong_option:
+            return self._outcome(Verdict.NOT_CHECKED, reason=wrong_option)
+        self.stage("judge")
+        trespass = self._memory_violation(buffers)
+        if trespass:
+            return self._finding(trespass[0], where=trespass[1], reason=trespass[2])
+        judged = judge_outputs(self.case, self.target, buffers)
+        self._lap("judge")
+        if judged.verdict is not Verdict.AGREE:
+            return self._judged(judged)
+        unstable = self._repeat(buffers, helper, options, judged) or self._vary(buffers, helper, judged)
+        if unstable is not None:
+            return unstable
+        return self._judged(judged, buffers if self.want_inputs else None)
+
+    def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions) -> str:
+        """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
+        pointers = {name: buffer.pointer for name, buffer in buffers.items()}
+        return self._run(pointers, helper, options)
+
+    def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions) -> str:
+        self.stage("launch")
+        launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
+                        options=options, runner=self.runner)
+        try:
+            if self.subject.process_fault:
+                sabotage.commit(self.subject.process_fault, self.runner, self.device)
+            self.target.launch(launch)
+            self.runner.synchronise()
+        finally:
+            self.reports += launch.reports
+            self._lap("launch")
+        for report in launch.reports:
+            for name, value in (report.readback or {}).items():
+                asked = getattr(options, name)
+                if value != asked:
+                    return f"asked for {name}={asked}, the compiled kernel has {name}={value}"
+        return ""
+
+    def _compile_only(self, helper: Any, options: LaunchOptions) -> Outcome:
+        from fuzz.backends.compile import Pointer
+        from oracles.dtypes import dtype
+
+        def pointer(name: str) -> Pointer:
+            spec = self.case.array(name)
+            aligned = spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0
+            return Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype, aligned=aligned)
+
+        wrong = self._run({spec.name: pointer(spec.name) for spec in self.case.arrays}, helper, options)
+        if wrong:
+            return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
+        if not any(report.compiled for report in self.reports):
+            return self._outcome(Verdict.NOT_CHECKED, reason="nothing to compile: the launch grid is empty")
+        return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
+
+    def _memory_violation(self, buffers: dict[str, Buffer]) -> tuple[str, str, str] | None:
+        for name, buffer in buffers.items():
+            outside = buffer.trespass()
+            if outside:
+                return "out_of_bounds", name, f"{outside} elements outside array {name} were written"
+            changed = buffer.overwritten()
+            if changed:
+                return "input_overwritten", name, f"{changed} elements of input {name} were written"
+        return None
+
+    def _repeat(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions,
+                judged: Judged) -> Outcome | None:
+        for number in range(self.case.repeats):
+            again = {name: buffer.refill(second=number % 2 == 0) for name, buffer in buffers.items()}
+            self._launch(again, helper, options)
+            different = same_bits(self.case, self.target, buffers, again, bits=True)
+            self._lap("judge")
+            if different:
+                return self._finding("nondeterministic", where=different[0], rows=judged.rows,
+                                     reason=f"the same launch gave other bits in {different[1]} elements of "
+                                            f"{different[0]}")
+        return None
+
+    def _vary(self, buffers: dict[str, Buffer], helper: Any, judged: Judged) -> Outcome | None:
+        if self.runner.backend == "interpreter":
+            return None
+        for options in self.case.variants:
+            again = {name: buffer.refill(second=True) for name, buffer in buffers.items()}
+            wrong = self._launch(again, helper, options)
+            if wrong:
+                return self._outcome(Verdict.NOT_CHECKED, reason=wrong, rows=judged.rows)
+            different = same_bits(self.case, self.target, buffers, again, bits=False)
+            self._lap("judge")
+            if different:
+                return self._finding("option_dependent", where=different[0], rows=judged.rows,
+                                     reason=f"{different[1]} elements of {different[0]} differ under {options}")
+        return None
+
+    def failed(self, failure: failures.Failure) -> Outcome:
+        """The outcome of a launch that raised."""
+        if failure.verdict is Verdict.NOT_CHECKED:
+            return self._outcome(failure.verdict, reason=failure.reason)
+        return self._finding(failure.kind, where=failure.where, reason=failure.reason, verdict=failure.verdict)
+
+    def _judged(self, judged: Judged, buffers: dict[str, Buffer] | None = None) -> Outcome:
+        evidence = judged.evidence
+        if evidence is None and buffers is not None:
+            evidence = evidence_of_inputs(self.case, buffers)
+        signature = None
+        if judged.verdict.failed:
+            signature = self._signature(judged.verdict, judged.kind, judged.where)
+        return self._outcome(judged.verdict, reason=judged.reason, signature=signature, rows=judged.rows,
+                             failing_rows=judged.failing_rows, evidence=evidence)
+
+    def _signature(self, verdict: Verdict, failure_kind: str, where: str) -> Signature:
+        return Signature(target=self.target.name, subject=self.subject.name, verdict=verdict, kind=failure_kind,
+                         where=where, about=self.target.about(self.case))
+
+    def _finding(self, failure_kind: str, *, where: str, reason: str, rows: RowCounts = RowCounts(),
+                 verdict: Verdict = Verdict.DISAGREE) -> Outcome:
+        return self._outcome(verdict, reason=reason, rows=rows,
+                             signature=self._signature(verdict, failure_kind, where))
+
+    def _outcome(self, verdict: Verdict, **fields: Any) -> Outcome:
+        fields["reason"] = " ".join(str(fields.get("reason", "")).split())[:2000]
+        launches = 0 if kind(self.backend) == "compile" else len(self.reports)
+        return Outcome(
+            case_digest=self.case.digest, target=self.target.name, subject=self.subject.name, backend=self.backend,
+            verdict=verdict, launches=launches, compiled_kernels=sum(r.compiled for r in self.reports),
+            seconds=Seconds(**{k: round(v, 6) for k, v in self.seconds.items()}), **fields)

@@ -1,0 +1,90 @@
+"""Exceptions of a launch, sorted into verdicts."""
+
+import re
+from dataclasses import dataclass
+
+from fuzz.records import Verdict
+
+_DEVICE = (
+    ("illegal memory access", "illegal_address"),
+    ("device-side assert", "device_assert"),
+    ("misaligned address", "misaligned_address"),
+    ("unspecified launch failure", "launch_failure"),
+    ("illegal instruction", "illegal_instruction"),
+    ("invalid program counter", "illegal_instruction"),
+    ("launch timed out", "launch_timeout"),
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What an exception means. spent: the process can run nothing more."""
+
+    verdict: Verdict
+    kind: str
+    reason: str
+    where: str = ""
+    spent: bool = False
+
+
+def normalise(message: str) -> str:
+    """The first telling line of a message without paths, numbers of lines, addresses and temporary names,
+    so that one defect gives one signature."""
+    lines = [text.strip() for text in message.splitlines() if text.strip(" ^\t")]
+    telling = [text for text in lines if re.search(r"error|Error|assert|Assert|failed|invalid|unsupported", text)]
+    first = (telling or lines or [""])[-1 if telling and telling[-1] == lines[-1] else 0]
+    first = re.sub(r"(/[\w.+-]+)+", "PATH", first)
+    first = re.sub(r"0x[0-9a-fA-F]+|\b\d+\b", "N", first)
+    return first[:120]
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
+
+
+def classify(error: BaseException, backend: str) -> Failure:
+    """The verdict for an exception raised while compiling, launching or waiting."""
+    chain = _chain(error)
+    names = {type(one).__name__ for one in chain}
+    text = "\n".join(f"{type(one).__name__}: {one}" for one in chain)
+    head = f"{type(error).__name__}: {error}"
+    for pattern, device_kind in _DEVICE:
+        if pattern in text:
+            return Failure(Verdict.CRASH, device_kind, f"CUDA error: {pattern}", spent=True)
+    if names & {"OutOfBounds"}:
+        bounds = next(one for one in chain if type(one).__name__ == "OutOfBounds")
+        return Failure(Verdict.DISAGREE, "out_of_bounds", str(bounds), where="memory")
+    if names & {"OutOfResources"}:
+        return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
+    if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text:
+        return Failure(Verdict.CRASH, "out_of_memory", head, spent=True)
+    if names & {"DeviceAssertion", "DeviceAssertFailed"}:
+        return Failure(Verdict.CRASH, "device_assert", head)
+    for own in ("BlockTruthValue", "AssumptionViolated", "NeverEndingWait"):
+        if own in names:
+            return Failure(Verdict.CRASH, own, head, where="interpreter")
+    if names & {"CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct", "PTXASError"} or (
+            "PassManager::run failed" in text or "ptxas" in text or "failed to translate" in text):
+        return Failure(Verdict.COMPILE_ERROR, normalise(str(chain[-1] if len(chain) > 1 else error)), head,
+                       where=_stage(text))
+    if "CUDA" in text or "Triton Error" in text:
+        return Failure(Verdict.CRASH, normalise(str(error)), head, spent=True)
+    if backend == "interpreter":
+        inner = chain[-1]
+        if isinstance(inner, NameError | SyntaxError):
+            return Failure(Verdict.COMPILE_ERROR, type(inner).__name__, head, where="source")
+        return Failure(Verdict.CRASH, f"{type(inner).__name__}: {normalise(str(inner))}", head)
+    if backend.startswith("compile"):
+        return Failure(Verdict.COMPILE_ERROR, f"{type(error).__name__}: {normalise(str(error))}", head)
+    return Failure(Verdict.CRASH, f"{type(error).__name__}: {normalise(str(error))}", head)
+
+
+def _stage(text: str) -> str:
+    if "ptxas" in text.lower():
+        return "ptxas"
+    return "passes" if "PassManager" in text else "source"

@@ -1,0 +1,242 @@
+"""Hold a launch's outputs against every oracle of the target."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from fuzz.backends.launch import resolve
+from fuzz.content import text
+from fuzz.content.place import Buffer
+from fuzz.records import Case, Evidence, RowCounts, Verdict
+from fuzz.target import Reference, Target
+from oracles import arrays, bits, compare, rules, vote
+
+HOST_ELEMENTS = 1 << 15
+"""Elements per array that a host-side oracle judges in one case; of larger batches it judges a sample of
+rows and every suspect, so that no disagreement rests on one source."""
+
+EVIDENCE_VALUES = 4096
+"""Values per array that evidence lists; larger rows are left out (the case describes them anyway)."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on all outputs of one launch."""
+
+    verdict: Verdict
+    reason: str
+    rows: RowCounts
+    kind: str = ""
+    where: str = ""
+    failing_rows: tuple[int, ...] = ()
+    evidence: Evidence | None = None
+
+
+class _Inputs:
+    """Input arrays for references: whole on the device, or a sample of rows on the host."""
+
+    def __init__(self, case: Case, buffers: Mapping[str, Buffer]) -> None:
+        self._case = case
+        self._buffers = buffers
+
+    def rows(self, names: tuple[str, ...]) -> int:
+        for name in names:
+            spec = self._case.array(name)
+            if spec.dims[:1] == ("rows",):
+                return self._case.sizes["rows"]
+        return 1
+
+    def take(self, name: str, index: torch.Tensor | None) -> torch.Tensor:
+        buffer = self._buffers[name]
+        if buffer.values is None:
+            raise ValueError(f"{name} is an output")
+        if index is None or buffer.spec.dims[:1] != ("rows",):
+            return buffer.values
+        return bits.from_bits(bits.to_bits(buffer.values)[index], buffer.spec.dtype)
+
+
+def _call(reference: Reference, case: Case, inputs: _Inputs, index: torch.Tensor | None) -> tuple[Any, ...]:
+    """The reference's outputs as torch tensors on the device of the inputs."""
+    positional, keywords = [], {}
+    device = None
+    for argument in reference.arguments:
+        name, equals, param = argument.partition("=")
+        if equals:
+            keywords[name] = case.params[param] if param in case.params else case.sizes[param]
+            continue
+        tensor = inputs.take(name, index)
+        device = tensor.device
+        positional.append(tensor if reference.source == "torch" else arrays.to_numpy(tensor))
+    result = resolve(reference.function)(*positional, **keywords)
+    found = result if isinstance(result, tuple) else (result,)
+    if reference.source == "torch":
+        return found
+    return tuple(arrays.to_torch(one, device=device or "cpu") for one in found)
+
+
+def _sample(rows: int, wanted: int, device: torch.device) -> torch.Tensor | None:
+    """Rows spread evenly over the batch, first and last included; None for all."""
+    if rows <= wanted:
+        return None
+    return torch.linspace(0, rows - 1, wanted, dtype=torch.float64, device=device).round().to(torch.int64).unique()
+
+
+def _budget(reference: Reference, case: Case, rows: int) -> int:
+    if reference.sample is not None:
+        return reference.sample
+    if reference.source == "torch":
+        return rows
+    columns = max(case.elements() // max(rows, 1), 1)
+    return max(HOST_ELEMENTS // columns, 1)
+
+
+def _answers(case: Case, references: tuple[Reference, ...], inputs: _Inputs, rows: int, device: torch.device,
+             suspects: torch.Tensor | None) -> dict[str, list[vote.Answer]]:
+    """Per output, what every oracle expects; with suspects, the sampled ones cover those rows as well."""
+    answers: dict[str, list[vote.Answer]] = {}
+    for reference in references:
+        index = _sample(rows, _budget(reference, case, rows), device)
+        if reference.source == "exact":
+            if suspects is None:
+                continue
+            index = suspects[:64]
+        elif index is not None and suspects is not None:
+            index = torch.cat([index, suspects[:1024]]).unique()
+        for name, values in zip(reference.outputs, _call(reference, case, inputs, index), strict=True):
+            answers.setdefault(name, []).append(vote.Answer(
+                name=reference.source, values=values, rows=index, decisive=reference.source == "exact"))
+    return answers
+
+
+def _defined(case: Case, target: Target, inputs: _Inputs) -> torch.Tensor | None:
+    found = target.defined(case)
+    if found is None:
+        return None
+    function, names = found
+    mask = resolve(function)(*(inputs.take(name, None) for name in names))
+    return mask if isinstance(mask, torch.Tensor) else None
+
+
+def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> Judged:
+    """Judge every output; the first output with failing rows gives the verdict."""
+    inputs = _Inputs(case, buffers)
+    outputs = [spec.name for spec in case.arrays if spec.content is None]
+    rows = case.sizes.get("rows", 1)
+    device = next(iter(buffers.values())).storage.device
+    references = target.oracles(case)
+    if any(0 in buffers[name].shape for name in outputs):
+        return Judged(Verdict.AGREE, "", RowCounts(agree=rows))
+    answers = _answers(case, references, inputs, rows, device, None)
+    defined = _defined(case, target, inputs)
+    rule_of = target.rules(case)
+    worst: Judged | None = None
+    for name in outputs:
+        actual = buffers[name].typed()
+        mask = defined if defined is not None and defined.shape[:1] == actual.shape[:1] else None
+        if mask is not None and mask.dim() > actual.dim():
+            mask = mask.reshape(mask.shape[0], -1).all(1)
+        found = vote.judge(actual, answers[name], rule_of[name], defined=mask)
+        if found.disagree or found.conflict:
+            suspects = torch.tensor((*found.failing_rows, *found.conflicting_rows), device=device).unique()
+            answers = _answers(case, references, inputs, rows, device, suspects)
+            found = vote.judge(actual, answers[name], rule_of[name], defined=mask)
+        counts = RowCounts(agree=found.agree, disagree=found.disagree, conflict=found.conflict,
+                           undefined=found.undefined + found.unjudged, by_oracle=dict(found.judged_by))
+        if found.disagree:
+            kind = _mismatch_kind(found, buffers[name])
+            row = found.failing_rows[0]
+            return Judged(
+                Verdict.DISAGREE, f"{found.disagree} of {found.rows} rows of {name} are wrong ({kind})", counts,
+                kind=kind, where=name, failing_rows=found.failing_rows,
+                evidence=_evidence(case, buffers, answers, row))
+        if found.conflict and (worst is None or worst.verdict is Verdict.AGREE):
+            worst = Judged(Verdict.NOT_CHECKED, f"oracle_conflict: {found.conflict} rows of {name} on which the "
+                           "oracles contradict each other", counts,
+                           evidence=_evidence(case, buffers, answers, found.conflicting_rows[0]))
+        elif worst is None:
+            verdict = Verdict.AGREE if found.agree else Verdict.NOT_CHECKED
+            reason = "" if found.agree else "the contract leaves every row open"
+            worst = Judged(verdict, reason, counts)
+        elif worst.verdict is Verdict.AGREE and found.agree < worst.rows.agree:
+            worst = Judged(worst.verdict, worst.reason, counts)
+    if worst is None:
+        return Judged(Verdict.NOT_CHECKED, "the case has no output", RowCounts())
+    return worst
+
+
+def _mismatch_kind(found: vote.Judgement, buffer: Buffer) -> str:
+    """The dominant mismatch class, or `unwritten` where the element still holds poison."""
+    width = 1 << (8 * buffer.storage.element_size())
+    example = found.examples[0] if found.examples else None
+    if example is not None and example.actual_bits == buffer.poison % width:
+        return "unwritten"
+    return found.dominant_class or "value"
+
+
+def _row_text(values: torch.Tensor, dtype: str, row: int, batched: bool) -> tuple[str, ...]:
+    one = values[row:row + 1] if batched else values
+    flat = bits.unsigned_bits(one.contiguous()).reshape(-1)
+    if flat.numel() > EVIDENCE_VALUES:
+        return ()
+    width = 1 << (8 * max(one.element_size(), 1))
+    return tuple(text.from_bits(int(pattern) % width, dtype) for pattern in flat.tolist())
+
+
+def evidence_of_inputs(case: Case, buffers: Mapping[str, Buffer], row: int = 0) -> Evidence:
+    """Inputs and outputs of one row as text."""
+    inputs: dict[str, tuple[str, ...]] = {}
+    actual: dict[str, tuple[str, ...]] = {}
+    for name, buffer in buffers.items():
+        batched = buffer.spec.dims[:1] == ("rows",)
+        if 0 in buffer.shape:
+            continue
+        if buffer.values is not None:
+            inputs[name] = _row_text(buffer.values, buffer.spec.dtype, row, batched)
+        else:
+            actual[name] = _row_text(buffer.typed(), buffer.spec.dtype, row, batched)
+    return Evidence(row=row, inputs=inputs, actual=actual)
+
+
+def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list[vote.Answer]],
+              row: int) -> Evidence:
+    plain = evidence_of_inputs(case, buffers, row)
+    expected: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name, given in answers.items():
+        spec = case.array(name)
+        batched = spec.dims[:1] == ("rows",)
+        for answer in given:
+            place = row
+            if answer.rows is not None:
+                hits = (answer.rows == row).nonzero().reshape(-1)
+                if not hits.numel():
+                    continue
+                place = int(hits[0])
+            expected.setdefault(answer.name, {})[name] = _row_text(answer.values, spec.dtype, place, batched)
+    return Evidence(row=row, inputs=plain.inputs, actual=plain.actual, expected=expected)
+
+
+def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: Mapping[str, Buffer], *,
+              bits: bool) -> tuple[str, int] | None:
+    """The first output that differs between two launches, and in how many elements.
+
+    bits: compare bit for bit. Otherwise by the target's rule where that is exact, else as numbers: options
+    may change which NaN or which zero of a tie comes out, but no value.
+    """
+    inputs = _Inputs(case, first)
+    defined = _defined(case, target, inputs)
+    rule_of = target.rules(case)
+    for name, buffer in first.items():
+        if not buffer.is_output or 0 in buffer.shape:
+            continue
+        rule = rules.BIT if bits else rule_of[name]
+        if rule.kind not in ("BIT", "NUM", "NUM0"):
+            rule = rules.NUM
+        different = compare.compare(buffer.typed(), second[name].typed(), rule).mismatch
+        if defined is not None and defined.shape == different.shape:
+            different = different & defined
+        count = int(different.sum())
+        if count:
+            return name, count
+    return None

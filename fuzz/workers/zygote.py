@@ -1,0 +1,104 @@
+"""A process that has torch and Triton imported and forks workers on demand.
+
+Importing both takes about three seconds; forking takes milliseconds. The zygote never touches the device
+(a CUDA context does not survive a fork), so it cannot be brought down by a kernel. It reads `Fork` lines
+on standard input, answers on standard output, reports every child's exit, and ends with its parent.
+"""
+
+import ctypes
+import importlib
+import os
+import resource
+import select
+import signal
+import sys
+
+from fuzz.workers import protocol
+
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """Ask the kernel for SIGKILL when the parent ends (Linux)."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _reap(out: int) -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        os.write(out, protocol.line(protocol.Exited(pid=pid, status=os.waitstatus_to_exitcode(status))))
+
+
+def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close: tuple[int, ...]) -> int:
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 70
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        die_with_parent()
+        if os.getppid() != parent:
+            os._exit(code)
+        for descriptor in close:
+            os.close(descriptor)
+        log = os.open(request.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        from fuzz.workers import child
+
+        code = child.serve(request.address, backend=backend, device=device, memory=memory)
+    except BaseException:  # noqa: BLE001  the child must never return into the zygote's loop
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Skips interpreter shutdown: CUDA and MLIR destructors are slow and may crash after an error.
+        os._exit(code)
+
+
+def main(backend: str, device: int, memory: int) -> None:
+    """Serve until standard input closes."""
+    die_with_parent()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = os.dup(1)
+    os.dup2(2, 1)
+    for module in ("numpy", "torch", "triton", "triton.language", "oracles.vote", "oracles.arrays",
+                   "fuzz.workers.execute", "fuzz.targets"):
+        importlib.import_module(module)
+    from fuzz.workers import environment
+
+    environment.warm()
+    wake_read, wake_write = os.pipe()
+    os.set_blocking(wake_read, False)
+    os.set_blocking(wake_write, False)
+    signal.set_wakeup_fd(wake_write)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    pending = b""
+    while True:
+        ready, _, _ = select.select([0, wake_read], [], [])
+        if wake_read in ready:
+            os.read(wake_read, 4096)
+            _reap(out)
+        if 0 in ready:
+            data = os.read(0, 65536)
+            if not data:
+                return
+            *lines, pending = (pending + data).split(b"\n")
+            for one in lines:
+                request = protocol.read_fork(one)
+                pid = _fork(request, backend, device, memory, (0, out, wake_read, wake_write))
+                os.write(out, protocol.line(protocol.Forked(address=request.address, pid=pid)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
