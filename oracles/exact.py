@@ -46,6 +46,11 @@ def is_infinite(name: str, bits: int) -> bool:
     return kind.has_inf and bits & ((1 << (kind.bits - 1)) - 1) == kind.infinity_bits
 
 
+def is_finite(name: str, bits: int) -> bool:
+    """True unless the pattern is NaN or infinite."""
+    return not is_nan(name, bits) and not is_infinite(name, bits)
+
+
 def is_negative(name: str, bits: int) -> bool:
     """Sign bit of a float pattern."""
     return bool(bits >> (dtype(name).bits - 1))
@@ -146,6 +151,58 @@ def div_floor_integer(name: str, a: int, b: int) -> int | None:
 def remainder_integer(name: str, a: int, b: int) -> int | None:
     """a - b * floor(a / b); None where undefined (b = 0) (contract: helpers.md §4)."""
     return _divide(name, a, b, lambda x, y: x - y * math.floor(Fraction(x, y)))
+
+
+def to_float(value: Fraction) -> float:
+    """The nearest Python float; infinity where it overflows."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def order(name: str, bits: int) -> tuple[int, Fraction]:
+    """Key that sorts non-NaN patterns by value, ±0 equal."""
+    return _order(name, bits, largest=False)
+
+
+def sum_of(name: str, values: Sequence[int]) -> float:
+    """Exact sum of float patterns, rounded once to a Python float; NaN for a NaN or opposed infinities."""
+    infinities = {is_negative(name, v) for v in values if is_infinite(name, v)}
+    if any(is_nan(name, v) for v in values) or len(infinities) == 2:
+        return math.nan
+    if infinities:
+        return -math.inf if infinities.pop() else math.inf
+    total = Fraction(0)
+    for value in values:
+        total += to_fraction(name, value)
+    negative_zero = bool(values) and all(is_negative(name, v) for v in values)
+    return to_float(total) if total else -0.0 if negative_zero else 0.0
+
+
+def product_of(name: str, values: Sequence[int]) -> float:
+    """Exact product of float patterns, rounded once to a Python float; NaN for a NaN or zero times
+    infinity.
+    """
+    infinite = any(is_infinite(name, v) for v in values)
+    finite = [to_fraction(name, v) for v in values if is_finite(name, v)]
+    if any(is_nan(name, v) for v in values) or (infinite and 0 in finite):
+        return math.nan
+    sign = -1.0 if len([v for v in values if is_negative(name, v)]) % 2 else 1.0
+    return math.copysign(math.inf if infinite else to_float(math.prod(finite, start=Fraction(1))), sign)
+
+
+def frexp(name: str, bits: int) -> Pair:
+    """(pattern of m, e) with x = m * 2^e and 0.5 <= |m| < 1; ±0, ±infinity and NaN give (x, 0)."""
+    if not is_finite(name, bits) or to_fraction(name, bits) == 0:
+        return bits, 0
+    value = to_fraction(name, bits)
+    exponent = 0
+    while abs(value) >= 1:
+        value, exponent = value / 2, exponent + 1
+    while abs(value) < Fraction(1, 2):
+        value, exponent = value * 2, exponent - 1
+    return round_fraction(name, value), exponent
 
 
 def _order(name: str, bits: int, *, largest: bool) -> tuple[int, Fraction]:

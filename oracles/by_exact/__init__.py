@@ -1,0 +1,3 @@
+"""References in Python integers and rationals behind the numpy calling convention: small arrays, for
+arbitration.
+"""

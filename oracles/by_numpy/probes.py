@@ -1,0 +1,37 @@
+"""Expectations for the type probes and for device_assert_then (contract: helpers.md §3, §8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from oracles.dtypes import NAMES, dtype
+
+Array = npt.NDArray[Any]
+
+# promote_to_tensor keeps the type; is_floating is a compile-time bool.
+PROMOTED: dict[str, str] = {name: name for name in NAMES}
+IS_FLOATING: dict[str, bool] = {name: dtype(name).is_float for name in NAMES}
+
+# Subjects known to deviate (helpers.md §3, §16 row 4): the reference implementations return bf16 as fp32.
+PROMOTED_BY_REFERENCE: dict[str, str] = {**PROMOTED, "bf16": "fp32"}
+
+
+def promote_to_tensor(x: Array) -> Array:
+    """Same values, same type, rank at least 1; rule BIT."""
+    return np.atleast_1d(np.array(x, copy=True))
+
+
+def device_assert_then(condition: Array, result: Array) -> Array:
+    """`result` bit for bit, whatever the condition, as long as the launch survives; rule BIT."""
+    return np.array(
+        np.broadcast_to(result, np.broadcast_shapes(np.shape(condition), np.shape(result))), copy=True
+    )
+
+
+def assertion_fails(condition: Array, active: Array | None = None) -> bool:
+    """True if an enabled assertion must stop the launch: some active lane of the condition is False."""
+    live = np.ones(np.shape(condition), dtype=bool) if active is None else np.asarray(active, dtype=bool)
+    return bool((live & ~np.asarray(condition, dtype=bool)).any())

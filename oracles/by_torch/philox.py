@@ -1,0 +1,62 @@
+"""Philox4x32-10 in torch on int64, on any device: the second source beside `oracles.philox`."""
+
+from __future__ import annotations
+
+import torch
+
+from oracles.bits import to_bits
+from oracles.by_torch.integer import rem_trunc
+from oracles.dtypes import torch_dtype
+from oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS, UNIFORM_SCALE
+
+_LOW = 0xFFFFFFFF
+Quad = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def _product(word: torch.Tensor, multiplier: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """High and low 32 bits of a 32x32-bit product. The int64 product may wrap negative; its bits are
+    right.
+    """
+    product = word * multiplier
+    return (product >> 32) & _LOW, product & _LOW
+
+
+def philox4x32(seed: int, offset: torch.Tensor, *, rounds: int = ROUNDS) -> Quad:
+    """Four words per offset as int64 in [0, 2^32). offset: any integer type, modulo 2^32. seed: key modulo
+    2^64.
+    """
+    x0 = offset.to(torch.int64) & _LOW
+    x1, x2, x3 = torch.zeros_like(x0), torch.zeros_like(x0), torch.zeros_like(x0)
+    k0, k1 = seed & _LOW, (seed >> 32) & _LOW
+    for _ in range(rounds):
+        high0, low0 = _product(x0, MULTIPLIERS[0])
+        high1, low1 = _product(x2, MULTIPLIERS[1])
+        x0, x1, x2, x3 = high1 ^ x1 ^ k0, low1, high0 ^ x3 ^ k1, low0
+        k0, k1 = (k0 + KEY_STEPS[0]) & _LOW, (k1 + KEY_STEPS[1]) & _LOW
+    return x0, x1, x2, x3
+
+
+def randint64(
+    seed: int, offset: torch.Tensor, low: torch.Tensor | int, high: torch.Tensor | int
+) -> torch.Tensor:
+    """int64 in [low, high) per offset, as `oracles.philox.randint64`."""
+    r0, r1, _, _ = philox4x32(seed, offset)
+    drawn = r0 | (r1 << 32)
+    start = torch.as_tensor(low, dtype=torch.int64, device=offset.device)
+    span = torch.as_tensor(high, dtype=torch.int64, device=offset.device) - start
+    drawn, span = drawn + torch.zeros_like(span), span + torch.zeros_like(drawn)
+    unsigned = torch_dtype("u64")
+    rest = rem_trunc(drawn.contiguous().view(unsigned), span.contiguous().view(unsigned))
+    return start + to_bits(rest)
+
+
+def randint64_defined(low: torch.Tensor | int, high: torch.Tensor | int) -> torch.Tensor:
+    """False where the range is empty or inverted."""
+    return torch.as_tensor(low, dtype=torch.int64) < torch.as_tensor(high, dtype=torch.int64)
+
+
+def rand(seed: int, offset: torch.Tensor) -> torch.Tensor:
+    """Uniform float32 in [0, 1) per offset, as `oracles.philox.rand`."""
+    word = philox4x32(seed, offset)[0]
+    folded = torch.where(word >= 1 << 31, _LOW - word, word)
+    return folded.to(torch.float32) * float(UNIFORM_SCALE)

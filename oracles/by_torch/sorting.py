@@ -1,0 +1,83 @@
+"""Sorting with indices and selection in torch: stable sorts by index, then key, then padding (helpers.md
+§13).
+
+Conventions as in `oracles.by_numpy.sorting`.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from oracles.bits import INT64_MAX, from_bits, is_nan, ordered, to_bits
+from oracles.dtypes import FP8, name_of_tensor
+from oracles.errors import OracleError
+
+Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+def _key(x: torch.Tensor, descending: bool) -> torch.Tensor:
+    if name_of_tensor(x) in FP8:
+        raise OracleError("fp8 keys cannot be sorted; convert to fp32 first")
+    key = torch.where(is_nan(x), INT64_MAX, ordered(x))
+    return ~key if descending else key
+
+
+def _padded(index: torch.Tensor, rnumel: int | None) -> torch.Tensor:
+    return torch.zeros_like(index, dtype=torch.bool) if rnumel is None else index.to(torch.int64) >= rnumel
+
+
+def _take(x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    return from_bits(to_bits(x).gather(-1, order), name_of_tensor(x))
+
+
+def _order(*keys: torch.Tensor) -> torch.Tensor:
+    """Positions sorted by the last key first, earlier keys breaking ties."""
+    order = torch.argsort(keys[0], dim=-1, stable=True)
+    for key in keys[1:]:
+        order = order.gather(-1, torch.argsort(key.gather(-1, order), dim=-1, stable=True))
+    return order
+
+
+def sort_with_index(
+    x: torch.Tensor, index: torch.Tensor, *, rnumel: int | None = None, descending: bool = False
+) -> Pair:
+    """(sorted values, their indices), stable; the only right answer for stable=True, one of several
+    otherwise.
+    """
+    order = _order(ordered(index), _key(x, descending), _padded(index, rnumel).to(torch.int8))
+    return _take(x, order), _take(index, order)
+
+
+def sort_defined(index: torch.Tensor, *, rnumel: int | None = None) -> torch.Tensor:
+    """True for output positions that a valid element fills; shape of index."""
+    valid = (~_padded(index, rnumel)).sum(-1, keepdim=True)
+    return torch.arange(index.shape[-1], device=index.device) < valid
+
+
+def canonical_ties(
+    values: torch.Tensor, indices: torch.Tensor, *, rnumel: int | None = None, descending: bool = False
+) -> Pair:
+    """The same pairs with each run of equal neighbouring keys put into ascending index order.
+
+    An unstable result is right exactly when this equals the stable answer bit for bit.
+    """
+    key, padded = _key(values, descending), _padded(indices, rnumel)
+    step = (key[..., 1:] != key[..., :-1]) | (padded[..., 1:] != padded[..., :-1])
+    runs = torch.nn.functional.pad(step.to(torch.int64).cumsum(-1), (1, 0))
+    order = _order(ordered(indices), runs)
+    return _take(values, order), _take(indices, order)
+
+
+def select_one(
+    x: torch.Tensor, mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False
+) -> torch.Tensor:
+    """The element whose mask is True along `dim`; zero bits where no mask is; bit exact, every type."""
+    hit = mask.to(torch.int8)
+    place = hit.argmax(dim, keepdim=True)
+    bits = to_bits(x).gather(dim, place).masked_fill(hit.sum(dim, keepdim=True) == 0, 0)
+    return from_bits(bits if keep_dims else bits.squeeze(dim), name_of_tensor(x))
+
+
+def select_one_defined(mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False) -> torch.Tensor:
+    """False where several masks are True in one slice (a violated precondition)."""
+    return mask.to(torch.int64).sum(dim, keepdim=keep_dims) <= 1

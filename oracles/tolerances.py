@@ -1,0 +1,245 @@
+"""Error bounds of accumulating operations, derived from the actual inputs (contract: oracles.md §4).
+
+Bounds are float64 tensors for `compare(..., SUM(name), bound=...)`: 0 where the slice holds NaN or infinity
+(special values must match exactly), +inf where the contract leaves the result open. eps = 2u is twice the
+unit roundoff of the accumulator; `acc` names its type. Each formula has an entry in `RULES` under its own
+name.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from oracles.bits import to_float64
+from oracles.dtypes import dtype
+from oracles.errors import OracleError
+from oracles.rules import ABS, SUM, Rule
+
+_SECTION = "oracles.md §4"
+
+RULES: dict[str, Rule] = {
+    name: SUM(name, origin=f"{_SECTION}, {row}")
+    for name, row in (
+        ("sum_bound", "sum: N*eps*S|x|"),
+        ("mean_bound", "mean: sum bound / N"),
+        ("prefix_sum_bound", "prefix sum: sum over the first i+1"),
+        ("prod_bound", "prod: N*eps relative inside the range condition"),
+        ("dot_bound", "dot: K terms"),
+        ("welford_mean_bound", "mean of a Welford tree"),
+        ("welford_m2_bound", "variance (Welford tree)"),
+        ("two_pass_variance_bound", "variance (two-pass)"),
+        ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
+        ("logsumexp_bound", "log-sum-exp"),
+    )
+}
+
+RANDN_RULE = ABS(
+    2e-5,
+    origin="|z| <= 5.68 times the float32 error of the angle (2 roundings at 2 pi) and of cos, plus that of r",
+)
+
+# Explicit mantissa bits that survive when an operand enters a matrix instruction (oracles.md §4, dot rows).
+_DOT_INPUT_ERROR = {"ieee": 0.0, "tf32": 2.0**-9, "tf32x3": 2.0**-20, "half": 0.0, "fp8": 0.0}
+
+
+def eps(acc: str) -> float:
+    """2u of the accumulator type."""
+    if not dtype(acc).is_float:
+        raise OracleError(f"accumulators are float types, got {acc}")
+    return 2.0 * dtype(acc).unit_roundoff
+
+
+def chain_depth(count: int, lanes: int) -> int:
+    """Additions on the longest path of a tile of `lanes` looped over `count` elements and folded as a
+    tree.
+    """
+    if count < 1 or lanes < 1:
+        raise OracleError("chain_depth needs count >= 1 and lanes >= 1")
+    return -(-count // lanes) + (lanes - 1).bit_length()
+
+
+def _total(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sum of |finite x| and whether the slice is finite throughout."""
+    wide = to_float64(x)
+    finite = torch.isfinite(wide)
+    return torch.where(finite, wide.abs(), 0.0).sum(dim), finite.all(dim)
+
+
+def _settle(bound: torch.Tensor, total: torch.Tensor, finite: torch.Tensor, acc: str) -> torch.Tensor:
+    """Semantic slices get 0; a slice whose partial sums may overflow is open (±inf, NaN and finite are all
+    right).
+    """
+    bound = torch.where(total > float(dtype(acc).max), torch.inf, bound)
+    return torch.where(finite, bound, torch.where(total > float(dtype(acc).max), torch.inf, 0.0))
+
+
+def sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """N*eps*S|x| along `dim` (removed)."""
+    total, finite = _total(x, dim)
+    return _settle(x.shape[dim] * eps(acc) * total, total, finite, acc)
+
+
+def expected_sum_error(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32", lanes: int) -> torch.Tensor:
+    """1.1*d*u*S|x|: beyond it an error deserves a warning, not a failure."""
+    total, finite = _total(x, dim)
+    return _settle(1.1 * chain_depth(x.shape[dim], lanes) * eps(acc) / 2 * total, total, finite, acc)
+
+
+def mean_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """Sum bound / N, plus the rounding of the division (2 ulp for the fast fp32 one) of a value up to
+    S|x|/N.
+    """
+    count = x.shape[dim]
+    total, finite = _total(x, dim)
+    return _settle((count * eps(acc) * total + 2 * eps(acc) * total) / max(count, 1), total, finite, acc)
+
+
+def prefix_sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """The sum bound of the first i+1 elements, for every i; shape of x. Open after a possible overflow."""
+    wide = to_float64(x)
+    finite = torch.isfinite(wide)
+    total = torch.where(finite, wide.abs(), 0.0).cumsum(dim)
+    steps = torch.ones_like(wide).cumsum(dim)
+    return _settle(steps * eps(acc) * total, total, finite.to(torch.int8).cummin(dim).values.bool(), acc)
+
+
+def prod_in_range(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """True where no partial product in any order can leave the normal range (finite nonzero factors
+    counted).
+    """
+    wide = to_float64(x)
+    counted = torch.isfinite(wide) & (wide != 0)
+    logs = torch.where(counted, wide.abs(), 1.0).log2()
+    top = float(dtype(acc).bias)
+    grown, shrunk = logs.clamp_min(0).sum(dim), (-logs).clamp_min(0).sum(dim)
+    return (grown < top) & (shrunk < top - 1)
+
+
+def prod_bound(x: torch.Tensor, expected: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """N*eps*|expected| where the range condition holds; elsewhere the lane is open. expected: unrounded,
+    float64.
+    """
+    inside = prod_in_range(x, dim, acc=acc)
+    relative = x.shape[dim] * eps(acc) * torch.where(torch.isfinite(expected), expected.abs(), 0.0)
+    return torch.where(inside, relative, torch.inf)
+
+
+def dot_bound(
+    a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32"
+) -> torch.Tensor:
+    """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8.
+
+    half doubles the accumulation term because tensor cores may truncate while aligning; fp8 allows the
+    imprecise accumulation that is the compiler's default on sm_90.
+    """
+    if precision not in _DOT_INPUT_ERROR:
+        raise OracleError(f"unknown dot precision {precision!r}; use one of {' '.join(_DOT_INPUT_ERROR)}")
+    wide_a, wide_b = to_float64(a), to_float64(b)
+    finite_a, finite_b = torch.isfinite(wide_a), torch.isfinite(wide_b)
+    total = torch.where(finite_a, wide_a.abs(), 0.0) @ torch.where(finite_b, wide_b.abs(), 0.0)
+    terms = a.shape[-1]
+    growth = {"half": 2 * eps(acc), "fp8": 2.0**-13}.get(precision, eps(acc)) * terms
+    finite = finite_a.all(-1).unsqueeze(-1) & finite_b.all(-2).unsqueeze(-2)
+    return _settle((_DOT_INPUT_ERROR[precision] + growth) * total, total, finite, acc)
+
+
+def variance_condition(mean: torch.Tensor, variance: torch.Tensor) -> torch.Tensor:
+    """kappa = sqrt(1 + mean^2 / var); +inf for a constant nonzero slice."""
+    ratio = mean.abs() / variance.sqrt()
+    return torch.where(mean == 0, 1.0, torch.hypot(torch.ones_like(ratio), ratio))
+
+
+def welford_mean_bound(
+    mean: torch.Tensor, weight: torch.Tensor, dim: int = -1, *, depth: int, acc: str = "fp32"
+) -> torch.Tensor:
+    """8*(d+4)*u*S(w|m|)/Sw along `dim` (removed): d updates of about four roundings each, weights as
+    given.
+    """
+    wide, w = to_float64(mean), to_float64(weight)
+    counted = w != 0
+    finite = (torch.isfinite(wide) | ~counted).all(dim)
+    total = torch.where(counted & torch.isfinite(wide), wide.abs() * w, 0.0).sum(dim)
+    largest = torch.where(counted & torch.isfinite(wide), wide.abs(), 0.0).amax(dim)
+    average = total / w.sum(dim).clamp_min(1.0)
+    # The update subtracts two means: their difference may overflow although both are finite.
+    return _settle(4 * (depth + 4) * eps(acc) * average, 2 * largest, finite, acc)
+
+
+def welford_m2_bound(
+    mean: torch.Tensor,
+    m2: torch.Tensor,
+    weight: torch.Tensor,
+    expected_mean: torch.Tensor,
+    expected_m2: torch.Tensor,
+    dim: int = -1,
+    *,
+    depth: int,
+    acc: str = "fp32",
+) -> torch.Tensor:
+    """Bound on m2 of a Welford tree over `dim` (removed).
+
+    c = 8*(d+4)*u. Relative c*kappa, i.e. c*N*sqrt(var*(var+mean^2)); for var near 0 the floor N*(c*rms)^2,
+    from squaring a mean that is off by c relatively. Open where a squared difference may overflow.
+    expected_mean and expected_m2: unrounded float64 of the whole slice.
+    """
+    wide, w, inner = to_float64(mean), to_float64(weight), to_float64(m2)
+    counted = w != 0
+    finite = ((torch.isfinite(wide) & torch.isfinite(inner)) | ~counted).all(dim)
+    count = w.sum(dim).clamp_min(1.0)
+    c = 4 * (depth + 4) * eps(acc)
+    spread = torch.where(torch.isfinite(expected_m2), expected_m2, 0.0)
+    centre = torch.where(torch.isfinite(expected_mean), expected_mean, 0.0)
+    energy = spread + count * centre.square()  # N * rms^2
+    bound = c * (spread * energy).sqrt() + c * c * energy
+    return _settle(bound, 4 * spread, finite, acc)
+
+
+def two_pass_variance_bound(
+    x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, dim: int = -1, *, acc: str = "fp32"
+) -> torch.Tensor:
+    """Relative N*eps + (N*u*kappa)^2 of the variance; the second term through var*kappa^2 = var + mean^2."""
+    count = x.shape[dim]
+    total, finite = _total(x, dim)
+    spread = torch.where(torch.isfinite(variance), variance, 0.0)
+    centre = torch.where(torch.isfinite(mean), mean, 0.0)
+    bound = count * eps(acc) * spread + (count * eps(acc) / 2) ** 2 * (spread + centre.square())
+    return _settle(bound, total, finite, acc)
+
+
+def _exp_error(shifted: torch.Tensor, acc: str) -> torch.Tensor:
+    """Relative error of exp at a shifted argument: ULP(3 + 0.4|x|) plus the rounding of the shift itself."""
+    u = dtype(acc).unit_roundoff
+    return (2 * (3.5 + 0.4 * shifted.abs()) + shifted.abs()) * u
+
+
+def softmax_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """Absolute bound on every element of softmax along `dim`; shape of x. Twice the first-order sum of
+    errors.
+    """
+    wide = to_float64(x)
+    finite = torch.isfinite(wide).all(dim, keepdim=True)
+    shifted = wide - wide.amax(dim, keepdim=True)
+    weights = torch.softmax(wide, dim)
+    own = _exp_error(shifted, acc)
+    denominator = (weights * torch.where(torch.isfinite(own), own, 0.0)).sum(dim, keepdim=True)
+    relative = own + denominator + x.shape[dim] * eps(acc) + 2 * eps(acc)
+    bound = 2 * weights * torch.where(weights > 0, relative, 0.0) + float(dtype(acc).smallest_normal)
+    return torch.where(finite, bound, 0.0)
+
+
+def logsumexp_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """Absolute bound on log-sum-exp along `dim` (removed): error of the sum, of log, and of adding the
+    maximum back.
+    """
+    wide = to_float64(x)
+    finite = torch.isfinite(wide).all(dim)
+    largest = wide.amax(dim, keepdim=True)
+    shifted = wide - largest
+    weights = torch.softmax(wide, dim)
+    inner = (weights * _exp_error(shifted, acc)).sum(dim) + x.shape[dim] * eps(acc)
+    result = torch.logsumexp(wide, dim)
+    outer = eps(acc) * (2 + (result - largest.squeeze(dim)).abs() + result.abs())
+    return torch.where(finite, 2 * (inner + outer), 0.0)
+
+
+FORMULAS: tuple[str, ...] = tuple(RULES)
