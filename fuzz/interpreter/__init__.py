@@ -166,6 +166,7 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
         loop_bounds,
         narrow_arithmetic,
         poison,
+        presence,
         undefined,
     )
     from fuzz.interpreter import order as program_order
@@ -199,4 +200,5 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
         undefined.apply(patches)
     if order is not None:
         program_order.apply(patches, order)
+    presence.apply(patches)
     launch.apply(patches)

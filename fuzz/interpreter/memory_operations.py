@@ -105,7 +105,7 @@ class _Operations:
             parts = trace.resolve(operation, ptrs, mask, size)
             before = memory_bits(ptrs, mask, value.data.dtype) if trace.keeps_events else None
             result = call(builder, ptrs, value, mask, *rest, **kwargs)
-            accessor, lanes = trace.accessor(), undefined_lanes(value)
+            accessor, lanes = trace.accessor(), self.undefined_in(value)
             trace.progress()
             for part in parts:
                 memory, elements = trace.memory(part.buffer), trace.elements(part, size)
@@ -155,7 +155,7 @@ class _Operations:
             self.inherit(result, part, memory.undefined[part.elements])
             kept = memory.undefined[elements].copy()
             for operand in operands:
-                self.deposit("atomic operand", part, elements, undefined_lanes(operand))
+                self.deposit("atomic operand", part, elements, self.undefined_in(operand))
                 kept |= memory.undefined[elements]
             memory.undefined[elements] = kept
         trace.waits(operation, ptr, accessor.program, before, after)
@@ -172,10 +172,14 @@ class _Operations:
 
         return create_barrier
 
+    def undefined_in(self, handle: Any) -> Array | None:
+        """The undefined lanes of `handle`; None when undefined values are not being followed."""
+        return undefined_lanes(handle) if self.trace.undefined_checked else None
+
     def check_operands(self, ptrs: Any, mask: Any) -> None:
         """Report undefined masks, and undefined addresses of active lanes."""
         for use, handle in (("mask", mask), ("address", ptrs)):
-            lanes = undefined_lanes(handle)
+            lanes = self.undefined_in(handle)
             if lanes is not None:
                 count = int((lanes & mask_lanes(mask)).sum()) if use == "address" else int(lanes.sum())
                 if count:

@@ -275,7 +275,7 @@ def recording(buffers: Sequence[Buffer], *, events: bool = False) -> Iterator[Tr
         trace.report_undefined(kind, int(lanes.sum()))
 
     memory_operations.apply(patches, trace)
-    undefined.observe(use)
+    undefined.observe(use if trace.undefined_checked else None)
     try:
         yield trace
     finally:

@@ -1,0 +1,92 @@
+"""Defects of Triton 3.6.0's interpreter that 3.9.0 has repaired, with and without the backports."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+from fuzz.versions import interpreter_features
+from tests.unit.interpreter.defects import defect
+
+
+@triton.jit
+def fused(a, b, c, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, tl.fma(tl.load(a + i), tl.load(b + i), tl.load(c + i)))
+
+
+def check_fma_rounds_once() -> None:
+    generator = torch.Generator().manual_seed(4)
+    for dtype, numpy_type in ((torch.float32, np.float32), (torch.float64, np.float64), (torch.float16, np.float16)):
+        a, b = (torch.randn(512, generator=generator, dtype=torch.float64).to(dtype) for _ in range(2))
+        c = -(a.double() * b.double()).to(dtype)
+        # A tie of the product, decided by an addend far below it.
+        a[0], b[0], c[0] = 1.0 + torch.finfo(dtype).eps, 1.5, torch.finfo(dtype).tiny
+        a[1], b[1], c[1] = a[0], b[0], -c[0]
+        expected = [_nearest(Fraction(x) * Fraction(y) + Fraction(z), numpy_type)
+                    for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+
+        def holds(a: torch.Tensor = a, b: torch.Tensor = b, c: torch.Tensor = c, expected: list[float] = expected) -> bool:
+            result = torch.empty_like(a)
+            fused[(1,)](a, b, c, result, N=512)
+            return result.tolist() == expected
+
+        defect("fma", holds, exists=not interpreter_features().fma_rounds_once)
+
+
+def _nearest(exact: Fraction, numpy_type: type) -> float:
+    start = numpy_type(float(exact))
+    around = [start, np.nextafter(start, numpy_type(-np.inf)), np.nextafter(start, numpy_type(np.inf))]
+    bits = np.dtype(f"uint{8 * start.itemsize}")
+    return float(min(around, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.view(bits)) & 1)))
+
+
+@triton.jit
+def one_bit(a, b, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = tl.load(a + i), tl.load(b + i)
+    tl.store(dst + i, (x + y).to(tl.int32))
+    tl.store(dst + N + i, (x - y).to(tl.int32))
+    tl.store(dst + 2 * N + i, (x * y).to(tl.int32))
+
+
+def check_int1_arithmetic_wraps() -> None:
+    a, b = torch.tensor([False, False, True, True]), torch.tensor([False, True, False, True])
+
+    def holds() -> bool:
+        result = torch.zeros(3, 4, dtype=torch.int32)
+        one_bit[(1,)](a, b, result, N=4)
+        return (result & 1).tolist() == [[0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+
+    defect("int1_arithmetic", holds, exists=not interpreter_features().int1_wraps)
+
+
+@triton.jit
+def shift_then_compare(x, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    v = tl.load(x + i)
+    s = v.to(tl.int32, bitcast=True) >> 1
+    w = v >> 1
+    tl.store(dst + i, s)
+    tl.store(dst + N + i, w.to(tl.int32, bitcast=True))
+    tl.store(dst + 2 * N + i, (v > 5).to(tl.int32))
+
+
+def check_shift_leaves_its_operands_alone() -> None:
+    """Seen on the builder itself: the front end of both versions shifts unsigned blocks logically."""
+    from fuzz.versions import interpreter_module
+
+    module = interpreter_module()
+
+    def holds() -> bool:
+        lhs = module.TensorHandle(np.array([0x80, 0x10], dtype=np.uint8), tl.uint8)
+        rhs = module.TensorHandle(np.array([1, 1], dtype=np.uint8), tl.uint8)
+        result = module.InterpreterBuilder().create_ashr(lhs, rhs)
+        return (result.data.view(np.uint8).tolist() == [0xC0, 0x08] and lhs.data.dtype == np.uint8
+                and rhs.data.dtype == np.uint8 and lhs.data.tolist() == [0x80, 0x10])
+
+    defect("shift_operands", holds, exists=not interpreter_features().ashr_keeps_operands)
