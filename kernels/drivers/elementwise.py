@@ -146,7 +146,8 @@ def integer_ramp_function(
     elif divisor_ptr is not None:
         denominator = tl.load(divisor_ptr + position, mask=mask, other=1)
     else:
-        denominator = divisor.to(DTYPE)
+        # A scalar argument equal to 1 arrives as a constexpr, which has no `.to`.
+        denominator = tl.cast(divisor, DTYPE)
     result = inject_fault(HELPER(numerator, denominator), numerator, numerator, mask, FAULT)
     store_result(out_ptr + position, result, mask)
 
