@@ -62,9 +62,9 @@ def apply_fma(patches: Patches) -> None:
                 if storage == np.float64:
                     result = fp64(*operands)
                 elif storage == np.float32:
-                    result = fma_once(*operands, None)
+                    result = fma_once(*operands)
                 else:
-                    result = fma_once(*operands, FP16).view(np.float16)
+                    result = fma_once(*operands, form=FP16).view(np.float16)
             return module.TensorHandle(result, z.dtype.scalar)
 
         return create_fma

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class BufferMap:
                 known, name=f"{known.name}={buffer.name}", initialised=known.initialised or buffer.initialised)
         self.buffers = tuple(sorted(merged.values(), key=lambda buffer: (buffer.address, buffer.size_bytes)))
         filled = [buffer for buffer in self.buffers if buffer.size_bytes]
-        for low, high in zip(filled, filled[1:], strict=False):
+        for low, high in pairwise(filled):
             if low.address + low.size_bytes > high.address:
                 raise TridiffError(f"buffers {low.name!r} and {high.name!r} overlap in part",
                                    fix="register one buffer that covers both")

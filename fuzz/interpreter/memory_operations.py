@@ -8,6 +8,7 @@ the name of the operation. Trailing arguments differ between versions and pass t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,7 @@ def apply(patches: Patches, trace: Trace) -> None:
     patches.wrap(builder, "create_atomic_cas", operations.compare_and_swap)
     patches.wrap(builder, "create_barrier", operations.barrier)
     for name, operation in _NAMED.items():
-        patches.wrap(builder, name, lambda call, name=name, operation=operation: operations.named(
-            call, operation, _ORDERING.get(name)))
+        patches.wrap(builder, name, partial(operations.named, operation=operation, ordering=_ORDERING.get(name)))
 
 
 class _Operations:
@@ -51,7 +51,7 @@ class _Operations:
         self.trace = trace
         self.outer: str | None = None
 
-    def named(self, call: Call, operation: str, ordering: int | None) -> Call:
+    def named(self, call: Call, *, operation: str, ordering: int | None) -> Call:
         """A method that consists of masked loads or stores and gives them its name."""
         def method(builder: Any, first: Any, *rest: Any, **kwargs: Any) -> Any:
             if self.outer is not None:

@@ -81,7 +81,7 @@ def _repair_operations(patches: Patches, builder: Any, handle: Any) -> None:
             if form is None:
                 return call(self, x, y, z)
             with np.errstate(all="ignore"):
-                bits = fma_once(*(decode(operand.data, form) for operand in (x, y, z)), form)
+                bits = fma_once(*(decode(operand.data, form) for operand in (x, y, z)), form=form)
             return handle(bits, z.dtype.scalar)
 
         return create_fma

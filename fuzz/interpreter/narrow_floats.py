@@ -52,8 +52,10 @@ ENCODABLE = {**NARROW, "fp16": FP16, "fp32": FP32}
 def decode(bits: Array, form: FloatFormat) -> Array:
     """float32 array of the shape of `bits`; exact. NaN payloads of bf16 are kept."""
     if form is BF16:
-        return np.left_shift(bits.astype(np.uint32), np.uint32(16)).view(np.float32)
-    return _table(form)[bits.astype(np.uint8)]
+        values: Array = np.left_shift(bits.astype(np.uint32), np.uint32(16)).view(np.float32)
+    else:
+        values = _table(form)[bits.astype(np.uint8)]
+    return values
 
 
 @cache
@@ -122,7 +124,7 @@ def _as_float64(values: Array) -> Array:
     return np.where(values < 0, -folded.astype(np.float64), folded.astype(np.float64))
 
 
-def fma_once(x: Array, y: Array, z: Array, form: FloatFormat | None) -> Array:
+def fma_once(x: Array, y: Array, z: Array, *, form: FloatFormat | None = None) -> Array:
     """x * y + z with one rounding, for float32 operands (any values of `form`).
 
     form: the narrow format to round to (bit patterns are returned), None for float32.

@@ -55,9 +55,9 @@ class Synchronisation:
 
         def ordered(programs: Array, epochs: Array) -> Array:
             if not known:
-                return programs == program
+                return np.equal(programs, program)
             lookup = np.array([known.get(int(other), -1) for other in programs], dtype=np.int64)
-            return (programs == program) | (lookup >= epochs)
+            return np.equal(programs, program) | (lookup >= epochs)
 
         return ordered
 

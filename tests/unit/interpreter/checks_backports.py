@@ -65,17 +65,6 @@ def check_int1_arithmetic_wraps() -> None:
     defect("int1_arithmetic", holds, exists=not interpreter_features().int1_wraps)
 
 
-@triton.jit
-def shift_then_compare(x, dst, N: tl.constexpr):
-    i = tl.arange(0, N)
-    v = tl.load(x + i)
-    s = v.to(tl.int32, bitcast=True) >> 1
-    w = v >> 1
-    tl.store(dst + i, s)
-    tl.store(dst + N + i, w.to(tl.int32, bitcast=True))
-    tl.store(dst + 2 * N + i, (v > 5).to(tl.int32))
-
-
 def check_shift_leaves_its_operands_alone() -> None:
     """Seen on the builder itself: the front end of both versions shifts unsigned blocks logically."""
     from fuzz.versions import interpreter_module

@@ -76,7 +76,7 @@ def _bf16_of(value: float) -> int:
     """Nearest bf16 by exact comparison with the two neighbours; ties to the even pattern."""
     from fractions import Fraction
 
-    if value != value or value in (float("inf"), -float("inf")):
+    if not np.isfinite(value):
         return int(np.float32(value).view(np.uint32) >> 16)
     sign = 0x8000 if np.signbit(value) else 0
     low, high = 0, 0x7F80

@@ -1,0 +1,105 @@
+"""The codecs of bf16 and fp8 against ml_dtypes and exact arithmetic; no Triton involved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzz.interpreter.narrow_floats import (
+    BF16,
+    FP8E4NV,
+    FP8E5,
+    FP16,
+    FP32,
+    FloatFormat,
+    decode,
+    encode,
+    fma_once,
+)
+
+REFERENCE = {BF16: ml_dtypes.bfloat16, FP8E4NV: ml_dtypes.float8_e4m3fn, FP8E5: ml_dtypes.float8_e5m2}
+
+
+@pytest.mark.parametrize("form", REFERENCE, ids=["bf16", "e4m3", "e5m2"])
+def test_decode_is_exact_for_every_code(form: FloatFormat) -> None:
+    codes = np.arange(1 << form.bits, dtype=np.uint32).astype(form.storage)
+    expected = codes.view(REFERENCE[form]).astype(np.float32)
+    np.testing.assert_array_equal(decode(codes, form), expected)
+    finite = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(decode(codes, form))[finite], np.signbit(expected)[finite])
+
+
+@pytest.mark.parametrize("form", [*REFERENCE, FP16], ids=["bf16", "e4m3", "e5m2", "fp16"])
+def test_encode_inverts_decode(form: FloatFormat) -> None:
+    codes = np.arange(1 << form.bits, dtype=np.uint32).astype(form.storage)
+    values = codes.view(np.float16) if form is FP16 else decode(codes, form)
+    keep = np.isfinite(values) if form.infinity is None else ~np.isnan(values)
+    for wide in (np.float32, np.float64):
+        widened = values[keep].astype(wide)
+        np.testing.assert_array_equal(encode(widened, form), codes[keep])
+        np.testing.assert_array_equal(encode(widened, form, toward_zero=True), codes[keep])
+
+
+@pytest.mark.parametrize("form", [FP16, FP32], ids=["fp16", "fp32"])
+def test_encode_agrees_with_numpy_where_numpy_rounds(form: FloatFormat) -> None:
+    native = {FP16: np.float16, FP32: np.float32}[form]
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 1 << 64, 20_000, dtype=np.uint64).view(np.float64)
+    values[:10_000] = rng.standard_normal(10_000) * 2.0 ** rng.integers(-30, 20, 10_000)
+    values = values[~np.isnan(values)]
+    with np.errstate(over="ignore"):
+        expected = values.astype(native).view(form.storage)
+    np.testing.assert_array_equal(encode(values, form), expected)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([BF16, FP8E4NV, FP8E5, FP16]))
+def test_truncation_is_the_largest_code_not_above(value: float, form: FloatFormat) -> None:
+    code = int(encode(np.array([value]), form, toward_zero=True)[0])
+    magnitude = code & ((1 << (form.bits - 1)) - 1)
+    assert magnitude <= form.largest
+    assert _value(magnitude, form) <= abs(Fraction(value))
+    assert magnitude == form.largest or _value(magnitude + 1, form) > abs(Fraction(value))
+    assert (code >> (form.bits - 1)) == int(np.signbit(value))
+
+
+def _value(code: int, form: FloatFormat) -> Fraction:
+    exponent, mantissa = code >> form.mantissa_bits, code & ((1 << form.mantissa_bits) - 1)
+    hidden = (1 << form.mantissa_bits) if exponent else 0
+    return (mantissa + hidden) * Fraction(2) ** (max(exponent, 1) - form.bias - form.mantissa_bits)
+
+
+@given(st.integers(-(1 << 63), (1 << 64) - 1), st.sampled_from([BF16, FP8E4NV, FP8E5, FP16, FP32]))
+def test_integers_round_once(value: int, form: FloatFormat) -> None:
+    array = np.array([value], dtype=np.int64 if value < 0 else np.uint64)
+    code = int(encode(array, form)[0]) & ((1 << (form.bits - 1)) - 1)
+    exact = abs(Fraction(value))
+    if form.infinity is not None and code == form.infinity:
+        assert exact >= (_value(form.largest, form) + _value(form.largest + 1, form)) / 2
+        return
+    error = abs(_value(code, form) - exact)
+    for neighbour in {max(code - 1, 0), min(code + 1, form.largest)} - {code}:
+        other = abs(_value(neighbour, form) - exact)
+        assert error < other or (error == other and code % 2 == 0)
+
+
+small = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**60), max_value=2.0**60)
+
+
+@given(small, small, small)
+def test_fma_rounds_the_exact_result(x: float, y: float, z: float) -> None:
+    operands = [np.array([value], dtype=np.float32) for value in (x, y, z)]
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    with np.errstate(all="ignore"):
+        result = fma_once(*operands)[0]
+    if abs(exact) >= Fraction(2) ** 127:
+        return
+    error = abs(Fraction(float(result)) - exact)
+    for direction in (np.float32(-np.inf), np.float32(np.inf)):
+        neighbour = np.nextafter(result, direction)
+        other = abs(Fraction(float(neighbour)) - exact)
+        assert error < other or (error == other and int(result.view(np.uint32)) % 2 == 0)
