@@ -35,7 +35,7 @@ RULES: dict[str, Rule] = {
 
 RANDN_RULE = ABS(
     2e-5,
-    origin="|z| <= 5.68 times the float32 error of the angle (2 roundings at 2 pi) and of cos, plus that of r",
+    origin="|z| <= 5.68 times the fp32 errors of the angle (2 roundings at 2 pi) and of cos, plus that of r",
 )
 
 # Explicit mantissa bits that survive when an operand enters a matrix instruction (oracles.md §4, dot rows).

@@ -1,0 +1,369 @@
+"""Sums, products, Welford states and their bounds: sources agree, honest fp32 arithmetic passes, faults do
+not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import tolerances
+from oracles.arrays import Array, array_of_bits, bits_of_array, to_numpy, to_torch
+from oracles.by_exact import folds as by_exact
+from oracles.by_numpy import reductions as numpy_reductions
+from oracles.by_numpy import welford as numpy_welford
+from oracles.by_torch import reductions as torch_reductions
+from oracles.by_torch import welford as torch_welford
+from oracles.by_torch.reductions import tree
+from oracles.compare import compare, same
+from oracles.dtypes import FLOATS, INTEGERS, dtype
+from oracles.errors import OracleError
+from oracles.rules import BIT, NUM, SET
+from tests.oracles.grids import mixed_patterns, random_patterns
+
+
+def small_floats(name: str, shape: tuple[int, ...], seed: int, spread: float = 4.0) -> Array:
+    generator = np.random.default_rng(seed)
+    values = np.exp2(generator.normal(0, spread, shape)) * np.where(generator.random(shape) < 0.5, -1, 1)
+    return to_numpy(torch.from_numpy(values).to(to_torch(array_of_bits([0], name)).dtype))
+
+
+def passes(actual: torch.Tensor, expected: torch.Tensor, name: str, bound: torch.Tensor) -> bool:
+    return compare(actual, expected, tolerances.RULES[name], bound=bound).clean
+
+
+@pytest.mark.parametrize("fold", ("sum", "prod"))
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integer_folds_wrap_alike(name: str, fold: str) -> None:
+    x = mixed_patterns(name, (24, 3, 7), seed=2)
+    for axis in (0, 1, 2, -1):
+        by_numpy = getattr(numpy_reductions, fold)(x, axis)
+        assert by_numpy.dtype == x.dtype
+        assert np.array_equal(to_numpy(getattr(torch_reductions, fold)(to_torch(x), axis)), by_numpy)
+        assert np.array_equal(getattr(by_exact, fold)(x, axis), by_numpy)
+    assert np.array_equal(to_numpy(torch_reductions.cumsum(to_torch(x), -1)), numpy_reductions.cumsum(x, -1))
+
+
+def test_integer_folds_keep_their_type_and_know_empty_axes() -> None:
+    assert numpy_reductions.prod(np.array([100, 2], np.int8)).tolist() == -56
+    for module, make in ((numpy_reductions, np.zeros), (torch_reductions, torch.zeros)):
+        assert module.sum(make((2, 0))).tolist() == [0.0, 0.0]  # type: ignore[attr-defined]
+        assert module.prod(make((2, 0))).tolist() == [1.0, 1.0]  # type: ignore[attr-defined]
+    with pytest.raises(OracleError, match="i1"):
+        numpy_reductions.sum(np.zeros(3, bool))
+    with pytest.raises(OracleError, match="i1"):
+        torch_reductions.prod(torch.zeros(3, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("name", ("i1", *INTEGERS))
+def test_any_is_a_bitwise_or(name: str) -> None:
+    x = mixed_patterns(name, (16, 5), seed=4)
+    x[:8] &= x.dtype.type(1)
+    by_numpy = numpy_reductions.any(x, -1)
+    assert np.array_equal(to_numpy(torch_reductions.any(to_torch(x), -1)), by_numpy)
+    assert by_numpy[:8].astype(bool).tolist() == [any(row) for row in x[:8].tolist()]
+    with pytest.raises(OracleError, match="compare with zero"):
+        torch_reductions.any(torch.zeros(3))
+    assert numpy_reductions.any(np.array([2, 4], np.int32)) == 6
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_float_sums_of_all_sources_agree_within_the_float64_bound(name: str) -> None:
+    x = small_floats(name, (64, 33), seed=8)
+    by_exact_sum = to_torch(by_exact.sum(x))
+    bound = tolerances.sum_bound(to_torch(x), acc="fp64")
+    assert passes(to_torch(numpy_reductions.sum(x)), by_exact_sum, "sum_bound", bound)
+    assert passes(torch_reductions.sum(to_torch(x)), by_exact_sum, "sum_bound", bound)
+    prefix = tolerances.prefix_sum_bound(to_torch(x), acc="fp64")
+    sums = to_torch(np.stack([by_exact.sum(x[:, : i + 1]) for i in range(x.shape[1])], axis=1))
+    assert passes(to_torch(numpy_reductions.cumsum(x)), sums, "prefix_sum_bound", prefix)
+    assert passes(torch_reductions.cumsum(to_torch(x)), sums, "prefix_sum_bound", prefix)
+
+
+def test_every_order_of_float32_addition_passes_and_a_lost_element_does_not() -> None:
+    x = to_torch(small_floats("fp32", (32, 256), seed=9, spread=1.0))
+    expected, bound = torch_reductions.sum(x), tolerances.sum_bound(x)
+    sequential = x[:, 0].clone()
+    for i in range(1, 256):
+        sequential = sequential + x[:, i]
+    for order in (sequential, tree(x, -1, torch.add), x.flip(1).sum(1)):
+        assert passes(order, expected, "sum_bound", bound)
+    assert not passes(tree(x[:, 1:], -1, torch.add), expected, "sum_bound", bound)
+    twice = torch.cat([x, x[:, :1]], dim=1)
+    assert not passes(tree(twice, -1, torch.add), expected, "sum_bound", bound)
+    in_halves = tree(x.to(torch.bfloat16), -1, torch.add).to(torch.float32)
+    assert not passes(in_halves, expected, "sum_bound", bound)
+
+
+def test_special_values_make_the_bound_semantic_and_overflow_opens_it() -> None:
+    x = torch.tensor([[math.inf, 1.0], [math.nan, 1.0], [math.inf, -math.inf], [3e38, 3e38], [1.0, 2.0]])
+    bound = tolerances.sum_bound(x)
+    assert bound[:4].tolist() == [0.0, 0.0, 0.0, math.inf] and 0 < float(bound[4]) < 1e-5
+    expected = torch_reductions.sum(x)
+    right = torch.tensor([math.inf, math.nan, math.nan, math.inf, 3.0])
+    assert passes(right, expected, "sum_bound", bound)
+    for row in (0, 1, 2, 4):
+        wrong = right.clone()
+        wrong[row] = -1.0
+        assert not passes(wrong, expected, "sum_bound", bound)
+    assert tolerances.mean_bound(x)[:4].tolist() == [0.0, 0.0, 0.0, math.inf]
+
+
+def test_mean_bound_is_the_sum_bound_over_n_and_catches_a_wrong_divisor() -> None:
+    x = to_torch(np.abs(small_floats("fp32", (16, 100), seed=10, spread=1.0)))
+    expected, bound = torch_reductions.sum(x) / 100, tolerances.mean_bound(x)
+    assert passes(x.mean(1), expected, "mean_bound", bound)
+    assert not passes(x.sum(1) / 99, expected, "mean_bound", bound)
+    assert not passes(x.sum(1) / 128, expected, "mean_bound", bound)
+
+
+def test_chain_depth_counts_the_longest_path() -> None:
+    assert [tolerances.chain_depth(n, r) for n, r in ((1, 1), (1024, 1024), (5000, 1024), (7, 4))] == [
+        1,
+        11,
+        15,
+        4,
+    ]
+    with pytest.raises(OracleError):
+        tolerances.chain_depth(0, 1)
+    x = torch.ones(1, 4096)
+    assert float(tolerances.expected_sum_error(x, lanes=1024)[0]) < float(tolerances.sum_bound(x)[0]) / 100
+
+
+@pytest.mark.parametrize("name", ("fp16", "bf16", "fp32", "fp64"))
+def test_products_agree_inside_the_range_condition(name: str) -> None:
+    x = small_floats(name, (64, 9), seed=12, spread=1.0)
+    reference = to_torch(by_exact.prod(x))
+    bound = tolerances.prod_bound(to_torch(x), reference, acc="fp64")
+    assert torch.isfinite(bound).all()
+    assert passes(to_torch(numpy_reductions.prod(x)), reference, "prod_bound", bound)
+    assert passes(torch_reductions.prod(to_torch(x)), reference, "prod_bound", bound)
+
+
+def test_product_range_condition_and_faults() -> None:
+    x = torch.tensor(
+        [[2.0, 3.0, 0.5], [1e30, 1e30, 1e-30], [0.0, 5.0, 2.0], [math.inf, -2.0, 1.0], [math.inf, 0.0, 1.0]]
+    )
+    expected = torch_reductions.prod(x)
+    assert tolerances.prod_in_range(x).tolist() == [True, False, True, True, True]
+    bound = tolerances.prod_bound(x, expected)
+    right = torch.tensor([3.0, math.inf, 0.0, -math.inf, math.nan])
+    assert passes(right, expected, "prod_bound", bound)
+    for row, wrong in ((0, 6.0), (2, -0.0), (3, math.inf), (4, 0.0)):
+        faulty = right.clone()
+        faulty[row] = wrong
+        assert not passes(faulty, expected, "prod_bound", bound), row
+    values = to_torch(np.abs(small_floats("fp32", (16, 16), seed=13, spread=0.5)))
+    reference = torch_reductions.prod(values)
+    limit = tolerances.prod_bound(values, reference)
+    assert passes(values.prod(1), reference, "prod_bound", limit)
+    assert not passes(values[:, 1:].prod(1), reference, "prod_bound", limit)
+    assert not passes(values.half().prod(1).float(), reference, "prod_bound", limit)
+
+
+def states(name: str, rows: int, columns: int, seed: int, offset: float = 0.0) -> tuple[Array, Array, Array]:
+    generator = np.random.default_rng(seed)
+    kind = {"fp32": np.float32, "fp64": np.float64}[name]
+    weight = generator.integers(0, 5, (rows, columns)).astype(kind)
+    mean = (generator.normal(0, 1, (rows, columns)) + offset).astype(kind)
+    m2 = (generator.random((rows, columns)) * weight).astype(kind)
+    garbage = np.where(generator.random((rows, columns)) < 0.5, np.nan, np.inf).astype(kind)
+    return np.where(weight == 0, garbage, mean), np.where(weight == 0, garbage, m2), weight
+
+
+@pytest.mark.parametrize("name", ("fp32", "fp64"))
+@pytest.mark.parametrize("offset", (0.0, 1e3, 1e6))
+def test_welford_sources_agree_and_empty_partners_never_contribute(name: str, offset: float) -> None:
+    state = states(name, 40, 13, seed=14, offset=offset)
+    by_torch = torch_welford.welford(*(to_torch(s) for s in state))
+    by_numpy = tuple(to_torch(s) for s in numpy_welford.welford(*state))
+    expected = tuple(to_torch(s) for s in by_exact.welford(*state))
+    tensors = [to_torch(s) for s in state]
+    mean_bound = tolerances.welford_mean_bound(tensors[0], tensors[2], depth=13, acc="fp64")
+    m2_bound = tolerances.welford_m2_bound(*tensors, expected[0], expected[1], depth=13, acc="fp64")
+    assert torch.isfinite(expected[0]).all() and torch.isfinite(expected[1]).all()
+    for found in (by_torch, by_numpy):
+        assert passes(found[0], expected[0], "welford_mean_bound", mean_bound)
+        assert passes(found[1], expected[1], "welford_m2_bound", m2_bound)
+        assert same(found[2], expected[2], BIT)
+
+
+def float32_chain(x: torch.Tensor, *, forget_cross_term: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    """A plain fp32 Welford recurrence, as a subject."""
+    mean, m2 = torch.zeros_like(x[:, 0]), torch.zeros_like(x[:, 0])
+    for i in range(x.shape[1]):
+        gap = x[:, i] - mean
+        mean = mean + gap / (i + 1)
+        m2 = m2 + gap * (gap if forget_cross_term else x[:, i] - mean)
+    return mean, m2
+
+
+@pytest.mark.parametrize("offset", (0.0, 10.0, 1e4, 1e6))
+def test_float32_welford_passes_and_broken_ones_do_not(offset: float) -> None:
+    x = torch.from_numpy((np.random.default_rng(15).normal(offset, 1, (32, 200))).astype(np.float32))
+    zeros, ones = torch.zeros_like(x), torch.ones_like(x)
+    mean, m2, weight = torch_welford.welford(x, zeros, ones)
+    mean_bound = tolerances.welford_mean_bound(x, ones, depth=200)
+    m2_bound = tolerances.welford_m2_bound(x, zeros, ones, mean, m2, depth=200)
+    found = float32_chain(x)
+    assert weight.tolist() == [200.0] * 32
+    assert passes(found[0], mean, "welford_mean_bound", mean_bound)
+    assert passes(found[1], m2, "welford_m2_bound", m2_bound)
+    if offset <= 10.0:
+        assert not passes(float32_chain(x, forget_cross_term=True)[1], m2, "welford_m2_bound", m2_bound)
+        assert not passes(found[1] / 200 * 199, m2, "welford_m2_bound", m2_bound)
+        assert not passes(found[0] * 199 / 200 - 0.05, mean, "welford_mean_bound", mean_bound)
+    # The textbook E[x^2] - E[x]^2 loses everything once the mean dominates.
+    if offset >= 1e4:
+        naive = (x * x).sum(1) - x.sum(1) ** 2 / 200
+        assert not passes(naive, m2, "welford_m2_bound", m2_bound)
+
+
+def test_constant_rows_have_a_floor_and_nothing_more() -> None:
+    x = torch.full((1, 64), 1000.1)
+    zeros, ones = torch.zeros_like(x), torch.ones_like(x)
+    mean, m2, _ = torch_welford.welford(x, zeros, ones)
+    bound = tolerances.welford_m2_bound(x, zeros, ones, mean, m2, depth=64)
+    assert passes(float32_chain(x)[1], m2, "welford_m2_bound", bound)
+    assert 0 < float(bound[0]) < 100 and not passes(torch.tensor([100.0]), m2, "welford_m2_bound", bound)
+
+
+def test_special_slices_give_nan_variance_and_two_allowed_means() -> None:
+    x = torch.tensor(
+        [[math.inf, 1.0], [math.inf, math.inf], [math.inf, -math.inf], [math.nan, 1.0], [1.0, 3.0]]
+    )
+    one, zero = torch.ones_like(x), torch.zeros_like(x)
+    for module, values in (
+        (torch_welford, (x, zero, one)),
+        (numpy_welford, (x.numpy(), zero.numpy(), one.numpy())),
+    ):
+        mean, m2, weight = (torch.as_tensor(t) for t in module.welford(*values))
+        assert torch.isnan(m2[:4]).all() and m2[4] == 2.0
+        assert torch.isnan(mean[:4]).all() and mean[4] == 2.0 and weight.tolist() == [2.0] * 5
+        allowed = torch.as_tensor(module.mean_candidates(values[0], values[2]))
+        assert compare(
+            torch.tensor([math.inf, math.inf, math.nan, math.nan, 2.0]).double(), allowed, SET(NUM)
+        ).clean
+        wrong = torch.tensor([-math.inf, 0.0, math.inf, 1.0, 2.5]).double()
+        assert compare(wrong, allowed, SET(NUM)).mismatch.all()
+    assert torch.isnan(to_torch(by_exact.welford(*(to_numpy(t) for t in (x, zero, one)))[1])[:4]).all()
+
+
+def test_combine_and_reduce_handle_empty_partners() -> None:
+    def t(*v: float) -> torch.Tensor:
+        return torch.tensor(v)
+
+    garbage = (t(1e30, math.nan), t(math.inf, 5.0), t(0.0, 0.0))
+    state = (t(1.0, 2.0), t(0.5, 0.0), t(4.0, 1.0))
+    for first, second in ((garbage, state), (state, garbage)):
+        found = torch_welford.welford_combine(*first, *second)
+        assert [f.tolist() for f in found] == [s.tolist() for s in state]
+        found_numpy = numpy_welford.welford_combine(*(s.numpy() for s in first), *(s.numpy() for s in second))
+        assert [f.tolist() for f in found_numpy] == [s.tolist() for s in state]
+    empty = torch_welford.welford_combine(*garbage, *garbage)
+    assert [e.tolist() for e in empty] == [[0.0, 0.0]] * 3
+    for module, convert in ((torch_welford, lambda x: x), (numpy_welford, lambda x: x.numpy())):
+        values = [convert(x) for x in (t(7.0, 3.0), *state)]
+        first = module.welford_reduce(*values, first_iteration=True)
+        assert [list(map(float, f)) for f in first] == [[7.0, 3.0], [0.0, 0.0], [1.0, 1.0]]
+        later = module.welford_reduce(*values, first_iteration=False)
+        assert [list(map(float, f)) for f in later] == [[2.2, 2.5], [29.3, 0.5], [5.0, 2.0]]
+
+
+def test_variance_of_one_element_is_nan() -> None:
+    for variance, _ in (
+        torch_welford.var_mean(torch.ones(2, 1), correction=1),
+        numpy_welford.var_mean(np.ones((2, 1), np.float32), correction=1),
+    ):
+        assert np.isnan(np.asarray(variance)).all()
+    variance, mean = torch_welford.var_mean(torch.tensor([[1.0, 3.0]]))
+    assert (float(variance), float(mean)) == (1.0, 2.0)
+
+
+def test_two_pass_bound_accepts_two_passes_and_rejects_one() -> None:
+    x = torch.from_numpy(np.random.default_rng(16).normal(100, 1, (16, 300)).astype(np.float32))
+    variance, mean = torch_welford.var_mean(x)
+    bound = tolerances.two_pass_variance_bound(x, mean, variance)
+    two_pass = ((x - x.mean(1, keepdim=True)) ** 2).mean(1)
+    assert passes(two_pass, variance, "two_pass_variance_bound", bound)
+    one_pass = (x * x).mean(1) - x.mean(1) ** 2
+    assert not passes(one_pass, variance, "two_pass_variance_bound", bound)
+
+
+def test_dot_bounds_separate_the_precisions() -> None:
+    generator = torch.Generator().manual_seed(0)
+    a, b = torch.randn(32, 64, generator=generator), torch.randn(64, 16, generator=generator)
+    expected = a.double() @ b.double()
+
+    def truncated(x: torch.Tensor, bits: int) -> torch.Tensor:
+        return (x.view(torch.int32) & ~((1 << bits) - 1)).view(torch.float32)
+
+    full, tf32 = a @ b, truncated(a, 13) @ truncated(b, 13)
+    bounds = {p: tolerances.dot_bound(a, b, precision=p) for p in ("ieee", "tf32x3", "tf32")}
+    assert all(passes(full, expected, "dot_bound", bound) for bound in bounds.values())
+    assert passes(tf32, expected, "dot_bound", bounds["tf32"])
+    assert not passes(tf32, expected, "dot_bound", bounds["tf32x3"])
+    coarse = truncated(a, 18) @ truncated(b, 18)
+    assert not passes(coarse, expected, "dot_bound", bounds["tf32"])
+    halves = a.half(), b.half()
+    exact = halves[0].double() @ halves[1].double()
+    half_bound = tolerances.dot_bound(*halves, precision="half")
+    assert passes(halves[0].float() @ halves[1].float(), exact, "dot_bound", half_bound)
+    assert not passes((halves[0] @ halves[1]).float(), exact, "dot_bound", half_bound)
+    with pytest.raises(OracleError, match="unknown dot precision"):
+        tolerances.dot_bound(a, b, precision="fp16")
+
+
+def test_softmax_and_logsumexp_bounds() -> None:
+    x = torch.from_numpy(np.random.default_rng(17).normal(0, 10, (16, 128)).astype(np.float32))
+    expected, bound = torch.softmax(x.double(), -1), tolerances.softmax_bound(x)
+    assert passes(torch.softmax(x, -1), expected, "softmax_bound", bound)
+    assert passes(
+        (x - x.amax(1, keepdim=True)).exp2().pow(math.log2(math.e)) / 1,
+        expected,
+        "softmax_bound",
+        torch.full_like(bound, math.inf),
+    )
+    assert not passes(torch.softmax(x, -1) * (1 + 1e-3), expected, "softmax_bound", bound)
+    assert not passes(torch.softmax(x.bfloat16(), -1).float(), expected, "softmax_bound", bound)
+    total, limit = torch.logsumexp(x.double(), -1), tolerances.logsumexp_bound(x)
+    assert passes(torch.logsumexp(x, -1), total, "logsumexp_bound", limit)
+    assert not passes(torch.logsumexp(x[:, 1:], -1)[:1] + 1e-3, total[:1], "logsumexp_bound", limit[:1])
+    overflowed = torch.log(torch.exp(x * 100).sum(-1))
+    assert not passes(
+        overflowed,
+        torch.logsumexp((x * 100).double(), -1),
+        "logsumexp_bound",
+        tolerances.logsumexp_bound(x * 100),
+    )
+
+
+def test_every_formula_has_a_rule_with_an_origin() -> None:
+    for name, rule in tolerances.RULES.items():
+        assert callable(getattr(tolerances, name)) and rule.bound == name and "oracles.md §4" in rule.origin
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_float32_sums_of_any_bits_stay_inside_their_bound(raw: list[int]) -> None:
+    x = to_torch(array_of_bits(raw, "fp32")).reshape(1, -1)
+    expected = to_torch(by_exact.sum(to_numpy(x)))
+    sequential = x[:, 0]
+    for i in range(1, x.shape[1]):
+        sequential = sequential + x[:, i]
+    assert passes(sequential, expected, "sum_bound", tolerances.sum_bound(x))
+    assert same(torch_reductions.sum(x).isnan(), expected.isnan(), BIT)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_exact_sums_know_special_values(name: str) -> None:
+    x = random_patterns(name, (200, 3), seed=18)
+    found, expected = torch_reductions.sum(to_torch(x)), to_torch(by_exact.sum(x))
+    bound = tolerances.sum_bound(to_torch(x), acc="fp64")
+    assert passes(found, expected, "sum_bound", bound)
+    assert dtype(name).bits and bits_of_array(x).shape == x.shape
