@@ -61,6 +61,7 @@ class Repairs:
     poison_loads: masked-off lanes of loads without `other` hold a marker instead of 0.
     poison_arithmetic: integer x / 0 and oversized shifts give a marker instead of 0.
     undefined_lanes: undefined values are followed lane by lane to where they are used.
+    patch_once: device function calls do not patch the language modules again (speed only).
     """
 
     libdevice: bool = True
@@ -75,6 +76,7 @@ class Repairs:
     poison_loads: bool = True
     poison_arithmetic: bool = True
     undefined_lanes: bool = True
+    patch_once: bool = True
 
     @classmethod
     def none(cls) -> Repairs:
@@ -165,6 +167,7 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
         libdevice,
         loop_bounds,
         narrow_arithmetic,
+        patch_once,
         poison,
         presence,
         undefined,
@@ -201,4 +204,6 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
     if order is not None:
         program_order.apply(patches, order)
     presence.apply(patches)
+    if repairs.patch_once:
+        patch_once.apply(patches)
     launch.apply(patches)

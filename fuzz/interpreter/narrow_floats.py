@@ -52,9 +52,9 @@ ENCODABLE = {**NARROW, "fp16": FP16, "fp32": FP32}
 def decode(bits: Array, form: FloatFormat) -> Array:
     """float32 array of the shape of `bits`; exact. NaN payloads of bf16 are kept."""
     if form is BF16:
-        values: Array = np.left_shift(bits.astype(np.uint32), np.uint32(16)).view(np.float32)
-    else:
-        values = _table(form)[bits.astype(np.uint8)]
+        widened: Array = np.left_shift(bits.astype(np.uint32), np.uint32(16)).view(np.float32)
+        return widened
+    values: Array = _table(form)[bits.astype(np.uint8)]
     return values
 
 

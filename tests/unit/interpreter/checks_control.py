@@ -293,6 +293,51 @@ def check_frames_of_helpers_stay_visible() -> None:
             assert f"in {function}\n" in text, (function, text)
 
 
+@triton.jit
+def increment(x):
+    return x + 1
+
+
+@triton.jit
+def many_calls(dst, K: tl.constexpr):
+    v = tl.program_id(0)
+    for _ in tl.static_range(K):
+        v = increment(v)
+    tl.store(dst + tl.program_id(0), v + tl.sum(tl.arange(0, 2), 0))
+
+
+def check_language_is_patched_once_per_launch() -> None:
+    module = interpreter_module()
+    original, calls = module._patch_builtin, 0
+
+    def counting(*args: object) -> None:
+        nonlocal calls
+        calls += 1
+        original(*args)
+
+    def holds() -> bool:
+        nonlocal calls
+        counts, results = [], []
+        for k in (1, 20):
+            calls, result = 0, torch.zeros(2, dtype=torch.int32)
+            many_calls[(2,)](result, K=k)
+            counts.append(calls)
+            results.append(result.tolist())
+        assert results == [[2, 3], [21, 22]]
+        return counts[0] == counts[1]
+
+    module._patch_builtin = counting
+    try:
+        defect("patch_once", holds)
+    finally:
+        module._patch_builtin = original
+    with repaired():
+        assert many_calls.fn.__globals__["tl"] is tl
+        before = tl.load
+        many_calls[(1,)](torch.zeros(1, dtype=torch.int32), K=1)
+        assert tl.load is before
+
+
 def check_install_is_idempotent_and_reversible() -> None:
     builder = interpreter_module().InterpreterBuilder
     before = dict(vars(builder))
