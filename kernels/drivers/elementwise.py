@@ -24,8 +24,14 @@ def tile_indices(rows, cols, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr):
 
 @triton.jit
 def load_operand(pointers, mask, OTHER: tl.constexpr, BOOL: tl.constexpr):
-    """The operand; masked lanes hold OTHER. Booleans lie in memory as bytes."""
-    value = tl.load(pointers, mask=mask, other=OTHER)
+    """The operand; masked lanes hold OTHER, except in fp8, which has no conversion from a literal everywhere.
+
+    Booleans lie in memory as bytes.
+    """
+    if pointers.dtype.element_ty.is_fp8():
+        value = tl.load(pointers, mask=mask)
+    else:
+        value = tl.load(pointers, mask=mask, other=OTHER)
     if BOOL:
         return value != 0
     else:

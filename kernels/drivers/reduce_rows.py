@@ -73,6 +73,73 @@ def reduce_rows_with_index_kernel(
         tl.store(out_index_ptr + kept * out_index_stride_col, best, mask=kept < cols)
 
 
+@triton.jit
+def reduce_rows_looped_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr, COMBINE: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out[row, 0] = HELPER(accumulators, 1), where lane c accumulates columns c, c + COL_BLOCK, ... with COMBINE.
+
+    The form for rows longer than a tile. Accumulators start at PADDING; COMBINE is the element-wise helper, called on
+    whole blocks, accumulator first.
+    """
+    row = tl.program_id(0).to(tl.int64) * ROW_BLOCK + tl.arange(0, ROW_BLOCK)
+    lane = tl.arange(0, COL_BLOCK)[None, :].to(tl.int64)
+    a_row = a_ptr + row[:, None] * a_stride_row
+    # The first tile is loaded here, with its padding, only to have accumulators of the right type.
+    first = (row[:, None] < rows) & (lane < cols)
+    accumulator = load_operand(a_row + lane * a_stride_col, first, PADDING, BOOL)
+    for start in range(COL_BLOCK, cols, COL_BLOCK):
+        col = start + lane
+        mask = (row[:, None] < rows) & (col < cols)
+        a = load_operand(a_row + col * a_stride_col, mask, PADDING, BOOL)
+        accumulator = tl.where(mask, COMBINE(accumulator, a), accumulator)
+    result = inject_fault(HELPER(accumulator, 1), accumulator, accumulator, first, FAULT)
+    store_result(out_ptr + row * out_stride_row, result, row < rows)
+
+
+@triton.jit
+def reduce_rows_looped_with_index_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    index_ptr, index_stride_row, index_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    out_index_ptr, out_index_stride_row, out_index_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr, COMBINE: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    PADDING: tl.constexpr, INDEX_PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out, out_index = HELPER(accumulators, accumulated indices, 1): `reduce_rows_looped_kernel` with an index."""
+    row = tl.program_id(0).to(tl.int64) * ROW_BLOCK + tl.arange(0, ROW_BLOCK)
+    lane = tl.arange(0, COL_BLOCK)[None, :].to(tl.int64)
+    a_row = a_ptr + row[:, None] * a_stride_row
+    index_row = index_ptr + row[:, None] * index_stride_row
+    first = (row[:, None] < rows) & (lane < cols)
+    value = load_operand(a_row + lane * a_stride_col, first, PADDING, BOOL)
+    best = tl.load(index_row + lane * index_stride_col, mask=first, other=INDEX_PADDING)
+    for start in range(COL_BLOCK, cols, COL_BLOCK):
+        col = start + lane
+        mask = (row[:, None] < rows) & (col < cols)
+        a = load_operand(a_row + col * a_stride_col, mask, PADDING, BOOL)
+        index = tl.load(index_row + col * index_stride_col, mask=mask, other=INDEX_PADDING)
+        new_value, new_best = COMBINE(value, best, a, index)
+        value = tl.where(mask, new_value, value)
+        best = tl.where(mask, new_best, best)
+    result, result_index = HELPER(value, best, 1)
+    result = inject_fault(result, value, value, first, FAULT)
+    store_result(out_ptr + row * out_stride_row, result, row < rows)
+    tl.store(out_index_ptr + row * out_index_stride_row, result_index, mask=row < rows)
+
+
+def row_grid(sizes: Mapping[str, int]) -> Grid:
+    """One program per ROW_BLOCK rows, whatever the number of columns."""
+    return cdiv(sizes["rows"], sizes["ROW_BLOCK"]), 1, 1
+
+
 def reduction_grid(sizes: Mapping[str, int]) -> Grid:
     """One program per tile of the kept axis. Raises ValueError if one tile cannot span the reduced axis."""
     reduced, block, kept, kept_block = (
@@ -103,4 +170,24 @@ reduce_rows_with_index = Driver(
     integers=("rows", "cols"),
     constexprs=("HELPER", "AXIS", "ROW_BLOCK", "COL_BLOCK", "PADDING", "INDEX_PADDING", "BOOL", "FAULT"),
     grid=reduction_grid,
+)
+
+reduce_rows_looped = Driver(
+    name="reduce_rows_looped",
+    kernel=reduce_rows_looped_kernel,
+    inputs=(Array(name="a"),),
+    outputs=(Array(name="out"),),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "COMBINE", "ROW_BLOCK", "COL_BLOCK", "PADDING", "BOOL", "FAULT"),
+    grid=row_grid,
+)
+
+reduce_rows_looped_with_index = Driver(
+    name="reduce_rows_looped_with_index",
+    kernel=reduce_rows_looped_with_index_kernel,
+    inputs=(Array(name="a"), Array(name="index")),
+    outputs=(Array(name="out"), Array(name="out_index")),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "COMBINE", "ROW_BLOCK", "COL_BLOCK", "PADDING", "INDEX_PADDING", "BOOL", "FAULT"),
+    grid=row_grid,
 )

@@ -13,11 +13,12 @@ from kernels.helpers.probes import as_tensor
 def comparable(x):
     """x as a tensor in a type whose `<` and `==` are exact and run everywhere.
 
-    bf16 goes to fp32, which is exact: the interpreter would compare the 16-bit patterns as if they were integers.
+    bf16 becomes fp32, of which it is the upper half. The interpreter would compare the 16-bit patterns as integers, and
+    its own conversion loses subnormals.
     """
     tensor = as_tensor(x)
     if tensor.dtype == tl.bfloat16:
-        return tensor.to(tl.float32)
+        return (tensor.to(tl.uint16, bitcast=True).to(tl.uint32) << 16).to(tl.float32, bitcast=True)
     else:
         return tensor
 

@@ -1,0 +1,94 @@
+"""Interpreter checks of the type probes; run by test_probes.py."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from kernels.drivers.probes import classify, promote
+from kernels.helpers.mutants_probes import MUTANTS
+from kernels.helpers.probes import is_floating, promote_to_tensor
+from tests.kernels.driver_runs import UNWRITTEN, run
+
+FLOATS = {
+    "fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,
+    "fp8e4nv": torch.float8_e4m3fn, "fp8e5": torch.float8_e5m2,
+}  # fmt: skip
+INTEGERS = {
+    "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
+    "u8": torch.uint8, "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
+}  # fmt: skip
+WIDTH = {"i1": 1, "fp8e4nv": 8, "fp8e5": 8, "bf16": 16}
+
+# Type, scalar or block, and what each broken variant says instead: (same dtype, rank, width, bits of the first element).
+PROMOTE_DIFFERENCES: dict[str, tuple[str, bool, tuple[int, int, int], tuple[int, int, int]]] = {
+    "bf16_widened": ("bf16", False, (1, 2, 16), (0, 2, 32)),
+    "bool_widened": ("i1", False, (1, 2, 1), (0, 2, 32)),
+    "rank_kept": ("fp32", True, (1, 1, 32), (1, 0, 32)),
+    "narrow_integers_widened": ("i16", False, (1, 2, 16), (0, 2, 32)),
+}
+CLASSIFY_DIFFERENCES: dict[str, tuple[str, int, int]] = {
+    "fp8_forgotten": ("fp8e5", 1, 0),
+    "bf16_forgotten": ("bf16", 1, 0),
+    "fp64_forgotten": ("fp64", 1, 0),
+    "bool_counted": ("i1", 0, 1),
+    "inverted": ("i32", 0, 1),
+}
+
+
+def operand(dtype: str, *, scalar: bool) -> torch.Tensor:
+    """-0.0 and 1 as the dtype (0 and 1 where there is no -0.0), shape (1, 2), or (1, 1) for a scalar."""
+    kind = {**FLOATS, **INTEGERS}.get(dtype, torch.int8)
+    values = torch.tensor([[-0.0, 1.0]], dtype=torch.float32).to(kind)
+    return values[:, :1].contiguous() if scalar else values
+
+
+def promoted(helper: Any, dtype: str, *, scalar: bool) -> tuple[bytes, tuple[int, int, int]]:
+    """The bytes that come back, and (same dtype, rank, width) of the result."""
+    a = operand(dtype, scalar=scalar)
+    out = torch.full(a.shape, UNWRITTEN).to(a.dtype)
+    facts = np.full((3, 1), UNWRITTEN, np.int32)
+    values = {"rows": 1, "cols": a.shape[1], "ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": dtype == "i1", "FAULT": ""}
+    run(promote, {"a": a}, {"out": out, "facts": facts}, HELPER=helper, SCALAR=scalar, **values)
+    same, rank, width = facts[:, 0].tolist()
+    return out.view(torch.uint8).numpy().tobytes(), (same, rank, width)
+
+
+def classified(helper: Any, dtype: str, *, scalar: bool = False) -> int:
+    out = np.full((1, 1), UNWRITTEN, np.int8)
+    a = operand(dtype, scalar=scalar)
+    values = {"rows": 1, "cols": a.shape[1], "ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": dtype == "i1", "FAULT": ""}
+    return int(run(classify, {"a": a}, {"out": out}, HELPER=helper, SCALAR=scalar, **values)["out"][0, 0])
+
+
+def check_promotion_keeps_bits_and_dtype() -> None:
+    for dtype in ("i1", *INTEGERS, *FLOATS):
+        a = operand(dtype, scalar=False)
+        width = WIDTH.get(dtype, a.element_size() * 8)
+        content, facts = promoted(promote_to_tensor, dtype, scalar=False)
+        assert content == a.view(torch.uint8).numpy().tobytes(), dtype
+        assert facts == (1, 2, width), (dtype, facts)
+        content, facts = promoted(promote_to_tensor, dtype, scalar=True)
+        assert content == a[:, :1].contiguous().view(torch.uint8).numpy().tobytes(), dtype
+        assert facts == (1, 1, width), (dtype, facts)
+
+
+def check_floats_are_floating_and_nothing_else_is() -> None:
+    for scalar in (False, True):
+        assert {dtype for dtype in FLOATS if classified(is_floating, dtype, scalar=scalar)} == set(FLOATS)
+        assert not [dtype for dtype in ("i1", *INTEGERS) if classified(is_floating, dtype, scalar=scalar)]
+
+
+def check_mutants_differ_as_stated() -> None:
+    assert set(MUTANTS["promote_to_tensor"]) == {*PROMOTE_DIFFERENCES, "minus_zero_lost"}
+    for fault, (dtype, scalar, right, wrong) in PROMOTE_DIFFERENCES.items():
+        assert promoted(promote_to_tensor, dtype, scalar=scalar)[1] == right, fault
+        assert promoted(MUTANTS["promote_to_tensor"][fault], dtype, scalar=scalar)[1] == wrong, fault
+    minus_zero = np.array([-0.0, 1.0], np.float32)
+    assert promoted(promote_to_tensor, "fp32", scalar=False)[0] == minus_zero.tobytes()
+    lost = MUTANTS["promote_to_tensor"]["minus_zero_lost"]
+    assert promoted(lost, "fp32", scalar=False)[0] == np.abs(minus_zero).tobytes()
+    assert set(MUTANTS["is_floating"]) == set(CLASSIFY_DIFFERENCES)
+    for fault, (dtype, right, wrong) in CLASSIFY_DIFFERENCES.items():
+        assert classified(is_floating, dtype) == right, fault
+        assert classified(MUTANTS["is_floating"][fault], dtype) == wrong, fault

@@ -1,0 +1,117 @@
+"""Runs a driver record on arrays in the interpreter, and compiles one ahead of time.
+
+Test support: the smallest faithful use of `kernels.drivers.record.Driver`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from numpy.typing import NDArray
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from kernels.drivers.record import Driver
+
+Operand = NDArray[Any] | torch.Tensor
+
+SM_80, SM_90, SM_100 = (GPUTarget("cuda", capability, 32) for capability in (80, 90, 100))
+GFX942 = GPUTarget("hip", "gfx942", 64)
+
+INTEGERS = {
+    "i8": tl.int8, "i16": tl.int16, "i32": tl.int32, "i64": tl.int64,
+    "u8": tl.uint8, "u16": tl.uint16, "u32": tl.uint32, "u64": tl.uint64,
+}  # fmt: skip
+NUMPY = {
+    "i1": np.int8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+    "fp16": np.float16, "fp32": np.float32, "fp64": np.float64,
+}  # fmt: skip
+UNWRITTEN = 77
+
+
+def run(
+    driver: Driver, inputs: Mapping[str, Operand | None], outputs: Mapping[str, Operand], **values: Any
+) -> dict[str, Any]:
+    """Launches driver.kernel in the interpreter, which writes into `outputs`; returns them as numpy arrays.
+
+    inputs, outputs: by array name, strides taken from the arrays (None passes no array; give its strides as values).
+    Everything else: by argument name. Outputs that numpy has no type for come back as tensors.
+    """
+    arguments: dict[str, Any] = dict(values)
+    tensors: dict[str, torch.Tensor | None] = {}
+    for array in (*driver.inputs, *driver.outputs):
+        operand = inputs[array.name] if array.name in inputs else outputs[array.name]
+        tensor = torch.from_numpy(operand) if isinstance(operand, np.ndarray) else operand
+        tensors[array.name] = arguments[array.pointer] = tensor
+        if tensor is not None and array.axes:
+            arguments.update(zip(array.strides, tensor.stride(), strict=True))
+    wrong = sorted(set(driver.arguments) ^ set(arguments))
+    if wrong:
+        raise ValueError(f"{driver.name}: missing or unknown arguments {wrong}")
+    sizes = {name: value for name, value in arguments.items() if isinstance(value, int)}
+    driver.kernel[driver.grid(sizes)](**arguments)
+    return {name: as_array(tensors[name]) for name in outputs}
+
+
+def as_array(tensor: torch.Tensor | None) -> Any:
+    """The tensor as a numpy array if numpy has its type."""
+    without_numpy = (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
+    return tensor if tensor is None or tensor.dtype in without_numpy else tensor.numpy()
+
+
+def compile_ahead(
+    driver: Driver,
+    dtype: str,
+    *,
+    target: GPUTarget = SM_90,
+    pointers: Mapping[str, str] | None = None,
+    integer: str = "i32",
+    hinted: bool = True,
+    options: Mapping[str, Any] | None = None,
+    constexprs: Mapping[str, Any],
+) -> Any:
+    """Compiles driver.kernel; returns Triton's compiled object.
+
+    dtype: element type of every array not named in `pointers` (by array name). Names in `constexprs` become compile-time
+    constants. hinted: declare all run-time ints to be multiples of 16.
+    """
+    pointee = {array.pointer: (pointers or {}).get(array.name, dtype) for array in (*driver.inputs, *driver.outputs)}
+    signature, attributes = {}, {}
+    for position, name in enumerate(driver.arguments):
+        if name in constexprs:
+            signature[name] = "constexpr"
+        elif name in pointee:
+            signature[name] = f"*{pointee[name]}"
+        else:
+            signature[name] = integer
+        if name not in constexprs and (hinted or name in pointee):
+            attributes[(position,)] = [["tt.divisibility", 16]]
+    source = ASTSource(fn=driver.kernel, signature=signature, constexprs=dict(constexprs), attrs=attributes)
+    return triton.compile(source, target=target, options=dict(options or {}))
+
+
+def pairs(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """All ordered pairs of a 1-D array's elements, as two square arrays."""
+    return np.ascontiguousarray(np.repeat(values[:, None], len(values), 1)), np.ascontiguousarray(
+        np.repeat(values[None, :], len(values), 0)
+    )
+
+
+def boundary_integers(dtype: type[np.integer[Any]]) -> NDArray[Any]:
+    """The extremes, zero, and small numbers of both signs."""
+    info = np.iinfo(dtype)
+    small = [value for value in (-16, -7, -3, -2, -1, 0, 1, 2, 3, 7, 16) if value >= info.min]
+    return np.array([info.min, info.min + 1, *small, info.max - 1, info.max], dtype)
+
+
+def boundary_floats(dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """NaN, infinities, zeros of both signs, subnormals, the extremes, ordinary numbers."""
+    info = np.finfo(dtype)
+    least = info.smallest_subnormal
+    return np.array(
+        [np.nan, np.inf, -np.inf, 0.0, -0.0, least, -least, info.tiny, info.max, -info.max, 1.0, -1.0, 1.5], dtype
+    )

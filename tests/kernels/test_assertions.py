@@ -1,0 +1,14 @@
+"""device_assert_then (contract: helpers.md §8), in the interpreter."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.in_subprocess import Checks
+
+CHECKS = Checks(Path(__file__).with_name("checks_assertions.py"))
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_interpreted(name: str) -> None:
+    CHECKS.require(name)
