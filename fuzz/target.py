@@ -76,7 +76,7 @@ class Target:
     """Params the shrinker may change, each with its values from simplest on."""
     dtypes: tuple[str, ...] = ()
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
-    interpreter_dtypes: tuple[str, ...] | None = None
-    """Dtypes the interpreter computes rightly; None: all."""
+    interpreter_elements: int = 1 << 12
+    """Elements of one array that the interpreter manages in a fraction of a second."""
     ir_ops: tuple[str, ...] = ()
     """Operations that must appear in the compiled TTGIR; a declared one that does not is an error."""

@@ -9,6 +9,7 @@ what lets a failing row be cut out of a batch with its bits unchanged.
 import torch
 
 from fuzz.content import text
+from fuzz.content.counter import COLUMN, ROW, key, signed
 from fuzz.records import (
     ArraySpec,
     Base,
@@ -32,29 +33,7 @@ from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import torch_dtype
 from oracles.special_values import special_bits
 
-_MASK = (1 << 64) - 1
-_ROW = 0x9E3779B97F4A7C15
-_COLUMN = 0xD1342543DE82EF95
 _INT_VIEW = {8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
-
-
-def signed(value: int) -> int:
-    """The int64 with the same 64 bits."""
-    value &= _MASK
-    return value - (1 << 64) if value >> 63 else value
-
-
-def finalise(value: int) -> int:
-    """SplitMix64 finaliser on a Python int: the specification that the tensor version is tested against."""
-    value &= _MASK
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
-    return value ^ (value >> 31)
-
-
-def key(seed: int, stream: int) -> int:
-    """Start of the counter for one (seed, stream) pair."""
-    return finalise(finalise(seed + _ROW) + stream * _COLUMN)
 
 
 def _shifted(x: torch.Tensor, amount: int) -> torch.Tensor:
@@ -64,7 +43,7 @@ def _shifted(x: torch.Tensor, amount: int) -> torch.Tensor:
 
 def _hash(seed: int, stream: int, row: torch.Tensor, column: torch.Tensor) -> torch.Tensor:
     """64 random bits for every (row, column), broadcast."""
-    x = (row * signed(_ROW) + signed(key(seed, stream))) + column * signed(_COLUMN)
+    x = (row * signed(ROW) + signed(key(seed, stream))) + column * signed(COLUMN)
     x = (x ^ _shifted(x, 30)) * signed(0xBF58476D1CE4E5B9)
     x = (x ^ _shifted(x, 27)) * signed(0x94D049BB133111EB)
     return x ^ _shifted(x, 31)
@@ -127,7 +106,7 @@ def _finite(h: torch.Tensor, dtype: str, low: int, high: int) -> torch.Tensor:
     if info.kind != "float":
         # A uniform bit length, then a uniform number of that length, then the sign.
         length = _below(h, info.bits)
-        magnitude = _shifted(h * signed(_ROW), 1) & ((torch.ones_like(h) << length) - 1)
+        magnitude = _shifted(h * signed(ROW), 1) & ((torch.ones_like(h) << length) - 1)
         return torch.where((h & 1) == 1, -magnitude, magnitude)
     mantissa = info.mantissa_bits
     exponent_bits = info.bits - 1 - mantissa
@@ -228,13 +207,13 @@ def _apply(values: torch.Tensor, override: Override, dtype: str, grid: _Grid) ->
         case Sprinkle():
             h = _hash(override.seed, 11, grid.row, grid.column)
             table = _table(tuple(text.to_bits(v, dtype) for v in override.values), grid.device)
-            chosen = table[_below(h * signed(_COLUMN), len(table))]
+            chosen = table[_below(h * signed(COLUMN), len(table))]
             return torch.where(_below(h, 1000) < override.per_mille, chosen, values)
         case TieSprinkle():
             if grid.columns == 0:
                 return values
             h = _hash(override.seed, 13, grid.row, grid.column)
-            source = _below(h * signed(_COLUMN), grid.columns)
+            source = _below(h * signed(COLUMN), grid.columns)
             return torch.where(_below(h, 1000) < override.per_mille, values.gather(1, source), values)
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import torch
 
-from fuzz.content.generate import patterns, signed
+from fuzz.content.counter import ROW, signed
+from fuzz.content.generate import patterns
 from fuzz.records import ArraySpec
 from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import torch_dtype
@@ -136,6 +137,5 @@ def checksum(values: torch.Tensor) -> int:
     if flat.dtype == torch.bool:
         flat = flat.view(torch.uint8)
     integers = flat.view(_INT_VIEW[flat.element_size() * 8]).to(torch.int64)
-    weights = torch.arange(1, integers.numel() + 1, dtype=torch.int64, device=flat.device) * signed(
-        0x9E3779B97F4A7C15)
+    weights = torch.arange(1, integers.numel() + 1, dtype=torch.int64, device=flat.device) * signed(ROW)
     return int((integers * (weights | 1)).sum()) & ((1 << 64) - 1)

@@ -6,14 +6,19 @@ release that can rewrite it; fields are never guessed. A newer number means trid
 """
 
 import hashlib
+import json
 from typing import TypeVar
 
 import msgspec
 
 from fuzz.errors import TridiffError
+from fuzz.records.pretty import layout
 
 SCHEMA = 1
 """Schema number of every file and message written by this checkout."""
+
+WRITTEN_BY: dict[int, str] = {1: "0.1"}
+"""Schema number to the tridiff release that introduced it."""
 
 T = TypeVar("T")
 
@@ -29,8 +34,8 @@ def canonical_json(record: msgspec.Struct) -> bytes:
 
 
 def pretty_json(record: msgspec.Struct) -> str:
-    """JSON for files that people read in a diff: two-space indent, trailing newline."""
-    return msgspec.json.format(canonical_json(record), indent=2).decode() + "\n"
+    """JSON for files that people read in a diff: two-space indent, plain values filled, trailing newline."""
+    return layout(json.loads(canonical_json(record))) + "\n"
 
 
 def digest(record: msgspec.Struct) -> str:
@@ -46,8 +51,68 @@ def decode(data: bytes | str, kind: type[T], *, source: str = "input") -> T:
     try:
         return msgspec.json.decode(data, type=kind, strict=True)
     except msgspec.ValidationError as error:
-        raise TridiffError(f"{source}: {error}", fix="correct or delete the file") from None
+        raise TridiffError(f"{source}: {printable(str(error))}", fix="correct or delete the file") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TridiffError(f"{source}: not valid JSON ({error})", fix="correct or delete the file") from None
+        raise TridiffError(f"{source}: not valid JSON ({printable(str(error))})",
+                           fix="correct or delete the file") from None
     except RecursionError:
         raise TridiffError(f"{source}: nested too deeply", fix="delete the file") from None
+
+
+def decode_file(data: bytes, kind: type[T], *, source: str) -> T:
+    """As `decode`, for a whole file: its schema number is looked at first, and a repeated key is an error.
+
+    Raises TridiffError with one line naming `source`.
+    """
+    schema = decode(data, _Header, source=source).schema
+    if schema is None:
+        raise TridiffError(f"{source}: no schema number", fix="correct or delete the file")
+    if schema > SCHEMA:
+        raise TridiffError(f"{source}: has schema {_short(schema)}, this tridiff reads {SCHEMA}",
+                           fix="install a newer tridiff")
+    if schema < SCHEMA:
+        if schema not in WRITTEN_BY:
+            raise TridiffError(f"{source}: no tridiff release writes schema {_short(schema)}",
+                               fix="correct or delete the file")
+        raise TridiffError(f"{source}: has schema {schema}, this tridiff reads {SCHEMA}",
+                           fix=f"rewrite it with tridiff {WRITTEN_BY[schema]}")
+    record = decode(data, kind, source=source)
+    # JSON lets a key come twice and readers disagree on which one counts; the strict decoder keeps the last.
+    try:
+        json.loads(data, object_pairs_hook=_refuse_repeated)
+    except _Repeated as error:
+        raise TridiffError(f"{source}: key {printable(repr(error.key))} appears twice in one object",
+                           fix="remove one of them") from None
+    return record
+
+
+class _Header(msgspec.Struct):
+    """The schema number of a file whose other fields are not looked at yet."""
+
+    schema: int | None = None
+
+
+class _Repeated(Exception):
+    """A key that appears twice."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(key)
+
+
+def _refuse_repeated(pairs: list[tuple[str, object]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _Repeated(key)
+        seen.add(key)
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**12 else f"of {number.bit_length()} bits"
+
+
+def printable(text: str, *, limit: int = 200) -> str:
+    """Text from a stranger's file, safe to print on a terminal: no control characters, at most `limit` long."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:limit])
+    return shown[:limit] + ("..." if len(text) > limit else "")

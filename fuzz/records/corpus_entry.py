@@ -29,13 +29,13 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """One finding. The file lies at corpus/<target>/<id>.json."""
 
     schema: int = SCHEMA
-    id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]{2,79}$")]
+    id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]{2,79}\Z")]
     title: Line
     upstream: tuple[Line, ...] = ()
     """Issue references such as triton#7749; empty when none is known."""
     explanation: Annotated[str, Meta(max_length=8000)] = ""
     status: Literal["stable", "flaky"] = "stable"
-    reproduced: Annotated[str, Meta(pattern=r"^[0-9]+/[0-9]+$")] = "0/0"
+    reproduced: Annotated[str, Meta(pattern=r"^[0-9]+/[0-9]+\Z")] = "0/0"
     """k/n: failing runs out of all confirming runs of the shrunk case."""
     signature: Signature
     case: Case

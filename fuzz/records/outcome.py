@@ -81,6 +81,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The first failing row, values as text (see `fuzz.content.text`), or the tail of the worker's log."""
 
     row: int = 0
+    whole: bool = False
+    """Small cases list all rows; `row` is then only the first that failed."""
     inputs: dict[str, tuple[str, ...]] = {}
     expected: dict[str, dict[str, tuple[str, ...]]] = {}
     """Oracle name, then output name."""

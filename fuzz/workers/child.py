@@ -29,6 +29,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
         try:
             outcome, spent = executor.execute(
                 request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
+                inputs_only=request.inputs_only,
                 stage=lambda name: connection.sendall(protocol.line(protocol.Stage(name=name))))
         except TridiffError as error:
             connection.sendall(protocol.line(protocol.Refused(problem=error.problem, fix=error.fix)))

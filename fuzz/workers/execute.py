@@ -13,7 +13,7 @@ from fuzz.backends import kind
 from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.errors import TridiffError
-from fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
+from fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from fuzz.subjects import Subject, parse_subject
 from fuzz.target import Target
 from fuzz.targets import find
@@ -34,10 +34,7 @@ class Executor:
         if self._kind == "interpreter":
             from fuzz import interpreter
 
-            try:
-                interpreter.install()
-            except ImportError:  # TEMPORARY
-                pass
+            interpreter.install()
         else:
             self._listen()
 
@@ -91,7 +88,7 @@ class Executor:
 
     def execute(
         self, case: Case, subject_name: str, *, backend: str, stage: Callable[[str], None] = lambda name: None,
-        want_inputs: bool = False,
+        want_inputs: bool = False, inputs_only: bool = False,
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether this process must end because its device context is unusable.
 
@@ -104,7 +101,7 @@ class Executor:
         subject = parse_subject(subject_name, target)
         attempt = _Attempt(case, target, subject, backend, self._device, self._runner(backend), stage, want_inputs)
         try:
-            return attempt.run(), False
+            return (attempt.describe() if inputs_only else attempt.run()), False
         except BaseException as error:  # noqa: BLE001  every failure of the subject becomes a verdict
             if isinstance(error, TridiffError):
                 raise
@@ -130,6 +127,12 @@ class _Attempt:
         self.seconds[phase] += now - self._mark
         self._mark = now
 
+    def describe(self) -> Outcome:
+        """Materialise on the CPU and report the inputs; launches nothing."""
+        buffers = {spec.name: place(spec, self.case.sizes, device=torch.device("cpu")) for spec in self.case.arrays}
+        return self._outcome(Verdict.NOT_CHECKED, reason="inputs only",
+                             evidence=evidence_of_inputs(self.case, buffers))
+
     def run(self) -> Outcome:
         options = self.case.options
         if self.subject.hook == "runtime_error":
@@ -146,7 +149,8 @@ class _Attempt:
         self.stage("judge")
         trespass = self._memory_violation(buffers)
         if trespass:
-            return self._finding(trespass[0], where=trespass[1], reason=trespass[2])
+            return self._finding(trespass[0], where=trespass[1], reason=trespass[2],
+                                 evidence=evidence_of_inputs(self.case, buffers))
         judged = judge_outputs(self.case, self.target, buffers)
         self._lap("judge")
         if judged.verdict is not Verdict.AGREE:
@@ -215,6 +219,7 @@ class _Attempt:
             self._lap("judge")
             if different:
                 return self._finding("nondeterministic", where=different[0], rows=judged.rows,
+                                     evidence=evidence_of_inputs(self.case, again),
                                      reason=f"the same launch gave other bits in {different[1]} elements of "
                                             f"{different[0]}")
         return None
@@ -231,6 +236,7 @@ class _Attempt:
             self._lap("judge")
             if different:
                 return self._finding("option_dependent", where=different[0], rows=judged.rows,
+                                     evidence=evidence_of_inputs(self.case, again),
                                      reason=f"{different[1]} elements of {different[0]} differ under {options}")
         return None
 
@@ -255,8 +261,8 @@ class _Attempt:
                          where=where, about=self.target.about(self.case))
 
     def _finding(self, failure_kind: str, *, where: str, reason: str, rows: RowCounts = RowCounts(),
-                 verdict: Verdict = Verdict.DISAGREE) -> Outcome:
-        return self._outcome(verdict, reason=reason, rows=rows,
+                 verdict: Verdict = Verdict.DISAGREE, evidence: Evidence | None = None) -> Outcome:
+        return self._outcome(verdict, reason=reason, rows=rows, evidence=evidence,
                              signature=self._signature(verdict, failure_kind, where))
 
     def _outcome(self, verdict: Verdict, **fields: Any) -> Outcome:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import torch
 
 from fuzz.backends.launch import resolve
@@ -19,6 +20,9 @@ rows and every suspect, so that no disagreement rests on one source."""
 
 EVIDENCE_VALUES = 4096
 """Values per array that evidence lists; larger rows are left out (the case describes them anyway)."""
+
+WHOLE_VALUES = 256
+"""Arrays of at most this many values are listed whole, not only their failing row."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +179,8 @@ def _mismatch_kind(found: vote.Judgement, buffer: Buffer) -> str:
     return found.dominant_class or "value"
 
 
-def _row_text(values: torch.Tensor, dtype: str, row: int, batched: bool) -> tuple[str, ...]:
-    one = values[row:row + 1] if batched else values
+def _row_text(values: torch.Tensor, dtype: str, row: int | None, batched: bool) -> tuple[str, ...]:
+    one = values[row:row + 1] if batched and row is not None else values
     flat = bits.unsigned_bits(one.contiguous()).reshape(-1)
     if flat.numel() > EVIDENCE_VALUES:
         return ()
@@ -185,7 +189,9 @@ def _row_text(values: torch.Tensor, dtype: str, row: int, batched: bool) -> tupl
 
 
 def evidence_of_inputs(case: Case, buffers: Mapping[str, Buffer], row: int = 0) -> Evidence:
-    """Inputs and outputs of one row as text."""
+    """Inputs and outputs as text: of one row, or of all rows where the arrays are small."""
+    whole = all(buffer.logical.numel() <= WHOLE_VALUES for buffer in buffers.values())
+    listed = None if whole else row
     inputs: dict[str, tuple[str, ...]] = {}
     actual: dict[str, tuple[str, ...]] = {}
     for name, buffer in buffers.items():
@@ -193,10 +199,10 @@ def evidence_of_inputs(case: Case, buffers: Mapping[str, Buffer], row: int = 0) 
         if 0 in buffer.shape:
             continue
         if buffer.values is not None:
-            inputs[name] = _row_text(buffer.values, buffer.spec.dtype, row, batched)
+            inputs[name] = _row_text(buffer.values, buffer.spec.dtype, listed, batched)
         else:
-            actual[name] = _row_text(buffer.typed(), buffer.spec.dtype, row, batched)
-    return Evidence(row=row, inputs=inputs, actual=actual)
+            actual[name] = _row_text(buffer.typed(), buffer.spec.dtype, listed, batched)
+    return Evidence(row=row, whole=whole, inputs=inputs, actual=actual)
 
 
 def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list[vote.Answer]],
@@ -207,14 +213,14 @@ def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list
         spec = case.array(name)
         batched = spec.dims[:1] == ("rows",)
         for answer in given:
-            place = row
+            place: int | None = None if plain.whole else row
             if answer.rows is not None:
                 hits = (answer.rows == row).nonzero().reshape(-1)
                 if not hits.numel():
                     continue
                 place = int(hits[0])
             expected.setdefault(answer.name, {})[name] = _row_text(answer.values, spec.dtype, place, batched)
-    return Evidence(row=row, inputs=plain.inputs, actual=plain.actual, expected=expected)
+    return msgspec.structs.replace(plain, expected=expected)
 
 
 def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: Mapping[str, Buffer], *,

@@ -90,7 +90,6 @@ class Pool:
         self._zygote = self._start_zygote()
         self._asked = 0
         self._active: _Worker | None = None
-        self._spare: _Worker | None = None
         self._ask()
         if options.spare:
             self._ask()
@@ -207,11 +206,17 @@ class Pool:
                 self._ask()
         return self._active
 
-    def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False) -> Outcome:
+    def inputs(self, case: Case, subject: str = "own") -> Evidence:
+        """The input values of a small case; nothing is launched."""
+        return self.execute(case, subject, inputs_only=True).evidence or Evidence()
+
+    def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
+                inputs_only: bool = False) -> Outcome:
         """Run one case to a verdict. Raises TridiffError only for a case that cannot be run at all."""
         backend = backend or self.options.backend
         worker = self._ready()
-        request = protocol.Run(case=case, subject=subject, backend=backend, want_inputs=want_inputs)
+        request = protocol.Run(case=case, subject=subject, backend=backend, want_inputs=want_inputs,
+                               inputs_only=inputs_only)
         started = time.monotonic()
         try:
             worker.connection.settimeout(30)
@@ -275,9 +280,8 @@ class Pool:
 
     def close(self) -> None:
         """End the zygote and with it every child."""
-        for worker in (self._active, self._spare):
-            if worker is not None:
-                worker.connection.close()
+        if self._active is not None:
+            self._active.connection.close()
         if self._zygote.stdin is not None:
             self._zygote.stdin.close()
         if self._zygote.stdout is not None:

@@ -40,7 +40,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     subject: str
     backend: str
     want_inputs: bool = False
-    """Report the first row's inputs even when the verdict is `agree` (for repro)."""
+    """Report inputs and outputs even when the verdict is `agree` (for repro)."""
+    inputs_only: bool = False
+    """Only materialise and report the inputs; launch nothing."""
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, tag="stage"):

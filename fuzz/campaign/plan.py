@@ -1,0 +1,71 @@
+"""Split a budget into shards."""
+
+import math
+
+from fuzz.backends import ARCHITECTURES, kind
+from fuzz.campaign.record import CampaignOptions, ShardSpec
+from fuzz.content.counter import finalise
+from fuzz.errors import TridiffError
+from fuzz.subjects import parse_subject
+from fuzz.target import Target
+from fuzz.targets import select
+
+LONGEST_SHARD = 120.0
+"""Seconds; longer campaigns get more shards, so that a target comes up again with another seed."""
+
+_ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14}
+_ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10}
+
+
+def _backends(options: CampaignOptions, target: Target) -> list[str]:
+    return [backend for backend in options.backends if kind(backend) in target.backends]
+
+
+def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
+    targets = select(options.targets)
+    found = []
+    refusals: list[TridiffError] = []
+    for target in targets:
+        wanted = options.subjects or tuple(target.subjects)
+        for subject in wanted:
+            try:
+                parse_subject(subject, target)
+            except TridiffError as error:
+                refusals.append(error)
+                continue
+            found += [(target, subject, backend) for backend in _backends(options, target)]
+    if not found:
+        if refusals:
+            raise refusals[0]
+        raise TridiffError(f"no target runs on {' '.join(options.backends)}", fix="see `tridiff targets`")
+    return found
+
+
+def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[ShardSpec, ...]:
+    """Shards that fill `workers` processes for `seconds`, every combination getting the same share.
+
+    `compile` without an architecture rotates through all of them from shard to shard.
+    """
+    combinations = _combinations(options)
+    waves = max(math.ceil(len(combinations) / options.workers), math.ceil(options.seconds / LONGEST_SHARD), 1)
+    if options.max_cases is not None:
+        number = len(combinations)
+    else:
+        number = waves * options.workers
+    per_shard = None if options.max_cases is None else math.ceil(options.max_cases / len(combinations))
+    shards = []
+    for index in range(number):
+        target, subject, backend = combinations[index % len(combinations)]
+        if backend == "compile":
+            backend = f"compile:{ARCHITECTURES[(index + index // len(combinations)) % len(ARCHITECTURES)]}"
+        sort = kind(backend)
+        elements = _ELEMENTS[sort]
+        if sort == "interpreter":
+            elements = min(elements, target.interpreter_elements)
+        shards.append(ShardSpec(
+            index=index, target=target.name, subject=subject, backend=backend,
+            device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,
+            seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=options.seconds / waves, max_cases=per_shard,
+            hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=_ROWS[sort],
+            shrink=options.shrink, known=known))
+    return tuple(shards)

@@ -1,0 +1,129 @@
+"""What a campaign leaves behind, as records."""
+
+import msgspec
+
+from fuzz.records import SCHEMA, CorpusEntry, Environment
+
+
+class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One independent part of a campaign: a target, a subject, a backend, a seed and a budget."""
+
+    index: int
+    target: str
+    subject: str
+    backend: str
+    device: int
+    seed: int
+    seconds: float
+    max_cases: int | None = None
+    hang_limit: float = 10.0
+    memory: int = 6 << 30
+    elements: int = 1 << 14
+    rows: int = 1 << 10
+    shrink: bool = True
+    known: tuple[str, ...] = ()
+    """Signature keys of corpus entries that still fail: counted, not reported."""
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Totals. `executed` and the verdicts count generated cases; runs made to shrink are `shrink_runs`."""
+
+    executed: int = 0
+    agree: int = 0
+    disagree: int = 0
+    not_checked: int = 0
+    compile_error: int = 0
+    crash: int = 0
+    hang: int = 0
+    refused: int = 0
+    """Drawn cases that could not be run at all."""
+    row_inputs: int = 0
+    launches: int = 0
+    compiled_kernels: int = 0
+    shrink_runs: int = 0
+    busy_seconds: float = 0.0
+    """Shard time spent fuzzing, summed over shards."""
+
+    def plus(self, other: "Counts") -> "Counts":
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+
+
+class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a shard returns to the campaign."""
+
+    spec: ShardSpec
+    counts: Counts
+    findings: tuple[CorpusEntry, ...] = ()
+    known_seen: dict[str, int] = {}
+    """Signature key to number of cases."""
+    reasons: dict[str, int] = {}
+    """Why cases were not checked."""
+    environment: Environment = Environment()
+    replacements: tuple[float, ...] = ()
+    """Seconds from a worker's death to its replacement being ready."""
+    stopped: bool = False
+    error: str = ""
+
+
+class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was asked for; enough to resume or repeat the campaign."""
+
+    seconds: float
+    targets: tuple[str, ...]
+    subjects: tuple[str, ...]
+    backends: tuple[str, ...]
+    devices: tuple[int, ...]
+    workers: int
+    seed: int
+    max_cases: int | None = None
+    hang_limit: float = 10.0
+    memory: int = 6 << 30
+    shrink: bool = True
+    corpus: str = "corpus"
+    scheduler: str = ""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A campaign's fixed part, written before it starts."""
+
+    id: str
+    options: CampaignOptions
+    shards: tuple[ShardSpec, ...]
+    schema: int = SCHEMA
+
+
+class TargetCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Totals of one target, subject and backend."""
+
+    target: str
+    subject: str
+    backend: str
+    counts: Counts
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The campaign's record: small, committed, comparable between versions."""
+
+    id: str
+    options: CampaignOptions
+    environments: tuple[Environment, ...]
+    counts: Counts
+    by_target: tuple[TargetCounts, ...]
+    new_findings: tuple[str, ...] = ()
+    """Corpus ids."""
+    known_findings: tuple[str, ...] = ()
+    stopped_failing: tuple[str, ...] = ()
+    """Corpus entries that were expected to fail here and no longer do."""
+    not_checked_reasons: dict[str, int] = {}
+    errors: tuple[str, ...] = ()
+    seconds: float = 0.0
+    interrupted: bool = False
+    schema: int = SCHEMA
+
+    @property
+    def exit_status(self) -> int:
+        """0 nothing new, 1 new findings, 2 nothing could be checked."""
+        checked = self.counts.executed - self.counts.not_checked - self.counts.refused
+        if checked <= 0:
+            return 2
+        return 1 if self.new_findings else 0

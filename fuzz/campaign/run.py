@@ -1,0 +1,229 @@
+"""Run a campaign: submit its shards, watch them, gather what they found."""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import multiprocessing.util
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
+from fuzz.campaign.shard import close_pools, run_shard
+from fuzz.campaign.store import ShardStore, read_counts
+from fuzz.corpus.store import Corpus
+from fuzz.errors import TridiffError
+from fuzz.records import CorpusEntry, Environment, decode, pretty_json
+from fuzz.workers.zygote import die_with_parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """A moment of a running campaign."""
+
+    counts: Counts
+    shards_done: int
+    shards: int
+    elapsed: float
+    findings: tuple[str, ...]
+
+
+Watcher = Callable[[Progress], None]
+
+
+def _initialise() -> None:
+    """In every local driver process: Ctrl-C is the parent's business, and nobody outlives it."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    multiprocessing.util.Finalize(None, close_pools, exitpriority=10)
+
+
+@contextlib.contextmanager
+def _executor(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
+    if options.scheduler:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise TridiffError("--scheduler needs dask.distributed", fix="pip install 'tridiff[cluster]'") from None
+        with Client(options.scheduler) as client:
+            yield client.get_executor(pure=False)
+        return
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(options.workers, mp_context=context, initializer=_initialise) as pool:
+        yield pool
+
+
+class Campaign:
+    """One campaign and its state directory. Create with `start` or `resume`, then `run`."""
+
+    def __init__(self, plan: Plan, state: Path) -> None:
+        self.plan = plan
+        self.state = state
+
+    @classmethod
+    def start(cls, plan: Plan, *, root: Path) -> "Campaign":
+        """Write the plan under root/<id>; TridiffError when that campaign exists or the disk is full."""
+        state = root / plan.id
+        try:
+            state.mkdir(parents=True)
+            (state / "plan.json").write_text(pretty_json(plan))
+        except FileExistsError:
+            raise TridiffError(f"campaign {plan.id} exists", fix="resume it or choose another --id") from None
+        except OSError as error:
+            raise TridiffError(f"{state} cannot be written ({error.strerror})",
+                               fix="free disk space or choose another --state directory") from None
+        return cls(plan, state)
+
+    @classmethod
+    def resume(cls, name: str, *, root: Path) -> "Campaign":
+        """An interrupted campaign; an empty name means the newest unfinished one."""
+        found = sorted((p.parent for p in root.glob("*/plan.json")), key=lambda p: p.stat().st_mtime)
+        if name:
+            found = [p for p in found if p.name == name]
+        else:
+            found = [p for p in found if not (p / "finished").exists()]
+        if not found:
+            raise TridiffError(f"no campaign {name or 'to resume'} under {root}", fix="start one with `tridiff fuzz`")
+        state = found[-1]
+        plan = decode((state / "plan.json").read_bytes(), Plan, source=str(state / "plan.json"))
+        (state / "stop").unlink(missing_ok=True)
+        (state / "finished").unlink(missing_ok=True)
+        # A finding claimed but not written was lost with its shard: it may be found again.
+        written = {path.stem.rpartition("-")[2] for path in (state / "findings").glob("*.json")}
+        for claim in (state / "claims").glob("*"):
+            if claim.name not in written:
+                claim.unlink()
+        return cls(plan, state)
+
+    def counts(self) -> Counts:
+        """Totals over all shards, read from their files."""
+        total = Counts()
+        for path in sorted(self.state.glob("shard-*.sqlite")):
+            with contextlib.suppress(sqlite3.Error):
+                database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
+                try:
+                    total = total.plus(read_counts(database))
+                finally:
+                    database.close()
+        return total
+
+    def _found(self) -> tuple[str, ...]:
+        return tuple(sorted(path.stem for path in (self.state / "findings").glob("*.json")))
+
+    def run(self, watch: Watcher) -> Summary:
+        """Run all shards that have not finished; Ctrl-C stops them, keeps everything and is reported."""
+        started = time.monotonic()
+        results: dict[int, ShardResult] = {}
+        for spec in self.plan.shards:
+            path = self.state / f"shard-{spec.index:05}.sqlite"
+            if path.exists():
+                store = ShardStore(path)
+                done = store.result()
+                store.close()
+                if done is not None:
+                    results[spec.index] = done
+        waiting = [spec for spec in self.plan.shards if spec.index not in results]
+        interrupted = False
+        errors: list[str] = []
+        with _executor(self.plan.options) as executor:
+            futures = {executor.submit(run_shard, spec, str(self.state)): spec for spec in waiting}
+            while futures:
+                try:
+                    done_now, _ = concurrent.futures.wait(
+                        futures, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
+                    for future in done_now:
+                        self._take(future, futures.pop(future), results, errors)
+                    watch(Progress(counts=self.counts(), shards_done=len(results), shards=len(self.plan.shards),
+                                   elapsed=time.monotonic() - started, findings=self._found()))
+                except KeyboardInterrupt:
+                    if interrupted:
+                        raise
+                    interrupted = True
+                    (self.state / "stop").touch()
+                    for future in list(futures):
+                        if future.cancel():
+                            futures.pop(future)
+        summary = self._summary(results, errors, time.monotonic() - started, interrupted)
+        if not interrupted:
+            (self.state / "finished").touch()
+        return summary
+
+    def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec,
+              results: dict[int, ShardResult], errors: list[str]) -> None:
+        try:
+            result = future.result()
+        except Exception as error:  # noqa: BLE001  a lost driver must not end the campaign
+            errors.append(f"shard {spec.index} ({spec.target}): {type(error).__name__}: {error}")
+            return
+        if result.error:
+            errors.append(f"{spec.target} on {spec.backend}: {result.error}")
+        results[spec.index] = result
+
+    def findings(self) -> list[CorpusEntry]:
+        """All findings of this campaign, shrunk."""
+        return [decode(path.read_bytes(), CorpusEntry, source=str(path))
+                for path in sorted((self.state / "findings").glob("*.json"))]
+
+    def _summary(self, results: dict[int, ShardResult], errors: list[str], seconds: float,
+                 interrupted: bool) -> Summary:
+        by_target: dict[tuple[str, str, str], Counts] = {}
+        reasons: dict[str, int] = {}
+        known: dict[str, int] = {}
+        environments: list[Environment] = []
+        for result in results.values():
+            key = (result.spec.target, result.spec.subject, result.spec.backend)
+            by_target[key] = by_target.get(key, Counts()).plus(result.counts)
+            for reason, number in result.reasons.items():
+                reasons[reason] = reasons.get(reason, 0) + number
+            for signature, number in result.known_seen.items():
+                known[signature] = known.get(signature, 0) + number
+            if result.environment.triton and result.environment not in environments:
+                environments.append(result.environment)
+        return Summary(
+            id=self.plan.id, options=self.plan.options, environments=tuple(environments), counts=self.counts(),
+            by_target=tuple(TargetCounts(target=t, subject=s, backend=b, counts=c)
+                            for (t, s, b), c in sorted(by_target.items())),
+            new_findings=self._found(), known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
+            errors=tuple(dict.fromkeys(errors)), seconds=round(seconds, 2), interrupted=interrupted)
+
+    def merge(self, path: Path) -> None:
+        """All outcomes of all shards in one SQLite file, with the plan and the environments."""
+        path.unlink(missing_ok=True)
+        database = sqlite3.connect(path)
+        database.execute("create table campaign (id text, plan text)")
+        database.execute("insert into campaign values (?, ?)", (self.plan.id, pretty_json(self.plan)))
+        database.execute("create table outcomes (shard integer, number integer, target text, subject text, "
+                         "backend text, round integer, phase text, verdict text, signature text, reason text, "
+                         "digest text, rows integer, launches integer, compiled integer, seconds real)")
+        database.commit()
+        for spec in self.plan.shards:
+            shard = self.state / f"shard-{spec.index:05}.sqlite"
+            if not shard.exists():
+                continue
+            database.execute("attach ? as shard", (str(shard),))
+            database.execute(
+                "insert into outcomes select ?, number, ?, ?, ?, round, phase, verdict, signature, reason, digest, "
+                "rows, launches, compiled, seconds from shard.outcomes",
+                (spec.index, spec.target, spec.subject, spec.backend))
+            database.commit()
+            database.execute("detach shard")
+        database.close()
+
+
+def admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
+    """Put the campaign's findings into the corpus (faults planted on purpose stay out)."""
+    for entry in campaign.findings():
+        if "+fault:" not in entry.signature.subject:
+            corpus.admit(entry)
+    return summary
+
+
+def campaign_id(options: CampaignOptions) -> str:
+    """Date, time and backends: sortable and readable."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    kinds = "-".join(dict.fromkeys(backend.partition(":")[0] for backend in options.backends))
+    return f"{stamp}-{kinds}-{os.getpid() % 1000:03}"

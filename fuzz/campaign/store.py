@@ -1,0 +1,148 @@
+"""Every outcome of one shard, in SQLite, written as it happens.
+
+One file per shard, so that shards never wait for each other's locks. A row is in the file before the next
+case is drawn; killing the process at any moment loses at most the case that was running, whose description
+lies in `inflight`.
+"""
+
+import sqlite3
+import time
+from pathlib import Path
+
+import msgspec
+
+from fuzz.campaign.record import Counts, ShardResult
+from fuzz.errors import TridiffError
+from fuzz.records import Case, Outcome, canonical_json
+
+_TABLES = """
+create table if not exists outcomes (
+    number integer primary key, round integer not null, phase text not null, verdict text not null,
+    signature text not null, reason text not null, digest text not null, rows integer not null,
+    launches integer not null, compiled integer not null, seconds real not null);
+create index if not exists by_signature on outcomes(signature) where signature != '';
+create table if not exists failing (number integer primary key, outcome text not null, description text not null);
+create table if not exists inflight (slot integer primary key, round integer, started real, description text);
+create table if not exists result (slot integer primary key, result text not null);
+"""
+
+
+class ShardStore:
+    """The outcomes of one shard. Raises TridiffError when the disk is full or the file unusable."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+            # No fsync per case: a killed process loses nothing, only a power cut may cost the last moments.
+            self._db.execute("pragma journal_mode=wal")
+            self._db.execute("pragma synchronous=off")
+            self._db.executescript(_TABLES)
+        except sqlite3.Error as error:
+            raise TridiffError(f"{path} cannot be written ({error})", fix="free disk space or choose another "
+                               "--state directory") from None
+        self._number = int(self._db.execute("select coalesce(max(number), 0) from outcomes").fetchone()[0])
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> None:
+        try:
+            self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise TridiffError(f"{self.path} cannot be written ({error})",
+                               fix="free disk space, then run `tridiff fuzz --resume`") from None
+
+    def begin(self, case: Case, *, round_number: int) -> None:
+        """Put the case on disk before it is launched."""
+        self._write("insert or replace into inflight values (0, ?, ?, ?)",
+                    (round_number, time.time(), canonical_json(case).decode()))
+
+    def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int) -> None:
+        """Record the outcome and clear the case in flight, together."""
+        self._number += 1
+        signature = outcome.signature.key if outcome.signature else ""
+        spent = outcome.seconds.materialise + outcome.seconds.launch + outcome.seconds.judge
+        try:
+            self._db.execute("begin")
+            self._write("insert into outcomes values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+                self._number, round_number, phase, outcome.verdict.value, signature,
+                outcome.reason[:200] if outcome.verdict.value == "not_checked" else "", outcome.case_digest,
+                outcome.rows.judged, outcome.launches, outcome.compiled_kernels, spent))
+            if outcome.verdict.failed and phase == "fuzz" and self._failing_of(signature) < 20:
+                self._write("insert into failing values (?, ?, ?)", (
+                    self._number, canonical_json(outcome).decode(), canonical_json(case).decode()))
+            self._db.execute("delete from inflight")
+            self._db.execute("commit")
+        except sqlite3.Error as error:
+            raise TridiffError(f"{self.path} cannot be written ({error})",
+                               fix="free disk space, then run `tridiff fuzz --resume`") from None
+
+    def _failing_of(self, signature: str) -> int:
+        return int(self._db.execute("select count(*) from outcomes where signature = ? and phase = 'fuzz'",
+                                    (signature,)).fetchone()[0])
+
+    def refused(self, *, round_number: int, reason: str) -> None:
+        """Count a case that could not be run."""
+        self._number += 1
+        self._write("insert into outcomes values (?, ?, 'fuzz', 'refused', '', ?, '', 0, 0, 0, 0)",
+                    (self._number, round_number, reason[:200]))
+
+    def inflight(self) -> Case | None:
+        """The case that was running when the process last ended, if any."""
+        row = self._db.execute("select description from inflight").fetchone()
+        return msgspec.json.decode(row[0], type=Case) if row else None
+
+    def next_round(self) -> int:
+        """First round number that no outcome carries."""
+        row = self._db.execute("select max(round) from (select round from outcomes union all select round from "
+                               "inflight)").fetchone()
+        return 0 if row[0] is None else int(row[0]) + 1
+
+    def counts(self) -> Counts:
+        """Totals of what is recorded."""
+        return read_counts(self._db)
+
+    def known_seen(self, known: frozenset[str]) -> dict[str, int]:
+        """How often each known signature came up."""
+        rows = self._db.execute("select signature, count(*) from outcomes where signature != '' and phase = 'fuzz' "
+                                "group by signature")
+        return {signature: int(count) for signature, count in rows if signature in known}
+
+    def signatures(self) -> dict[str, int]:
+        """All signatures of generated cases with their counts."""
+        return {s: int(n) for s, n in self._db.execute(
+            "select signature, count(*) from outcomes where signature != '' and phase = 'fuzz' group by signature")}
+
+    def reasons(self) -> dict[str, int]:
+        """Why cases were not checked, with counts."""
+        return {reason: int(n) for reason, n in self._db.execute(
+            "select reason, count(*) from outcomes where verdict in ('not_checked', 'refused') and phase = 'fuzz' "
+            "group by reason order by 2 desc limit 20")}
+
+    def finish(self, result: ShardResult) -> None:
+        """Record that the shard used up its budget."""
+        self._write("insert or replace into result values (0, ?)", (msgspec.json.encode(result).decode(),))
+
+    def result(self) -> ShardResult | None:
+        """The result, if the shard has finished."""
+        row = self._db.execute("select result from result").fetchone()
+        return msgspec.json.decode(row[0], type=ShardResult) if row else None
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def read_counts(database: sqlite3.Connection) -> Counts:
+    """Totals of one shard's outcomes."""
+    found: dict[str, int] = {}
+    rows = launches = compiled = shrinks = 0
+    busy = 0.0
+    query = ("select phase, verdict, count(*), sum(rows), sum(launches), sum(compiled), sum(seconds) from outcomes "
+             "group by phase, verdict")
+    for phase, verdict, number, row_sum, launch_sum, compiled_sum, seconds in database.execute(query):
+        launches, compiled, busy = launches + launch_sum, compiled + compiled_sum, busy + seconds
+        if phase != "fuzz":
+            shrinks += number
+            continue
+        rows += row_sum
+        found[verdict] = found.get(verdict, 0) + number
+    return Counts(executed=sum(found.values()), row_inputs=rows, launches=launches, compiled_kernels=compiled,
+                  shrink_runs=shrinks, busy_seconds=round(busy, 3), **found)

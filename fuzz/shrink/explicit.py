@@ -1,0 +1,307 @@
+"""Minimise a failing case itself: cut the row, list the values, then take away whatever is not needed.
+
+Every step proposes a strictly simpler case (`order.simplicity`) and keeps it if it is valid for the target
+and fails with the same signature.
+"""
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from fuzz.content.text import complexity
+from fuzz.errors import TridiffError
+from fuzz.records import ArraySpec, Case, Constant, Content, Evidence, Explicit, Iota, LaunchOptions, Layout, Outcome
+from fuzz.shrink.order import simplicity
+from fuzz.target import Target
+from oracles.dtypes import dtype as dtype_info
+
+Runner = Callable[[Case], Outcome]
+Inputs = Callable[[Case], Evidence]
+
+
+MOST_VALUES = 256
+"""Elements of a case whose values are written out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shrunk:
+    """The simplest case found, its outcome, and how many runs it took."""
+
+    case: Case
+    outcome: Outcome
+    runs: int
+
+
+class _Search:
+    def __init__(self, case: Case, outcome: Outcome, target: Target, run: Runner, inputs: Inputs, max_runs: int,
+                 seconds: float) -> None:
+        self.inputs = inputs
+        self.case, self.outcome, self.target = case, outcome, target
+        self._run, self._max_runs = run, max_runs
+        self._deadline = time.monotonic() + seconds
+        self._seen: set[str] = set()
+        self.runs = 0
+
+    @property
+    def exhausted(self) -> bool:
+        return self.runs >= self._max_runs or time.monotonic() > self._deadline
+
+    def accept(self, candidate: Case, *, any_order: bool = False) -> bool:
+        """Whether the candidate becomes the current case."""
+        if self.exhausted:
+            return False
+        if not any_order and not simplicity(candidate, self.target) < simplicity(self.case, self.target):
+            return False
+        if candidate.digest in self._seen or not self.target.valid(candidate):
+            return False
+        self._seen.add(candidate.digest)
+        self.runs += 1
+        try:
+            outcome = self._run(candidate)
+        except TridiffError:
+            return False
+        if outcome.signature != self.outcome.signature:
+            return False
+        self.case, self.outcome = candidate, outcome
+        return True
+
+
+def _with_array(case: Case, index: int, **changes: object) -> Case:
+    arrays = list(case.arrays)
+    arrays[index] = replace(arrays[index], **changes)
+    return replace(case, arrays=tuple(arrays))
+
+
+def cut_row(case: Case, row: int) -> Case:
+    """The case with `row` as its only row; the generator's counter keeps the row's bits."""
+    arrays = []
+    for spec in case.arrays:
+        if spec.dims[:1] == ("rows",) and spec.content is not None and "rows" not in spec.layout.broadcast:
+            content = spec.content
+            if isinstance(content.base, Explicit):
+                width = len(content.base.values) // max(case.sizes["rows"], 1)
+                kept = content.base.values[row * width:(row + 1) * width]
+                spec = replace(spec, content=replace(content, base=Explicit(values=kept)))
+            else:
+                spec = replace(spec, first_row=spec.first_row + row)
+        arrays.append(spec)
+    return replace(case, sizes={**case.sizes, "rows": 1}, arrays=tuple(arrays))
+
+
+def _written_out(search: _Search) -> None:
+    """Replace content terms by the values they stand for, once the case is small enough to list."""
+    described = [spec.name for spec in search.case.arrays
+                 if spec.content is not None and not isinstance(spec.content.base, Explicit)]
+    if not described or search.case.elements() > MOST_VALUES or search.exhausted:
+        return
+    evidence = search.inputs(search.case)
+    for index, spec in enumerate(search.case.arrays):
+        values = evidence.inputs.get(spec.name)
+        if spec.name not in described or not values or not evidence.whole:
+            continue
+        listed = _with_array(search.case, index, content=Content(base=Explicit(values=values)), first_row=0,
+                             layout=replace(spec.layout, broadcast=()))
+        search.accept(listed, any_order=True)
+
+
+def _sliced(spec: ArraySpec, sizes: dict[str, int], dim: str, keep: list[int]) -> ArraySpec:
+    """Content restricted to positions `keep` of axis `dim`; a ramp of rows starts later when its head goes."""
+    if (spec.content is not None and isinstance(spec.content.base, Iota) and dim == "rows"
+            and spec.dims[:1] == ("rows",) and keep[-1] - keep[0] == len(keep) - 1):
+        ramp = spec.content.base
+        return replace(spec, content=replace(spec.content, base=replace(ramp, start=ramp.start + keep[0] * ramp.per_row)))
+    if spec.content is None or not isinstance(spec.content.base, Explicit) or dim not in spec.dims:
+        return spec
+    shape = spec.shape(sizes)
+    axis = spec.dims.index(dim)
+    outer, inner = 1, 1
+    for n in shape[:axis]:
+        outer *= n
+    for n in shape[axis + 1:]:
+        inner *= n
+    values = spec.content.base.values
+    if len(values) != outer * shape[axis] * inner:
+        return spec
+    chosen = tuple(values[(o * shape[axis] + k) * inner + i] for o in range(outer) for k in keep for i in range(inner))
+    return replace(spec, content=replace(spec.content, base=Explicit(values=chosen)))
+
+
+def _resized(case: Case, dim: str, keep: list[int]) -> Case:
+    arrays = tuple(_sliced(spec, case.sizes, dim, keep) for spec in case.arrays)
+    return replace(case, sizes={**case.sizes, dim: len(keep)}, arrays=arrays)
+
+
+def _shrink_sizes(search: _Search) -> bool:
+    changed = False
+    for dim in sorted(search.case.sizes):
+        chunk = search.case.sizes[dim]
+        while chunk >= 1 and not search.exhausted:
+            length = search.case.sizes[dim]
+            start, removed = 0, False
+            # Later positions first: tails are the usual ballast.
+            positions = list(range(length))
+            for start in range(max(length - chunk, 0), -1, -chunk):
+                keep = positions[:start] + positions[start + chunk:]
+                if keep and search.accept(_resized(search.case, dim, keep)):
+                    removed = changed = True
+                    break
+            if not removed:
+                chunk //= 2
+            else:
+                chunk = min(chunk, search.case.sizes[dim])
+    return changed
+
+
+def _simpler_texts(value: str, dtype: str) -> Iterator[str]:
+    """Candidates for one value, simplest first."""
+    info = dtype_info(dtype)
+    yield from ("0", "1", "-1", "2", "-2", "3", "-3")
+    if info.kind == "float":
+        if "nan" in value:
+            yield "nan"
+            return
+        yield from ("inf", "-inf", "-0.0")
+        number = float(value)
+        if number - number == 0:
+            for candidate in (float(int(number)), number / 2, float(f"{number:.1g}"), float(f"{number:.2g}")):
+                yield repr(candidate)
+        return
+    number_i = int(value)
+    shift = abs(number_i).bit_length() - 1
+    while shift > 0:
+        # Towards zero by halves, then single steps: reaches any minimum in logarithmic time.
+        yield str(number_i - (number_i >> shift << shift) if number_i > 0 else number_i + (-number_i >> 1))
+        yield str((1 << shift) if number_i > 0 else -(1 << shift))
+        shift //= 2
+    yield str(number_i // 2 if number_i > 0 else -(-number_i // 2))
+    yield str(number_i - 1 if number_i > 0 else number_i + 1)
+    yield str(-number_i)
+
+
+def _fits(text: str, dtype: str) -> bool:
+    info = dtype_info(dtype)
+    if info.kind == "float":
+        return True
+    return info.min <= int(text) <= info.max
+
+
+def _slots(case: Case) -> list[tuple[int, int]]:
+    """Every value a reader sees: (array, position); position 0 for the one value of a constant or a ramp."""
+    found = []
+    for index, spec in enumerate(case.arrays):
+        base = spec.content.base if spec.content is not None else None
+        if isinstance(base, Explicit):
+            found += [(index, position) for position in range(len(base.values))]
+        elif isinstance(base, Constant | Iota):
+            found.append((index, 0))
+    return found
+
+
+def _value(case: Case, slot: tuple[int, int]) -> tuple[str, str]:
+    """The slot's value as text, and the dtype it is judged in."""
+    spec = case.arrays[slot[0]]
+    assert spec.content is not None
+    base = spec.content.base
+    if isinstance(base, Explicit):
+        return base.values[slot[1]], spec.dtype
+    if isinstance(base, Constant):
+        return base.value, spec.dtype
+    assert isinstance(base, Iota)
+    return str(base.start), spec.dtype if dtype_info(spec.dtype).is_integer else "i64"
+
+
+def _with_value(case: Case, slot: tuple[int, int], text: str) -> Case:
+    index, position = slot
+    content = case.arrays[index].content
+    assert content is not None
+    base = content.base
+    if isinstance(base, Explicit):
+        base = Explicit(values=(*base.values[:position], text, *base.values[position + 1:]))
+    elif isinstance(base, Constant):
+        base = Constant(value=text)
+    else:
+        assert isinstance(base, Iota)
+        base = replace(base, start=int(text))
+    return _with_array(case, index, content=replace(content, base=base))
+
+
+def _shrink_values(search: _Search) -> bool:
+    changed = False
+    for slot in _slots(search.case):
+        value, dtype = _value(search.case, slot)
+        now = complexity(value, dtype)
+        for text in _simpler_texts(value, dtype):
+            if not _fits(text, dtype) or complexity(text, dtype) >= now:
+                continue
+            if search.accept(_with_value(search.case, slot, text)):
+                changed = True
+                break
+    return changed
+
+
+def _shrink_pairs(search: _Search) -> bool:
+    """Change two values at once where changing either alone loses the failure: (-7, 3) to (-1, 2)."""
+    slots = _slots(search.case)
+    if len(slots) > 8:
+        return False
+    small = ("0", "1", "-1", "2", "-2", "3")
+    for first, second in itertools.combinations(slots, 2):
+        for a, b in itertools.product(small, small):
+            if not (_fits(a, _value(search.case, first)[1]) and _fits(b, _value(search.case, second)[1])):
+                continue
+            if search.accept(_with_value(_with_value(search.case, first, a), second, b)):
+                return True
+    return False
+
+
+def _shrink_settings(search: _Search) -> bool:
+    changed = search.accept(replace(search.case, variants=(), repeats=0))
+    if search.case.variants:
+        changed |= search.accept(replace(search.case, variants=search.case.variants[:1]))
+    changed |= search.accept(replace(search.case, options=LaunchOptions()))
+    for name in LaunchOptions.__struct_fields__:
+        plain = replace(search.case.options, **{name: getattr(LaunchOptions(), name)})
+        changed |= search.accept(replace(search.case, options=plain))
+    for index, spec in enumerate(search.case.arrays):
+        changed |= search.accept(_with_array(search.case, index, layout=Layout()))
+        for plain_layout in (replace(spec.layout, offset=0), replace(spec.layout, gap=0, step=1),
+                             replace(spec.layout, order=()), replace(spec.layout, broadcast=())):
+            changed |= search.accept(_with_array(search.case, index, layout=plain_layout))
+    for name, values in search.target.simplest.items():
+        if name not in search.case.params:
+            continue
+        for value in values:
+            if value == search.case.params[name]:
+                break
+            if search.accept(replace(search.case, params={**search.case.params, name: value})):
+                changed = True
+                break
+    return changed
+
+
+def minimise(case: Case, outcome: Outcome, *, target: Target, run: Runner, inputs: Inputs, max_runs: int = 600,
+             seconds: float = 60.0) -> Shrunk:
+    """The simplest case with `outcome`'s signature that single steps reach within the budget.
+
+    run: executes a case. inputs: the values of a case's inputs, without running it.
+    """
+    search = _Search(case, outcome, target, run, inputs, max_runs, seconds)
+    if outcome.failing_rows and case.sizes.get("rows", 1) > 1:
+        for row in outcome.failing_rows[:3]:
+            if search.accept(cut_row(search.case, row)):
+                break
+    _shrink_settings(search)
+    _shrink_sizes(search)
+    _written_out(search)
+    progress = True
+    while progress and not search.exhausted:
+        progress = _shrink_sizes(search)
+        progress |= _shrink_settings(search)
+        progress |= _shrink_values(search)
+        if not progress:
+            _written_out(search)
+            progress = _shrink_pairs(search)
+    return Shrunk(case=search.case, outcome=search.outcome, runs=search.runs)
