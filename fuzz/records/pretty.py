@@ -6,7 +6,7 @@ values are filled: what changes together stands together, and adding one object 
 
 import json
 
-WIDTH = 100
+WIDTH = 120
 """Columns that a line fills before it is broken."""
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
