@@ -1,0 +1,39 @@
+"""Which backends this machine can run, found out without importing torch or Triton here."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from fuzz.backends import BACKENDS, kind
+
+_ASK = "import torch; print(torch.cuda.device_count() if torch.version.cuda else 0)"
+
+
+@cache
+def gpu_count() -> int:
+    """NVIDIA GPUs that the installed torch can use; 0 without asking where the driver shows no device.
+
+    A child process is asked once: a device node says nothing about CUDA_VISIBLE_DEVICES, the driver's
+    version or a torch built for CPUs.
+    """
+    if not any(Path("/dev").glob("nvidia[0-9]*")) and not Path("/dev/dxg").exists():
+        return 0
+    try:
+        found = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, timeout=120,
+                               check=True, env=dict(os.environ))
+        return int(found.stdout.split()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return 0
+
+
+def available_backends() -> tuple[str, ...]:
+    """The names of `fuzz.backends.BACKENDS` that can run here; empty without torch and Triton.
+
+    `cuda` needs a GPU; the interpreter and the ahead-of-time compilers need none.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("torch", "triton")):
+        return ()
+    return tuple(name for name in BACKENDS if kind(name) != "cuda" or gpu_count())

@@ -1,0 +1,61 @@
+"""Expected verdicts of an entry: per subject, Triton version and backend.
+
+Where the installed torch is itself under test (subject `inductor`), its version counts as well.
+"""
+
+import msgspec
+
+from fuzz.records import CorpusEntry, Expectation, Verdict
+
+
+def torch_matters(subject: str) -> bool:
+    """Whether the installed torch is the thing under test."""
+    return subject.partition("+")[0] == "inductor"
+
+
+def _key(one: Expectation) -> tuple[str, str, str, str]:
+    return one.subject, one.triton, one.backend, one.torch if torch_matters(one.subject) else ""
+
+
+def expectation(
+    entry: CorpusEntry, *, subject: str, triton: str, backend: str, torch: str = ""
+) -> Expectation | None:
+    """What the entry is expected to do, or None when nobody has seen it there.
+
+    triton, torch: versions as the packages report them. Triton's is compared whole, since its local part
+    (`+git...`) names another compiler; torch's without its local part (`+cu130`), and only where torch is the
+    subject and the expectation names a version.
+    """
+    for one in entry.expected:
+        if (one.subject, one.triton, one.backend) != (subject, triton, backend):
+            continue
+        if not torch_matters(subject) or not one.torch or _public(one.torch) == _public(torch):
+            return one
+    return None
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]
+
+
+def with_verdict(
+    entry: CorpusEntry, *, subject: str, triton: str, backend: str, verdict: Verdict, kind: str = "",
+    torch: str = "",
+) -> CorpusEntry:
+    """The entry with this expected verdict in place of any for the same subject, versions and backend."""
+    new = Expectation(subject=subject, triton=triton, backend=backend, verdict=verdict, kind=kind,
+                      torch=_public(torch) if torch_matters(subject) else "")
+    rest = [one for one in entry.expected if _key(one) != _key(new)]
+    return msgspec.structs.replace(entry, expected=tuple(sorted((*rest, new), key=_key)))
+
+
+def merge(stored: CorpusEntry, newcomer: CorpusEntry) -> tuple[CorpusEntry, int, int]:
+    """(stored with the newcomer's further expectations, how many were added, how many contradict stored ones)."""
+    known = {_key(one): one for one in stored.expected}
+    added = [one for one in newcomer.expected if _key(one) not in known]
+    contradicted = sum(_key(one) in known and known[_key(one)].verdict is not one.verdict
+                       for one in newcomer.expected)
+    if not added:
+        return stored, 0, contradicted
+    expected = tuple(sorted((*stored.expected, *added), key=_key))
+    return msgspec.structs.replace(stored, expected=expected), len(added), contradicted

@@ -1,0 +1,321 @@
+"""The corpus on disk: one JSON file per finding, at ROOT/<target>/<id>.json.
+
+Files may come from strangers. Reading one executes nothing and allocates no array: a size limit stands before
+the first byte, the decoder is strict, and every file ends in an entry or in one line that says what is
+wrong with it. Writing is all or nothing.
+"""
+
+import contextlib
+import difflib
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from fuzz.corpus.expected import expectation, merge, with_verdict
+from fuzz.errors import TridiffError
+from fuzz.records import CorpusEntry, Signature, encode, pretty_json
+from fuzz.records.codec import decode_file, printable
+
+__all__ = ["MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
+
+MAX_BYTES = 256 << 10
+"""Largest file that is read or written; shrunk entries take one to four KiB."""
+
+_KEPT_EVIDENCE = 64
+"""Values per array that evidence keeps when the whole would exceed MAX_BYTES; longer arrays are left out."""
+
+_IGNORED = (".md", ".txt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Admission:
+    """What `Corpus.admit` did. entry: as it now stands in the corpus, at `path`.
+
+    new: stored. duplicate: a stored entry has this signature and knew everything. updated: it has this
+    signature and gained the expectations `added`. contradicted: expectations of the newcomer that differ from
+    stored ones for the same subject, version and backend; the stored ones stand until someone changes them.
+    """
+
+    status: Literal["new", "duplicate", "updated"]
+    entry: CorpusEntry
+    path: Path
+    added: int = 0
+    contradicted: int = 0
+
+
+def entry_id(signature: Signature) -> str:
+    """The id of a finding with this signature: its kind in plain letters, and the signature's digest."""
+    word = "".join(c if c.isascii() and c.isalnum() else "-" for c in signature.kind.lower())[:24].strip("-")
+    return f"{word or signature.verdict.value.replace('_', '-')}-{signature.digest}"
+
+
+def parse(data: bytes, *, source: str) -> CorpusEntry:
+    """The entry that a file's bytes hold; TridiffError with one line naming `source` for anything else."""
+    if len(data) > MAX_BYTES:
+        raise _too_large(source, len(data))
+    entry = decode_file(data, CorpusEntry, source=source)
+    if entry.signature.target != entry.case.target:
+        raise TridiffError(f"{source}: its signature is about {printable(entry.signature.target, limit=80)}, "
+                           f"its case about {entry.case.target}", fix="correct or delete the file")
+    seen = {(e.subject, e.triton, e.backend, e.torch) for e in entry.expected}
+    if len(seen) != len(entry.expected):
+        raise TridiffError(f"{source}: two expectations for one subject, version and backend",
+                           fix="remove one of them")
+    try:
+        entry.case.check()
+    except TridiffError as error:
+        raise TridiffError(f"{source}: {error.problem}", fix=error.fix) from None
+    return entry
+
+
+def _too_large(source: str, size: int) -> TridiffError:
+    return TridiffError(f"{source}: {size:,} bytes, the limit is {MAX_BYTES:,}",
+                        fix="shrink the case or delete the file")
+
+
+def _read(path: Path, source: str, *, follow: bool) -> bytes:
+    """At most MAX_BYTES of a regular file; never waits on a pipe, never follows a link unless told."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise TridiffError(f"{source}: is a symbolic link", fix="put the file itself there") from None
+        raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the path") from None
+    with open(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise TridiffError(f"{source}: is not a regular file", fix="delete it")
+        if status.st_size > MAX_BYTES:
+            raise _too_large(source, status.st_size)
+        try:
+            return stream.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the disk") from None
+
+
+class Corpus:
+    """All entries under `root`. Holds no state: several processes may read and admit at the same time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    def _name(self, path: Path) -> str:
+        """How a path is called in messages: relative to the root, safe to print."""
+        with contextlib.suppress(ValueError):
+            path = path.relative_to(self.root)
+        return printable(str(path))
+
+    def files(self) -> Iterator[tuple[Path, CorpusEntry | TridiffError]]:
+        """Every file with its entry, or with the line that says why it is none; sorted by path.
+
+        Documentation (`.md`, `.txt`) and hidden files are no entries and are passed over. Raises TridiffError
+        only when the root itself cannot be listed.
+        """
+        for path in self._candidates():
+            if isinstance(path, tuple):
+                yield path
+                continue
+            try:
+                yield path, self._load_inside(path)
+            except TridiffError as error:
+                yield path, error
+
+    def entries(self) -> Iterator[CorpusEntry | TridiffError]:
+        """As `files`, without the paths."""
+        return (found for _, found in self.files())
+
+    def _candidates(self) -> Iterator[Path | tuple[Path, TridiffError]]:
+        for folder in _listed(self.root, f"corpus {self.root}"):
+            if _passed_over(folder):
+                continue
+            if folder.is_symlink() or not folder.is_dir():
+                what = "is a symbolic link" if folder.is_symlink() else "lies outside the target folders"
+                yield folder, TridiffError(f"{self._name(folder)}: {what}",
+                                           fix="put entries at <target>/<id>.json")
+                continue
+            try:
+                inside = _listed(folder, self._name(folder))
+            except TridiffError as error:
+                yield folder, error
+                continue
+            for path in inside:
+                if _passed_over(path):
+                    continue
+                if path.suffix != ".json":
+                    yield path, TridiffError(f"{self._name(path)}: is no entry (entries end in .json)",
+                                             fix="rename or delete it")
+                else:
+                    yield path
+
+    def _load_inside(self, path: Path) -> CorpusEntry:
+        """An entry that lies where its own target and id say."""
+        source = self._name(path)
+        entry = parse(_read(path, source, follow=False), source=source)
+        if (entry.case.target, entry.id) != (path.parent.name, path.stem):
+            raise TridiffError(f"{source}: holds {entry.case.target}/{entry.id}",
+                               fix="move it to the folder of its target and name it after its id")
+        return entry
+
+    def load(self, path: Path) -> CorpusEntry:
+        """The entry in any one file, inside the corpus or not; TridiffError with one line otherwise."""
+        source = self._name(path)
+        return parse(_read(path, source, follow=True), source=source)
+
+    def find(self, text: str) -> CorpusEntry:
+        """The entry that `text` denotes: a path, an id, TARGET/ID, or the unique beginning of either.
+
+        Raises TridiffError naming the candidates, or near ids when there is none.
+        """
+        if text.endswith(".json") or (os.sep in text and Path(text).is_file()):
+            return self.load(Path(text))
+        paths = [path for path in self._candidates() if isinstance(path, Path)]
+        names = {f"{path.parent.name}/{path.stem}": path for path in paths}
+        exact = [path for name, path in names.items() if text in (path.stem, name)]
+        hits = exact or [path for name, path in names.items()
+                         if text and (path.stem.startswith(text) or name.startswith(text))]
+        if len(hits) == 1:
+            return self._load_inside(hits[0])
+        shown = printable(repr(text), limit=80)
+        if hits:
+            some = ", ".join(printable(f"{p.parent.name}/{p.stem}") for p in hits[:4])
+            raise TridiffError(f"{shown} fits {len(hits)} entries: {some}{', ...' if len(hits) > 4 else ''}",
+                               fix="give more of the name")
+        near = difflib.get_close_matches(text, [*(path.stem for path in paths), *names], n=3, cutoff=0.5)
+        hint = f"try {', '.join(map(printable, near))}" if near else f"look under {self.root}"
+        raise TridiffError(f"no entry is called {shown}", fix=hint)
+
+    def known(self, signature: Signature) -> CorpusEntry | None:
+        """The stored entry with this signature; files of its target that cannot be read are passed over."""
+        found = self._of_signature(signature)
+        return found[1] if found else None
+
+    def _of_signature(self, signature: Signature) -> tuple[Path, CorpusEntry] | None:
+        folder = self.root / signature.target
+        if not folder.is_dir():
+            return None
+        for path in _listed(folder, self._name(folder)):
+            if path.suffix == ".json" and not _passed_over(path):
+                with contextlib.suppress(TridiffError):
+                    entry = self._load_inside(path)
+                    if entry.signature.key == signature.key:
+                        return path, entry
+        return None
+
+    def admit(self, entry: CorpusEntry) -> Admission:
+        """Store a finding unless its signature is known; a known one gains what the newcomer adds.
+
+        Safe against other processes admitting at the same time. Raises TridiffError with one line, and leaves
+        every file as it was, for an entry that `files` would not read back, an id taken by another finding, or a
+        disk that is full.
+        """
+        with self._locked(entry):
+            known = self._of_signature(entry.signature)
+            if known is None:
+                path = self._write(entry, fresh=True)
+                return Admission(status="new", entry=entry, path=path)
+            path, stored = known
+            merged, added, contradicted = merge(stored, entry)
+            if added:
+                self._write(merged, fresh=False)
+            return Admission(status="updated" if added else "duplicate", entry=merged, path=path, added=added,
+                             contradicted=contradicted)
+
+    def rewrite(self, entry: CorpusEntry) -> Path:
+        """Replace the stored entry of this id, or store it; for changed verdicts, titles, explanations."""
+        with self._locked(entry):
+            return self._write(entry, fresh=False)
+
+    def path_of(self, entry: CorpusEntry) -> Path:
+        """Where the entry lies or would lie."""
+        return self.root / entry.case.target / f"{entry.id}.json"
+
+    @contextlib.contextmanager
+    def _locked(self, entry: CorpusEntry) -> Iterator[None]:
+        """Hold the folder of the entry's target; the kernel lets go of it when this process dies."""
+        # Names from a record built in code have not passed the decoder's patterns yet.
+        parse(encode(_shortened(entry)), source=f"entry {printable(repr(entry.id), limit=90)}")
+        folder = self.path_of(entry).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            raise TridiffError(f"cannot write into {folder} ({error.strerror})",
+                               fix="choose a corpus folder that can be written") from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _write(self, entry: CorpusEntry, *, fresh: bool) -> Path:
+        path = self.path_of(entry)
+        entry = _shortened(entry)
+        data = pretty_json(entry).encode()
+        parse(data, source=self._name(path))
+        if fresh and os.path.lexists(path):
+            raise TridiffError(f"{self._name(path)}: exists and holds something else",
+                               fix="repair, rename or delete it")
+        _write_atomically(path, data)
+        return path
+
+
+def _passed_over(path: Path) -> bool:
+    return path.name.startswith(".") or path.suffix in _IGNORED
+
+
+def _listed(folder: Path, source: str) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise TridiffError(f"{source}: cannot be listed ({error.strerror})", fix="check the path") from None
+
+
+def _shortened(entry: CorpusEntry) -> CorpusEntry:
+    """The entry with the long arrays of its evidence left out, if it is too large for a file with them."""
+    if len(pretty_json(entry)) <= MAX_BYTES:
+        return entry
+    old = entry.evidence
+
+    def short(values: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        return {name: one if len(one) <= _KEPT_EVIDENCE else () for name, one in values.items()}
+
+    evidence = msgspec.structs.replace(
+        old, inputs=short(old.inputs), actual=short(old.actual), log=old.log[-4000:],
+        expected={name: short(one) for name, one in old.expected.items()})
+    return msgspec.structs.replace(entry, evidence=evidence)
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    """All of `data` at `path`, durable, or the old file untouched and one TridiffError."""
+    temporary = ""
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(descriptor)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = ""
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise TridiffError(f"cannot write {path} ({error.strerror}); nothing was changed",
+                           fix="free disk space" if full else "choose a corpus folder that can be written") from None
+    finally:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
