@@ -71,7 +71,7 @@ def _table(form: FloatFormat) -> Array:
         values[(codes & 0x7F) > 0x7C] = np.nan
     else:
         values[(codes & 0x7F) > form.largest] = np.nan
-    table = np.where(codes >= 0x80, -values, values).astype(np.float32)
+    table: Array = np.where(codes >= 0x80, -values, values).astype(np.float32)
     table.setflags(write=False)
     return table
 
