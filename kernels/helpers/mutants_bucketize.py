@@ -95,7 +95,7 @@ def one_probe_too_few(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right
 
 @triton.jit
 def midpoint_overflow(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row):
-    """(low + high) // 2 in the index type: 1 in 2^30 boundaries 0 (stride 0), int32, is not 2^30."""
+    """(low + high) // 2 in the index type: 1 in 2^31 - 1 zeros (stride 0), int32, is below SIZE."""
     return faulty_search(v, b, SIZE, NUMEL, STRIDE, row, index, right, s, S_STRIDE, s_row, "midpoint_overflow")
 
 

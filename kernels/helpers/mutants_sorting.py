@@ -57,6 +57,29 @@ def faulty_order(
 
 
 @triton.jit
+def faulty_layer(
+    x, idxs, rnumel,
+    stage: tl.constexpr, step: tl.constexpr, n_dims: tl.constexpr,
+    stable: tl.constexpr, descending: tl.constexpr, WRONG: tl.constexpr,
+):  # fmt: skip
+    """One layer of comparators with the fault called WRONG."""
+    STRIDE: tl.constexpr = 2 ** (stage - 1 - step)
+    left, right = split_pairs(x, STRIDE)
+    left_index, right_index = split_pairs(idxs, STRIDE)
+    swap = faulty_order(left, right, left_index, right_index, rnumel, stable, descending, WRONG)
+    if stage < n_dims and WRONG != "runs_not_alternating":
+        start = tl.arange(0, x.numel // (2 * STRIDE))[:, None] * (2 * STRIDE)
+        swap = swap ^ (((start >> stage) & 1) != 0)
+    if (stage == n_dims and step == stage - 1) and WRONG == "last_layer_missing":
+        swap = swap & False
+    x = join_pairs(tl.where(swap, right, left), tl.where(swap, left, right), x.shape)
+    if WRONG != "index_stays":
+        first_index = tl.where(swap, right_index, left_index)
+        idxs = join_pairs(first_index, tl.where(swap, left_index, right_index), idxs.shape)
+    return x, idxs
+
+
+@triton.jit
 def faulty_sort(
     x, idxs, rnumel, dim: tl.constexpr, stable: tl.constexpr, descending: tl.constexpr, WRONG: tl.constexpr
 ):
@@ -65,20 +88,7 @@ def faulty_sort(
     n_dims: tl.constexpr = tl.standard._log2(x.shape[len(x.shape) - 1])
     for stage in tl.static_range(1, n_dims + 1):
         for step in tl.static_range(stage):
-            STRIDE: tl.constexpr = 2 ** (stage - 1 - step)
-            left, right = split_pairs(x, STRIDE)
-            left_index, right_index = split_pairs(idxs, STRIDE)
-            swap = faulty_order(left, right, left_index, right_index, rnumel, stable, descending, WRONG)
-            if stage < n_dims and WRONG != "runs_not_alternating":
-                start = tl.arange(0, x.numel // (2 * STRIDE))[:, None] * (2 * STRIDE)
-                swap = swap ^ (((start >> stage) & 1) != 0)
-            if (stage == n_dims and step == stage - 1) and WRONG == "last_layer_missing":
-                swap = swap & False
-            x = join_pairs(tl.where(swap, right, left), tl.where(swap, left, right), x.shape)
-            if WRONG != "index_stays":
-                idxs = join_pairs(
-                    tl.where(swap, right_index, left_index), tl.where(swap, left_index, right_index), idxs.shape
-                )
+            x, idxs = faulty_layer(x, idxs, rnumel, stage, step, n_dims, stable, descending, WRONG)
     return x, idxs
 
 
@@ -110,7 +120,7 @@ def nan_last_when_descending(
 def ties_left_alone(
     x, idxs, rnumel, dim: tl.constexpr = None, stable: tl.constexpr = False, descending: tl.constexpr = False
 ):
-    """The stable flag has no effect: [1, 0, 0, 0] stable gives other indices than [1, 2, 3, 0]."""
+    """The stable flag has no effect: [0, 0, 0, 0] stable gives the indices [0, 1, 3, 2]."""
     return faulty_sort(x, idxs, rnumel, dim, stable, descending, "ties_left_alone")
 
 

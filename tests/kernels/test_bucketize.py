@@ -1,0 +1,63 @@
+"""bucketize_binary_search: values in the interpreter, compilation for sm_90."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton.language as tl
+
+from kernels.drivers.bucketize import bucketize
+from kernels.helpers.bucketize import bucketize_binary_search, bucketize_binary_search_with_block_shape
+from kernels.helpers.mutants_bucketize import MUTANTS
+from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.driver_runs import compile_ahead
+from tests.support.in_subprocess import Checks
+
+CHECKS = Checks(Path(__file__).with_name("checks_bucketize.py"))
+
+
+def build(dtype: str, *, index: tl.dtype = tl.int64, sorter: str | None = None, **changes: Any) -> Mapping[str, str]:
+    """The text of every stage; sorter: its dtype, None for no sorter."""
+    constexprs = {
+        "HELPER": bucketize_binary_search, "INDEX_DTYPE": index, "RIGHT": False, "ROW_BLOCK": 2, "COL_BLOCK": 64,
+        "FAULT": "", **changes,
+    }  # fmt: skip
+    if sorter is None:
+        constexprs["sorter_ptr"] = None
+    pointers = {"boundary_row": "i64", "sorter": sorter or "", "out": {64: "i64", 32: "i32", 16: "i16"}[index.int_bitwidth]}
+    return compile_ahead(bucketize, dtype, pointers=pointers, constexprs=constexprs).asm
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_interpreted(name: str) -> None:
+    CHECKS.require(name)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "i32", "u32", "i64", "fp16", "bf16", "fp32", "fp64"])
+def test_compiles_for_every_dtype_without_a_division(dtype: str) -> None:
+    assert "arith.div" not in build(dtype)["ttir"]
+
+
+@pytest.mark.parametrize("index", [tl.int32, tl.int64])
+@pytest.mark.parametrize("sorter", ["i32", "i64"])
+def test_compiles_with_sorter_and_either_index(index: tl.dtype, sorter: str) -> None:
+    stages = build("fp32", index=index, sorter=sorter, RIGHT=True)
+    assert f"tensor<2x64x!tt.ptr<{sorter}>>" in stages["ttir"]
+
+
+def test_other_index_types_are_refused() -> None:
+    message = compilation_error(lambda: build("fp32", index=tl.int16))
+    assert "indexing_dtype must be int32 or int64" in message
+
+
+@pytest.mark.parametrize("name", sorted(MUTANTS["bucketize_binary_search"]))
+def test_mutants_compile(name: str) -> None:
+    assert build("fp32", sorter="i64", HELPER=MUTANTS["bucketize_binary_search"][name])["ptx"]
+
+
+def test_the_argument_order_of_torch_2_6_is_the_same_with_a_block_shape_at_the_end() -> None:
+    old, new = bucketize_binary_search_with_block_shape.arg_names, bucketize_binary_search.arg_names
+    assert old == [*new, "BLOCK_SHAPE"]

@@ -1,0 +1,42 @@
+"""Random helpers: values in the interpreter, compilation for sm_90."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernels.drivers.random import random_integer, random_real
+from kernels.helpers.mutants_random import MUTANTS
+from kernels.helpers.random import rand, randint64, randn
+from tests.kernels.driver_runs import compile_ahead
+from tests.support.in_subprocess import Checks
+
+CHECKS = Checks(Path(__file__).with_name("checks_random.py"))
+CONSTEXPRS = {"COL_BLOCK": 64, "FAULT": ""}
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_interpreted(name: str) -> None:
+    CHECKS.require(name)
+
+
+@pytest.mark.parametrize("offset", ["i32", "u32", "i64"])
+def test_integers_compile_for_every_offset_dtype(offset: str) -> None:
+    constexprs = {"HELPER": randint64, **CONSTEXPRS}
+    stages = compile_ahead(random_integer, "i64", pointers={"offset": offset}, constexprs=constexprs).asm
+    assert "arith.remui" in stages["ttir"] and "arith.remsi" not in stages["ttir"]
+
+
+@pytest.mark.parametrize("helper", MUTANTS["randint64"].values(), ids=lambda helper: helper.__name__)
+def test_broken_integers_compile(helper: object) -> None:
+    constexprs = {"HELPER": helper, **CONSTEXPRS}
+    assert compile_ahead(random_integer, "i64", constexprs=constexprs).asm["ptx"]
+
+
+@pytest.mark.parametrize(
+    "helper", [rand, randn, *MUTANTS["rand"].values(), *MUTANTS["randn"].values()], ids=lambda helper: helper.__name__
+)
+def test_reals_compile(helper: object) -> None:
+    pointers = {"seed": "i64", "offset": "i32"}
+    assert compile_ahead(random_real, "fp32", pointers=pointers, constexprs={"HELPER": helper, **CONSTEXPRS}).asm["ptx"]

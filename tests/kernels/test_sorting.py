@@ -1,0 +1,68 @@
+"""sort_with_index: values in the interpreter, compilation for sm_90."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton
+import triton.language as tl
+
+from kernels.drivers.sort_rows import sort_rows
+from kernels.helpers.mutants_sorting import MUTANTS
+from kernels.helpers.sorting import sort_with_index
+from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.driver_runs import compile_ahead
+from tests.support.in_subprocess import Checks
+
+CHECKS = Checks(Path(__file__).with_name("checks_sorting.py"))
+INDEX = {"i16": tl.int16, "i32": tl.int32, "i64": tl.int64}
+
+
+@triton.jit
+def sort_first_axis(x, idxs, rnumel, dim: tl.constexpr, stable: tl.constexpr, descending: tl.constexpr):
+    """Asks for an axis that is not the last."""
+    return sort_with_index(x, idxs, rnumel, 0, stable, descending)
+
+
+def build(dtype: str, *, index: str = "i32", helper: Any = sort_with_index, **changes: Any) -> Any:
+    constexprs = {
+        "HELPER": helper, "INDEX_DTYPE": INDEX[index], "STABLE": True, "DESCENDING": False, "VALIDITY": True,
+        "PADDING": 0, "ROW_BLOCK": 4, "COL_BLOCK": 16, "BOOL": dtype == "i1", "FAULT": "", **changes,
+    }  # fmt: skip
+    stored = "i8" if dtype == "i1" else dtype
+    return compile_ahead(sort_rows, stored, pointers={"out_index": index}, constexprs=constexprs).asm
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_interpreted(name: str) -> None:
+    CHECKS.require(name)
+
+
+@pytest.mark.parametrize("index", ["i16", "i64"])
+@pytest.mark.parametrize(
+    "dtype", ["i1", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "fp16", "bf16", "fp32", "fp64"]
+)
+def test_compiles_for_every_key_and_index_dtype(dtype: str, index: str) -> None:
+    stages = build(dtype, index=index, DESCENDING=True)
+    # A 16-bit index is still 16 bits wide when it is stored: nothing has widened it on the way.
+    assert f"tensor<4x16x!tt.ptr<{index}>" in stages["ttir"]
+    if index == "i16":
+        assert "arith.trunci" not in stages["ttir"].split("tt.join")[-1]
+
+
+@pytest.mark.parametrize("length", [1, 2, 128])
+@pytest.mark.parametrize("stable", [False, True])
+def test_compiles_for_short_and_long_rows_without_validity(length: int, stable: bool) -> None:
+    assert build("fp32", COL_BLOCK=length, STABLE=stable, VALIDITY=False)["ptx"]
+
+
+def test_other_axes_are_refused() -> None:
+    message = compilation_error(lambda: build("fp32", helper=sort_first_axis))
+    assert "sorts only the last axis" in message
+
+
+@pytest.mark.parametrize("name", sorted(MUTANTS["sort_with_index"]))
+def test_mutants_compile(name: str) -> None:
+    assert build("fp32", helper=MUTANTS["sort_with_index"][name], COL_BLOCK=8)["ptx"]
