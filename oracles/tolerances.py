@@ -29,6 +29,7 @@ RULES: dict[str, Rule] = {
         ("welford_m2_bound", "variance (Welford tree)"),
         ("two_pass_variance_bound", "variance (two-pass)"),
         ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
+        ("lgamma_bound", "and §3, lgamma near its roots"),
         ("logsumexp_bound", "log-sum-exp"),
     )
 }
@@ -242,4 +243,9 @@ def logsumexp_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> tor
     return torch.where(finite, 2 * (inner + outer), 0.0)
 
 
-FORMULAS: tuple[str, ...] = tuple(RULES)
+def lgamma_bound(expected: torch.Tensor, *, acc: str = "fp32") -> torch.Tensor:
+    """2^-20 * max(1, |lgamma|) between the first negative roots, where no ulp figure exists; 2^-49 for
+    fp64.
+    """
+    size = torch.where(torch.isfinite(expected), expected.abs(), 0.0).clamp_min(1.0)
+    return size * (2.0**-49 if acc == "fp64" else 2.0**-20)

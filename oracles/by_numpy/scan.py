@@ -60,7 +60,8 @@ def exclusive_scan(x: Array, *, combine: str = "add", axis: int = -1) -> Array:
         raise OracleError("affine maps are packed into unsigned words; view the values as u16, u32 or u64")
     moved = np.moveaxis(x, axis, 0)
     if combine == "add" and kind.is_float:
-        moved = moved.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            moved = moved.astype(np.float64)
     result = np.zeros_like(moved)
     with np.errstate(all="ignore"):
         for place in range(1, len(moved)):

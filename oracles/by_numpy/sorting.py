@@ -25,7 +25,8 @@ def _rank(x: Array, descending: bool) -> npt.NDArray[np.int64]:
     name = name_of_array(x)
     if name in FP8:
         raise OracleError("fp8 keys cannot be sorted; convert to fp32 first")
-    wide = x.astype(np.float64) if dtype(name).is_float else x
+    with np.errstate(invalid="ignore"):
+        wide = x.astype(np.float64) if dtype(name).is_float else x
     _, rank = np.unique(wide, return_inverse=True, equal_nan=True)
     rank = np.asarray(rank, dtype=np.int64).reshape(x.shape)
     return -rank if descending else rank

@@ -37,3 +37,9 @@ def mixed_patterns(name: str, shape: tuple[int, ...], *, seed: int, special_shar
     special = array_of_bits(special_bits(name), name)
     chosen = special[generator.integers(0, len(special), shape)]
     return np.where(generator.random(shape) < special_share, chosen, random_patterns(name, shape, seed=seed))
+
+
+def without_nan(array: Array) -> Array:
+    """NaNs replaced by +0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isnan(array), array.dtype.type(0), array)

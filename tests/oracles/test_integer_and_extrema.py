@@ -23,7 +23,7 @@ from oracles.compare import same
 from oracles.dtypes import FLOATS, INTEGERS, SIGNED, dtype, numpy_dtype
 from oracles.errors import OracleError
 from oracles.rules import BIT, NUM, NUM0
-from tests.oracles.grids import mixed_patterns, random_patterns, special_pairs
+from tests.oracles.grids import mixed_patterns, random_patterns, special_pairs, without_nan
 
 DIVISIONS = ("div_trunc", "rem_trunc", "div_floor_integer", "remainder_integer")
 ORDERED = ("i1", *INTEGERS, *FLOATS)
@@ -176,7 +176,7 @@ def test_extrema_agree_everywhere(name: str, side: str) -> None:
 def test_folded_extrema_agree(name: str, side: str) -> None:
     x = mixed_patterns(name, (40, 1, 13), seed=11, special_share=0.1)
     if dtype(name).is_float:
-        x[:20] = np.where(np.isnan(x[:20]), array_of_bits([0], name), x[:20])  # rows without NaN
+        x[:20] = without_nan(x[:20])  # rows without NaN
     for axis in (0, 1, 2, -1):
         by_numpy = getattr(numpy_extrema, side)(x, axis)
         by_torch = getattr(torch_extrema, side)(to_torch(x), axis)
@@ -189,7 +189,7 @@ def tied_pairs(name: str, shape: tuple[int, ...], seed: int) -> tuple[Array, Arr
     generator = np.random.default_rng(seed)
     pool = mixed_patterns(name, (6,), seed=seed, special_share=0.9)
     if dtype(name).is_float and seed % 2:
-        pool = np.where(np.isnan(pool), array_of_bits([0], name), pool)
+        pool = without_nan(pool)
     value = pool[generator.integers(0, 6, shape)]
     index = np.argsort(generator.random(shape), axis=-1).astype(np.int64) - 2
     return value, index

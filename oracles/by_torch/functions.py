@@ -1,0 +1,96 @@
+"""Values of pointwise functions in torch on float64, on any device, and a guard against length-dependent
+results.
+
+For inputs narrower than fp64 the float64 result is the unrounded reference; for fp64 it is a second opinion
+of about 1 ulp only. Bessel j0, j1, y0, y1 are missing on purpose: torch 2.13's float64 ones are wrong by up
+to 1e-7 between 3 and 20 (`oracles.semantics.TRAPS`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from oracles.bits import is_nan, to_bits, to_float64
+from oracles.errors import OracleError
+
+_Function = Callable[..., torch.Tensor]
+
+
+FUNCTIONS: dict[str, _Function] = {
+    "add": torch.add,
+    "sub": torch.sub,
+    "mul": torch.mul,
+    "div": torch.div,
+    "div_rn": torch.div,
+    "reciprocal": torch.reciprocal,
+    "sqrt": torch.sqrt,
+    "sqrt_rn": torch.sqrt,
+    "rsqrt": torch.rsqrt,
+    "exp": torch.exp,
+    "exp_fast": torch.exp,
+    "sigmoid": torch.sigmoid,
+    "exp2": torch.exp2,
+    "exp10": lambda x: torch.pow(10.0, x),
+    "expm1": torch.expm1,
+    "log": torch.log,
+    "log2": torch.log2,
+    "log10": torch.log10,
+    "log1p": torch.log1p,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "tan": torch.tan,
+    "asin": torch.asin,
+    "acos": torch.acos,
+    "atan": torch.atan,
+    "atan2": torch.atan2,
+    "sinh": torch.sinh,
+    "cosh": torch.cosh,
+    "tanh": torch.tanh,
+    "asinh": torch.asinh,
+    "acosh": torch.acosh,
+    "atanh": torch.atanh,
+    "erf": torch.erf,
+    "erfc": torch.erfc,
+    "erfinv": torch.erfinv,
+    "erfcx": torch.special.erfcx,
+    "lgamma": torch.lgamma,
+    "i0": torch.special.i0,
+    "i1": torch.special.i1,
+    "hypot": torch.hypot,
+    "pow": torch.pow,
+    "fmod": torch.fmod,
+    "floor": torch.floor,
+    "ceil": torch.ceil,
+    "trunc": torch.trunc,
+    "nearbyint": torch.round,
+    "abs": torch.abs,
+    "copysign": torch.copysign,
+    "minimum": torch.minimum,
+    "maximum": torch.maximum,
+    "remainder_operator": torch.fmod,
+    "floor_divide": torch.floor_divide,
+}
+
+
+def evaluate(op: str, *inputs: torch.Tensor) -> torch.Tensor:
+    """float64 value of `op`; OracleError for an operation torch has no function for."""
+    if op not in FUNCTIONS:
+        raise OracleError(f"torch has no {op!r}; use oracles.by_exact.functions")
+    return FUNCTIONS[op](*(to_float64(x) for x in inputs))
+
+
+def trusted(function: _Function, *inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(values, trust): `function` applied to 1-D inputs, and where the result does not depend on the tensor's
+    length.
+
+    Each value is computed alone and as 128 copies (contract: oracles.md §6): torch's vector and scalar paths
+    differ for some special values, and such lanes must not be judged by torch.
+    """
+    copies = function(*(x.unsqueeze(1).expand(-1, 128).contiguous() for x in inputs))
+    alone = torch.cat([function(*(x[i : i + 1] for x in inputs)) for i in range(inputs[0].shape[0])])
+    first = copies[:, :1]
+    uniform = ((to_bits(copies) == to_bits(first)) | (is_nan(copies) & is_nan(first))).all(1)
+    equal = (to_bits(first.squeeze(1)) == to_bits(alone)) | (is_nan(first.squeeze(1)) & is_nan(alone))
+    return alone, uniform & equal

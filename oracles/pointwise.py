@@ -1,0 +1,244 @@
+"""Accuracy of pointwise operations as data (contract: oracles.md §3). Imports neither torch nor Triton.
+
+`doc` figures are NVIDIA's published maximum errors in ulp, `measured` ones the LLVM project's test results.
+Both are read from copies; an excess of 1 ulp over a doc figure is a report, a larger one a failure
+(`REPORT_MARGIN`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from oracles.errors import OracleError
+from oracles.rules import ABS, BIT, NUM, NUM0, SET, SUM, ULP, Rule
+
+REPORT_MARGIN = 1.0
+"""Ulps above a doc figure that are reported instead of failed."""
+
+# Ulps of a half type per fp32 ulp: the distance of the formats' precisions.
+_HALF_SCALE = {"fp16": 2.0**-13, "bf16": 2.0**-16}
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A rule that holds for inputs with low < x < high instead of the general one."""
+
+    low: float
+    high: float
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """One operation: how its fp32 and fp64 results are judged, and the figures behind it (None: not
+    known).
+    """
+
+    op: str
+    arity: int
+    fp32: Rule
+    fp64: Rule
+    doc_fp32: float | None = None
+    measured_fp32: float | None = None
+    doc_fp64: float | None = None
+    fp32_regions: tuple[Region, ...] = ()
+    fp64_regions: tuple[Region, ...] = ()
+    note: str = ""
+
+
+_DOC = "oracles.md §3, vendor figure"
+_POLICY = "oracles.md §3, policy"
+_DERIVED = "oracles.md §3, rounding of x*log2(e) before ex2.approx"
+
+
+def _ulp(k: float, origin: str = _DOC) -> Rule:
+    return ULP(k, origin=origin) if k else NUM
+
+
+def _row(
+    op: str,
+    doc32: float,
+    doc64: float,
+    *,
+    arity: int = 1,
+    measured: float | None = None,
+    policy32: float | None = None,
+    policy64: float | None = None,
+    note: str = "",
+) -> Accuracy:
+    """A row judged by its doc figures unless a policy figure replaces them."""
+    return Accuracy(
+        op,
+        arity,
+        _ulp(doc32) if policy32 is None else _ulp(policy32, _POLICY),
+        _ulp(doc64) if policy64 is None else _ulp(policy64, _POLICY),
+        doc32,
+        measured,
+        doc64,
+        note=note,
+    )
+
+
+def _same(op: str, rule: Rule, *, arity: int = 1, note: str = "") -> Accuracy:
+    return Accuracy(op, arity, rule, rule, 0.0, None, 0.0, note=note)
+
+
+_EXP_RULE = ULP(3, plus_per_abs_x=0.4, origin=_DERIVED)
+_SIGMOID_RULE = ULP(7, plus_per_abs_x=0.4, origin=_DERIVED)
+_LGAMMA_INSIDE = SUM("lgamma_bound", origin="oracles.md §3, near the roots of lgamma")
+
+
+def _bessel(op: str) -> Accuracy:
+    return Accuracy(
+        op,
+        1,
+        ABS(2.2e-6, origin=_DOC),
+        ABS(5e-12, origin=_DOC),
+        9,
+        None,
+        7,
+        fp32_regions=(Region(-8.0, 8.0, ULP(9, origin=_DOC)),),
+        fp64_regions=(Region(-8.0, 8.0, ULP(7, origin=_DOC)),),
+    )
+
+
+_CANDIDATES = "two candidates where a product and a sum may be fused"
+
+TABLE: tuple[Accuracy, ...] = (
+    _same("add", NUM, arity=2, note=_CANDIDATES),
+    _same("sub", NUM, arity=2, note=_CANDIDATES),
+    _same("mul", NUM, arity=2, note=_CANDIDATES),
+    _same("fma", NUM, arity=3),
+    _row("div", 2, 0, arity=2, policy32=2),
+    _same("div_rn", NUM, arity=2),
+    _row("reciprocal", 1, 0, policy32=2),
+    _row("sqrt", 1, 0),
+    _same("sqrt_rn", NUM),
+    _row("rsqrt", 2, 1, policy64=2),
+    _row("exp", 2, 1, measured=2, note="libdevice"),
+    Accuracy("exp_fast", 1, _EXP_RULE, ULP(1, origin=_DOC), None, None, 1, note="tl.math.exp"),
+    Accuracy(
+        "sigmoid", 1, _SIGMOID_RULE, ULP(4, origin="oracles.md §3, composite: exp, add, divide, doubled")
+    ),
+    _row("exp2", 2, 1, measured=2),
+    _row("exp10", 2, 1, measured=2),
+    _row("expm1", 1, 1, measured=1),
+    _row("log", 1, 1, measured=1),
+    _row("log2", 1, 1, measured=1),
+    _row("log10", 2, 1, measured=2),
+    _row("log1p", 1, 1, measured=1),
+    _row("sin", 2, 2, measured=1),
+    _row("cos", 2, 2, measured=2),
+    _row("tan", 4, 2, measured=3),
+    _row("asin", 4, 2),
+    _row("acos", 3, 2),
+    _row("atan", 2, 2, measured=1),
+    _row("atan2", 3, 2, arity=2, measured=2),
+    _row("sinh", 3, 2, measured=3),
+    _row("cosh", 2, 1, measured=2),
+    _row("tanh", 2, 1, measured=2),
+    _row("asinh", 3, 3),
+    _row("acosh", 4, 3),
+    _row("atanh", 3, 2, measured=3),
+    _row("erf", 2, 2, measured=1),
+    _row("erfc", 4, 5),
+    _row("erfinv", 2, 5, note="fp64 figure from memory"),
+    _row("erfcx", 4, 4, note="fp64 figure from memory"),
+    _row("hypot", 3, 2, arity=2, measured=1),
+    _row("pow", 4, 2, arity=2, measured=2, policy32=8, note="an older copy says 8; 8 until measured"),
+    Accuracy(
+        "lgamma",
+        1,
+        ULP(6, origin=_DOC),
+        ULP(4, origin=_DOC),
+        6,
+        None,
+        4,
+        fp32_regions=(Region(-10.001, -2.264, _LGAMMA_INSIDE),),
+        fp64_regions=(Region(-23.0001, -2.2637, _LGAMMA_INSIDE),),
+    ),
+    _row("i0", 6, 6),
+    _row("i1", 6, 6),
+    _bessel("j0"),
+    _bessel("j1"),
+    _bessel("y0"),
+    _bessel("y1"),
+    _same("fmod", NUM, arity=2, note="libdevice"),
+    _same("frexp", NUM),
+    _same("ldexp", NUM, arity=2),
+    _same("ilogb", NUM),
+    _same("floor", NUM),
+    _same("ceil", NUM),
+    _same("trunc", NUM),
+    _same("nearbyint", NUM),
+    _same("llrint", NUM),
+    _same("copysign", BIT, arity=2),
+    _same("nextafter", BIT, arity=2),
+    _same("abs", BIT),
+    _same("isnan", NUM),
+    _same("isinf", NUM),
+    _same(
+        "remainder_operator",
+        NUM,
+        arity=2,
+        note="a - b*trunc(a/b): open from |a/b| = 2^22 (fp32), 2^51 (fp64) on",
+    ),
+    _same("floor_divide", SET(NUM), arity=2, note="floor of the rounded quotient, or the fmod-based value"),
+    _same("minimum", NUM0, arity=2),
+    _same("maximum", NUM0, arity=2),
+    _same("where", BIT, arity=3),
+    _same(
+        "integer",
+        BIT,
+        arity=2,
+        note="arithmetic, comparisons, logic, shifts and conversions in range, bit casts",
+    ),
+)
+
+_BY_OP = {row.op: row for row in TABLE}
+OPS: tuple[str, ...] = tuple(_BY_OP)
+
+
+def accuracy(op: str) -> Accuracy:
+    """The row of an operation; OracleError for an unknown one."""
+    try:
+        return _BY_OP[op]
+    except KeyError:
+        raise OracleError(f"no accuracy row for {op!r}; add one to oracles.pointwise.TABLE") from None
+
+
+def half_ulps(k: float, name: str) -> float:
+    """fp32 ulps in ulps of a half type, at least 1: max(1, ceil(k * 2^-13)) for fp16, 2^-16 for bf16."""
+    if name not in _HALF_SCALE:
+        raise OracleError(f"{name} is not a half type; use fp16 or bf16")
+    return float(max(1, math.ceil(k * _HALF_SCALE[name])))
+
+
+def rule_for(op: str, name: str, *, x: float | None = None) -> Rule:
+    """The rule for results of type `name` (fp16, bf16, fp32, fp64); x picks the region of ops that have
+    several.
+
+    Half types: the fp32 result rounded once, so exact rules stay and ulp figures scale down to at least 1.
+    Absolute bounds carry over. The half step of the rounding itself is part of what ULP allows.
+    """
+    row = accuracy(op)
+    if name not in ("fp16", "bf16", "fp32", "fp64"):
+        raise OracleError(f"pointwise accuracy is stated for fp16, bf16, fp32 and fp64, not {name}")
+    regions = row.fp64_regions if name == "fp64" else row.fp32_regions
+    rule = row.fp64 if name == "fp64" else row.fp32
+    for region in regions:
+        if x is not None and region.low < x < region.high:
+            rule = region.rule
+    if name in ("fp32", "fp64") or rule.kind != "ULP":
+        return rule
+    slope = rule.plus_per_abs_x * _HALF_SCALE[name]
+    return ULP(half_ulps(rule.k, name), plus_per_abs_x=slope, origin=f"{rule.origin}; scaled to {name}")
+
+
+FLUSHING = frozenset(
+    {"exp2", "sqrt", "rsqrt", "sin", "cos", "log", "log2", "erf", "exp", "floor", "abs_libdevice"}
+)
+"""fp32 lowerings with .ftz under default options on sm_90 (oracles.md §3): subnormals may read or write as
+zero.
+"""
