@@ -90,16 +90,18 @@ def _read(path: Path, source: str, *, follow: bool) -> bytes:
         if error.errno == errno.ELOOP:
             raise TridiffError(f"{source}: is a symbolic link", fix="put the file itself there") from None
         raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the path") from None
-    with open(descriptor, "rb") as stream:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise TridiffError(f"{source}: is not a regular file", fix="delete it")
         if status.st_size > MAX_BYTES:
             raise _too_large(source, status.st_size)
-        try:
+        with open(descriptor, "rb", closefd=False) as stream:
             return stream.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the disk") from None
+    except OSError as error:
+        raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the disk") from None
+    finally:
+        os.close(descriptor)
 
 
 class Corpus:
@@ -306,11 +308,6 @@ def _write_atomically(path: Path, data: bytes) -> None:
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
         temporary = ""
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         raise TridiffError(f"cannot write {path} ({error.strerror}); nothing was changed",
@@ -319,3 +316,10 @@ def _write_atomically(path: Path, data: bytes) -> None:
         if temporary:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+    # The file is in place; that its name is on disk too is asked for, but not every file system can say so.
+    with contextlib.suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
