@@ -91,6 +91,14 @@ class BufferMap:
         offset = (addresses - self._starts[index]).astype(np.int64)
         return index, offset // self._element_bytes[index], inside
 
+    def home(self, base: int) -> int:
+        """Index of the buffer that an argument pointing to `base` belongs to, -1 for none.
+
+        A base at the very end counts as inside when no other buffer begins there (a stride may be negative).
+        """
+        position = int(np.searchsorted(self._starts, np.uint64(base), side="right")) - 1
+        return position if position >= 0 and base <= int(self._ends[position]) else -1
+
     def nearest(self, address: int) -> tuple[Buffer, int] | None:
         """The buffer closest to `address` and the element index there (below 0 or beyond the end); None without buffers."""
         def distance(buffer: Buffer) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.interpreter import provenance
 from fuzz.interpreter.narrow_floats import Array
 from fuzz.interpreter.patching import Patches
 from fuzz.interpreter.shadow_memory import bit_patterns
@@ -36,6 +37,7 @@ Call = Callable[..., Any]
 def apply(patches: Patches, trace: Trace) -> None:
     """Wrap the memory methods on behalf of `trace`."""
     operations = _Operations(trace)
+    provenance.apply(patches)
     builder = interpreter_module().InterpreterBuilder
     patches.wrap(builder, "create_masked_load", operations.load)
     patches.wrap(builder, "create_masked_store", operations.store)
@@ -50,6 +52,7 @@ class _Operations:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.outer: str | None = None
+        self.outer_origins = provenance.NOWHERE
 
     def named(self, call: Call, *, operation: str, ordering: int | None) -> Call:
         """A method that consists of masked loads or stores and gives them its name."""
@@ -57,6 +60,8 @@ class _Operations:
             if self.outer is not None:
                 return call(builder, first, *rest, **kwargs)
             trace, self.outer = self.trace, operation
+            # Descriptors and block pointers make the addresses of their lanes from a base pointer they hold.
+            self.outer_origins = provenance.origins(getattr(first, "base", first))
             try:
                 if ordering is None:
                     return call(builder, first, *rest, **kwargs)
@@ -67,17 +72,22 @@ class _Operations:
                 trace.synchronise(first, mask, semantic, program, before=False)
                 return result
             finally:
-                self.outer = None
+                self.outer, self.outer_origins = None, provenance.NOWHERE
 
         return method
+
+    def resolve(self, operation: str, ptrs: Any, mask: Any, size: int) -> Any:
+        """Where the active lanes lie; raises OutOfBounds."""
+        self.check_operands(ptrs, mask)
+        return self.trace.resolve(
+            operation, ptrs, mask, size, origins=provenance.origins(ptrs) or self.outer_origins)
 
     def load(self, call: Call) -> Call:
         """create_masked_load(ptrs, mask, other, ...)."""
         def create_masked_load(builder: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
             trace, operation = self.trace, self.outer or "load"
             size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
-            self.check_operands(ptrs, mask)
-            parts = trace.resolve(operation, ptrs, mask, size)
+            parts = self.resolve(operation, ptrs, mask, size)
             result = call(builder, ptrs, mask, other, *rest, **kwargs)
             accessor = trace.accessor()
             for part in parts:
@@ -101,8 +111,7 @@ class _Operations:
         def create_masked_store(builder: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **kwargs: Any) -> Any:
             trace, operation = self.trace, self.outer or "store"
             size = int(value.data.dtype.itemsize)
-            self.check_operands(ptrs, mask)
-            parts = trace.resolve(operation, ptrs, mask, size)
+            parts = self.resolve(operation, ptrs, mask, size)
             before = memory_bits(ptrs, mask, value.data.dtype) if trace.keeps_events else None
             result = call(builder, ptrs, value, mask, *rest, **kwargs)
             accessor, lanes = trace.accessor(), self.undefined_in(value)
@@ -140,8 +149,7 @@ class _Operations:
     ) -> Any:
         """Check, execute and account for an atomic update."""
         trace, dtype = self.trace, operands[-1].data.dtype
-        self.check_operands(ptr, mask)
-        parts = trace.resolve(operation, ptr, mask, int(dtype.itemsize))
+        parts = self.resolve(operation, ptr, mask, int(dtype.itemsize))
         accessor = trace.accessor()
         trace.synchronise(ptr, mask, sem, accessor.program, before=True)
         before = memory_bits(ptr, mask, dtype)

@@ -138,8 +138,14 @@ class Trace:
         sync = self._synchronisation
         return Accessor(program, sync.epoch(program), number, sync.ordered_before(program))
 
-    def resolve(self, operation: str, ptrs: Any, mask: Any, size: int) -> list[_Part]:
-        """Where the active lanes lie, one part per buffer touched; raises OutOfBounds."""
+    def resolve(
+        self, operation: str, ptrs: Any, mask: Any, size: int, *, origins: frozenset[int]
+    ) -> list[_Part]:
+        """Where the active lanes lie, one part per buffer touched; raises OutOfBounds.
+
+        origins: base addresses of the arguments the pointers come from; only their buffers are accepted. Empty when
+        unknown, which accepts all buffers.
+        """
         addresses = np.asarray(ptrs.data)
         active = np.broadcast_to(mask_lanes(mask), addresses.shape)
         lanes = np.flatnonzero(active)
@@ -149,23 +155,32 @@ class Trace:
         addressed = addresses.ravel()[lanes]
         index, element, inside = self._map.locate(addressed, size)
         aligned = addressed % np.uint64(size) == 0
-        good = inside & aligned
+        own = {self._map.home(origin) for origin in origins}
+        good = inside & aligned & (np.isin(index, list(own)) if own else True)
         if not good.all():
             first = int(np.argmin(good))
-            self._refuse(operation, int(addressed[first]), size, int(lanes[first]), bool(inside[first]),
-                         int((~good).sum()))
+            lost = bool(inside[first] and own and int(index[first]) not in own)
+            self._refuse(operation, int(addressed[first]), size, int(lanes[first]), int((~good).sum()),
+                         misaligned=bool(inside[first]) and not lost, home=min(own) if lost else None)
         if index[0] == index[-1] and (index == index[0]).all():
             return [_Part(int(index[0]), lanes, element)]
         return [_Part(int(each), lanes[index == each], element[index == each]) for each in np.unique(index)]
 
-    def _refuse(self, operation: str, address: int, size: int, lane: int, inside: bool, count: int) -> None:
+    def _refuse(self, operation: str, address: int, size: int, lane: int, count: int, *, misaligned: bool,
+                home: int | None) -> None:
         nearest = self._map.nearest(address)
         if nearest is None:
             name, element, extent = "(none)", 0, "no buffer is registered"
-        else:
+        elif home is None:
             buffer, element = nearest
             name, extent = buffer.name, f"which has {buffer.elements} elements"
-        what = "misaligned" if inside else "out of bounds"
+        elif home < 0:
+            name, element, extent = "(none)", 0, f"through a pointer to no buffer, inside {nearest[0].name}"
+        else:
+            buffer = self.buffers[home]
+            name, element = buffer.name, (address - buffer.address) // buffer.element_bytes
+            extent = f"which has {buffer.elements} elements, inside {nearest[0].name}[{nearest[1]}]"
+        what = "misaligned" if misaligned else "out of bounds"
         self.out_of_bounds = OutOfBounds(
             f"{what} {operation} of {size} bytes at {name}[{element}], {extent}; lane {lane}, {count} such lanes",
             buffer=name, element=element, lane=lane, operation=operation)

@@ -114,6 +114,44 @@ def check_neighbouring_memory_is_protected_on_both_sides() -> None:
 
 
 @triton.jit
+def store_through(x, y, index, N: tl.constexpr):
+    i = tl.arange(0, N)
+    pointers = tl.trans(tl.reshape(x + index + i, (2, N // 2)))
+    tl.store(pointers, 1.0)
+
+
+@triton.jit
+def store_through_either(x, y, index, flag):
+    tl.store(tl.where(flag > 0, x, y) + index, 1.0)
+
+
+@triton.jit
+def store_through_integer(x, y, index):
+    address = x.to(tl.int64) + index * 4
+    tl.store(address.to(tl.pointer_type(tl.float32)), 1.0)
+
+
+def check_an_address_inside_another_buffer_is_out_of_bounds() -> None:
+    whole = torch.zeros(32)
+    tensors = {"x": whole[:8], "y": whole[16:24]}
+    trace = launch(store_through, (1,), tensors, 16, N=4, expect=OutOfBounds)
+    assert "at x[16], which has 8 elements, inside y[0]; lane 0, 4 such lanes" in str(trace.out_of_bounds)
+    assert not whole.any()
+    launch(store_through, (1,), tensors, 4, N=4)
+    assert whole.nonzero().ravel().tolist() == [4, 5, 6, 7]
+    launch(store_through_either, (1,), tensors, 7, 0)
+    launch(store_through_either, (1,), tensors, 16, 1)  # either buffer may be meant
+    launch(store_through_integer, (1,), tensors, 16)  # origin unknown: any buffer is accepted
+    launch(store_through_integer, (1,), tensors, 8, expect=OutOfBounds)
+
+
+def check_a_pointer_past_an_empty_buffer_is_out_of_bounds() -> None:
+    tensors = {"x": torch.zeros(0), "y": torch.zeros(8)}
+    trace = launch(store_through, (1,), tensors, 0, N=4, expect=OutOfBounds)
+    assert trace.out_of_bounds is not None
+
+
+@triton.jit
 def store_wide(out, N: tl.constexpr):
     tl.store(out.to(tl.pointer_type(tl.int64)) + tl.arange(0, N), 7)
 

@@ -1,0 +1,56 @@
+"""Which argument a pointer comes from.
+
+An address that runs past the end of `x` may lie inside `y`. To tell, each pointer handle carries the base addresses
+it was computed from, through pointer arithmetic and everything that moves lanes. Pointers made from integers have no
+known origin; for those any registered buffer is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fuzz.interpreter.patching import Patches
+from fuzz.versions import interpreter_module
+
+_KEY = "tridiff.origin"
+_CARRYING = ("create_addptr", "create_bitcast", "create_select", "create_reshape", "create_trans",
+             "create_expand_dims", "create_broadcast", "create_cat", "create_join", "create_split", "create_splat",
+             "create_unsplat", "create_gather")
+NOWHERE: frozenset[int] = frozenset()
+
+
+def origins(handle: Any) -> frozenset[int]:
+    """Base addresses that the pointers in `handle` were computed from; empty when unknown."""
+    attributes = getattr(handle, "attr", None)
+    found: frozenset[int] = attributes.get(_KEY, NOWHERE) if attributes else NOWHERE
+    return found
+
+
+def apply(patches: Patches) -> None:
+    """Mark pointer arguments and carry the marks along."""
+    module = interpreter_module()
+
+    def carrying(call: Callable[..., Any]) -> Callable[..., Any]:
+        def operation(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = call(self, *args, **kwargs)
+            united = NOWHERE.union(*map(origins, args))
+            if united:
+                for handle in result if isinstance(result, tuple) else (result,):
+                    handle.attr[_KEY] = united
+            return result
+
+        return operation
+
+    def marking(call: Callable[..., Any]) -> Callable[..., Any]:
+        def _implicit_cvt(arg: Any) -> Any:
+            converted = call(arg)
+            if hasattr(arg, "data_ptr"):
+                converted.handle.attr[_KEY] = frozenset({int(converted.handle.data.item())})
+            return converted
+
+        return _implicit_cvt
+
+    for name in _CARRYING:
+        patches.wrap(module.InterpreterBuilder, name, carrying)
+    patches.wrap(module, "_implicit_cvt", marking)
