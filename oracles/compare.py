@@ -174,7 +174,7 @@ def _compare_set(
         raise OracleError("SET needs at least one candidate; stack them with torch.stack(candidates)")
     first: torch.Tensor | None = None
     matched: torch.Tensor | None = None
-    for candidate in expected.unbind(0) if expected.shape[0] > 1 else (expected[0],):
+    for candidate in expected.unbind(0):
         one = compare(actual, candidate, member, bound=bound, x=x, inputs_flush_to_zero=flush)
         if one.codes is None:
             return one

@@ -1,4 +1,6 @@
-"""The torch references and the comparison on a GPU: the same bits as on the CPU, at the size of a large batch."""
+"""The torch references and the comparison on a GPU: the same bits as on the CPU, at the size of a large
+batch.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,18 @@ import torch
 
 from oracles.arrays import to_numpy, to_torch
 from oracles.bits import from_bits, to_bits, ulp_distance
-from oracles.by_torch import elementwise, extrema, floats, integer, philox, reductions, scan, search, sorting, welford
+from oracles.by_torch import (
+    elementwise,
+    extrema,
+    floats,
+    integer,
+    philox,
+    reductions,
+    scan,
+    search,
+    sorting,
+    welford,
+)
 from oracles.compare import compare, same
 from oracles.dtypes import FLOATS, INTEGERS, NAMES
 from oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP
@@ -52,7 +65,12 @@ def test_references_agree_with_the_cpu(name: str) -> None:
     for combine in ("maximum", "second", "first"):
         agree(scan.exclusive_scan, a, combine=combine)
     if name in INTEGERS:
-        for operation in (integer.div_trunc, integer.rem_trunc, integer.div_floor_integer, integer.remainder_integer):
+        for operation in (
+            integer.div_trunc,
+            integer.rem_trunc,
+            integer.div_floor_integer,
+            integer.remainder_integer,
+        ):
             agree(operation, a, b)
         agree(reductions.sum, a)
         agree(reductions.prod, a)
