@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.in_subprocess import Checks
+from tests.support.in_subprocess import Checks, run_script
 
 FILES = {path.stem: Checks(path) for path in sorted(Path(__file__).parent.glob("checks_*.py"))}
 
@@ -15,3 +15,27 @@ FILES = {path.stem: Checks(path) for path in sorted(Path(__file__).parent.glob("
     ("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])
 def test_interpreter(file: str, name: str) -> None:
     FILES[file].require(name)
+
+
+def test_install_is_refused_in_a_process_that_compiles() -> None:
+    source = (
+        "from fuzz.errors import TridiffError\n"
+        "from fuzz.interpreter import Repairs, active, install\n"
+        "try:\n"
+        "    install()\n"
+        "except TridiffError as error:\n"
+        "    print(error)\n"
+        "print(active() == Repairs.none())\n"
+    )
+    lines = run_script(source, interpret=False).stdout.splitlines()
+    assert lines == [
+        "Triton was imported for compiled kernels, there is no interpreter to repair; "
+        "set TRITON_INTERPRET=1 before anything imports triton",
+        "True",
+    ]
+
+
+def test_importing_the_package_imports_neither_torch_nor_triton() -> None:
+    modules = ("fuzz.interpreter", "fuzz.interpreter.trace", "fuzz.interpreter.views", "fuzz.versions")
+    source = f"import sys, {', '.join(modules)}\nprint(sorted({{'torch', 'triton'}} & set(sys.modules)))"
+    assert run_script(source).stdout == "[]\n"
