@@ -37,7 +37,7 @@ from fuzz.versions import interpreter_module, mask_lanes
 
 Program = tuple[int, int, int]
 KEPT_RECORDS = 256
-WAIT_LIMIT = 4_000
+WAIT_LIMIT = 1_000
 
 
 @dataclass(frozen=True)
