@@ -13,6 +13,8 @@ from fuzz.backends import kind
 from fuzz.campaign.record import ShardResult, ShardSpec
 from fuzz.campaign.store import ShardStore
 from fuzz.content.counter import finalise
+from fuzz.corpus.expected import torch_matters
+from fuzz.corpus.store import entry_id
 from fuzz.errors import TridiffError
 from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, pretty_json
 from fuzz.shrink.explicit import minimise
@@ -271,11 +273,12 @@ class _Driver:
 
 def build_entry(signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int, pool: Pool) -> CorpusEntry:
     """The corpus entry of one shrunk finding."""
-    short = signature.target.replace("_", "-")
     environment = pool.environment
-    torch_version = environment.torch if signature.subject == "inductor" else ""
+    torch_version = environment.torch.partition("+")[0] if torch_matters(signature.subject) else ""
+    about = f" ({signature.about})" if signature.about else ""
+    title = f"{signature.target}{about}, {signature.subject} on {outcome.backend}: {outcome.reason}"[:300]
     return CorpusEntry(
-        id=f"{short}-{signature.digest}", title=f"{outcome.reason}"[:400], signature=signature, case=case,
+        id=entry_id(signature), title=title, signature=signature, case=case,
         evidence=outcome.evidence or Evidence(), status="stable" if failed == runs else "flaky",
         reproduced=f"{failed}/{runs}",
         expected=(Expectation(subject=signature.subject, triton=environment.triton, backend=outcome.backend,

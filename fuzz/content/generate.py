@@ -168,8 +168,7 @@ def _base(base: Base, dtype: str, grid: _Grid) -> torch.Tensor:
         case Iota():
             return _integers(base.start + base.step * grid.column + base.per_row * grid.row, dtype)
         case Bits():
-            h = _hash(base.seed, 1, grid.row, grid.column)
-            return h & 1 if dtype == "i1" else h
+            return _hash(base.seed, 1, grid.row, grid.column)
         case Small():
             return _small(_hash(base.seed, 1, grid.row, grid.column), dtype, base.low, base.high)
         case Finite():
@@ -236,6 +235,8 @@ def content_patterns(
     for override in content.overrides:
         values = _apply(values, override, spec.dtype, grid)
     values = grid.full(values)
+    if spec.dtype == "i1":
+        values = values & 1
     narrow = _INT_VIEW[dtype_info(spec.dtype).storage_bits]
     if narrow is torch.uint8:
         values = values & 0xFF

@@ -261,6 +261,9 @@ def _shrink_settings(search: _Search) -> bool:
     changed = search.accept(replace(search.case, variants=(), repeats=0))
     if search.case.variants:
         changed |= search.accept(replace(search.case, variants=search.case.variants[:1]))
+    for options in search.case.variants:
+        # The variant may be the one that is wrong: then it is the case's only launch.
+        changed |= search.accept(replace(search.case, options=options, variants=(), repeats=0))
     changed |= search.accept(replace(search.case, options=LaunchOptions()))
     for name in LaunchOptions.__struct_fields__:
         plain = replace(search.case.options, **{name: getattr(LaunchOptions(), name)})

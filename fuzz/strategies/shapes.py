@@ -29,7 +29,7 @@ def lengths(*, maximum: int, empty: bool = True) -> st.SearchStrategy[int]:
 def row_counts(*, maximum: int) -> st.SearchStrategy[int]:
     """How many independent inputs one launch carries; leans to large batches, shrinks towards 1."""
     sizes = [n for n in (1, 2, 3, 7, 16, 33, 64, 128, 256, 1000, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
-             if n <= maximum]
+             if n <= max(maximum, 1)]
     return st.sampled_from(sizes)
 
 

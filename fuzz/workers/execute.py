@@ -232,6 +232,10 @@ class _Attempt:
             wrong = self._launch(again, helper, options)
             if wrong:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong, rows=judged.rows)
+            # A value that is wrong under other options is a wrong value first, an option dependence second.
+            again_judged = judge_outputs(self.case, self.target, again)
+            if again_judged.verdict.failed:
+                return self._judged(again_judged)
             different = same_bits(self.case, self.target, buffers, again, bits=False)
             self._lap("judge")
             if different:

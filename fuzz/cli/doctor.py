@@ -1,0 +1,88 @@
+"""`tridiff doctor`: what this machine can run."""
+
+import importlib.metadata
+import json
+import shutil
+import sys
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fuzz.backends import kind
+from fuzz.backends.available import available_backends, gpu_count
+from fuzz.errors import TridiffError
+from fuzz.records import ArraySpec, Case, Content, Iota, Verdict
+from fuzz.workers.pool import Pool, PoolOptions
+
+EXAMPLES = """**Examples**
+
+`tridiff doctor` : check packages, devices, compilers, and run one case on every backend
+
+`tridiff doctor --json` : the same for a script
+"""
+
+_PACKAGES = ("torch", "triton", "numpy", "hypothesis", "ml_dtypes", "scipy", "mpmath", "msgspec")
+
+
+def _case() -> Case:
+    ramp = Content(base=Iota(start=-3, step=0, per_row=1))
+    return Case(target="triton.vector_add", sizes={"rows": 10}, params={"block": 4}, arrays=(
+        ArraySpec(name="a", dtype="i32", dims=("rows",), content=ramp),
+        ArraySpec(name="b", dtype="i32", dims=("rows",), content=ramp),
+        ArraySpec(name="out", dtype="i32", dims=("rows",))))
+
+
+def _packages() -> list[tuple[str, bool, str]]:
+    found = [("python", sys.version_info >= (3, 11), sys.version.split()[0])]
+    for name in _PACKAGES:
+        try:
+            found.append((name, True, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            found.append((name, False, f"not installed: pip install {name}"))
+    return found
+
+
+def _tools() -> list[tuple[str, bool, str]]:
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    free = shutil.disk_usage(".").free
+    return [
+        ("C compiler", compiler is not None, compiler or "none: Triton needs one to launch kernels on a GPU"),
+        ("GPUs", True, f"{gpu_count()} usable" + ("" if gpu_count() else ": interpreter and compile-only instead")),
+        ("disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free here" + ("" if free > 1 << 30 else ": want 1 GiB")),
+    ]
+
+
+def _backend(name: str) -> tuple[str, bool, str]:
+    started = time.monotonic()
+    try:
+        with Pool(PoolOptions(backend=name, spare=False, hang_limit=60)) as pool:
+            environment = pool.environment
+            outcome = pool.execute(_case(), "own", backend=name)
+    except TridiffError as error:
+        return f"backend {name}", False, str(error)
+    ok = outcome.verdict is Verdict.AGREE
+    detail = f"Triton {environment.triton} on {environment.device}, {time.monotonic() - started:.1f} s"
+    return f"backend {name}", ok, detail if ok else f"{outcome.verdict.value}: {outcome.reason}"
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
+    """Check this machine; exit status 0 when at least one backend judges a case rightly, else 2."""
+    rows = [*_packages(), *_tools()]
+    usable = False
+    for name in available_backends():
+        if kind(name) == "compile" and name != "compile:sm_90":
+            continue
+        row = _backend(name)
+        usable |= row[1]
+        rows.append(row)
+    if as_json:
+        print(json.dumps([{"check": name, "ok": ok, "detail": detail} for name, ok, detail in rows]))
+    else:
+        table = Table(box=None, show_header=False, pad_edge=False)
+        for name, ok, detail in rows:
+            table.add_row("[green]ok[/green]" if ok else "[red]no[/red]", name, detail)
+        Console().print(table)
+    raise typer.Exit(0 if usable else 2)

@@ -1,0 +1,146 @@
+"""`tridiff fuzz`: the main job."""
+
+import json
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzz.campaign.known import Known, check_known
+from fuzz.campaign.plan import plan_shards
+from fuzz.campaign.record import CampaignOptions, Plan, Summary
+from fuzz.campaign.run import Campaign, campaign_id
+from fuzz.cli.options import chosen_backends, chosen_devices, seconds, size
+from fuzz.cli.progress import LiveProgress
+from fuzz.cli.render import render_summary
+from fuzz.corpus.store import Corpus
+from fuzz.errors import TridiffError
+from fuzz.records import pretty_json
+
+EXAMPLES = """**Examples**
+
+`tridiff fuzz` : one minute on whatever this machine has
+
+`tridiff fuzz --time 8h --gpus 0,1` : a night on two GPUs
+
+`tridiff fuzz --target 'triton.*' --backend cuda --seed 7` : a few targets, a fixed seed
+
+`tridiff fuzz --target helpers.div_floor_integer --subject own+fault:trunc_for_floor` : test the tester
+
+`tridiff fuzz --resume` : continue the campaign that was interrupted last
+"""
+
+
+def fuzz(
+    time: Annotated[str, typer.Option(help="Budget, such as 60s, 30m, 8h.")] = "60s",
+    target: Annotated[list[str] | None, typer.Option(help="Target name, glob or family; repeatable.")] = None,
+    subject: Annotated[list[str] | None, typer.Option(help="own, inductor, own+fault:NAME; repeatable.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH]; repeatable.")] = None,
+    gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
+    workers: Annotated[int, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,
+    max_cases: Annotated[int | None, typer.Option(help="Stop after this many cases instead of --time.")] = None,
+    hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
+    memory: Annotated[str, typer.Option(help="Memory cap of a worker.")] = "6G",
+    shrink: Annotated[bool, typer.Option(help="Minimise new findings.")] = True,
+    corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = Path("corpus"),
+    reports: Annotated[Path, typer.Option(help="Where the campaign's record goes.")] = Path("reports"),
+    state: Annotated[Path, typer.Option(help="Where running campaigns keep their files.")] = Path(".tridiff/campaigns"),
+    name: Annotated[str, typer.Option("--id", help="Name of the campaign; default date and backends.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue --id, or the last interrupted one.")] = False,
+    scheduler: Annotated[str, typer.Option(help="Address of a dask scheduler to run shards on.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
+) -> None:
+    """Fuzz for a while; report what is new.
+
+    Without options: one minute, every target, on the GPU if there is one, else in the interpreter and the
+    ahead-of-time compilers.
+    """
+    store = _corpus(corpus)
+    known = Known()
+    if resume:
+        campaign = Campaign.resume(name, root=state)
+        store = _corpus(Path(campaign.plan.options.corpus))
+    else:
+        backends = chosen_backends(backend or [])
+        devices = chosen_devices(gpus, backends)
+        options = CampaignOptions(
+            seconds=seconds(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
+            devices=devices, workers=workers or _default_workers(backends, devices),
+            seed=secrets.randbits(31) if seed is None else seed, max_cases=max_cases, hang_limit=seconds(hang_limit),
+            memory=size(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler)
+        plan_shards(options, known=())  # refuse a bad target or subject before anything starts
+        _note(f"tridiff fuzz: {' '.join(backends)}, {options.workers} workers, seed {options.seed}")
+        known = check_known(store, options)
+        for line in known.unreadable:
+            _note(f"tridiff: {line}")
+        plan = Plan(id=name or campaign_id(options), options=options, shards=plan_shards(options, known=known.keys))
+        campaign = Campaign.start(plan, root=state)
+    with LiveProgress(campaign.plan) as progress:
+        summary = campaign.run(progress.watch)
+    summary = msgspec.structs.replace(summary, stopped_failing=known.stopped)
+    new = _admit(campaign, summary, store)
+    summary = msgspec.structs.replace(summary, new_findings=new)
+    record = _write(campaign, summary, reports)
+    if as_json:
+        print(json.dumps(_json(summary, record)))
+    else:
+        render_summary(summary, campaign.findings(), record)
+    if summary.interrupted:
+        _note(f"interrupted; continue with: tridiff fuzz --resume --id {summary.id}")
+    raise typer.Exit(summary.exit_status)
+
+
+def _corpus(root: Path) -> Corpus:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TridiffError(f"{root} cannot be created ({error.strerror})", fix="choose another --corpus") from None
+    return Corpus(root)
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _default_workers(backends: tuple[str, ...], devices: tuple[int, ...]) -> int:
+    cores = len(os.sched_getaffinity(0))
+    return min(cores, 16 * len(devices)) if "cuda" in backends else cores
+
+
+def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> tuple[str, ...]:
+    """Store findings; faults planted on purpose stay out of the corpus but still count as found."""
+    found = []
+    for entry in campaign.findings():
+        found.append(entry.id)
+        if "+fault:" not in entry.signature.subject:
+            corpus.admit(entry)
+    return tuple(found)
+
+
+def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
+    folder = reports / summary.id
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "summary.json").write_text(pretty_json(summary))
+        campaign.merge(folder / "outcomes.sqlite")
+    except OSError as error:
+        raise TridiffError(f"{folder} cannot be written ({error.strerror}); outcomes are safe in {campaign.state}",
+                           fix="free disk space, then run `tridiff fuzz --resume`") from None
+    return folder
+
+
+def _json(summary: Summary, record: Path) -> dict[str, object]:
+    counts = {name: getattr(summary.counts, name) for name in summary.counts.__struct_fields__}
+    return {
+        "id": summary.id, **counts, "new_findings": len(summary.new_findings),
+        "known_findings": len(summary.known_findings), "seconds": summary.seconds,
+        "new_finding_ids": list(summary.new_findings), "known_finding_keys": list(summary.known_findings),
+        "stopped_failing": list(summary.stopped_failing), "not_checked_reasons": summary.not_checked_reasons,
+        "errors": list(summary.errors), "interrupted": summary.interrupted, "record": str(record),
+        "environments": [msgspec.to_builtins(one) for one in summary.environments],
+    }

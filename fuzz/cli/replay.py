@@ -1,0 +1,77 @@
+"""`tridiff replay`: run the corpus again."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fuzz.backends.available import available_backends
+from fuzz.cli.options import chosen_backends
+from fuzz.cli.render import wide_console
+from fuzz.corpus.replay import ReplayResult, replay
+from fuzz.corpus.store import Corpus
+from fuzz.corpus.table import rich_table, table
+from fuzz.errors import TridiffError
+
+EXAMPLES = """**Examples**
+
+`tridiff replay` : the whole corpus, entry by version
+
+`tridiff replay triton.floordiv value-1f2e3d4c5b` : some targets or entries
+
+`tridiff replay --json` : one object per entry with id, target, expected, actual, ok
+"""
+
+
+def replay_command(
+    entry: Annotated[list[str] | None, typer.Argument(help="Entry ids, files or target names; default all.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="Backends to use; default all of this machine.")] = None,
+    corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = Path("corpus"),
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+) -> None:
+    """Run saved findings and compare with their expected verdicts.
+
+    Exit status: 0 all as expected, 1 something changed, 2 nothing could be checked.
+    """
+    store = Corpus(corpus)
+    everything = list(store.entries())
+    if entry:
+        chosen = []
+        for name in entry:
+            of_target = [e for e in everything if not isinstance(e, TridiffError) and e.case.target == name]
+            chosen += of_target or [store.find(name)]
+    else:
+        chosen = everything
+    backends = chosen_backends(backend) if backend else available_backends()
+    results: list[ReplayResult] = []
+    console = Console(stderr=True)
+    with console.status("replaying") as status:
+        for result in replay(chosen, backends=backends, everywhere=everywhere):
+            results.append(result)
+            status.update(f"replayed {len(results)}: {result.id}")
+    if as_json:
+        print(json.dumps([{"id": r.id, "target": r.target, "subject": r.subject, "backend": r.backend,
+                           "triton": r.triton, "expected": r.expected, "actual": r.actual, "ok": r.ok,
+                           "status": r.status, "reason": r.reason, "seconds": r.seconds} for r in results]))
+    else:
+        out = wide_console()
+        out.print(rich_table(table(chosen, results)))
+        for result in results:
+            if result.ok is False or result.status == "unreadable":
+                out.print(f"{result.id}: {result.reason or result.status}", highlight=False, markup=False)
+        checked = [r for r in results if r.ok is not None]
+        out.print(f"{len(results)} replayed, {sum(r.ok is True for r in checked)} as expected, "
+                  f"{sum(r.ok is False for r in checked)} changed, {len(results) - len(checked)} without a verdict "
+                  "to compare", highlight=False)
+    raise typer.Exit(_status(results))
+
+
+def _status(results: list[ReplayResult]) -> int:
+    if any(r.ok is False for r in results):
+        return 1
+    if any(r.ok is True for r in results) and not any(r.status == "unreadable" for r in results):
+        return 0
+    return 2
