@@ -158,7 +158,8 @@ def _spread(defined: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
     """(rows, lanes); keeps the row count of empty tensors."""
-    return tensor.reshape(tensor.shape[0], max(1, tensor[0].numel()) if tensor.numel() else 0)
+    rows = tensor.shape[0]
+    return tensor.reshape(rows, tensor.numel() // rows if rows else 0)
 
 
 def _rows_of(tensor: torch.Tensor, index: torch.Tensor | None) -> torch.Tensor:

@@ -192,6 +192,8 @@ def test_misuse_names_the_fix() -> None:
         judge(values, [Answer("a", values), Answer("a", values)], NUM)
     with pytest.raises(OracleError, match="expected 6 rows"):
         judge(values, [Answer("a", values[:3])], NUM)
+    with pytest.raises(OracleError, match="expected 6 rows"):
+        judge(values, [Answer("a", torch.tensor(1.0))], NUM)
     with pytest.raises(OracleError, match="unsqueeze"):
         judge(torch.tensor(1.0), [Answer("a", torch.tensor(1.0))], NUM)
     with pytest.raises(OracleError, match="defined has shape"):
