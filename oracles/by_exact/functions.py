@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import numpy.typing as npt
 

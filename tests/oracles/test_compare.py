@@ -116,7 +116,7 @@ def test_ulp_limit_is_sharp_for_rounded_references(name: str, k: int) -> None:
 def test_ulp_at_is_the_spacing_of_the_type(name: str) -> None:
     kind = dtype(name)
     finite = (
-        range(0, kind.infinity_bits - 1)
+        range(kind.infinity_bits - 1)
         if kind.bits <= 16
         else [p for p in special_bits(name) if p < kind.infinity_bits - 1]
     )

@@ -31,7 +31,10 @@ from oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP
 from oracles.vote import Answer, judge
 from tests.oracles.grids import mixed_patterns
 
-needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+]
 
 Function = Callable[..., Any]
 
@@ -45,7 +48,6 @@ def agree(function: Function, *inputs: torch.Tensor, **options: Any) -> None:
         assert found.is_cuda and same(found.cpu(), expected, NUM), function.__name__
 
 
-@needs_cuda
 @pytest.mark.parametrize("name", (*INTEGERS, *FLOATS))
 def test_references_agree_with_the_cpu(name: str) -> None:
     a = to_torch(mixed_patterns(name, (64, 33), seed=1))
@@ -79,7 +81,6 @@ def test_references_agree_with_the_cpu(name: str) -> None:
         agree(welford.welford, a.clamp(-4, 4), torch.zeros_like(a), torch.ones_like(a))
 
 
-@needs_cuda
 def test_philox_agrees_with_the_cpu() -> None:
     offset = torch.arange(4096, dtype=torch.int32)
     for seed in (0, 2**40 + 7):
@@ -88,7 +89,6 @@ def test_philox_agrees_with_the_cpu() -> None:
         assert torch.equal(philox.rand(seed, offset.cuda()).cpu(), philox.rand(seed, offset))
 
 
-@needs_cuda
 @pytest.mark.parametrize("name", NAMES)
 def test_comparison_agrees_with_the_cpu(name: str) -> None:
     a, b = (to_torch(mixed_patterns(name, (64, 65), seed=s, special_share=0.9)) for s in (3, 4))
@@ -100,7 +100,6 @@ def test_comparison_agrees_with_the_cpu(name: str) -> None:
     assert torch.equal(ulp_distance(a.cuda(), b.cuda()).cpu(), ulp_distance(a, b))
 
 
-@needs_cuda
 @pytest.mark.parametrize("name", ("fp32", "u32", "bf16"))
 def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str) -> None:
     rows, lanes = 1 << 15, 1 << 12
@@ -114,7 +113,6 @@ def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str) -> None:
     assert found.failing_rows == (rows - 3,) and found.examples[0].lane == 77 and found.disagree == 1
 
 
-@needs_cuda
 @pytest.mark.parametrize("name", NAMES)
 def test_conversion_from_the_device_keeps_bits(name: str) -> None:
     array = mixed_patterns(name, (17, 5), seed=6)
