@@ -48,11 +48,12 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
     """
     combinations = _combinations(options)
     waves = max(math.ceil(len(combinations) / options.workers), math.ceil(options.seconds / LONGEST_SHARD), 1)
+    number = waves * options.workers
+    per_shard = None
     if options.max_cases is not None:
-        number = len(combinations)
-    else:
-        number = waves * options.workers
-    per_shard = None if options.max_cases is None else math.ceil(options.max_cases / len(combinations))
+        number = min(len(combinations) * math.ceil(options.workers / len(combinations)),
+                     max(options.max_cases, len(combinations)))
+        per_shard = math.ceil(options.max_cases / number)
     shards = []
     for index in range(number):
         target, subject, backend = combinations[index % len(combinations)]

@@ -10,6 +10,10 @@ from fuzz.campaign.record import Counts, Summary
 from fuzz.records import CorpusEntry
 
 
+SHOWN = 8
+"""Findings shown in full after a campaign; the rest by name."""
+
+
 def wide_console() -> Console:
     """A console that does not fold tables into 80 columns when the output is a file or a log."""
     console = Console()
@@ -37,8 +41,11 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         console.print(f"  [red]error[/red]: {error}", highlight=False)
     for name in summary.stopped_failing:
         console.print(f"[yellow]no longer fails here[/yellow]: {name} (see `tridiff replay {name}`)", highlight=False)
-    for entry in findings:
+    for entry in findings[:SHOWN]:
         _finding(console, entry)
+    if len(findings) > SHOWN:
+        console.print(f"\nand {len(findings) - SHOWN} more: {' '.join(e.id for e in findings[SHOWN:])}",
+                      highlight=False)
     if summary.known_findings:
         console.print(f"{len(summary.known_findings)} known findings came up again (suppressed)", highlight=False)
     verdicts = {0: "[green]nothing new[/green]", 1: "[red]new findings[/red]", 2: "[red]could not check[/red]"}

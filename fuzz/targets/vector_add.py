@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from fuzz.records import ArraySpec, Case
 from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
 from fuzz.target import Limits, Reference, Target
+from oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -59,6 +60,6 @@ TARGET = Target(
         Reference(source="torch", function="oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
         Reference(source="numpy", function="oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
     ),
-    about=lambda case: case.arrays[0].dtype,
+    about=lambda case: dtype_info(case.arrays[0].dtype).kind,
     simplest={"block": tuple(sorted(BLOCKS))},
 )
