@@ -212,16 +212,24 @@ class _Attempt:
 
     def _repeat(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions,
                 judged: Judged) -> Outcome | None:
-        for number in range(self.case.repeats):
+        """Launch again over other poison; also when an output holds the poison pattern, which a lane that was
+        never written shares with a right answer (a NaN is a NaN)."""
+        suspicious = any(buffer.is_output and bool((buffer.logical == buffer.poison).any())
+                         for buffer in buffers.values())
+        for number in range(max(self.case.repeats, int(suspicious))):
             again = {name: buffer.refill(second=number % 2 == 0) for name, buffer in buffers.items()}
             self._launch(again, helper, options)
             different = same_bits(self.case, self.target, buffers, again, bits=True)
             self._lap("judge")
             if different:
-                return self._finding("nondeterministic", where=different[0], rows=judged.rows,
-                                     evidence=evidence_of_inputs(self.case, again),
-                                     reason=f"the same launch gave other bits in {different[1]} elements of "
-                                            f"{different[0]}")
+                name, count = different
+                untouched = (buffers[name].logical == buffers[name].poison) & (again[name].logical == again[name].poison)
+                unwritten = number % 2 == 0 and bool(untouched.any())
+                return self._finding(
+                    "unwritten" if unwritten else "nondeterministic", where=name, rows=judged.rows,
+                    evidence=evidence_of_inputs(self.case, again),
+                    reason=f"{count} elements of {name} were never written" if unwritten else
+                           f"the same launch gave other bits in {count} elements of {name}")
         return None
 
     def _vary(self, buffers: dict[str, Buffer], helper: Any, judged: Judged) -> Outcome | None:
