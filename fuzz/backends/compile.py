@@ -38,6 +38,41 @@ def _integer_type(value: int) -> str:
     return "i64" if value < 2**63 else "u64"
 
 
+@dataclass(frozen=True)
+class Specialisation:
+    """What a launch tells the compiler about its arguments, as `ASTSource` takes it."""
+
+    signature: dict[str, str]
+    constants: dict[str, Any]
+    attributes: dict[tuple[int], Any]
+
+
+def specialise(kernel: Any, arguments: dict[str, Any]) -> Specialisation:
+    """The specialisation of a kernel's arguments by name; arrays are `Pointer`s."""
+    signature: dict[str, str] = {}
+    constants: dict[str, Any] = {}
+    attributes: dict[tuple[int], Any] = {}
+    for parameter in kernel.params:
+        name, value = parameter.name, arguments[parameter.name]
+        hinted = False
+        if parameter.is_constexpr or value is None:
+            signature[name], constants[name] = "constexpr", value
+        elif isinstance(value, Pointer):
+            signature[name], hinted = "*" + value.dtype, value.aligned
+        elif isinstance(value, bool):
+            signature[name] = "u1"
+        elif isinstance(value, float):
+            signature[name] = "fp32"
+        elif value == 1 and not parameter.do_not_specialize:
+            signature[name], constants[name] = "constexpr", 1
+        else:
+            signature[name] = _integer_type(value)
+            hinted = value % 16 == 0 and not parameter.do_not_specialize
+        if hinted:
+            attributes[(parameter.num,)] = _DIVISIBLE
+    return Specialisation(signature, constants, attributes)
+
+
 class CompileRunner:
     """Compiles down to machine code and stops there; outputs are never checked."""
 
@@ -47,33 +82,13 @@ class CompileRunner:
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
-        signature: dict[str, str] = {}
-        constants: dict[str, Any] = {}
-        attributes: dict[tuple[int], Any] = {}
-        for parameter in kernel.params:
-            name, value = parameter.name, arguments[parameter.name]
-            hinted = False
-            if parameter.is_constexpr or value is None:
-                signature[name], constants[name] = "constexpr", value
-            elif isinstance(value, Pointer):
-                signature[name], hinted = "*" + value.dtype, value.aligned
-            elif isinstance(value, bool):
-                signature[name] = "u1"
-            elif isinstance(value, float):
-                signature[name] = "fp32"
-            elif value == 1 and not parameter.do_not_specialize:
-                signature[name], constants[name] = "constexpr", 1
-            else:
-                signature[name] = _integer_type(value)
-                hinted = value % 16 == 0 and not parameter.do_not_specialize
-            if hinted:
-                attributes[(parameter.num,)] = _DIVISIBLE
+        given = specialise(kernel, arguments)
         built: dict[str, Any] = {"num_warps": options.num_warps, "num_stages": options.num_stages,
                                  "num_ctas": options.num_ctas, "enable_fp_fusion": options.enable_fp_fusion,
                                  "debug": options.debug}
         if self._target.backend == "cuda":
             built["launch_cooperative_grid"] = options.launch_cooperative_grid
-        source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
+        source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
         compiled = triton.compile(source, target=self._target, options=built)
         readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")))
