@@ -35,13 +35,12 @@ def faulty_barrier(sem, WRONG: tl.constexpr):
         waits = tl.program_id(0) == 0
     if WRONG == "nobody_waits":
         waits = tl.program_id(0) < 0
+    watched = top_bit
+    if WRONG == "lower_bit_watched":
+        watched = top_bit >> 1
     if waits:
-        if WRONG == "any_arrival_opens":
-            while before == now:
-                now = tl.atomic_add(sem, 0, sem=ACQUIRE)
-        else:
-            while ((before ^ now) & top_bit) == 0:
-                now = tl.atomic_add(sem, 0, sem=ACQUIRE)
+        while ((before ^ now) & watched) == 0:
+            now = tl.atomic_add(sem, 0, sem=ACQUIRE)
     tl.debug_barrier()
 
 
@@ -58,9 +57,9 @@ def only_program_zero_waits(sem):
 
 
 @triton.jit
-def any_arrival_opens(sem):
-    """Waits for a change instead of for the top bit: with P = 3, two arrivals let one of them go on."""
-    faulty_barrier(sem, "any_arrival_opens")
+def lower_bit_watched(sem):
+    """Waits for bit 30, which the arrival of program 0 sets: with P = 2, program 0 goes on alone."""
+    faulty_barrier(sem, "lower_bit_watched")
 
 
 @triton.jit
@@ -98,7 +97,7 @@ MUTANTS = mutant_table(
         "x_grid_barrier": {
             "nobody_waits": nobody_waits,
             "only_program_zero_waits": only_program_zero_waits,
-            "any_arrival_opens": any_arrival_opens,
+            "lower_bit_watched": lower_bit_watched,
             "one_program_too_few": one_program_too_few,
             "top_bit_set_means_open": top_bit_set_means_open,
             "last_program_absent": last_program_absent,

@@ -1,0 +1,402 @@
+"""The step-wise simulator: its memory, its scheduler, its enumeration, and the protocols in it. Needs no Triton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from kernels.simulator import grid_barrier as gb
+from kernels.simulator import lookback as lb
+from kernels.simulator.exhaustive import explore
+from kernels.simulator.memory import Access, Buffer, Memory
+from kernels.simulator.scheduling import Newest, Oldest, Program, Random, RoundRobin, Run, simulate
+
+X, Y, Z = ("m", 0), ("m", 1), ("m", 2)
+
+
+def fresh(reorders: bool) -> Callable[[], Memory]:
+    return lambda: Memory({"m": Buffer((0, 0, 0), 8)}, reorders=reorders)
+
+
+def straight(*accesses: Access) -> Callable[[], Program[tuple[int, ...]]]:
+    """A program that makes these accesses and returns what they returned."""
+
+    def program() -> Program[tuple[int, ...]]:
+        told = []
+        for access in accesses:
+            told.append((yield access))
+        return tuple(told)
+
+    return program
+
+
+def outcomes(programs: Sequence[Callable[[], Program[tuple[int, ...]]]], *, reorders: bool) -> set[tuple[object, ...]]:
+    """All results that some order produces."""
+    seen: set[tuple[object, ...]] = set()
+    explore(programs, fresh(reorders), right=lambda run: seen.add(run.results) is None)
+    return seen
+
+
+# ---- memory: the litmus tests of the field ----
+
+
+@pytest.mark.parametrize(
+    ("store", "load", "lost"),
+    [("release", "acquire", False), ("relaxed", "acquire", True), ("release", "relaxed", True), ("plain", "plain", True)],
+)
+def test_message_passing_needs_release_and_acquire(store: str, load: str, lost: bool) -> None:
+    writer = straight(Access("store", X, 1), Access("store", Y, 1, store))  # type: ignore[arg-type]
+    reader = straight(Access("load", Y, 0, load), Access("load", X))  # type: ignore[arg-type]
+    assert ((0, 0), (1, 0)) not in outcomes([writer, reader], reorders=False)
+    assert (((0, 0), (1, 0)) in outcomes([writer, reader], reorders=True)) == lost
+
+
+def test_store_buffering_happens_only_where_loads_may_lag() -> None:
+    programs = [straight(Access("store", X, 1), Access("load", Y)), straight(Access("store", Y, 1), Access("load", X))]
+    assert ((0, 0), (0, 0)) not in outcomes(programs, reorders=False)
+    assert ((0, 0), (0, 0)) in outcomes(programs, reorders=True)
+
+
+def test_one_program_never_sees_a_word_go_back() -> None:
+    writer = straight(Access("store", X, 1), Access("store", X, 2))
+    reader = straight(Access("load", X), Access("load", Y), Access("load", X))
+    pairs = {(told[0], told[2]) for _, told in outcomes([writer, reader], reorders=True)}  # type: ignore[misc, index]
+    assert pairs == {(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)}
+
+
+def test_additions_are_atomic_and_wrap() -> None:
+    program = straight(Access("add", X, 200, "relaxed"))
+    assert outcomes([program, program], reorders=True) == {((0,), (200,)), ((200,), (0,))}
+    run = simulate([program, program], fresh(True)(), choices=Oldest())
+    assert run.words["m"] == (400 - 256, 0, 0)
+
+
+def test_a_relaxed_addition_passes_on_what_was_released_before_it() -> None:
+    writer = straight(Access("store", X, 1), Access("add", Y, 1, "release"))
+    middle = straight(Access("add", Y, 1, "relaxed"))
+    reader = straight(Access("load", Y, 0, "acquire"), Access("load", X))
+    told = {results[2] for results in outcomes([writer, middle, reader], reorders=True)}
+    assert (2, 1) in told and (2, 0) not in told
+
+
+def test_an_addition_of_zero_is_a_load_and_writes_nothing() -> None:
+    assert not Access("add", X, 0, "acquire").writes and Access("add", X, 1).writes
+
+
+def test_words_outside_a_buffer_and_oversized_words_are_refused() -> None:
+    with pytest.raises(IndexError, match=r"m\[3\] is outside the buffer of 3 words"):
+        simulate([straight(Access("load", ("m", 3)))], fresh(False)(), choices=Oldest())
+    with pytest.raises(ValueError, match="no unsigned 8-bit number"):
+        Buffer((256,), 8)
+
+
+# ---- scheduling ----
+
+
+def logger(name: int) -> Callable[[], Program[int]]:
+    def program() -> Program[int]:
+        yield Access("store", X, name)
+        yield Access("store", Y, name)
+        return name
+
+    return program
+
+
+def programs_in_order(run: Run[int]) -> list[int]:
+    return [step.program for step in run.steps]
+
+
+def test_policies_order_the_steps() -> None:
+    three = [logger(name) for name in range(3)]
+    assert programs_in_order(simulate(three, fresh(False)(), choices=Oldest())) == [0, 0, 1, 1, 2, 2]
+    assert programs_in_order(simulate(three, fresh(False)(), choices=Newest())) == [2, 2, 1, 1, 0, 0]
+    assert programs_in_order(simulate(three, fresh(False)(), choices=RoundRobin())) == [0, 1, 2, 0, 1, 2]
+    reverse = simulate(three, fresh(False)(), choices=Oldest(), start_order=(2, 1, 0))
+    assert programs_in_order(reverse) == [2, 2, 1, 1, 0, 0]
+    assert simulate(three, fresh(False)(), choices=Newest(), resident=1).results == (0, 1, 2)
+    assert programs_in_order(simulate(three, fresh(False)(), choices=Newest(), resident=2)) == [1, 1, 2, 2, 0, 0]
+
+
+def test_random_order_is_a_function_of_the_seed() -> None:
+    three = [logger(name) for name in range(3)]
+    orders = [tuple(programs_in_order(simulate(three, fresh(False)(), choices=Random(seed)))) for seed in range(20)]
+    again = [tuple(programs_in_order(simulate(three, fresh(False)(), choices=Random(seed)))) for seed in range(20)]
+    assert orders == again and len(set(orders)) > 10
+
+
+def test_waiting_programs_are_woken_by_a_write_and_found_stuck_without_one() -> None:
+    def waiter() -> Program[int]:
+        polls = 0
+        while (yield Access("load", X)) == 0:
+            polls += 1
+        return polls
+
+    for policy in (Oldest, Newest, RoundRobin):
+        run = simulate([waiter, waiter, logger(1)], fresh(False)(), choices=policy())
+        assert run.outcome == "finished" and max(run.results[:2]) <= 1  # type: ignore[type-var, operator]
+    stuck = simulate([waiter, waiter], fresh(False)(), choices=Oldest())
+    assert stuck.outcome == "deadlock" and stuck.results == (None, None) and len(stuck.steps) == 2
+    assert simulate([logger(1)], fresh(False)(), choices=Oldest(), step_limit=1).outcome == "step_limit"
+
+
+def test_bad_orders_are_refused() -> None:
+    with pytest.raises(ValueError, match="each of the 1 programs once"):
+        simulate([logger(0)], fresh(False)(), choices=Oldest(), start_order=(1,))
+    with pytest.raises(ValueError, match="at least one program must fit"):
+        simulate([logger(0)], fresh(False)(), choices=Oldest(), resident=0)
+
+
+def test_enumeration_visits_every_state_once() -> None:
+    # Two independent programs of a and b accesses pass through (a+1)(b+1) states; the last is not asked for a choice.
+    for a, b in ((1, 1), (2, 3), (4, 4)):
+        left = straight(*[Access("store", X, 1)] * a)
+        right = straight(*[Access("store", Y, 1)] * b)
+        assert explore([left, right], fresh(False), right=lambda run: True).states == (a + 1) * (b + 1) - 1
+    with pytest.raises(ValueError, match="more than 3 states"):
+        explore([left, right], fresh(False), right=lambda run: True, state_limit=3)
+
+
+def test_enumeration_finds_the_one_wrong_order() -> None:
+    def increments() -> Program[int]:
+        value = yield Access("load", X)
+        yield Access("store", X, value + 1)
+        return value
+
+    found = explore([increments] * 2, fresh(False), right=lambda run: run.words["m"][0] == 2, keep=9)
+    assert found.wrong and all(run.words["m"][0] == 1 for run in found.wrong)
+    assert all(programs_in_order(run) not in ([0, 0, 1, 1], [1, 1, 0, 0]) for run in found.wrong)
+
+
+# ---- look-back ----
+
+WORD = 0xFFFFFFFF
+
+
+def add(left: int, right: int) -> int:
+    return left + right & WORD
+
+
+def second(left: int, right: int) -> int:
+    return right
+
+
+def signed_maximum(left: int, right: int) -> int:
+    return max(left, right, key=lambda word: word - (word >> 31 << 32))
+
+
+def affine(left: int, right: int) -> int:
+    """t -> scale * t + shift modulo 2^16, left first; scale in the low half."""
+    scale, shift = left & 0xFFFF, left >> 16
+    return scale * (right & 0xFFFF) & 0xFFFF | (shift * (right & 0xFFFF) + (right >> 16) & 0xFFFF) << 16
+
+
+VALUES = [WORD, WORD - 2, WORD - 4, WORD - 6]  # -1, -3, -5, -7
+MAPS = [0x00030005, 0x00070009, 0x000B000D, 0x0011FFFF]
+COMBINES = {"add": (add, VALUES), "second": (second, VALUES), "maximum": (signed_maximum, VALUES), "affine": (affine, MAPS)}
+
+
+def finds_fault(combine: str, *, bits: int, programs: int, reorders: bool, wrong: str) -> bool:
+    function, values = COMBINES[combine]
+    expected = lb.exclusive_prefixes(values[:programs], function)
+    exploration = explore(
+        lb.scan_programs(values[:programs], function, bits=bits, wrong=wrong),
+        lambda: lb.scan_memory(programs, bits=bits, reorders=reorders),
+        right=lambda run: run.outcome == "finished" and run.results == expected,
+        stop_at_first=True,
+    )
+    return bool(exploration.wrong)
+
+
+@pytest.mark.parametrize("reorders", [False, True])
+@pytest.mark.parametrize("combine", COMBINES)
+@pytest.mark.parametrize(("bits", "programs"), [(32, 1), (32, 2), (32, 3), (32, 4), (64, 1), (64, 2), (64, 3)])
+def test_scans_are_right_in_every_order(bits: int, programs: int, combine: str, reorders: bool) -> None:
+    assert not finds_fault(combine, bits=bits, programs=programs, reorders=reorders, wrong="")
+
+
+# fault -> (combine that shows it, whether programs in ascending order show it, whether it takes a reordering memory)
+SCAN_FAULTS = {
+    (32, "carry_on_the_right"): ("second", False, False),
+    (32, "block_on_the_left"): ("second", True, False),
+    (32, "inclusive_returned"): ("add", True, False),
+    (32, "exclusive_published"): ("add", True, False),
+    (32, "total_published_as_prefix"): ("add", False, False),
+    (32, "walk_ends_at_total"): ("add", False, False),
+    (32, "walk_passes_prefix"): ("add", True, False),
+    (32, "unpublished_word_accepted"): ("add", False, False),
+    (32, "first_program_adds_zeros"): ("maximum", True, False),
+    (64, "carry_on_the_right"): ("second", False, False),
+    (64, "inclusive_returned"): ("add", True, False),
+    (64, "first_program_adds_zeros"): ("maximum", True, False),
+    (64, "prefix_slot_always"): ("add", False, False),
+    (64, "one_slot_for_both"): ("add", True, False),
+    (64, "flag_before_value"): ("add", False, False),
+    (64, "flag_without_release"): ("add", False, True),
+    (64, "poll_without_acquire"): ("add", False, True),
+}
+
+
+@pytest.mark.parametrize(("bits", "wrong"), SCAN_FAULTS)
+def test_scan_faults_are_found_and_only_where_they_can_be(bits: int, wrong: str) -> None:
+    combine, in_order, needs_reordering = SCAN_FAULTS[bits, wrong]
+    function, values = COMBINES[combine]
+    assert finds_fault(combine, bits=bits, programs=3, reorders=True, wrong=wrong)
+    assert finds_fault(combine, bits=bits, programs=3, reorders=False, wrong=wrong) == (not needs_reordering)
+    ascending = simulate(
+        lb.scan_programs(values[:3], function, bits=bits, wrong=wrong), lb.scan_memory(3, bits=bits), choices=Oldest()
+    )
+    assert (ascending.results != lb.exclusive_prefixes(values[:3], function)) == in_order
+
+
+def test_every_scan_fault_is_listed() -> None:
+    assert {fault for bits, fault in SCAN_FAULTS if bits == 32} == set(lb.FAULTS)
+    assert {fault for bits, fault in SCAN_FAULTS if bits == 64} == set(lb.FAULTS_64)
+    with pytest.raises(ValueError, match="unknown fault 'carry'"):
+        simulate(lb.scan_programs([1], add, wrong="carry"), lb.scan_memory(1), choices=Oldest())
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+@pytest.mark.parametrize("programs", [1, 2, 7, 100, 1000])
+def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
+    values = [(2654435761 * k + 12345) % 2 ** min(bits, 32) for k in range(programs)]
+    function = second if bits == 16 else affine
+    expected = lb.exclusive_prefixes(values, function)
+    for seed in range(3):
+        run = simulate(
+            lb.scan_programs(values, function, bits=bits),
+            lb.scan_memory(programs, bits=bits, reorders=programs <= 100),
+            choices=Random(seed, staleness=0.3),
+            resident=None if programs <= 100 else 132,
+        )
+        assert run.outcome == "finished" and run.results == expected
+
+
+def test_ten_thousand_programs_on_132_processors() -> None:
+    values = [k * k % 1000 for k in range(10_000)]
+    run = simulate(
+        lb.scan_programs(values, add), lb.scan_memory(10_000), choices=Random(1), resident=132
+    )
+    assert run.outcome == "finished" and run.results == lb.exclusive_prefixes(values, add)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_progress_needs_ascending_starts_or_residence_of_all(bits: int) -> None:
+    values = list(range(1, 9))
+    backwards = tuple(reversed(range(8)))
+    shuffled = (3, 0, 6, 1, 7, 5, 2, 4)
+
+    def outcome(start_order: tuple[int, ...], resident: int | None) -> str:
+        programs = lb.scan_programs(values, add, bits=bits)
+        memory = lb.scan_memory(8, bits=bits)
+        run = simulate(programs, memory, choices=Random(5), start_order=start_order, resident=resident)
+        assert run.outcome == "deadlock" or run.results == lb.exclusive_prefixes(values, add)
+        return run.outcome
+
+    assert outcome(tuple(range(8)), 1) == "finished"
+    assert outcome(backwards, None) == outcome(shuffled, None) == "finished"
+    assert outcome(backwards, 7) == "deadlock"
+    assert outcome(shuffled, 1) == "deadlock"
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_dirty_scratch_is_invisible_in_ascending_order_and_visible_in_others(bits: int) -> None:
+    values = [10, 20, 30, 40]
+    used = simulate(lb.scan_programs([1, 2, 3, 4], add, bits=bits), lb.scan_memory(4, bits=bits), choices=Oldest())
+    dirt = used.words[lb.SCRATCH]
+    expected = lb.exclusive_prefixes(values, add)
+
+    def results(choices: Oldest | Newest | Random) -> tuple[int | None, ...]:
+        memory = lb.scan_memory(4, bits=bits, dirt=dirt)
+        return simulate(lb.scan_programs(values, add, bits=bits), memory, choices=choices).results
+
+    assert results(Oldest()) == expected  # why the interpreter cannot see it
+    assert results(Newest()) == (0, 1, 3, 6) != expected  # all four read what the last launch left
+    assert any(results(Random(seed)) != expected for seed in range(10))
+    with pytest.raises(ValueError, match="dirt has 1 words"):
+        lb.scan_memory(4, bits=bits, dirt=(0,))
+
+
+def test_impossible_flags_do_not_send_the_walk_out_of_bounds() -> None:
+    for flag in (1, 3, 255, WORD):
+        for bits in (32, 64):
+            dirt = [flag] * (4 if bits == 32 else 12)
+            memory = lb.scan_memory(4, bits=bits, dirt=dirt)
+            run = simulate(lb.scan_programs([1, 2, 3, 4], add, bits=bits), memory, choices=Newest())
+            assert run.outcome == "finished"
+
+
+# ---- grid barrier ----
+
+
+def barrier_is_right(run: Run[tuple[int, ...]], programs: int, rounds: int) -> bool:
+    return run.outcome == "finished" and all(result == (programs,) * rounds for result in run.results)
+
+
+@pytest.mark.parametrize("reorders", [False, True])
+@pytest.mark.parametrize("initial", [0, gb.TOP_BIT])
+@pytest.mark.parametrize(("programs", "rounds"), [(1, 3), (2, 1), (2, 2), (3, 1)])
+def test_the_barrier_is_right_in_every_order(programs: int, rounds: int, initial: int, reorders: bool) -> None:
+    exploration = explore(
+        gb.barrier_programs(programs, rounds),
+        lambda: gb.barrier_memory(programs, rounds, initial=initial, reorders=reorders),
+        right=lambda run: barrier_is_right(run, programs, rounds),
+    )
+    assert not exploration.wrong
+
+
+# fault -> (programs, rounds, whether it takes a reordering memory)
+BARRIER_FAULTS = {
+    "nobody_waits": (2, 1, False),
+    "only_program_zero_waits": (2, 1, False),
+    "lower_bit_watched": (2, 1, False),
+    "one_program_too_few": (2, 1, False),
+    "top_bit_set_means_open": (2, 2, False),
+    "last_program_absent": (2, 1, False),
+    "arrival_without_release": (2, 1, True),
+    "poll_without_acquire": (2, 1, True),
+}
+
+
+@pytest.mark.parametrize("wrong", gb.FAULTS)
+def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None:
+    programs, rounds, needs_reordering = BARRIER_FAULTS[wrong]
+
+    def found(rounds: int, reorders: bool) -> bool:
+        exploration = explore(
+            gb.barrier_programs(programs, rounds, wrong=wrong),
+            lambda: gb.barrier_memory(programs, rounds, reorders=reorders),
+            right=lambda run: barrier_is_right(run, programs, rounds),
+            stop_at_first=True,
+        )
+        return bool(exploration.wrong)
+
+    assert found(rounds, True)
+    assert found(rounds, False) == (not needs_reordering)
+    if rounds > 1:
+        assert not found(1, True), "one use of the barrier is not supposed to show this fault"
+
+
+@pytest.mark.parametrize("programs", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 64])
+@pytest.mark.parametrize("initial", [0, gb.TOP_BIT])
+def test_five_barriers_in_a_row_in_random_orders(programs: int, initial: int) -> None:
+    for seed in range(3):
+        run = simulate(
+            gb.barrier_programs(programs, 5),
+            gb.barrier_memory(programs, 5, initial=initial, reorders=programs <= 9),
+            choices=Random(seed, staleness=0.2),
+        )
+        assert barrier_is_right(run, programs, 5)
+        assert run.words[gb.SEM] == (initial ^ gb.TOP_BIT,)  # five toggles, and nothing else left behind
+
+
+def test_groups_have_barriers_of_their_own() -> None:
+    run = simulate(gb.barrier_programs(3, 4, groups=5), gb.barrier_memory(3, 4, groups=5), choices=Random(2))
+    assert barrier_is_right(run, 3, 4) and run.words[gb.SEM] == (0,) * 5
+
+
+def test_a_barrier_whose_programs_do_not_all_fit_never_opens() -> None:
+    for choices in (Oldest(), Newest(), RoundRobin(), Random(1)):
+        run = simulate(gb.barrier_programs(4, 1), gb.barrier_memory(4, 1), choices=choices, resident=3)
+        assert run.outcome == "deadlock" and run.results == (None,) * 4
+    assert simulate(gb.barrier_programs(4, 1), gb.barrier_memory(4, 1), choices=Random(1), resident=4).outcome == "finished"
