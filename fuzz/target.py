@@ -67,7 +67,16 @@ class Target:
     faults: Mapping[str, Path] = field(default_factory=dict)
     """Broken variants of the subject `own`, to test the tester."""
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
-    """A torch function of the named inputs that is true where the contract defines the result."""
+    """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
+    true where the contract defines the result."""
+    bounds: Callable[[Case], Mapping[str, Reference]] = lambda case: {}
+    """For every output with a SUM rule, the torch function that derives the allowed error (float64, one per
+    element of the output) from the inputs."""
+    canonical: Callable[[Case], Reference | None] = lambda case: None
+    """Where the contract admits several answers: a torch function of outputs (and inputs) that puts every
+    admissible one into the same form, which is then judged in place of its `outputs`."""
+    written: tuple[str, ...] = ()
+    """Input arrays that the kernel may write: scratch."""
     valid: Callable[[Case], bool] = lambda case: True
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     about: Callable[[Case], str] = lambda case: ""

@@ -52,10 +52,12 @@ class Launch:
     """One launch of one case: the arrays in place, the subject's helper, and the runner."""
 
     def __init__(self, *, case: Case, pointers: Mapping[str, Any], helper: Any, fault: str,
-                 options: LaunchOptions, runner: Runner) -> None:
+                 options: LaunchOptions, runner: Runner, planted: str = "") -> None:
         self.case = case
         self.helper = helper
         self.fault = fault
+        self.planted = planted
+        """Name of the planted fault; for faults of the caller, such as scratch that is not cleared."""
         self.options = options
         self.reports: list[LaunchReport] = []
         self._pointers = pointers
@@ -64,6 +66,11 @@ class Launch:
     def pointer(self, name: str) -> Any:
         """The kernel argument that points to element 0 of array `name`."""
         return self._pointers[name]
+
+    @property
+    def backend(self) -> str:
+        """`cuda`, `interpreter` or `compile:ARCH`."""
+        return self._runner.backend
 
     def spec(self, name: str) -> ArraySpec:
         return self.case.array(name)

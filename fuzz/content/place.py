@@ -88,9 +88,10 @@ class Buffer:
             mine = mine.view(torch.uint8)
         return int((self.logical != mine.view(self.storage.dtype)).sum())
 
-    def refill(self, *, second: bool = False) -> "Buffer":
-        """Poison an output again before another launch; inputs are returned as they are."""
-        if not self.is_output:
+    def refill(self, *, second: bool = False, written: bool = False) -> "Buffer":
+        """Poison an output again before another launch, fill an input that the kernel writes (`written`)
+        again; other inputs are returned as they are."""
+        if not self.is_output and not written:
             return self
         return place(self.spec, dict(zip(self.spec.dims, self.shape, strict=True)),
                      device=self.storage.device, second_poison=second)

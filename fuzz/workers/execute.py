@@ -168,7 +168,7 @@ class _Attempt:
     def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions) -> str:
         self.stage("launch")
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
-                        options=options, runner=self.runner)
+                        planted=self.subject.name.partition("+fault:")[2], options=options, runner=self.runner)
         try:
             if self.subject.process_fault:
                 sabotage.commit(self.subject.process_fault, self.runner, self.device)
@@ -205,7 +205,7 @@ class _Attempt:
             outside = buffer.trespass()
             if outside:
                 return "out_of_bounds", name, f"{outside} elements outside array {name} were written"
-            changed = buffer.overwritten()
+            changed = 0 if name in self.target.written else buffer.overwritten()
             if changed:
                 return "input_overwritten", name, f"{changed} elements of input {name} were written"
         return None
@@ -217,7 +217,7 @@ class _Attempt:
         suspicious = any(buffer.is_output and bool((buffer.logical == buffer.poison).any())
                          for buffer in buffers.values())
         for number in range(max(self.case.repeats, int(suspicious))):
-            again = {name: buffer.refill(second=number % 2 == 0) for name, buffer in buffers.items()}
+            again = self._refilled(buffers, second=number % 2 == 0)
             self._launch(again, helper, options)
             different = same_bits(self.case, self.target, buffers, again, bits=True)
             self._lap("judge")
@@ -232,11 +232,15 @@ class _Attempt:
                            f"the same launch gave other bits in {count} elements of {name}")
         return None
 
+    def _refilled(self, buffers: dict[str, Buffer], *, second: bool) -> dict[str, Buffer]:
+        return {name: buffer.refill(second=second, written=name in self.target.written)
+                for name, buffer in buffers.items()}
+
     def _vary(self, buffers: dict[str, Buffer], helper: Any, judged: Judged) -> Outcome | None:
         if self.runner.backend == "interpreter":
             return None
         for options in self.case.variants:
-            again = {name: buffer.refill(second=True) for name, buffer in buffers.items()}
+            again = self._refilled(buffers, second=True)
             wrong = self._launch(again, helper, options)
             if wrong:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong, rows=judged.rows)

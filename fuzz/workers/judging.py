@@ -13,6 +13,7 @@ from fuzz.content.place import Buffer
 from fuzz.records import Case, Evidence, RowCounts, Verdict
 from fuzz.target import Reference, Target
 from oracles import arrays, bits, compare, rules, vote
+from oracles.dtypes import torch_dtype
 
 HOST_ELEMENTS = 1 << 15
 """Elements per array that a host-side oracle judges in one case; of larger batches it judges a sample of
@@ -41,9 +42,11 @@ class Judged:
 class _Inputs:
     """Input arrays for references: whole on the device, or a sample of rows on the host."""
 
-    def __init__(self, case: Case, buffers: Mapping[str, Buffer]) -> None:
+    def __init__(self, case: Case, buffers: Mapping[str, Buffer],
+                 outputs: Mapping[str, torch.Tensor] | None = None) -> None:
         self._case = case
         self._buffers = buffers
+        self._outputs = outputs or {}
 
     def rows(self, names: tuple[str, ...]) -> int:
         for name in names:
@@ -53,6 +56,8 @@ class _Inputs:
         return 1
 
     def take(self, name: str, index: torch.Tensor | None) -> torch.Tensor:
+        if name in self._outputs:
+            return self._outputs[name]
         buffer = self._buffers[name]
         if buffer.values is None:
             raise ValueError(f"{name} is an output")
@@ -97,7 +102,7 @@ def _budget(reference: Reference, case: Case, rows: int) -> int:
 
 
 def _answers(case: Case, references: tuple[Reference, ...], inputs: _Inputs, rows: int, device: torch.device,
-             suspects: torch.Tensor | None) -> dict[str, list[vote.Answer]]:
+             suspects: torch.Tensor | None, bounds: Mapping[str, torch.Tensor]) -> dict[str, list[vote.Answer]]:
     """Per output, what every oracle expects; with suspects, the sampled ones cover those rows as well."""
     answers: dict[str, list[vote.Answer]] = {}
     for reference in references:
@@ -109,9 +114,25 @@ def _answers(case: Case, references: tuple[Reference, ...], inputs: _Inputs, row
         elif index is not None and suspects is not None:
             index = torch.cat([index, suspects[:1024]]).unique()
         for name, values in zip(reference.outputs, _call(reference, case, inputs, index), strict=True):
+            # An output without a row axis is expected whole, whatever rows the reference was asked about.
+            covered = index if case.array(name).dims[:1] == ("rows",) else None
+            bound = bounds.get(name)
+            if bound is not None and covered is not None:
+                bound = bound[covered]
             answers.setdefault(name, []).append(vote.Answer(
-                name=reference.source, values=values, rows=index, decisive=reference.source == "exact"))
+                name=reference.source, values=values, rows=covered, bound=bound,
+                decisive=reference.source == "exact"))
     return answers
+
+
+def _canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, torch.Tensor]:
+    """Every output as it is judged: in canonical form where the contract admits several answers."""
+    actual = {name: buffer.typed() for name, buffer in buffers.items() if buffer.is_output}
+    form = target.canonical(case)
+    if form is None:
+        return actual
+    inputs = _Inputs(case, buffers, actual)
+    return actual | dict(zip(form.outputs, _call(form, case, inputs, None), strict=True))
 
 
 def _defined(case: Case, target: Target, inputs: _Inputs) -> torch.Tensor | None:
@@ -119,8 +140,7 @@ def _defined(case: Case, target: Target, inputs: _Inputs) -> torch.Tensor | None
     if found is None:
         return None
     function, names = found
-    mask = resolve(function)(*(inputs.take(name, None) for name in names))
-    return mask if isinstance(mask, torch.Tensor) else None
+    return _call(Reference(source="torch", function=function, arguments=names), case, inputs, None)[0]
 
 
 def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> Judged:
@@ -132,19 +152,21 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
     references = target.oracles(case)
     if any(0 in buffers[name].shape for name in outputs):
         return Judged(Verdict.AGREE, "", RowCounts(agree=rows))
-    answers = _answers(case, references, inputs, rows, device, None)
+    bounds = {name: _call(bound, case, inputs, None)[0] for name, bound in target.bounds(case).items()}
+    answers = _answers(case, references, inputs, rows, device, None, bounds)
+    actuals = _canonical(case, target, buffers)
     defined = _defined(case, target, inputs)
     rule_of = target.rules(case)
     worst: Judged | None = None
     for name in outputs:
-        actual = buffers[name].typed()
-        mask = defined if defined is not None and defined.shape[:1] == actual.shape[:1] else None
+        actual, batched = actuals[name], case.array(name).dims[:1] == ("rows",)
+        mask = defined if defined is not None and batched else None
         if mask is not None and mask.dim() > actual.dim():
             mask = mask.reshape(mask.shape[0], -1).all(1)
         found = vote.judge(actual, answers[name], rule_of[name], defined=mask)
-        if found.disagree or found.conflict:
+        if batched and (found.disagree or found.conflict):
             suspects = torch.tensor((*found.failing_rows, *found.conflicting_rows), device=device).unique()
-            answers = _answers(case, references, inputs, rows, device, suspects)
+            answers = _answers(case, references, inputs, rows, device, suspects, bounds)
             found = vote.judge(actual, answers[name], rule_of[name], defined=mask)
         counts = RowCounts(agree=found.agree, disagree=found.disagree, conflict=found.conflict,
                            undefined=found.undefined + found.unjudged, by_oracle=dict(found.judged_by))
@@ -153,12 +175,12 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
             row = found.failing_rows[0]
             return Judged(
                 Verdict.DISAGREE, f"{found.disagree} of {found.rows} rows of {name} are wrong ({kind})", counts,
-                kind=kind, where=name, failing_rows=found.failing_rows,
-                evidence=_evidence(case, buffers, answers, row))
+                kind=kind, where=name, failing_rows=found.failing_rows if batched else (),
+                evidence=_evidence(case, buffers, answers, row, rule_of))
         if found.conflict and (worst is None or worst.verdict is Verdict.AGREE):
             worst = Judged(Verdict.NOT_CHECKED, f"oracle_conflict: {found.conflict} rows of {name} on which the "
                            "oracles contradict each other", counts,
-                           evidence=_evidence(case, buffers, answers, found.conflicting_rows[0]))
+                           evidence=_evidence(case, buffers, answers, found.conflicting_rows[0], rule_of))
         elif worst is None:
             verdict = Verdict.AGREE if found.agree else Verdict.NOT_CHECKED
             reason = "" if found.agree else "the contract leaves every row open"
@@ -206,7 +228,8 @@ def evidence_of_inputs(case: Case, buffers: Mapping[str, Buffer], row: int = 0) 
 
 
 def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list[vote.Answer]],
-              row: int) -> Evidence:
+              row: int, rule_of: Mapping[str, rules.Rule]) -> Evidence:
+    """Evidence of one row; of several admissible answers (SET) the first is listed."""
     plain = evidence_of_inputs(case, buffers, row)
     expected: dict[str, dict[str, tuple[str, ...]]] = {}
     for name, given in answers.items():
@@ -219,7 +242,10 @@ def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list
                 if not hits.numel():
                     continue
                 place = int(hits[0])
-            expected.setdefault(answer.name, {})[name] = _row_text(answer.values, spec.dtype, place, batched)
+            values = answer.values[0] if rule_of[name].kind == "SET" else answer.values
+            if values.is_floating_point() and spec.dtype != "i1":
+                values = values.to(torch_dtype(spec.dtype))  # references may answer unrounded, in float64
+            expected.setdefault(answer.name, {})[name] = _row_text(values, spec.dtype, place, batched)
     return msgspec.structs.replace(plain, expected=expected)
 
 
@@ -233,13 +259,19 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
     inputs = _Inputs(case, first)
     defined = _defined(case, target, inputs)
     rule_of = target.rules(case)
+    canonical = None if bits else (_canonical(case, target, first), _canonical(case, target, second))
     for name, buffer in first.items():
         if not buffer.is_output or 0 in buffer.shape:
             continue
         rule = rules.BIT if bits else rule_of[name]
+        if rule.kind in ("SUM", "SET"):
+            # Options may change the order of a reduction: the oracles' bound judges it, not the other launch.
+            continue
         if rule.kind not in ("BIT", "NUM", "NUM0"):
             rule = rules.NUM
-        different = compare.compare(buffer.typed(), second[name].typed(), rule).mismatch
+        one, other = (buffer.typed(), second[name].typed()) if canonical is None else (
+            canonical[0][name], canonical[1][name])
+        different = compare.compare(one, other, rule).mismatch
         if defined is not None and defined.shape == different.shape:
             different = different & defined
         count = int(different.sum())
