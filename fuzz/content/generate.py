@@ -121,13 +121,12 @@ def _finite(h: torch.Tensor, dtype: str, low: int, high: int) -> torch.Tensor:
 
 def _small(h: torch.Tensor, dtype: str, low: int, high: int) -> torch.Tensor:
     info = dtype_info(dtype)
-    if info.kind == "uint":
-        low = max(low, 0)
     if info.kind == "bool":
         low, high = 0, 1
     limit = {"fp8e4nv": 16, "fp8e5": 8}.get(dtype, 256)
-    low, high = max(min(low, high), -limit), min(max(low, high), limit)
-    return _integers(_below(h, max(high - low, 0) + 1) + low, dtype)
+    least = 0 if info.kind == "uint" else -limit
+    low, high = (min(max(bound, least), limit) for bound in sorted((low, high)))
+    return _integers(_below(h, high - low + 1) + low, dtype)
 
 
 def _mixture(base: Mixture, dtype: str, grid: _Grid) -> torch.Tensor:
