@@ -343,6 +343,68 @@ def test_softmax_and_logsumexp_bounds() -> None:
     )
 
 
+def test_bounds_have_the_values_that_the_policy_states() -> None:
+    """By hand on tiny inputs, so that a slip in a formula cannot hide behind the slack of the bound."""
+    u, eps = 2.0**-24, 2.0**-23
+    x, pair = torch.tensor([1.0, -2.0, 4.0]), torch.tensor([1.0, 3.0])
+    ones, zeros = torch.ones(2), torch.zeros(2)
+    a, b = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0], [4.0]])
+    mean, m2 = torch.tensor(2.0).double(), torch.tensor(2.0).double()
+    c = 8 * (1 + 4) * u
+    even = torch.zeros(2)
+    stated: list[tuple[torch.Tensor, float]] = [
+        (tolerances.sum_bound(x), 3 * eps * 7),
+        (tolerances.sum_bound(x, acc="fp64"), 3 * 2.0**-52 * 7),
+        (tolerances.expected_sum_error(x, lanes=2), 1.1 * 3 * u * 7),
+        (tolerances.mean_bound(x), (3 * eps * 7 + 2 * eps * 7) / 3),
+        (tolerances.prefix_sum_bound(x)[0], eps * 1),
+        (tolerances.prefix_sum_bound(x)[2], 3 * eps * 7),
+        (tolerances.prod_bound(x, torch.tensor(-8.0).double()), 3 * eps * 8),
+        (tolerances.dot_bound(a, b), 2 * eps * 11),
+        (tolerances.dot_bound(a, b, precision="tf32"), (2.0**-9 + 2 * eps) * 11),
+        (tolerances.dot_bound(a, b, precision="tf32x3"), (2.0**-20 + 2 * eps) * 11),
+        (tolerances.dot_bound(a, b, precision="half"), 4 * eps * 11),
+        (tolerances.dot_bound(a, b, precision="fp8"), 2 * 2.0**-13 * 11),
+        (tolerances.variance_condition(torch.tensor(3.0), torch.tensor(4.0)), math.sqrt(1 + 9 / 4)),
+        (
+            tolerances.welford_mean_bound(torch.tensor([1.0, -3.0]), torch.tensor([1.0, 3.0]), depth=2),
+            8 * 6 * u * (1 + 9) / 4,
+        ),
+        (
+            tolerances.welford_m2_bound(pair, zeros, ones, mean, m2, depth=1),
+            c * math.sqrt(2 * 10) + c * c * 10,
+        ),
+        (tolerances.two_pass_variance_bound(pair, mean, m2 / 2), 2 * eps * 1 + (2 * u) ** 2 * 5),
+        (tolerances.softmax_bound(even)[0], 2 * 0.5 * (7 + 7 + 4 + 4) * u + 2.0**-126),
+        (tolerances.logsumexp_bound(even), 2 * ((7 + 4) * u + eps * (2 + 2 * math.log(2)))),
+        (
+            tolerances.softmax_bound(torch.tensor([0.0, -2.0]))[1],
+            2 * (w := 1 / (1 + math.e**2)) * u * ((8.6 + 2) + (7 * (1 - w) + 10.6 * w) + 8) + 2.0**-126,
+        ),
+    ]
+    for row, (found, value) in enumerate(stated):
+        assert float(found.reshape(-1)[0]) == pytest.approx(value, rel=1e-6), row
+
+
+def test_bounds_open_exactly_where_something_may_overflow() -> None:
+    ones, zeros = torch.ones(2), torch.zeros(2)
+    far, near = torch.tensor([3e38, -3e38]), torch.tensor([1e38, -1e38])
+    assert tolerances.welford_mean_bound(far, ones, depth=1).isinf()
+    assert tolerances.welford_mean_bound(near, ones, depth=1).isfinite()
+    for spread, opened in ((1e38, True), (0.8e38, False)):
+        expected = torch.tensor(spread, dtype=torch.float64)
+        bound = tolerances.welford_m2_bound(near, zeros, ones, torch.zeros_like(expected), expected, depth=1)
+        assert bool(bound.isinf()) == opened
+    # An infinity beside finite values that may overflow to the other one: NaN and the infinity are both
+    # right.
+    assert tolerances.sum_bound(torch.tensor([math.inf, -3e38, -3e38])).isinf()
+    ignored = torch.tensor([1.0, math.nan]), torch.tensor([1.0, 0.0])
+    assert float(tolerances.welford_mean_bound(*ignored, depth=0)) == pytest.approx(8 * 4 * 2.0**-24)
+    state = torch.tensor([1.0, 1.0]), torch.tensor([0.0, math.inf]), torch.tensor([1.0, 0.0])
+    one = torch.ones((), dtype=torch.float64)
+    assert tolerances.welford_m2_bound(*state, one, 0 * one, depth=0) > 0
+
+
 def test_every_formula_has_a_rule_with_an_origin() -> None:
     for name, rule in tolerances.RULES.items():
         assert callable(getattr(tolerances, name)) and rule.bound == name and "oracles.md §4" in rule.origin

@@ -132,6 +132,19 @@ def test_sorts_agree_bit_for_bit(name: str, descending: bool) -> None:
         assert defined.sum(1).tolist() == [min(length, rnumel or length)] * 20
 
 
+def test_sorts_and_ties_work_on_any_rank() -> None:
+    x = mixed_patterns("fp32", (3, 4, 9), seed=21, special_share=0.9)
+    index = np.broadcast_to(np.arange(9, dtype=np.int32), x.shape).copy()
+    whole = torch_sorting.sort_with_index(to_torch(x), to_torch(index), rnumel=7)
+    for place in np.ndindex(3, 4):
+        row = numpy_sorting.sort_with_index(x[place], index[place], rnumel=7)
+        tied = torch_sorting.canonical_ties(whole[0].flip(-1), whole[1].flip(-1), rnumel=7)
+        alone = numpy_sorting.canonical_ties(row[0][::-1].copy(), row[1][::-1].copy(), rnumel=7)
+        for part in range(2):
+            assert np.array_equal(bits_of_array(to_numpy(whole[part]))[place], bits_of_array(row[part]))
+            assert np.array_equal(bits_of_array(to_numpy(tied[part]))[place], bits_of_array(alone[part]))
+
+
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.booleans(), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_canonical_ties_accept_exactly_the_permutations_of_equal_keys(

@@ -1,0 +1,60 @@
+"""Error bounds of whole rows, straight from the inputs of a kernel (contract: oracles.md §4).
+
+Each function takes a kernel's input arrays and returns a float64 tensor with one bound per output element,
+for `compare(..., SUM(...), bound=...)`; see `oracles.tolerances` for the formulas.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from oracles import tolerances
+from oracles.by_torch import reductions
+from oracles.dtypes import name_of_tensor, torch_dtype
+
+
+def prod(x: torch.Tensor) -> torch.Tensor:
+    """Of the product of each row, accumulated in the type of x."""
+    return tolerances.prod_bound(x, reductions.prod(x), acc=name_of_tensor(x))
+
+
+Bounds = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def welford_states(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> Bounds:
+    """Of (mean, m2, weight) of each row of states, merged in any order."""
+    return _welford(mean, m2, weight, dim=-1, depth=mean.shape[-1])
+
+
+def welford_rows(a: torch.Tensor, *, accumulator: str, lanes: int) -> Bounds:
+    """Of (mean, m2, weight) of each row of elements: `lanes` accumulators, merged as a tree."""
+    wide = a.to(torch_dtype(accumulator))
+    depth = tolerances.chain_depth(a.shape[-1], lanes)
+    return _welford(wide, torch.zeros_like(wide), torch.ones_like(wide), dim=-1, depth=depth)
+
+
+def welford_pairs(
+    mean_1: torch.Tensor, m2_1: torch.Tensor, weight_1: torch.Tensor,
+    mean_2: torch.Tensor, m2_2: torch.Tensor, weight_2: torch.Tensor,
+) -> Bounds:  # fmt: skip
+    """Of (mean, m2, weight) of two states each, merged element-wise."""
+    state = (torch.stack(pair) for pair in ((mean_1, mean_2), (m2_1, m2_2), (weight_1, weight_2)))
+    return _welford(*state, dim=0, depth=1)
+
+
+def welford_step(
+    value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first: bool
+) -> Bounds:
+    """Of (mean, m2, weight) after one more element; a first one is exact."""
+    if first:
+        exact = torch.zeros(value.shape, dtype=torch.float64, device=value.device)
+        return exact, exact, exact
+    return welford_pairs(mean, m2, weight, value, torch.zeros_like(m2), torch.ones_like(weight))
+
+
+def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim: int, depth: int) -> Bounds:
+    acc = name_of_tensor(mean)
+    centre, spread, _ = welford.welford(mean, m2, weight, dim)
+    return (tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc),
+            tolerances.welford_m2_bound(mean, m2, weight, centre, spread, dim, depth=depth, acc=acc),
+            tolerances.sum_bound(weight, dim, acc=acc))

@@ -1,0 +1,51 @@
+"""All admissible Welford states of a kernel's inputs, in torch (contract: helpers.md §7; oracles.md §5).
+
+Every function returns (means, m2s, weight): the first two with a leading axis of candidates, for SET rules,
+unrounded float64. Means: NaN, or the infinity that the set holds. m2: NaN for a set with an infinity or a NaN;
+the step and the merge of two may also hand on the m2 of the only state that counts.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from oracles.bits import to_float64
+from oracles.by_torch.welford import mean_candidates, welford
+from oracles.dtypes import torch_dtype
+
+State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def states(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> State:
+    """Of each row of states merged."""
+    _, spread, count = welford(mean, m2, weight)
+    return mean_candidates(mean, weight), torch.stack([spread, spread]), count
+
+
+def rows(a: torch.Tensor, *, accumulator: str) -> State:
+    """Of each row of elements, converted to the accumulator type first."""
+    wide = a.to(torch_dtype(accumulator))
+    return states(wide, torch.zeros_like(wide), torch.ones_like(wide))
+
+
+def pairs(
+    mean_1: torch.Tensor, m2_1: torch.Tensor, weight_1: torch.Tensor,
+    mean_2: torch.Tensor, m2_2: torch.Tensor, weight_2: torch.Tensor,
+) -> State:  # fmt: skip
+    """Of two states each, element-wise."""
+    mean, m2, weight = torch.stack([mean_1, mean_2]), torch.stack([m2_1, m2_2]), torch.stack([weight_1, weight_2])
+    _, spread, count = welford(mean, m2, weight, 0)
+    alone = (weight != 0).sum(0) == 1
+    handed_on = torch.where(weight[0] != 0, to_float64(m2_1), to_float64(m2_2))
+    return mean_candidates(mean, weight, 0), torch.stack([spread, torch.where(alone, handed_on, spread)]), count
+
+
+def step(
+    value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first: bool
+) -> State:
+    """After one more element; the first one gives (value, 0, 1) whatever came before."""
+    if first:
+        kept = to_float64(value)
+        zero = torch.zeros_like(kept)
+        return torch.stack([kept, kept]), torch.stack([zero, zero]), zero + 1
+    return pairs(mean, m2, weight, value, torch.zeros_like(m2), torch.ones_like(weight))
