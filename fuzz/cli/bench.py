@@ -4,11 +4,11 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from fuzz.bench import run_bench
 from fuzz.cli.options import chosen_backends
+from fuzz.cli.render import wide_console
 
 EXAMPLES = """**Examples**
 
@@ -36,4 +36,4 @@ def bench(
     for one in lines:
         table.add_row(one.name, f"{one.value:,.4g}", one.unit, f"{one.ratio:.2f}" if one.ratio else "", one.beside,
                       one.limit)
-    Console().print(table)
+    wide_console().print(table)

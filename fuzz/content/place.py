@@ -64,29 +64,36 @@ class Buffer:
         """A contiguous copy of the logical array in its own dtype (i1 as torch.bool)."""
         return as_dtype(self.logical.contiguous(), self.spec.dtype)
 
-    def trespass(self) -> int:
-        """Poisoned elements outside the array that something overwrote (synchronises)."""
+    def trespass_count(self) -> torch.Tensor:
+        """Poisoned elements outside the array that something overwrote, as a 0-d tensor (no synchronisation)."""
         size = self.storage.numel() - 2 * GUARD - self.spec.layout.offset
         dense = 1
         for n in self.shape:
             dense *= n
-        poison = self.poison
         if dense == size:
             start = GUARD + self.spec.layout.offset
             head, tail = self.storage[:start], self.storage[start + size:]
-            return int((head != poison).sum() + (tail != poison).sum())
+            return (head != self.poison).sum() + (tail != self.poison).sum()
         copy = self.storage.clone()
-        torch.as_strided(copy, self.shape, self.strides, GUARD + self.spec.layout.offset).fill_(poison)
-        return int((copy != poison).sum())
+        torch.as_strided(copy, self.shape, self.strides, GUARD + self.spec.layout.offset).fill_(self.poison)
+        return (copy != self.poison).sum()
 
-    def overwritten(self) -> int:
-        """Input elements that no longer hold what was put there (synchronises); 0 for outputs."""
+    def trespass(self) -> int:
+        """`trespass_count` as a number (synchronises)."""
+        return int(self.trespass_count())
+
+    def overwritten_count(self) -> torch.Tensor:
+        """Input elements that no longer hold what was put there, as a 0-d tensor; 0 for outputs."""
         if self.values is None:
-            return 0
+            return torch.zeros((), dtype=torch.int64, device=self.storage.device)
         mine = self.values.contiguous()
         if mine.dtype == torch.bool:
             mine = mine.view(torch.uint8)
-        return int((self.logical != mine.view(self.storage.dtype)).sum())
+        return (self.logical != mine.view(self.storage.dtype)).sum()
+
+    def overwritten(self) -> int:
+        """`overwritten_count` as a number (synchronises)."""
+        return int(self.overwritten_count())
 
     def refill(self, *, second: bool = False, written: bool = False) -> "Buffer":
         """Poison an output again before another launch, fill an input that the kernel writes (`written`)

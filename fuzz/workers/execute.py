@@ -12,6 +12,7 @@ import torch
 from fuzz.backends import kind
 from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from fuzz.content.place import Buffer, place
+from fuzz.content.staging import Staging, fits
 from fuzz.errors import TridiffError
 from fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from fuzz.subjects import Subject, parse_subject
@@ -29,8 +30,10 @@ class Executor:
         self._device = torch.device("cuda") if self._kind == "cuda" else torch.device("cpu")
         self._runners: dict[str, Runner] = {}
         self._artefacts: list[Path] = []
+        self._staging: Staging | None = None
         if self._kind == "cuda":
             self._poison_device()
+            self._staging = Staging(self._device)
         if self._kind == "interpreter":
             from fuzz import interpreter
 
@@ -99,7 +102,9 @@ class Executor:
         if not target.valid(case):
             raise TridiffError(f"{case.target} does not accept this case", fix="draw it with `tridiff fuzz`")
         subject = parse_subject(subject_name, target)
-        attempt = _Attempt(case, target, subject, backend, self._device, self._runner(backend), stage, want_inputs)
+        staging = self._staging if fits(case.elements(), len(case.arrays)) else None
+        attempt = _Attempt(case, target, subject, backend, self._device, self._runner(backend), stage, want_inputs,
+                           staging)
         try:
             return (attempt.describe() if inputs_only else attempt.run()), False
         except BaseException as error:  # noqa: BLE001  every failure of the subject becomes a verdict
@@ -115,7 +120,10 @@ class _Attempt:
     """The state of one execution: what has been done so far survives an exception as counts."""
 
     def __init__(self, case: Case, target: Target, subject: Subject, backend: str, device: torch.device,
-                 runner: Runner, stage: Callable[[str], None], want_inputs: bool) -> None:
+                 runner: Runner, stage: Callable[[str], None], want_inputs: bool, staging: Staging | None) -> None:
+        self.staging = staging
+        self.home = torch.device("cpu") if staging is not None else device
+        """Where arrays are made and judged; the kernel sees them on `device` in any case."""
         self.case, self.target, self.subject, self.backend = case, target, subject, backend
         self.device, self.runner, self.stage, self.want_inputs = device, runner, stage, want_inputs
         self.reports: list[LaunchReport] = []
@@ -141,7 +149,7 @@ class _Attempt:
         helper = resolve(self.subject.helper)
         if kind(self.backend) == "compile":
             return self._compile_only(helper, options)
-        buffers = {spec.name: place(spec, self.case.sizes, device=self.device) for spec in self.case.arrays}
+        buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
         self._lap("materialise")
         wrong_option = self._launch(buffers, helper, options)
         if wrong_option:
@@ -162,8 +170,12 @@ class _Attempt:
 
     def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions) -> str:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
-        pointers = {name: buffer.pointer for name, buffer in buffers.items()}
-        return self._run(pointers, helper, options)
+        if self.staging is None:
+            return self._run({name: buffer.pointer for name, buffer in buffers.items()}, helper, options)
+        wrong = self._run(self.staging.upload(buffers), helper, options)
+        self.staging.download(buffers)
+        self._lap("launch")
+        return wrong
 
     def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions) -> str:
         self.stage("launch")
@@ -201,12 +213,14 @@ class _Attempt:
         return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
 
     def _memory_violation(self, buffers: dict[str, Buffer]) -> tuple[str, str, str] | None:
-        for name, buffer in buffers.items():
-            outside = buffer.trespass()
+        """The first array with a write where none may be; one synchronisation for all arrays."""
+        names = list(buffers)
+        counts = torch.stack([count for name in names for count in (
+            buffers[name].trespass_count(), buffers[name].overwritten_count())]).tolist()
+        for name, outside, changed in zip(names, counts[::2], counts[1::2], strict=True):
             if outside:
                 return "out_of_bounds", name, f"{outside} elements outside array {name} were written"
-            changed = 0 if name in self.target.written else buffer.overwritten()
-            if changed:
+            if changed and name not in self.target.written:
                 return "input_overwritten", name, f"{changed} elements of input {name} were written"
         return None
 
