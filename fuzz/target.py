@@ -69,9 +69,9 @@ class Target:
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
     """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
     true where the contract defines the result."""
-    bounds: Callable[[Case], Mapping[str, Reference]] = lambda case: {}
-    """For every output with a SUM rule, the torch function that derives the allowed error (float64, one per
-    element of the output) from the inputs."""
+    bounds: Callable[[Case], tuple[Reference, ...]] = lambda case: ()
+    """For outputs with a SUM rule: torch functions that derive the allowed errors (float64, one per element
+    of the output) from the inputs."""
     canonical: Callable[[Case], Reference | None] = lambda case: None
     """Where the contract admits several answers: a torch function of outputs (and inputs) that puts every
     admissible one into the same form, which is then judged in place of its `outputs`."""

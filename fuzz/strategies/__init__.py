@@ -5,12 +5,22 @@ default: NaN, signed zeros, empty axes, stride 0, negative ints, unaligned point
 of two. Each shrinks towards the plain case: one element, contiguous, zeros, default options.
 """
 
-from fuzz.strategies.contents import contents, index_contents, int_divisors, nan_patterns, tie_patterns
+from fuzz.strategies.contents import (
+    contents,
+    index_contents,
+    int_divisors,
+    nan_patterns,
+    offset_contents,
+    tie_patterns,
+    truth_contents,
+    weight_contents,
+)
 from fuzz.strategies.dtypes import dtypes
 from fuzz.strategies.layouts import strided_layouts
 from fuzz.strategies.options import launch_options, option_variants
 from fuzz.strategies.ramps import Ramp, integer_ramps
 from fuzz.strategies.shapes import lengths, row_counts, shapes
 
-__all__ = ["Ramp", "contents", "dtypes", "index_contents", "int_divisors", "integer_ramps", "launch_options",
-           "lengths", "nan_patterns", "option_variants", "row_counts", "shapes", "strided_layouts", "tie_patterns"]
+__all__ = ["Ramp", "contents", "dtypes", "index_contents", "int_divisors", "integer_ramps",
+           "launch_options", "lengths", "nan_patterns", "offset_contents", "option_variants", "row_counts",
+           "shapes", "strided_layouts", "tie_patterns", "truth_contents", "weight_contents"]

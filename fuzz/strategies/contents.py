@@ -112,3 +112,32 @@ def int_divisors(*, dtype: str) -> st.SearchStrategy[Content]:
         st.builds(lambda value: Content(base=Constant(value=value)), st.sampled_from(usable)),
     )
     return bases
+
+
+def truth_contents() -> st.SearchStrategy[Content]:
+    """Zeros with few ones: none at all, a single one in a drawn column, or random ones. For any dtype."""
+    return st.one_of(
+        st.just(Content(base=Constant(value="0"))),
+        st.builds(lambda column: Content(base=Constant(value="0"), overrides=(Put(value="1", column=column),)), _COLUMNS),
+        st.builds(lambda seed, share: Content(base=Constant(value="0"), overrides=(
+            Sprinkle(values=("1",), seed=seed, per_mille=share),)), _SEEDS, st.sampled_from((20, 200, 900, 1000))),
+    )
+
+
+def offset_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Numbers whose spread is small beside their mean: constant rows, a large offset, one outlier. For floats."""
+    spread = st.builds(Iota, start=st.sampled_from((0, 1000, 1_000_000, -1_000_000)), step=st.sampled_from((1, 0, -1)))
+    outlier = st.builds(Put, value=st.sampled_from(("1e6", "-1e6", "3e19", "inf", "-inf", "nan")), column=_COLUMNS)
+    return st.builds(Content, base=st.one_of(spread, st.builds(Constant, value=st.sampled_from(("0.1", "1e6", "-3.0")))),
+                     overrides=st.lists(outlier, max_size=2).map(tuple))
+
+
+def weight_contents() -> st.SearchStrategy[Content]:
+    """Counts of elements, whole numbers as floats: small ones, empty sets, numbers near 2^24."""
+    few = ("0", "1", "2", "16777215", "16777216", "16777217")
+    return st.one_of(
+        st.builds(lambda seed: Content(base=Small(seed=seed, low=0, high=4)), _SEEDS),
+        st.builds(lambda value: Content(base=Constant(value=value)), st.sampled_from(("1", "0", "16777216"))),
+        st.builds(lambda seed, share: Content(base=Constant(value="1"), overrides=(
+            Sprinkle(values=few, seed=seed, per_mille=share),)), _SEEDS, st.sampled_from((200, 700, 1000))),
+    )

@@ -152,7 +152,9 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
     references = target.oracles(case)
     if any(0 in buffers[name].shape for name in outputs):
         return Judged(Verdict.AGREE, "", RowCounts(agree=rows))
-    bounds = {name: _call(bound, case, inputs, None)[0] for name, bound in target.bounds(case).items()}
+    bounds: dict[str, torch.Tensor] = {}
+    for bound in target.bounds(case):
+        bounds |= dict(zip(bound.outputs, _call(bound, case, inputs, None), strict=True))
     answers = _answers(case, references, inputs, rows, device, None, bounds)
     actuals = _canonical(case, target, buffers)
     defined = _defined(case, target, inputs)

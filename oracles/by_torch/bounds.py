@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from oracles import tolerances
-from oracles.by_torch import reductions
+from oracles.by_torch import reductions, welford
 from oracles.dtypes import name_of_tensor, torch_dtype
 
 

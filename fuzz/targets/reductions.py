@@ -1,0 +1,85 @@
+"""Product and bitwise OR along an axis."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+    truth_contents,
+)
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import mutants, reduction_blocks, subjects
+from oracles.dtypes import FLOATS, INTEGERS
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+_DIMS = ("rows", "cols")
+_DTYPES = {"prod": (*INTEGERS, *FLOATS), "any": ("i1", *INTEGERS)}
+_NEUTRAL = {"prod": 1, "any": 0}
+
+
+@st.composite
+def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=_DTYPES[helper]))
+    cols = draw(lengths(maximum=min(512, limits.elements), empty=False))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    values = contents(dtype=dtype)
+    content = draw(values if helper == "prod" else st.one_of(values, truth_contents()))
+    return Case(
+        target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, params={"axis": draw(st.sampled_from((1, 0)))},
+        arrays=(ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)), content=content),
+                ArraySpec(name="out", dtype=dtype, dims=("rows",),
+                          layout=draw(strided_layouts(dims=("rows",), output=True)))),
+        options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    helper = launch.case.target.partition(".")[2]
+    launch.drive("kernels.drivers.reduce_rows:reduce_rows", PADDING=_NEUTRAL[helper],
+                 BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+    from oracles.tolerances import RULES
+
+    return {"out": RULES["prod_bound"] if dtype_info(case.array("a").dtype).is_float else BIT}
+
+
+def _bounds(case: Case) -> tuple[Reference, ...]:
+    if not dtype_info(case.array("a").dtype).is_float:
+        return ()
+    return (Reference(source="torch", function="oracles.by_torch.bounds:prod", arguments=("a",)),)
+
+
+def _target(helper: str, summary: str, *faults: str) -> Target:
+    return Target(
+        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §6",
+        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, bounds=_bounds,
+        subjects=subjects("reductions", helper), faults=mutants("reductions", helper, *faults),
+        oracles=lambda case: tuple(
+            Reference(source=source, function=f"oracles.by_{source}.reductions:{helper}", arguments=("a",))
+            for source in ("torch", "numpy")),
+        about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=_DTYPES[helper], simplest={"axis": (1, 0)},
+        # The interpreter folds element by element in Python.
+        interpreter_elements=1 << 8,
+    )
+
+
+TARGETS = (
+    _target("prod", "product along an axis in the input's own type",
+            "sum_for_product", "zero_ignored", "sign_lost", "in_fp32", "last_lane_ignored"),
+    _target("any", "bitwise OR along an axis: any, for Booleans",
+            "all_for_any", "parity_for_any", "truth_value", "last_lane_ignored", "inverted"),
+)

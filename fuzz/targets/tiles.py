@@ -1,0 +1,61 @@
+"""What launch functions of helper targets share: block sizes, reductions along either axis, paths.
+
+Reductions always run along the case's `cols`, so that its rows stay independent inputs. With param `axis` 0
+the driver reduces its own row axis: the array is handed over transposed, by strides.
+"""
+
+from typing import TYPE_CHECKING
+
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+
+UPSTREAM = "torch._inductor.runtime.triton_helpers"
+
+
+def power_of_two(n: int) -> int:
+    """The smallest power of two that reaches `n`, at least 1."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def elementwise_blocks(launch: "Launch", *, tile: int = 256) -> dict[str, object]:
+    """ROW_BLOCK and COL_BLOCK of one tile that spans the columns."""
+    block = power_of_two(launch.case.sizes["cols"])
+    return {"ROW_BLOCK": max(tile // block, 1), "COL_BLOCK": block}
+
+
+def reduction_blocks(launch: "Launch", *, tile: int = 2048) -> dict[str, object]:
+    """AXIS, ROW_BLOCK and COL_BLOCK of a driver that reduces the case's columns; for `axis` 0 the sizes and
+    strides of the transposed arrays as well."""
+    rows, cols = launch.case.sizes["rows"], launch.case.sizes["cols"]
+    block = power_of_two(cols)
+    kept = max(min(tile // block, 64), 1)
+    if launch.case.params["axis"] == 1:
+        return {"AXIS": 1, "ROW_BLOCK": kept, "COL_BLOCK": block}
+    given: dict[str, object] = {"AXIS": 0, "ROW_BLOCK": block, "COL_BLOCK": kept, "rows": cols, "cols": rows}
+    for spec in launch.case.arrays:
+        strides = dict(zip(spec.dims, spec.strides(launch.case.sizes), strict=True))
+        given[f"{spec.name}_stride_row"] = strides.get("cols", 0)
+        given[f"{spec.name}_stride_col"] = strides.get("rows", 0)
+    return given
+
+
+def mutants(family: str, helper: str, *names: str) -> dict[str, str]:
+    """Faults of `helper` by name, as import paths into the family's table of broken variants."""
+    return {name: f"kernels.helpers.mutants_{family}:MUTANTS[{helper}][{name}]" for name in names}
+
+
+def subjects(family: str, helper: str) -> dict[str, str]:
+    """The own helper and the one of the installed torch."""
+    return {"own": f"kernels.helpers.{family}:{helper}", "inductor": f"{UPSTREAM}:{helper}"}
+
+
+def triton_type(dtype: str) -> object:
+    """The `triton.language` type of a dtype name; i1 is loaded as int8. For launch functions, in workers."""
+    import triton.language as tl
+
+    info = dtype_info(dtype)
+    if info.is_float:
+        return {"fp16": tl.float16, "bf16": tl.bfloat16, "fp32": tl.float32, "fp64": tl.float64}[dtype]
+    return tl.core.get_int_dtype(info.storage_bits, signed=info.kind != "uint")
