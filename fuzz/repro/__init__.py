@@ -1,0 +1,1 @@
+"""One entry again: rerun it, describe it, write it as a standalone script."""

@@ -1,0 +1,169 @@
+"""Cases, inputs, expected and actual values as text for people."""
+
+from fuzz.content import text
+from fuzz.errors import TridiffError
+from fuzz.records import (
+    ArraySpec,
+    Case,
+    Content,
+    Evidence,
+    Explicit,
+    LaunchOptions,
+    Layout,
+)
+from fuzz.records.codec import encode, printable
+from fuzz.repro.rerun import Rerun
+from fuzz.targets import find
+from oracles.dtypes import dtype as dtype_info
+from oracles.rules import NUM, Rule
+
+_BEFORE, _AFTER = 6, 9
+"""Elements shown before and after the first one that is wrong."""
+
+
+def describe(run: Rerun) -> str:
+    """The whole story of one run: verdict, case, and the failing row with its first wrong element marked."""
+    outcome, where = run.outcome, run.environment
+    signature = outcome.signature
+    head = f"{run.case.target} · {run.subject} · {run.backend}: {outcome.verdict.value}"
+    if signature is not None:
+        head += f" ({printable(signature.kind)}{f' in {signature.where}' if signature.where else ''})"
+    lines = [head]
+    if outcome.reason:
+        lines.append(f"  {outcome.reason}")
+    if run.expected is not None and run.expected.verdict is not outcome.verdict:
+        lines.append(f"  expected here: {run.expected.verdict.value}")
+    versions = {"Triton": where.triton, "torch": where.torch, "device": where.device, "driver": where.driver}
+    lines.append("  " + ", ".join(f"{name} {value}" for name, value in versions.items() if value))
+    lines += ["", *describe_case(run.case)]
+    if outcome.evidence is not None:
+        lines += ["", *describe_evidence(run.case, outcome.evidence)]
+    return "\n".join(lines) + "\n"
+
+
+def describe_case(case: Case) -> list[str]:
+    """Sizes, params, options and arrays, one line each."""
+    lines = [f"case {case.digest}", f"  sizes    {_pairs(case.sizes)}"]
+    if case.params:
+        lines.append(f"  params   {_pairs(case.params)}")
+    lines.append(f"  options  {_options(case.options)}")
+    lines += [f"  variant  {_options(one)}" for one in case.variants]
+    if case.repeats:
+        lines.append(f"  repeats  {case.repeats}")
+    width = max((len(spec.name) for spec in case.arrays), default=0)
+    for spec in case.arrays:
+        shape = ", ".join(f"{dim}={case.sizes[dim]}" for dim in spec.dims)
+        lines.append(f"  {spec.name:<{width}}  {spec.dtype}[{shape}]{_layout(spec.layout)}  {_content(spec)}")
+    return lines
+
+
+def _pairs(values: dict[str, int] | dict[str, bool | int | str]) -> str:
+    return " ".join(f"{name}={printable(str(value), limit=60)}" for name, value in values.items()) or "none"
+
+
+def _options(options: LaunchOptions) -> str:
+    plain = LaunchOptions()
+    names = LaunchOptions.__struct_fields__
+    return " ".join(f"{name}={getattr(options, name)}" for name in names
+                    if getattr(options, name) != getattr(plain, name) or name in ("num_warps", "num_stages"))
+
+
+def _layout(layout: Layout) -> str:
+    plain = Layout()
+    words = [f"{name}={getattr(layout, name)}".replace("'", "") for name in Layout.__struct_fields__
+             if getattr(layout, name) != getattr(plain, name)]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _content(spec: ArraySpec) -> str:
+    if spec.content is None:
+        return "output"
+    return printable(_term(spec.content), limit=160)
+
+
+def _term(content: Content) -> str:
+    base = content.base
+    if isinstance(base, Explicit):
+        words = [f"values {' '.join(base.values[:24])}{' ...' if len(base.values) > 24 else ''}"]
+    else:
+        words = [_plain(encode(base).decode())]
+    return ", ".join([*words, *(_plain(encode(one).decode()) for one in content.overrides)])
+
+
+def _plain(json_text: str) -> str:
+    """A small JSON object as words: `{"type":"iota","start":-4}` becomes `iota start=-4`."""
+    fields = json_text.strip("{}").replace('"', "")
+    kind, _, rest = fields.removeprefix("type:").partition(",")
+    return f"{kind} {rest.replace(':', '=').replace(',', ' ')}".strip()
+
+
+def describe_evidence(case: Case, evidence: Evidence) -> list[str]:
+    """The failing row: inputs, what every oracle expects, what came out, and a mark under the first wrong element.
+
+    Values are text in the array's dtype. Long rows are cut to the neighbourhood of that element.
+    """
+    if evidence.log and not evidence.actual:
+        return ["end of the worker's log", *(f"  {printable(line)}" for line in evidence.log.splitlines()[-20:])]
+    lines = [f"row {evidence.row}"]
+    wrong = first_wrong(case, evidence)
+    name_of_wrong, position = wrong if wrong else ("", 0)
+    length = len(evidence.actual.get(name_of_wrong, ()))
+    blocks = [("", name, values, name) for name, values in evidence.inputs.items()]
+    for name, values in evidence.actual.items():
+        blocks += [(f"{oracle} expects", name, answer[name], name)
+                   for oracle, answer in evidence.expected.items() if name in answer]
+        blocks.append(("actual", name, values, name))
+    labels = [f"{name} {what}".strip() for what, name, _, _ in blocks]
+    width = max(map(len, labels), default=0)
+    # Arrays as long as the wrong output are cut at the same place, so that columns line up.
+    start = max(position - _BEFORE, 0)
+    cells = [(start, values[start:position + _AFTER + 1]) if len(values) == length and wrong else
+             (0, values[:_BEFORE + _AFTER]) for _, _, values, _ in blocks]
+    columns = max((len(shown) for _, shown in cells), default=0)
+    widths = [max((len(shown[k]) for _, shown in cells if k < len(shown)), default=0) for k in range(columns)]
+    for (what, name, values, _), label, (first, shown) in zip(blocks, labels, cells, strict=True):
+        if not values:
+            lines.append(f"  {label:<{width}}  too long to list")
+            continue
+        row = " ".join(f"{word:>{widths[k]}}" for k, word in enumerate(shown))
+        more = f"  (elements {first}..{first + len(shown) - 1} of {len(values)})" if len(shown) < len(values) else ""
+        lines.append(f"  {label:<{width}}  {row}{more}")
+        if what == "actual" and name == name_of_wrong:
+            at = sum(widths[:position - start]) + (position - start) + widths[position - start] - 1
+            lines.append(f"  {'':<{width}}  {' ' * at}^ element {position} is the first wrong one")
+    return lines
+
+
+def first_wrong(case: Case, evidence: Evidence) -> tuple[str, int] | None:
+    """The output and the position of the first element that contradicts every oracle that lists it."""
+    rules: dict[str, Rule] = {}
+    try:
+        rules = dict(find(case.target).rules(case))
+    except TridiffError:
+        pass
+    for name, actual in evidence.actual.items():
+        dtype = case.array(name).dtype
+        answers = [one[name] for one in evidence.expected.values() if len(one.get(name, ())) == len(actual)]
+        wrong = [k for k, value in enumerate(actual)
+                 if answers and all(differs(value, answer[k], dtype, rules.get(name, NUM)) for answer in answers)]
+        if wrong:
+            return name, wrong[0]
+    return None
+
+
+def differs(actual: str, expected: str, dtype: str, rule: Rule) -> bool:
+    """Whether a value, as text, breaks the rule. Tolerances are taken at face value, derived bounds as none."""
+    if actual == expected:
+        return False
+    if not dtype_info(dtype).is_float or rule.kind == "BIT":
+        return text.to_bits(actual, dtype) != text.to_bits(expected, dtype)
+    if "nan" in actual or "nan" in expected:
+        return ("nan" in actual) != ("nan" in expected)
+    left, right = float(actual), float(expected)
+    if left == right:
+        return rule.kind == "NUM" and left == 0
+    if left - left != 0 or right - right != 0:
+        return True
+    limits = {"ABS": rule.k, "REL": rule.k * abs(right),
+              "ULP": (rule.k + 0.5) * 2.0 ** -dtype_info(dtype).mantissa_bits * abs(right)}
+    return abs(left - right) > limits.get(rule.kind, 0.0)

@@ -1,0 +1,127 @@
+"""Arrays as Python expressions that rebuild them bit for bit with torch or numpy."""
+
+import math
+
+import torch
+
+from fuzz.content import text
+from oracles import bits
+from oracles.dtypes import dtype as dtype_info
+from oracles.dtypes import torch_dtype
+
+LISTED = 16
+"""Values that are always listed; longer ramps and constants are said shorter."""
+
+_SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
+
+
+def patterns(values: torch.Tensor) -> list[int]:
+    """Unsigned bit patterns in row-major order."""
+    width = 8 * values.element_size()
+    return [int(one) % (1 << width) for one in bits.unsigned_bits(values.contiguous()).reshape(-1).tolist()]
+
+
+def _nested(tokens: list[str], shape: tuple[int, ...]) -> str:
+    """The tokens as a nested list display of `shape`."""
+    if not shape:
+        return tokens[0]
+    if len(shape) == 1:
+        return f"[{', '.join(tokens)}]"
+    step = math.prod(shape[1:])
+    return f"[{', '.join(_nested(tokens[k * step:(k + 1) * step], shape[1:]) for k in range(shape[0]))}]"
+
+
+def number(pattern: int, dtype: str) -> str:
+    """One value as an expression over `np`; NaNs lose their payload."""
+    word = text.from_bits(pattern, dtype)
+    if "nan" in word:
+        return "np.nan"
+    return word.replace("inf", "np.inf")
+
+
+def _progression(numbers: list[int]) -> int | None:
+    """The step of an arithmetic progression that is long enough to be worth saying so."""
+    if len(numbers) <= LISTED or max(map(abs, numbers)) >= 2**62:
+        return None
+    step = numbers[1] - numbers[0]
+    return step if all(b - a == step for a, b in zip(numbers, numbers[1:], strict=False)) else None
+
+
+def signed(pattern: int, width: int) -> int:
+    return pattern - (1 << width) if pattern >> (width - 1) else pattern
+
+
+def storage_dtype(dtype: str) -> str:
+    """The torch type, as source text, in which an array of `dtype` is written down; i1 lies in memory as int8."""
+    info = dtype_info(dtype)
+    if info.is_float and info.bits > 8:
+        return str(torch_dtype(dtype))
+    return str(_SIGNED[info.storage_bits])
+
+
+def view(dtype: str) -> str:
+    """What to append to get from the storage type to the array's own; empty where they are the same."""
+    own = "torch.int8" if dtype == "i1" else str(torch_dtype(dtype))
+    return "" if own == storage_dtype(dtype) else f".view({own})"
+
+
+def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> str:
+    """An expression for a contiguous tensor in the storage type (see `storage_dtype`).
+
+    values: in the array's own dtype (torch.bool for i1). device: a further argument such as `, device="cuda"`. A NaN with a payload makes the array one of bit patterns.
+    """
+    info, shape, found = dtype_info(dtype), tuple(values.shape), patterns(values)
+    if info.is_float and info.bits > 8:
+        words = [text.from_bits(one, dtype) for one in found]
+        if any("nan:" in word or word == "-nan" for word in words):
+            ints = _nested([str(signed(one, info.bits)) for one in found], shape)
+            kind = _SIGNED[info.bits]
+            return f"torch.tensor({ints}, dtype={kind}{device}).view({torch_dtype(dtype)})"
+        tokens = [number(one, dtype) for one in found]
+        if len(found) > LISTED and len(set(found)) == 1:
+            return f"torch.full({shape}, {tokens[0]}, dtype={torch_dtype(dtype)}{device})"
+        return f"torch.tensor({_nested(tokens, shape)}, dtype={torch_dtype(dtype)}{device})"
+    numbers = [signed(one, info.storage_bits) for one in found]
+    kind_name = storage_dtype(dtype)
+    step = _progression(numbers)
+    if step == 0:
+        return f"torch.full({shape}, {numbers[0]}, dtype={kind_name}{device})"
+    if step is not None:
+        ramp = f"torch.arange({numbers[0]}, {numbers[-1] + (1 if step > 0 else -1)}, {step}"
+        return f"{ramp}, dtype={kind_name}{device}){_reshape(shape)}"
+    return f"torch.tensor({_nested([str(one) for one in numbers], shape)}, dtype={kind_name}{device})"
+
+
+def _reshape(shape: tuple[int, ...]) -> str:
+    return f".reshape{shape}" if len(shape) > 1 else ""
+
+
+def numpy_dtype(dtype: str) -> str:
+    """The numpy type, as source text, in which results of `dtype` are compared: fp32 for bf16 and fp8, which numpy
+    lacks."""
+    info = dtype_info(dtype)
+    if dtype == "i1":
+        return "np.int8"
+    if info.is_float:
+        return {"fp16": "np.float16", "fp64": "np.float64"}.get(dtype, "np.float32")
+    return f"np.{'u' if info.kind == 'uint' else ''}int{info.bits}"
+
+
+def fetch(name: str, dtype: str) -> str:
+    """An expression for the numpy array of a result."""
+    narrow = dtype in ("bf16", "fp8e4nv", "fp8e5")
+    return f"{name}{'.float()' if narrow else ''}.cpu().numpy()"
+
+
+def numpy_expression(values: torch.Tensor, dtype: str) -> str:
+    """An expression for the numpy array of expected results, NaNs without payload."""
+    found, shape, kind = patterns(values), tuple(values.shape), numpy_dtype(dtype)
+    tokens = [number(one, dtype) for one in found]
+    if len(found) > LISTED and len(set(found)) == 1:
+        return f"np.full({shape}, {tokens[0]}, {kind})"
+    if not dtype_info(dtype).is_float and dtype != "i1":
+        step = _progression([int(one) for one in tokens])
+        if step:
+            stop = int(tokens[-1]) + (1 if step > 0 else -1)
+            return f"np.arange({tokens[0]}, {stop}, {step}, dtype={kind}){_reshape(shape)}"
+    return f"np.array({_nested(tokens, shape)}, dtype={kind})"

@@ -1,0 +1,276 @@
+"""The source of a kernel and of every device function it reaches, cut down to one launch.
+
+Runs in a child process that has Triton: it reads the jit functions themselves.
+"""
+
+import ast
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuzz.errors import TridiffError
+from fuzz.repro.simplify import (
+    InlineExpressions,
+    assigned,
+    bind,
+    constant_node,
+    drop_aliases,
+    expression_of,
+    fold,
+    inline_statement,
+    loaded,
+    parameters,
+)
+
+_STANDARD = {"triton": "triton", "tl": "triton.language"}
+_LIBRARIES = ("triton", "torch")
+"""Packages that a script may import; everything else is written out."""
+
+
+@dataclass
+class Program:
+    """Functions in the order in which they can be defined, the kernel last, and what they need above them."""
+
+    functions: dict[str, ast.FunctionDef]
+    kernel: str
+    imports: list[str] = field(default_factory=list)
+    constants: list[str] = field(default_factory=list)
+    decorators: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+    """Function to the package it is defined in."""
+
+    def text(self, *, spacing: int) -> str:
+        """Source text; spacing: blank lines between functions."""
+        parts = list(self.constants)
+        for name, node in self.functions.items():
+            parts.append(f"{self.decorators.get(name, '@triton.jit')}\n{ast.unparse(node)}")
+        return ("\n" * (spacing + 1)).join(parts)
+
+
+def is_jit(thing: object) -> bool:
+    """Whether `thing` is a device function (compiled or interpreted)."""
+    return type(thing).__name__ in ("JITFunction", "InterpretedFunction") and hasattr(thing, "fn")
+
+
+def parse(function: Any) -> ast.FunctionDef:
+    """The tree of a jit function's `def`, with the line numbers that the compiler uses."""
+    node = ast.parse(function.src).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
+def scope_of(function: Any) -> dict[str, Any]:
+    """What a free name of the function denotes."""
+    inner = function.fn
+    cells = zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=True)
+    return {**inner.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+
+
+def _from_library(function: Any) -> bool:
+    return function.fn.__module__.partition(".")[0] in _LIBRARIES
+
+
+class _Collector:
+    """Walks from a kernel to everything it reaches."""
+
+    def __init__(self, visited: Mapping[int, frozenset[int]] | None) -> None:
+        self.functions: dict[str, ast.FunctionDef] = {}
+        self.imports: dict[str, str] = {}
+        self.constants: dict[str, str] = {}
+        self.decorators: dict[str, str] = {}
+        self.packages: dict[str, str] = {}
+        self._visited = visited
+        self._names: dict[int, str] = {}
+
+    def name_of(self, function: Any) -> str:
+        """The script's name for a function: its own, or that with a number where two share one."""
+        if id(function) not in self._names:
+            wanted = function.fn.__name__
+            name, number = wanted, 2
+            while name in self._names.values():
+                name, number = f"{wanted}{number}", number + 1
+            self._names[id(function)] = name
+        return self._names[id(function)]
+
+    def add(self, function: Any, bound: Mapping[str, object], *, rename: str = "") -> str:
+        """Take in a function and what it needs; its name in the script."""
+        if _from_library(function) and not bound:
+            module, name = function.fn.__module__, function.fn.__name__
+            self.imports[name] = f"from {module} import {name}"
+            return str(name)
+        if rename:
+            self._names[id(function)] = rename
+        name = self.name_of(function)
+        if name in self.functions:
+            return name
+        node, scope = parse(function), scope_of(function)
+        self.functions[name] = node  # holds the place against recursion
+        values = {one: self.expression(value) for one, value in bound.items()}
+        node = bind(node, values)
+        node.name = name
+        known = {value.id for value in values.values() if isinstance(value, ast.Name)}
+        functions = known | {one for one in set(loaded(node)) if is_jit(scope.get(one))}
+        visited = None if self._visited is None else self._visited.get(id(function))
+        node = fold(node, functions=functions, visited=visited)
+        node = self._resolve(node, scope, skip=known)
+        del self.functions[name]  # callees stand before callers
+        self.functions[name] = node
+        self.packages[name] = function.fn.__module__.rpartition(".")[0]
+        options = [f"{option}={value!r}" for option in ("do_not_specialize", "noinline")
+                   if (value := getattr(function, option, None)) and not (
+                       isinstance(value, list) and not set(value) & set(parameters(node)))]
+        self.decorators[name] = f"@triton.jit({', '.join(options)})" if options else "@triton.jit"
+        return name
+
+    def expression(self, value: object) -> ast.expr:
+        """How a compile-time argument is written."""
+        if is_jit(value):
+            return ast.Name(self.add(value, {}), ast.Load())
+        if value is None or isinstance(value, bool | int | float | str):
+            return constant_node(value)
+        name = _dtype_name(value)
+        if name:
+            return ast.Attribute(ast.Name("tl", ast.Load()), name, ast.Load())
+        raise TridiffError(f"a constant of type {type(value).__name__} cannot be written into a script",
+                           fix="give the target a script form in fuzz/repro/forms.py")
+
+    def _resolve(self, node: ast.FunctionDef, scope: Mapping[str, Any], skip: set[str]) -> ast.FunctionDef:
+        """Bring in what the function's free names denote, under the names that the script gives it."""
+        local = assigned(node.body) | set(parameters(node))
+        collector = self
+
+        class Resolve(ast.NodeTransformer):
+            def visit_Attribute(self, attribute: ast.Attribute) -> ast.expr:
+                thing = _chain(attribute, scope, local)
+                if is_jit(thing) and not _from_library(thing):
+                    return ast.Name(collector.add(thing, {}), ast.Load())
+                self.generic_visit(attribute)
+                return attribute
+
+            def visit_Name(self, name: ast.Name) -> ast.expr:
+                if isinstance(name.ctx, ast.Load) and name.id not in local and name.id not in skip:
+                    if name.id in scope:
+                        return collector.free(name.id, scope[name.id])
+                return name
+
+        resolved = Resolve().visit(node)
+        assert isinstance(resolved, ast.FunctionDef)
+        return resolved
+
+    def free(self, name: str, thing: Any) -> ast.expr:
+        """The script's expression for a global."""
+        if is_jit(thing):
+            name = self.add(thing, {})
+        elif isinstance(thing, types.ModuleType):
+            if _STANDARD.get(name) != thing.__name__:
+                self.imports[name] = f"import {thing.__name__} as {name}"
+        elif type(thing).__name__ == "constexpr":
+            self.constants[name] = f"{name} = tl.constexpr({ast.unparse(self.expression(thing.value))})"
+        elif isinstance(thing, bool | int | float | str):
+            self.constants[name] = f"{name} = {ast.unparse(self.expression(thing))}"
+        elif getattr(thing, "__module__", "").partition(".")[0] in _LIBRARIES:
+            self.imports[name] = f"from {thing.__module__} import {thing.__name__} as {name}"
+        elif not isinstance(thing, type | types.BuiltinFunctionType):
+            raise TridiffError(f"the global {name!r} of a kernel cannot be written into a script",
+                               fix="give the target a script form in fuzz/repro/forms.py")
+        return ast.Name(name, ast.Load())
+
+
+def _chain(node: ast.expr, scope: Mapping[str, Any], local: set[str]) -> Any:
+    """What `a.b.c` denotes, as far as modules go; None otherwise."""
+    if isinstance(node, ast.Name):
+        return scope.get(node.id) if node.id not in local else None
+    if isinstance(node, ast.Attribute):
+        owner = _chain(node.value, scope, local)
+        return getattr(owner, node.attr, None) if isinstance(owner, types.ModuleType) else None
+    return None
+
+
+def _dtype_name(value: object) -> str:
+    """The attribute of `triton.language` that is this dtype."""
+    import triton.language as tl
+
+    if isinstance(value, tl.dtype):
+        for name in dir(tl):
+            if isinstance(getattr(tl, name), tl.dtype) and getattr(tl, name) == value:
+                return name
+    return ""
+
+
+def collect(
+    kernel: Any, *, constants: Mapping[str, object], visited: Mapping[int, frozenset[int]] | None = None,
+) -> Program:
+    """The kernel with its compile-time arguments filled in, and every function it reaches.
+
+    kernel: a jit function. constants: values of its constexpr parameters. visited: what
+    `fuzz.repro.liveness.visited_lines` found for this launch. Raises TridiffError for a kernel that uses what
+    cannot be written down.
+    """
+    collector = _Collector(visited)
+    name = collector.add(kernel, constants, rename="kernel")
+    return _program(collector, name)
+
+
+def _program(collector: _Collector, kernel: str) -> Program:
+    program = Program(functions=collector.functions, kernel=kernel, imports=sorted(collector.imports.values()),
+                      constants=list(collector.constants.values()), decorators=collector.decorators,
+                      packages=collector.packages)
+    _inline_expressions(program)
+    _drop_unused(program)
+    return program
+
+
+def _inline_expressions(program: Program) -> None:
+    callees = {name: node for name, node in program.functions.items() if expression_of(node) is not None}
+    for node in program.functions.values():
+        others = {name: callee for name, callee in callees.items() if callee is not node}
+        InlineExpressions(others, node).visit(node)
+
+
+def inline_statements(program: Program, *, everything: bool) -> None:
+    """Put functions that are called once, from one statement, in place of the call: those of the kernel's own package,
+    which are its scaffolding, and with `everything` the others too."""
+    functions, home = program.functions, program.packages[program.kernel]
+    while _inline_one(functions, {name for name in functions if everything or program.packages[name] == home}):
+        pass
+    for node in functions.values():
+        drop_aliases(node)
+
+
+def _inline_one(functions: dict[str, ast.FunctionDef], allowed: set[str]) -> bool:
+    uses = [name for node in functions.values() for name in loaded(node)]
+    for caller in functions.values():
+        local = assigned(caller.body) | set(parameters(caller))
+        for number, statement in enumerate(caller.body):
+            call = getattr(statement, "value", None)
+            name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+            if name not in allowed:
+                continue
+            once = uses.count(name) == 1
+            if not once and len(functions[name].body) > 1:
+                continue
+            behind = {one for later in caller.body[number + 1:] for one in loaded(later)}
+            body = inline_statement(statement, functions[name], taken=local, dead=local - behind,
+                                    reserved=(*functions, *_STANDARD))
+            if body is not None:
+                caller.body[number:number + 1] = body
+                if once:
+                    del functions[name]
+                return True
+    return False
+
+
+def _drop_unused(program: Program) -> None:
+    """Remove functions, constants and imports that nothing reaches any more."""
+    needed, todo = {program.kernel}, [program.kernel]
+    names: set[str] = set()
+    while todo:
+        reached = set(loaded(program.functions[todo.pop()]))
+        names |= reached
+        for name in reached & set(program.functions) - needed:
+            needed.add(name)
+            todo.append(name)
+    program.functions = {name: node for name, node in program.functions.items() if name in needed}
+    program.constants = [line for line in program.constants if line.partition(" = ")[0] in names]
+    program.imports = [line for line in program.imports if line.split()[-1] in names]
