@@ -170,14 +170,14 @@ def _simpler_texts(value: str, dtype: str) -> Iterator[str]:
                 yield repr(candidate)
         return
     number_i = int(value)
-    shift = abs(number_i).bit_length() - 1
-    while shift > 0:
-        # Towards zero by halves, then single steps: reaches any minimum in logarithmic time.
-        yield str(number_i - (number_i >> shift << shift) if number_i > 0 else number_i + (-number_i >> 1))
-        yield str((1 << shift) if number_i > 0 else -(1 << shift))
-        shift //= 2
-    yield str(number_i // 2 if number_i > 0 else -(-number_i // 2))
-    yield str(number_i - 1 if number_i > 0 else number_i + 1)
+    # Powers of two are where integer code changes its mind: smallest first, so that the first hit is the minimum.
+    for exponent in range(2, abs(number_i).bit_length() + 1):
+        yield from (str(1 << exponent), str(-(1 << exponent)))
+    # Then towards zero by large steps and small ones: reaches any other minimum in logarithmic time.
+    step = abs(number_i) // 2
+    while step:
+        yield str(number_i - step if number_i > 0 else number_i + step)
+        step //= 2
     yield str(-number_i)
 
 
