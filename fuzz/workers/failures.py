@@ -61,7 +61,7 @@ def classify(error: BaseException, backend: str) -> Failure:
         return Failure(Verdict.DISAGREE, "out_of_bounds", str(bounds), where="memory")
     if names & {"OutOfResources"}:
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
-    if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text:
+    if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text or "can't allocate memory" in text:
         return Failure(Verdict.CRASH, "out_of_memory", head, spent=True)
     if names & {"DeviceAssertion", "DeviceAssertFailed"}:
         return Failure(Verdict.CRASH, "device_assert", head)
