@@ -23,7 +23,9 @@ from fuzz.records import (
     Override,
     Permutation,
     Put,
+    Scattered,
     Small,
+    Sorted,
     Special,
     Sprinkle,
     Tie,
@@ -129,6 +131,28 @@ def _small(h: torch.Tensor, dtype: str, low: int, high: int) -> torch.Tensor:
     return _integers(_below(h, high - low + 1) + low, dtype)
 
 
+def _permutation(seed: int, grid: _Grid) -> torch.Tensor:
+    h = _hash(seed, 1, grid.row, grid.column)
+    # The column in the low bits makes keys distinct, so any sort gives the same order.
+    keys = (h & ~0xFFFF) | (grid.column & 0xFFFF)
+    return torch.argsort(keys, dim=1)
+
+
+def _ascending(values: torch.Tensor, dtype: str) -> torch.Tensor:
+    """Keys (int64) that order bit patterns as numbers, -0.0 below 0.0 and every NaN on top."""
+    info = dtype_info(dtype)
+    width = info.storage_bits
+    if info.kind == "uint" or info.kind == "bool":
+        return values ^ signed(1 << 63) if width == 64 else values & ((1 << width) - 1)
+    number = values if width == 64 else ((values & ((1 << width) - 1)) ^ (1 << (width - 1))) - (1 << (width - 1))
+    if info.kind == "int":
+        return number
+    magnitude = number & ((1 << (width - 1)) - 1)
+    largest = ((1 << info.exponent_bits) - 1) << info.mantissa_bits
+    is_nan = magnitude > largest if info.has_inf else magnitude == (1 << (width - 1)) - 1
+    return torch.where(is_nan, signed((1 << 63) - 1), torch.where(number < 0, -1 - magnitude, magnitude))
+
+
 def _mixture(base: Mixture, dtype: str, grid: _Grid) -> torch.Tensor:
     h = _hash(base.seed, 1, grid.row, grid.column)
     per_row = _hash(base.seed, 2, grid.row, torch.zeros_like(grid.column[:, :1]))
@@ -176,10 +200,7 @@ def _base(base: Base, dtype: str, grid: _Grid) -> torch.Tensor:
             table = _table(special_bits(dtype), grid.device)
             return table[_below(_hash(base.seed, 1, grid.row, grid.column), len(table))]
         case Permutation():
-            h = _hash(base.seed, 1, grid.row, grid.column)
-            # The column in the low bits makes keys distinct, so any sort gives the same order.
-            keys = (h & ~0xFFFF) | (grid.column & 0xFFFF)
-            return _integers(torch.argsort(keys, dim=1), dtype)
+            return _integers(_permutation(base.seed, grid), dtype)
         case Mixture():
             return _mixture(base, dtype, grid)
         case Explicit():
@@ -213,6 +234,13 @@ def _apply(values: torch.Tensor, override: Override, dtype: str, grid: _Grid) ->
             h = _hash(override.seed, 13, grid.row, grid.column)
             source = _below(h * signed(COLUMN), grid.columns)
             return torch.where(_below(h, 1000) < override.per_mille, values.gather(1, source), values)
+        case Sorted():
+            values = grid.full(values)
+            return values.gather(1, torch.argsort(_ascending(values, dtype), dim=1, stable=True))
+        case Scattered():
+            values = grid.full(values)
+            order = _permutation(override.seed, grid).expand(grid.rows, grid.columns)
+            return torch.empty_like(values).scatter_(1, order, values)
 
 
 def patterns(spec: ArraySpec, sizes: dict[str, int], *, device: torch.device) -> torch.Tensor:

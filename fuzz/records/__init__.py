@@ -21,7 +21,9 @@ from fuzz.records.content import (
     Override,
     Permutation,
     Put,
+    Scattered,
     Small,
+    Sorted,
     Special,
     Sprinkle,
     Tie,
@@ -34,7 +36,7 @@ from fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signatur
 __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
     "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
-    "Mixture", "Outcome", "Override", "Permutation", "Put", "RowCounts", "Scalar", "Seconds", "Signature",
-    "Small", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict", "canonical_json", "decode", "digest",
+    "Mixture", "Outcome", "Override", "Permutation", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
+    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict", "canonical_json", "decode", "digest",
     "encode", "pretty_json",
 ]

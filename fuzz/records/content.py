@@ -118,7 +118,18 @@ class TieSprinkle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     per_mille: PerMille = 200
 
 
-Override = Put | Tie | Sprinkle | TieSprinkle
+class Sorted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="sorted"):
+    """Every row ascending: -0.0 before 0.0, NaNs last."""
+
+
+class Scattered(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="scattered"):
+    """Column k of every row moves to column p[k], p being what `Permutation` of the same seed draws: an
+    array of that permutation then lists the columns in their order before."""
+
+    seed: Seed = 0
+
+
+Override = Put | Tie | Sprinkle | TieSprinkle | Sorted | Scattered
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,6 +11,8 @@ from fuzz.strategies.contents import (
     int_divisors,
     nan_patterns,
     offset_contents,
+    pattern_contents,
+    sorted_contents,
     tie_patterns,
     truth_contents,
     weight_contents,
@@ -19,8 +21,10 @@ from fuzz.strategies.dtypes import dtypes
 from fuzz.strategies.layouts import strided_layouts
 from fuzz.strategies.options import launch_options, option_variants
 from fuzz.strategies.ramps import Ramp, integer_ramps
-from fuzz.strategies.shapes import lengths, row_counts, shapes
+from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
 __all__ = ["Ramp", "contents", "dtypes", "index_contents", "int_divisors", "integer_ramps",
-           "launch_options", "lengths", "nan_patterns", "offset_contents", "option_variants", "row_counts",
-           "shapes", "strided_layouts", "tie_patterns", "truth_contents", "weight_contents"]
+           "launch_options", "lengths", "nan_patterns", "offset_contents", "option_variants", "pattern_contents",
+           "row_counts",
+           "row_lengths", "shapes", "sorted_contents", "strided_layouts", "tie_patterns",
+           "truth_contents", "weight_contents"]

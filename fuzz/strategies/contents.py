@@ -1,5 +1,7 @@
 """What is in an array: content terms."""
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from fuzz.records import (
@@ -12,7 +14,9 @@ from fuzz.records import (
     Override,
     Permutation,
     Put,
+    Scattered,
     Small,
+    Sorted,
     Special,
     Sprinkle,
     Tie,
@@ -32,6 +36,7 @@ def _nan_values(dtype: str) -> tuple[str, ...]:
     return ("nan", "-nan", "nan:0x1", f"nan:{(1 << top) - 1:#x}", "-nan:0x1")
 
 
+@cache
 def nan_patterns(*, dtype: str) -> st.SearchStrategy[Override]:
     """NaNs at drawn or random positions, with drawn payload and sign. For float dtypes."""
     values = _nan_values(dtype)
@@ -41,6 +46,7 @@ def nan_patterns(*, dtype: str) -> st.SearchStrategy[Override]:
     )
 
 
+@cache
 def tie_patterns() -> st.SearchStrategy[Override]:
     """Equal elements: two drawn columns, or many random ones."""
     return st.one_of(
@@ -61,6 +67,7 @@ def _edges(dtype: str) -> tuple[str, ...]:
     return (*zeros_and_infinities, tiny, "-" + tiny, repr(info.smallest_normal), repr(float(info.max)))
 
 
+@cache
 def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     """Any content of `dtype`: a base distribution and up to three overrides. nan: NaNs allowed where floats."""
     info = dtype_info(dtype)
@@ -86,6 +93,7 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
                      overrides=st.lists(st.one_of(*overrides), max_size=3).map(tuple))
 
 
+@cache
 def index_contents(*, distinct: bool = True) -> st.SearchStrategy[Content]:
     """Indices that go with values: 0, 1, 2, ... or a permutation, distinct within a row; otherwise also small
     equal ones."""
@@ -95,6 +103,7 @@ def index_contents(*, distinct: bool = True) -> st.SearchStrategy[Content]:
     return st.one_of(*plain)
 
 
+@cache
 def int_divisors(*, dtype: str) -> st.SearchStrategy[Content]:
     """Divisors: sign quadrants, +-1, powers of two and their neighbours, INT_MIN, INT_MAX,
     and isolated zeros (whose lanes the contract leaves open)."""
@@ -114,24 +123,30 @@ def int_divisors(*, dtype: str) -> st.SearchStrategy[Content]:
     return bases
 
 
+@cache
 def truth_contents() -> st.SearchStrategy[Content]:
     """Zeros with few ones: none at all, a single one in a drawn column, or random ones. For any dtype."""
     return st.one_of(
         st.just(Content(base=Constant(value="0"))),
-        st.builds(lambda column: Content(base=Constant(value="0"), overrides=(Put(value="1", column=column),)), _COLUMNS),
+        st.builds(lambda column: Content(base=Constant(value="0"), overrides=(
+            Put(value="1", column=column),)), _COLUMNS),
         st.builds(lambda seed, share: Content(base=Constant(value="0"), overrides=(
             Sprinkle(values=("1",), seed=seed, per_mille=share),)), _SEEDS, st.sampled_from((20, 200, 900, 1000))),
     )
 
 
+@cache
 def offset_contents(*, dtype: str) -> st.SearchStrategy[Content]:
     """Numbers whose spread is small beside their mean: constant rows, a large offset, one outlier. For floats."""
-    spread = st.builds(Iota, start=st.sampled_from((0, 1000, 1_000_000, -1_000_000)), step=st.sampled_from((1, 0, -1)))
+    spread = st.builds(Iota, start=st.sampled_from((0, 1000, 1_000_000, -1_000_000)),
+                       step=st.sampled_from((1, 0, -1)))
     outlier = st.builds(Put, value=st.sampled_from(("1e6", "-1e6", "3e19", "inf", "-inf", "nan")), column=_COLUMNS)
-    return st.builds(Content, base=st.one_of(spread, st.builds(Constant, value=st.sampled_from(("0.1", "1e6", "-3.0")))),
+    constant = st.builds(Constant, value=st.sampled_from(("0.1", "1e6", "-3.0")))
+    return st.builds(Content, base=st.one_of(spread, constant),
                      overrides=st.lists(outlier, max_size=2).map(tuple))
 
 
+@cache
 def weight_contents() -> st.SearchStrategy[Content]:
     """Counts of elements, whole numbers as floats: small ones, empty sets, numbers near 2^24."""
     few = ("0", "1", "2", "16777215", "16777216", "16777217")
@@ -141,3 +156,32 @@ def weight_contents() -> st.SearchStrategy[Content]:
         st.builds(lambda seed, share: Content(base=Constant(value="1"), overrides=(
             Sprinkle(values=few, seed=seed, per_mille=share),)), _SEEDS, st.sampled_from((200, 700, 1000))),
     )
+
+
+@cache
+def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStrategy[Content]:
+    """Rows in ascending order, NaNs last. scattered: then dealt out by the permutation of this seed, so that
+    `Permutation(seed=scattered)` sorts them."""
+    moved: tuple[Override, ...] = () if scattered is None else (Scattered(seed=scattered),)
+    plain = st.builds(Iota, start=st.integers(-300, 300), step=st.sampled_from((1, 0, 2, 7)))
+    ramps = st.builds(lambda base: Content(base=base, overrides=moved), plain)
+    if dtype.startswith(("i", "u")):
+        # A ramp wraps in a narrow type: sort it.
+        ramps = ramps.map(lambda content: Content(base=content.base, overrides=(Sorted(), *moved)))
+    anything = contents(dtype=dtype).map(
+        lambda content: Content(base=content.base, overrides=(*content.overrides, Sorted(), *moved)))
+    return st.one_of(anything, anything, ramps)
+
+
+@cache
+def pattern_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Rows in an order that matters to a sort: ascending, descending, all equal, organ pipe, 0/1; with ties."""
+    ramp = st.builds(Iota, start=st.sampled_from((0, 100)), step=st.sampled_from((1, -1, 0)))
+    pipe = st.builds(lambda half: Content(base=Iota(), overrides=tuple(
+        Tie(source=half - k, to=half + k) for k in range(1, half + 1))), st.sampled_from((1, 2, 4, 8, 16)))
+    zero_one = st.builds(lambda seed: Content(base=Small(seed=seed, low=0, high=1)), _SEEDS)
+    overrides = [tie_patterns(), st.builds(Put, value=st.sampled_from(_edges(dtype)), column=_COLUMNS)]
+    if dtype_info(dtype).is_float:
+        overrides.append(nan_patterns(dtype=dtype))
+    touched = st.builds(Content, base=ramp, overrides=st.lists(st.one_of(*overrides), max_size=2).map(tuple))
+    return st.one_of(touched, pipe, zero_one)

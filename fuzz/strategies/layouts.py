@@ -1,6 +1,7 @@
 """Where in memory: contiguous, permuted, stride 0, steps, gaps, unaligned."""
 
 import itertools
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ _OFFSETS = (0, 1, 4, 3, 16, 7)
 """In elements: 0 and 16 keep any vector width, 4 keeps some, odd ones break all 16-byte alignment."""
 
 
+@cache
 def strided_layouts(
     *, dims: tuple[str, ...], output: bool = False, broadcast: tuple[str, ...] | None = None
 ) -> st.SearchStrategy[Layout]:

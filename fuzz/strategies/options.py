@@ -1,5 +1,7 @@
 """How it is compiled: warps, stages, fp fusion."""
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from fuzz.records import LaunchOptions
@@ -7,6 +9,7 @@ from fuzz.records import LaunchOptions
 _WARPS = (4, 1, 2, 8, 16)
 
 
+@cache
 def launch_options() -> st.SearchStrategy[LaunchOptions]:
     """Options of the main launch; shrinks towards Triton's defaults."""
     table = [LaunchOptions(num_warps=warps, num_stages=stages, enable_fp_fusion=fusion)
@@ -14,6 +17,7 @@ def launch_options() -> st.SearchStrategy[LaunchOptions]:
     return st.sampled_from(table)
 
 
+@cache
 def option_variants() -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
     """Usually none; sometimes one other set of options that must give the same bits."""
     table = [(LaunchOptions(num_warps=warps, num_stages=stages),) for warps in _WARPS for stages in (3, 1)]

@@ -1,5 +1,7 @@
 """How many: lengths around powers of two, row counts, whole shapes."""
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 
@@ -13,6 +15,7 @@ def _interesting(maximum: int) -> list[int]:
     return sorted(n for n in found if 1 <= n <= maximum)
 
 
+@cache
 def lengths(*, maximum: int, empty: bool = True) -> st.SearchStrategy[int]:
     """An axis length up to `maximum`: any number, or a power of two give or take one, or 0 where `empty`.
 
@@ -26,6 +29,14 @@ def lengths(*, maximum: int, empty: bool = True) -> st.SearchStrategy[int]:
     return st.one_of(*choices)
 
 
+@cache
+def row_lengths(*, maximum: int = 512) -> st.SearchStrategy[int]:
+    """An upper limit for `lengths` of rows that are reduced or sorted: mostly short rows, so that many fit
+    into one launch, at times long ones."""
+    return st.sampled_from([n for n in (8, 3, 16, 64, 512) if n <= maximum])
+
+
+@cache
 def row_counts(*, maximum: int) -> st.SearchStrategy[int]:
     """How many independent inputs one launch carries; shrinks towards 1.
 
@@ -37,6 +48,7 @@ def row_counts(*, maximum: int) -> st.SearchStrategy[int]:
     return st.sampled_from([*small, *large[-2:]])
 
 
+@cache
 def shapes(*, rank: int, maximum: int, empty: bool = True) -> st.SearchStrategy[tuple[int, ...]]:
     """`rank` axis lengths whose product stays within `maximum`."""
     if rank < 0:

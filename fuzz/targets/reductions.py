@@ -12,6 +12,7 @@ from fuzz.strategies import (
     lengths,
     option_variants,
     row_counts,
+    row_lengths,
     strided_layouts,
     truth_contents,
 )
@@ -32,7 +33,7 @@ _NEUTRAL = {"prod": 1, "any": 0}
 @st.composite
 def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=_DTYPES[helper]))
-    cols = draw(lengths(maximum=min(512, limits.elements), empty=False))
+    cols = draw(lengths(maximum=min(draw(row_lengths()), limits.elements), empty=False))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
     values = contents(dtype=dtype)
     content = draw(values if helper == "prod" else st.one_of(values, truth_contents()))

@@ -1,7 +1,8 @@
 """Driver for the binary search of values in rows of boundaries.
 
 values, boundary_row and out are (rows, cols); boundaries and sorter are (row, col) arrays of their own, of which every
-value names the row it is looked up in. Stride 0 shares one row, or one boundary, among all.
+value names the row it is looked up in; without an array boundary_row that is the row of the value. Stride 0 shares one
+row, or one boundary, among all.
 """
 
 import triton
@@ -32,9 +33,13 @@ def bucketize_kernel(
     """
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     values = tl.load(values_ptr + row * values_stride_row + col * values_stride_col, mask=mask, other=0)
-    boundary_row = tl.load(
-        boundary_row_ptr + row * boundary_row_stride_row + col * boundary_row_stride_col, mask=mask, other=0
-    ).to(tl.int64)
+    if boundary_row_ptr is None:
+        # Masked lanes search row 0: their own row may not exist.
+        boundary_row = tl.where(mask, row, 0)
+    else:
+        boundary_row = tl.load(
+            boundary_row_ptr + row * boundary_row_stride_row + col * boundary_row_stride_col, mask=mask, other=0
+        ).to(tl.int64)
     found = HELPER(
         values,
         boundaries_ptr,

@@ -57,5 +57,8 @@ def welford_combine(mean_1, m2_1, weight_1, mean_2, m2_2, weight_2):
 def welford(mean, m2, weight, dim):
     """The state of the union along the constexpr axis dim, which is removed; returns (mean, m2, weight)."""
     mean, m2, weight = tl.reduce((mean, m2, weight), dim, welford_combine)
+    # An axis of length 1 was merged with nothing: what an empty set holds is still there.
+    empty = weight == 0
+    mean = tl.where(empty, 0.0, mean)
     # A single infinity among empty sets was merged with nothing, and its m2 is still the 0 of a one-element set.
-    return mean, m2 + nan_unless_finite(mean), weight
+    return mean, tl.where(empty, 0.0, m2 + nan_unless_finite(mean)), weight

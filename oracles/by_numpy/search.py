@@ -80,3 +80,16 @@ def bucketize_defined(
     last = np.take_along_axis(edges, np.maximum(count - 1, 0), axis=-1)
     all_below = (count == 0) | _below(last, found, right)
     return np.asarray(nan_values | (ordered & (clean | all_below))).reshape(values.shape)
+
+
+def bucketize_copies(
+    values: Array, boundary: Array, *, copies: int, right: bool = False, index_dtype: str = "i64"
+) -> Array:
+    """`bucketize` among `copies` equal boundaries per row, of which boundary (rows, 1) holds one."""
+    found, edge = _rows(values, boundary, None)
+    return np.where(_below(edge, found, right), copies, 0).reshape(values.shape).astype(numpy_dtype(index_dtype))
+
+
+def any_bucket(values: Array, *, index_dtype: str = "i64") -> Array:
+    """What `oracles.by_torch.search.bucketize_in_range` makes of every right answer for an unsorted row."""
+    return np.zeros(values.shape, dtype=numpy_dtype(index_dtype))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import FP8, bits_dtype, dtype, name_of_array
+from oracles.dtypes import FP8, bits_dtype, dtype, name_of_array, numpy_dtype
 from oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
@@ -81,3 +81,14 @@ def select_one(x: Array, mask: Array, axis: int = -1, *, keep_dims: bool = False
 def select_one_defined(mask: Array, axis: int = -1, *, keep_dims: bool = False) -> Mask:
     """False where several masks are True in one slice (a violated precondition)."""
     return np.asarray(mask.sum(axis=axis, keepdims=keep_dims) <= 1)
+
+
+def sort_rows(x: Array, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32") -> Pair:
+    """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding."""
+    index = np.broadcast_to(np.arange(x.shape[-1], dtype=numpy_dtype(index_dtype)), x.shape)
+    return sort_with_index(x, index, rnumel=max(x.shape[-1] - padding, 0), descending=descending)
+
+
+def types_kept(x: Array) -> Array:
+    """Both facts of the driver `sort_types`: keys and indices keep their types."""
+    return np.ones(2, dtype=np.int32)

@@ -17,10 +17,15 @@ Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
 
 
+def _either_zero(candidates: Array) -> Array:
+    """The candidates, and once more with the sign of zeros changed: no rule fixes it."""
+    return np.concatenate([candidates, np.where(candidates == 0, -candidates, candidates)])
+
+
 def states(mean: Array, m2: Array, weight: Array) -> State:
     """Of each row of states merged."""
     _, spread, count = welford(mean, m2, weight)
-    return mean_candidates(mean, weight), np.stack([spread, spread]), count
+    return _either_zero(mean_candidates(mean, weight)), _either_zero(np.stack([spread, spread])), count
 
 
 def rows(a: Array, *, accumulator: str) -> State:
@@ -36,7 +41,8 @@ def pairs(mean_1: Array, m2_1: Array, weight_1: Array, mean_2: Array, m2_2: Arra
     _, spread, count = welford(mean, m2, weight, 0)
     alone = (weight != 0).sum(axis=0) == 1
     handed_on = np.where(weight_1 != 0, m2_1, m2_2).astype(np.float64)
-    return mean_candidates(mean, weight, 0), np.stack([spread, np.where(alone, handed_on, spread)]), count
+    spreads = np.stack([spread, np.where(alone, handed_on, spread)])
+    return _either_zero(mean_candidates(mean, weight, 0)), _either_zero(spreads), count
 
 
 def step(value: Array, mean: Array, m2: Array, weight: Array, *, first: bool) -> State:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import torch
 
 from oracles import tolerances
+from oracles.bits import to_float64
 from oracles.by_torch import reductions, welford
-from oracles.dtypes import name_of_tensor, torch_dtype
+from oracles.dtypes import dtype, name_of_tensor, torch_dtype
 
 
 def prod(x: torch.Tensor) -> torch.Tensor:
@@ -55,6 +56,12 @@ def welford_step(
 def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim: int, depth: int) -> Bounds:
     acc = name_of_tensor(mean)
     centre, spread, _ = welford.welford(mean, m2, weight, dim)
-    return (tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc),
-            tolerances.welford_m2_bound(mean, m2, weight, centre, spread, dim, depth=depth, acc=acc),
+    of_m2 = tolerances.welford_m2_bound(mean, m2, weight, centre, spread, dim, depth=depth, acc=acc)
+    # Squared distances times weights may overflow on the way: what comes out then depends on the order.
+    counted = (weight != 0) & torch.isfinite(mean)
+    wide = torch.where(counted, to_float64(mean), 0.0).abs().amax(dim)
+    heaviest = torch.where(weight != 0, to_float64(weight), 0.0).sum(dim)
+    reach = 4 * wide.square() * heaviest.clamp_min(1.0)
+    of_m2 = torch.where(torch.isinf(spread) | ~(reach <= float(dtype(acc).max)), torch.inf, of_m2)
+    return (tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc), of_m2,
             tolerances.sum_bound(weight, dim, acc=acc))

@@ -71,3 +71,21 @@ def bucketize_defined(
     in_order = ~falls.any(-1, keepdim=True)
     defined = in_order & ((numbers == edges.shape[-1]) | all_below)
     return defined.reshape(values.shape) | is_nan(values)
+
+
+def bucketize_copies(
+    values: torch.Tensor, boundary: torch.Tensor, *, copies: int, right: bool = False, index_dtype: str = "i64"
+) -> torch.Tensor:
+    """`bucketize` among `copies` equal boundaries per row, of which boundary (rows, 1) holds one."""
+    below = bucketize(values, boundary, right=right, index_dtype="i64")
+    return (below * copies).to(torch_dtype(index_dtype))
+
+
+def bucketize_in_range(found: torch.Tensor, *, size: int) -> torch.Tensor:
+    """0 for every bucket that exists (0..size), others as they are: all that is promised of unsorted rows."""
+    return torch.where((found >= 0) & (found <= size), torch.zeros_like(found), found)
+
+
+def any_bucket(values: torch.Tensor, *, index_dtype: str = "i64") -> torch.Tensor:
+    """What `bucketize_in_range` makes of every right answer; shape of values."""
+    return torch.zeros(values.shape, dtype=torch_dtype(index_dtype), device=values.device)

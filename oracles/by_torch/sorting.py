@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from oracles.bits import INT64_MAX, from_bits, is_nan, ordered, to_bits
-from oracles.dtypes import FP8, name_of_tensor
+from oracles.dtypes import FP8, name_of_tensor, torch_dtype
 from oracles.errors import OracleError
 
 Pair = tuple[torch.Tensor, torch.Tensor]
@@ -81,3 +81,34 @@ def select_one(
 def select_one_defined(mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False) -> torch.Tensor:
     """False where several masks are True in one slice (a violated precondition)."""
     return mask.to(torch.int64).sum(dim, keepdim=keep_dims) <= 1
+
+
+def _positions(x: torch.Tensor, index_dtype: str) -> torch.Tensor:
+    place = torch.arange(x.shape[-1], device=x.device, dtype=torch_dtype(index_dtype))
+    return place.expand(x.shape).contiguous()
+
+
+def sort_rows(
+    x: torch.Tensor, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32"
+) -> Pair:
+    """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding."""
+    return sort_with_index(
+        x, _positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 0), descending=descending
+    )
+
+
+def sort_rows_defined(x: torch.Tensor, *, padding: int = 0, index_dtype: str = "i32") -> torch.Tensor:
+    """`sort_defined` of the rows that `sort_rows` sorts."""
+    return sort_defined(_positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 0))
+
+
+def canonical_rows(
+    values: torch.Tensor, indices: torch.Tensor, x: torch.Tensor, *, padding: int = 0, descending: bool = False
+) -> Pair:
+    """`canonical_ties` of what `sort_rows` may return for the rows x."""
+    return canonical_ties(values, indices, rnumel=max(x.shape[-1] - padding, 0), descending=descending)
+
+
+def types_kept(x: torch.Tensor) -> torch.Tensor:
+    """Both facts of the driver `sort_types`: keys and indices keep their types."""
+    return torch.ones(2, dtype=torch.int32, device=x.device)

@@ -16,10 +16,15 @@ from oracles.dtypes import torch_dtype
 State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
+def _either_zero(candidates: torch.Tensor) -> torch.Tensor:
+    """The candidates, and once more with the sign of zeros changed: no rule fixes it."""
+    return torch.cat([candidates, torch.where(candidates == 0, -candidates, candidates)])
+
+
 def states(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> State:
     """Of each row of states merged."""
     _, spread, count = welford(mean, m2, weight)
-    return mean_candidates(mean, weight), torch.stack([spread, spread]), count
+    return _either_zero(mean_candidates(mean, weight)), _either_zero(torch.stack([spread, spread])), count
 
 
 def rows(a: torch.Tensor, *, accumulator: str) -> State:
@@ -37,7 +42,8 @@ def pairs(
     _, spread, count = welford(mean, m2, weight, 0)
     alone = (weight != 0).sum(0) == 1
     handed_on = torch.where(weight[0] != 0, to_float64(m2_1), to_float64(m2_2))
-    return mean_candidates(mean, weight, 0), torch.stack([spread, torch.where(alone, handed_on, spread)]), count
+    spreads = torch.stack([spread, torch.where(alone, handed_on, spread)])
+    return _either_zero(mean_candidates(mean, weight, 0)), _either_zero(spreads), count
 
 
 def step(
@@ -49,3 +55,8 @@ def step(
         zero = torch.zeros_like(kept)
         return torch.stack([kept, kept]), torch.stack([zero, zero]), zero + 1
     return pairs(mean, m2, weight, value, torch.zeros_like(m2), torch.ones_like(weight))
+
+
+def step_defined(weight: torch.Tensor, *, first: bool) -> torch.Tensor:
+    """A step that is not the first continues a state that counts; shape of weight."""
+    return torch.ones_like(weight, dtype=torch.bool) if first else weight != 0

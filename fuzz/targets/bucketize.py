@@ -1,0 +1,149 @@
+"""Binary search of values in rows of boundaries.
+
+Forms. `row`: every row of values has its own sorted boundaries (stride 0 shares one row). `sorter`: the
+boundaries lie in any order, and a permutation sorts them. `unsorted`: nothing but the range of the answer is
+promised. `copies`: up to 2^31 - 1 equal boundaries, of which memory holds one, by stride 0.
+"""
+
+from typing import TYPE_CHECKING, Literal
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    sorted_contents,
+    strided_layouts,
+)
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import elementwise_blocks, mutants, triton_type
+from oracles.dtypes import FLOATS, INTEGERS
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = (*INTEGERS, *FLOATS)
+_FORMS = ("row", "copies", "sorter", "unsorted", "row")
+_COPIES = (2**31 - 1, 2**30, 3, 2**30 + 1, 2**30 - 1, 1, 2)
+_DIMS, _EDGES = ("rows", "cols"), ("rows", "edges")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    form = draw(st.sampled_from(_FORMS))
+    dtype = draw(dtypes(among=DTYPES))
+    cols = draw(lengths(maximum=min(64, limits.elements)))
+    edges = 1 if form == "copies" else draw(st.one_of(lengths(maximum=min(130, limits.elements)), st.just(0)))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, edges, 1))))
+    params: dict[str, Scalar] = {"form": form, "right": draw(st.booleans()),
+                                 "index_dtype": draw(st.sampled_from(("i32", "i64", "i32") if form == "copies"
+                                                                 else ("i64", "i32")))}
+    seed = draw(st.integers(0, 2**32 - 1)) if form == "sorter" else None
+    boundaries = contents(dtype=dtype) if form == "unsorted" else sorted_contents(dtype=dtype, scattered=seed)
+    arrays = [
+        ArraySpec(name="values", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                  content=draw(contents(dtype=dtype))),
+        ArraySpec(name="boundaries", dtype=dtype, dims=_EDGES, content=draw(boundaries),
+                  layout=draw(strided_layouts(dims=_EDGES, broadcast=("rows",)))),
+    ]
+    if form == "copies":
+        params["copies"] = draw(st.sampled_from(_COPIES))
+    if seed is not None:
+        arrays.append(ArraySpec(name="sorter", dtype=draw(st.sampled_from(("i64", "i32"))), dims=_EDGES,
+                                content=Content(base=Permutation(seed=seed)),
+                                layout=draw(strided_layouts(dims=_EDGES, broadcast=()))))
+    arrays.append(ArraySpec(name="out", dtype=str(params["index_dtype"]), dims=_DIMS,
+                            layout=draw(strided_layouts(dims=_DIMS, output=True))))
+    return Case(target="helpers.bucketize_binary_search", sizes={"rows": rows, "cols": cols, "edges": edges},
+                arrays=tuple(arrays), params=params, options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _valid(case: Case) -> bool:
+    """One edge stands for all copies; a sorter holds a permutation per row (and its boundaries with it)."""
+    names = {spec.name: spec for spec in case.arrays}
+    form, edges = case.params.get("form"), case.sizes.get("edges", 0)
+    if form == "copies":
+        copies = case.params.get("copies")
+        return edges == 1 and isinstance(copies, int) and 0 < copies < 2**31
+    if form != "sorter":
+        return "sorter" not in names
+    sorter, boundaries = names["sorter"].content, names["boundaries"].content
+    if sorter is None or boundaries is None:
+        return False
+    if isinstance(sorter.base, Explicit):
+        order = [int(value) for value in sorter.base.values]
+        return len(order) % max(edges, 1) == 0 and not sorter.overrides and all(
+            sorted(order[i:i + edges]) == list(range(edges)) for i in range(0, len(order), max(edges, 1)))
+    scattered = [o for o in boundaries.overrides if isinstance(o, Scattered)]
+    return isinstance(sorter.base, Permutation) and not sorter.overrides and (
+        isinstance(boundaries.base, Explicit) or any(o.seed == sorter.base.seed for o in scattered))
+
+
+def _launch(launch: "Launch") -> None:
+    case, params = launch.case, launch.case.params
+    given: dict[str, object] = {}
+    for spec in case.arrays:
+        strides = spec.strides(case.sizes)
+        if spec.dims == _EDGES:
+            given |= {f"{spec.name}_stride_row": strides[0], f"{spec.name}_stride_col": strides[1]}
+    given["boundaries_size"] = case.sizes["edges"]
+    if params["form"] == "copies":
+        given |= {"boundaries_size": params["copies"], "boundaries_stride_col": 0}
+    launch.drive("kernels.drivers.bucketize:bucketize", RIGHT=params["right"],
+                 boundaries_numel=launch.spec("boundaries").span(case.sizes),
+                 INDEX_DTYPE=triton_type(str(params["index_dtype"])), **elementwise_blocks(launch), **given)
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {"out": BIT}
+
+
+def _oracles(case: Case) -> tuple[Reference, ...]:
+    function, arguments = {
+        "unsorted": ("any_bucket", ("values",)),
+        "copies": ("bucketize_copies", ("values", "boundaries", "copies=copies", "right=right")),
+        "sorter": ("bucketize", ("values", "boundaries", "sorter", "right=right")),
+        "row": ("bucketize", ("values", "boundaries", "right=right")),
+    }[str(case.params["form"])]
+    sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
+    return tuple(Reference(source=source, function=f"oracles.by_{source}.search:{function}",
+                           arguments=(*arguments, "index_dtype=index_dtype")) for source in sources)
+
+
+def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
+    form = case.params["form"]
+    if form == "unsorted" or case.sizes["edges"] == 0:
+        return None
+    sorter = ("sorter",) if form == "sorter" else ()
+    return "oracles.by_torch.search:bucketize_defined", ("values", "boundaries", *sorter, "right=right")
+
+
+def _canonical(case: Case) -> Reference | None:
+    if case.params["form"] != "unsorted":
+        return None
+    return Reference(source="torch", function="oracles.by_torch.search:bucketize_in_range",
+                     arguments=("out", "size=edges"))
+
+
+TARGET = Target(
+    name="helpers.bucketize_binary_search", family="helpers", contract="helpers.md §10", dtypes=DTYPES,
+    summary="how many sorted boundaries are below each value",
+    cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, defined=_defined,
+    canonical=_canonical,
+    subjects={"own": "kernels.helpers.bucketize:bucketize_binary_search",
+              "inductor": "kernels.drivers.upstream:bucketize_binary_search"},
+    faults=mutants("bucketize", "bucketize_binary_search", "sides_swapped", "last_boundary_skipped",
+                   "one_probe_too_few", "midpoint_overflow", "nan_boundary_on_top", "nan_value_at_bottom",
+                   "stride_ignored", "row_offset_ignored", "sorter_ignored"),
+    about=lambda case: f"{dtype_info(case.array('values').dtype).kind} {case.params['form']}",
+    simplest={"right": (False, True), "index_dtype": ("i64", "i32"), "copies": tuple(sorted(_COPIES))},
+)

@@ -1,0 +1,145 @@
+"""Welford's mean and sum of squares: one more element, two states, whole rows of states or of elements."""
+
+from typing import TYPE_CHECKING, Literal
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case, Content, Scalar
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    offset_contents,
+    option_variants,
+    row_counts,
+    row_lengths,
+    strided_layouts,
+    weight_contents,
+)
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import elementwise_blocks, mutants, power_of_two, reduction_blocks, subjects, triton_type
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("fp32", "fp64")
+_DIMS = ("rows", "cols")
+_STATE = ("mean", "m2", "weight")
+_MOST_LANES = 64
+_FORMS = {"welford_reduce": ("step", "rows"), "welford_combine": ("pairs",), "welford": ("states", "rows")}
+_ARGUMENTS = {"step": ("value", *_STATE), "rows": ("a",), "states": ("a_mean", "a_m2", "a_weight"),
+              "pairs": ("a_mean", "a_m2", "a_weight", "b_mean", "b_m2", "b_weight")}
+_OUTPUTS = {"step": ("out_mean", "out_m2", "out_weight"), "rows": _STATE, "states": _STATE, "pairs": _STATE}
+_KEYWORDS = {"step": ("first=first",), "rows": ("accumulator=accumulator",)}
+
+
+def _content(name: str, dtype: str) -> st.SearchStrategy[Content]:
+    """Means and elements are anything; m2 is a sum of squares, weights are counts."""
+    if name.endswith("weight"):
+        return weight_contents()
+    if name.endswith("m2"):
+        return st.one_of(weight_contents(), weight_contents(), contents(dtype=dtype))
+    return st.one_of(contents(dtype=dtype), offset_contents(dtype=dtype))
+
+
+@st.composite
+def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
+    form = draw(st.sampled_from(_FORMS[helper]))
+    accumulator = draw(dtypes(among=DTYPES))
+    dtype = draw(dtypes(among=("fp32", "fp16", "bf16"))) if form == "rows" and accumulator == "fp32" else accumulator
+    longest = row_lengths() if form == "rows" else row_lengths(maximum=64)
+    cols = draw(lengths(maximum=min(draw(longest), limits.elements), empty=False))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    arrays = [ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                        content=draw(_content(name, dtype))) for name in _ARGUMENTS[form]]
+    out_dims = ("rows",) if form in ("rows", "states") else _DIMS
+    arrays += [ArraySpec(name=name, dtype=accumulator, dims=out_dims,
+                         layout=draw(strided_layouts(dims=out_dims, output=True))) for name in _OUTPUTS[form]]
+    params: dict[str, Scalar] = {"form": form}
+    if form == "step":
+        params |= {"first": draw(st.booleans()), "first_kind": draw(st.sampled_from(("constexpr", "run_time")))}
+    elif form == "states":
+        params |= {"axis": draw(st.sampled_from((1, 0)))}
+    elif form == "rows":
+        params |= {"accumulator": accumulator, "peeled": draw(st.booleans()),
+                   "lanes": draw(st.sampled_from((1, 2, 4, 16, _MOST_LANES)))}
+    return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
+                options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _valid(case: Case) -> bool:
+    lanes = case.params.get("lanes", 1)
+    return isinstance(lanes, int) and lanes == power_of_two(lanes)
+
+
+def _launch(launch: "Launch") -> None:
+    params = launch.case.params
+    match params["form"]:
+        case "step":
+            first = bool(params["first"])
+            launch.drive("kernels.drivers.welford:welford_step", first_iteration=int(first),
+                         FIRST=first if params["first_kind"] == "constexpr" else None, **elementwise_blocks(launch))
+        case "pairs":
+            launch.drive("kernels.drivers.welford:welford_pairs", **elementwise_blocks(launch))
+        case "states":
+            launch.drive("kernels.drivers.welford:welford_states", **reduction_blocks(launch))
+        case _:
+            from kernels.helpers import welford
+
+            streams = launch.case.target == "helpers.welford_reduce"
+            launch.drive("kernels.drivers.welford:welford_rows", ACCUMULATOR=triton_type(str(params["accumulator"])),
+                         HELPER=launch.helper if streams else welford.welford_reduce,
+                         MERGE=welford.welford if streams else launch.helper,
+                         PEELED=params["peeled"], ROW_BLOCK=4, COL_BLOCK=params["lanes"])
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import SET
+    from oracles.tolerances import RULES
+
+    mean, m2, weight = _OUTPUTS[str(case.params["form"])]
+    return {mean: SET(RULES["welford_mean_bound"]), m2: SET(RULES["welford_m2_bound"]), weight: RULES["sum_bound"]}
+
+
+def _references(case: Case, *, bounds: bool) -> tuple[Reference, ...]:
+    form = str(case.params["form"])
+    arguments = (*_ARGUMENTS[form], *_KEYWORDS.get(form, ()))
+    if bounds:
+        lanes = ("lanes=lanes",) if form == "rows" else ()
+        return (Reference(source="torch", function=f"oracles.by_torch.bounds:welford_{form}",
+                          arguments=arguments + lanes, outputs=_OUTPUTS[form]),)
+    sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
+    return tuple(Reference(source=source, function=f"oracles.by_{source}.welford_answers:{form}", arguments=arguments,
+                           outputs=_OUTPUTS[form]) for source in sources)
+
+
+def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
+    if case.params["form"] != "step":
+        return None
+    return "oracles.by_torch.welford_answers:step_defined", ("weight", "first=first")
+
+
+def _target(helper: str, summary: str, *faults: str) -> Target:
+    return Target(
+        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §7; oracles.md §4",
+        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, valid=_valid, dtypes=DTYPES,
+        subjects=subjects("welford", helper), faults=mutants("welford", helper, *faults),
+        oracles=lambda case: _references(case, bounds=False), bounds=lambda case: _references(case, bounds=True),
+        defined=_defined, about=lambda case: str(case.params["form"]),
+        simplest={"first_kind": ("constexpr", "run_time"), "axis": (1, 0), "peeled": (True, False),
+                  "lanes": (1, 2, 4, 16, _MOST_LANES)},
+        interpreter_elements=1 << 7,
+    )
+
+
+_COMBINE_FAULTS = ("zero_weight_unguarded", "cross_term_missing", "cross_term_sign", "mean_unweighted",
+                   "weights_swapped", "weight_not_added", "equal_infinities")
+
+TARGETS = (
+    _target("welford_reduce", "the state after one more element", "weight_not_reset", "m2_not_reset",
+            "m2_with_old_mean", "m2_sign", "mean_over_old_weight"),
+    _target("welford_combine", "the state of two sets together", *_COMBINE_FAULTS),
+    _target("welford", "the state of all sets along an axis", *_COMBINE_FAULTS),
+)
