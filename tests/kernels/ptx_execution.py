@@ -1,8 +1,10 @@
 """Executes simple PTX on the CPU, one thread after the other, to see what compiled code computes without a GPU.
 
-Covers what element-wise kernels compile to: integer arithmetic, comparison and selection of floats, conversions, predicates,
-branches, global loads and stores. No shared memory, no exchange between threads, no float arithmetic: such
-instructions raise Unsupported rather than guess. What ptxas makes of the PTX is not covered.
+Covers what element-wise kernels compile to: integer arithmetic, the basic operations on fp32 and fp64, comparison,
+selection, conversions, predicates, branches, global loads and stores. No shared memory, no exchange between threads, no
+half-precision arithmetic: such instructions raise Unsupported rather than guess. Float results are right for special values
+and may differ from the hardware in the last place (fma rounds twice, approximate division is exact), and fp32
+subnormals are never flushed. What ptxas makes of the PTX is not covered.
 """
 
 import math
@@ -179,6 +181,23 @@ def integer_result(name: str, modifiers: Sequence[str], numbers: Sequence[int], 
     raise Unsupported(f"{full} on {kind}{bits}")
 
 
+def float_result(name: str, numbers: Sequence[float], opcode: str, bits: int) -> Any:
+    """The result of a basic operation, as numpy's fp32 or fp64."""
+    kind = {32: np.float32, 64: np.float64}.get(bits)
+    if kind is None or "sat" in opcode or ".ftz" in opcode:
+        raise Unsupported(opcode)
+    a, b = np.float64(numbers[0]), np.float64(numbers[1]) if len(numbers) > 1 else np.float64(0)
+    with np.errstate(all="ignore"):
+        if name == "fma":
+            return kind(a * b + np.float64(numbers[2]))
+        if name in ("add", "sub", "mul", "div"):
+            operation = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}[name]
+            return kind(operation(kind(a), kind(b)))
+        if name in ("neg", "abs"):
+            return kind(-a if name == "neg" else abs(a))
+    raise Unsupported(opcode)
+
+
 class Memory:
     """The arrays, each at a base address of its own; an access outside them is Unsupported."""
 
@@ -215,7 +234,7 @@ class Thread:
             return self.special[operand]
         if operand.startswith("%"):
             return UNDEFINED
-        if operand.startswith(("0d", "0f")):
+        if operand.lower().startswith(("0d", "0f")):
             return int(operand[2:], 16)
         return int(operand.rstrip("U"), 0)
 
@@ -250,7 +269,9 @@ class Thread:
             self.write(target, int(compared(modifiers[0], a, b)))
             return
         if kind == "f":
-            raise Unsupported(opcode)
+            result = float_result(name, [as_number(word, kind, bits) for word in words], opcode, bits)
+            self.write(target, int.from_bytes(result.tobytes(), "little"))
+            return
         # A wide product is added to a number of its own width.
         widths = [bits, bits, 2 * bits if modifiers[0] == "wide" else bits, bits]
         result = 0

@@ -1,0 +1,222 @@
+"""Ahead-of-time compilation of every helper and broken variant; run by test_compile.py.
+
+One launch recipe per helper: the driver, the constexprs, the dtypes of its contract.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import triton.language as tl
+from triton.compiler import ASTSource
+
+from kernels.drivers import assertions, elementwise, probes, reduce_rows, select_rows, welford
+from kernels.drivers import frexp as frexp_driver
+from kernels.drivers.record import Driver
+from kernels.drivers.vector_add import vector_add
+from kernels.helpers import assertions as assertion_helpers
+from kernels.helpers import bits, extrema, integer, operators, reductions, select
+from kernels.helpers import probes as probe_helpers
+from kernels.helpers import welford as welford_helpers
+from kernels.helpers.mutant_table import MutantTable
+from kernels.helpers.mutants_assertions import MUTANTS as ASSERTION_MUTANTS
+from kernels.helpers.mutants_bits import MUTANTS as BITS_MUTANTS
+from kernels.helpers.mutants_extrema import MUTANTS as EXTREMA_MUTANTS
+from kernels.helpers.mutants_integer import MUTANTS as INTEGER_MUTANTS
+from kernels.helpers.mutants_probes import MUTANTS as PROBE_MUTANTS
+from kernels.helpers.mutants_reductions import MUTANTS as REDUCTION_MUTANTS
+from kernels.helpers.mutants_select import MUTANTS as SELECT_MUTANTS
+from kernels.helpers.mutants_welford import MUTANTS as WELFORD_MUTANTS
+from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.driver_runs import GFX942, INTEGERS, SM_80, SM_90, SM_100, compile_ahead
+
+TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 64, "FAULT": ""}
+NUMBERS = (*INTEGERS, "bf16", "fp16", "fp32", "fp64")
+INDEX = {name: "i64" for name in ("index", "a_index", "b_index", "out_index")}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a helper is compiled: its driver, the dtypes of its contract (the first is the example), further constexprs."""
+
+    driver: Driver
+    helper: Any
+    dtypes: tuple[str, ...]
+    mutants: Mapping[str, Any]
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    pointers: Mapping[str, str] = field(default_factory=dict)
+
+    def build(self, dtype: str, *, helper: Any = None, target: Any = SM_90, options: Any = None, **values: Any) -> Any:
+        """The compiled object; i1 is stored as bytes. values: constexprs set otherwise."""
+        constexprs = {**TILE, **self.constexprs, **values, "HELPER": self.helper if helper is None else helper}
+        if "BOOL" in self.driver.constexprs:
+            constexprs["BOOL"] = dtype == "i1"
+        stored = "i8" if dtype == "i1" else dtype
+        return compile_ahead(
+            self.driver, stored, target=target, pointers=self.pointers, options=options, constexprs=constexprs
+        )
+
+
+def family(table: MutantTable, module: Any, names: tuple[str, ...], *rest: Any, **more: Any) -> Iterator[Recipe]:
+    driver, dtypes = rest
+    for name in names:
+        yield Recipe(driver, getattr(module, name), dtypes, table[name], **more)
+
+
+FLOATS = ("fp32", "fp64")
+EVERYTHING = ("fp32", "i1", *NUMBERS, "fp8e4nv", "fp8e5")
+REDUCTION = {"AXIS": 1, "PADDING": 0}
+RECIPES = (
+    *family(
+        INTEGER_MUTANTS, integer, ("div_floor_integer", "remainder_integer"),
+        elementwise.elementwise_binary, tuple(INTEGERS),
+    ),
+    *family(EXTREMA_MUTANTS, extrema, ("minimum", "maximum"), elementwise.elementwise_binary, ("i1", *NUMBERS)),
+    *family(
+        EXTREMA_MUTANTS, extrema, ("minimum_with_index", "maximum_with_index"),
+        elementwise.elementwise_pair_with_index, ("i1", *NUMBERS), pointers=INDEX,
+    ),
+    *family(
+        EXTREMA_MUTANTS, extrema, ("min2", "max2"), reduce_rows.reduce_rows, ("i1", *NUMBERS), constexprs=REDUCTION
+    ),
+    *family(
+        EXTREMA_MUTANTS, extrema, ("min_with_index", "max_with_index"), reduce_rows.reduce_rows_with_index,
+        ("i1", *NUMBERS), constexprs={**REDUCTION, "INDEX_PADDING": 2**63 - 1}, pointers=INDEX,
+    ),
+    *family(REDUCTION_MUTANTS, reductions, ("prod",), reduce_rows.reduce_rows, NUMBERS, constexprs=REDUCTION),
+    *family(
+        REDUCTION_MUTANTS, reductions, ("any",), reduce_rows.reduce_rows, ("i1", *INTEGERS), constexprs=REDUCTION
+    ),
+    *family(
+        WELFORD_MUTANTS, welford_helpers, ("welford_reduce",), welford.welford_step, FLOATS, constexprs={"FIRST": None}
+    ),
+    *family(WELFORD_MUTANTS, welford_helpers, ("welford_combine",), welford.welford_pairs, FLOATS),
+    *family(
+        WELFORD_MUTANTS, welford_helpers, ("welford",), welford.welford_states, FLOATS, constexprs={"AXIS": 1}
+    ),
+    *family(BITS_MUTANTS, bits, ("frexp",), frexp_driver.frexp, FLOATS, pointers={"exponent": "i32"}),
+    *family(
+        SELECT_MUTANTS, select, ("select_one",), select_rows.select_rows, EVERYTHING,
+        constexprs={"AXIS": 1, "KEEP_DIMS": False}, pointers={"mask": "i8"},
+    ),
+    *family(
+        ASSERTION_MUTANTS, assertion_helpers, ("device_assert_then",), assertions.assert_then, EVERYTHING,
+        pointers={"condition": "i8"},
+    ),
+    *family(
+        PROBE_MUTANTS, probe_helpers, ("promote_to_tensor",), probes.promote, EVERYTHING,
+        constexprs={"SCALAR": False}, pointers={"facts": "i32"},
+    ),
+    *family(
+        PROBE_MUTANTS, probe_helpers, ("is_floating",), probes.classify, EVERYTHING,
+        constexprs={"SCALAR": True}, pointers={"out": "i8"},
+    ),
+)  # fmt: skip
+OTHER_TARGETS = ((SM_80, "ptx"), (SM_100, "ptx"), (GFX942, "amdgcn"))
+
+
+def check_every_helper() -> None:
+    """On sm_90, for the first and the last dtype of its contract, with one broken variant.
+
+    All dtypes, variants and architectures: checks_compile_all.py.
+    """
+    for recipe in RECIPES:
+        for dtype in (recipe.dtypes[0], recipe.dtypes[-1]):
+            assert "ret;" in recipe.build(dtype).asm["ptx"], (recipe.helper.__name__, dtype)
+        variant = next(iter(recipe.mutants.values()))
+        assert "ret;" in recipe.build(recipe.dtypes[0], helper=variant).asm["ptx"], recipe.helper.__name__
+
+
+def check_other_architectures() -> None:
+    """An element-wise helper, a reduction and the one that takes numbers apart."""
+    for recipe in RECIPES:
+        if recipe.helper in (integer.div_floor_integer, welford_helpers.welford, bits.frexp):
+            for target, stage in OTHER_TARGETS:
+                assert recipe.build(recipe.dtypes[0], target=target).asm[stage], (recipe.helper.__name__, target)
+
+
+def check_loops_and_scalars() -> None:
+    looped = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": float("inf"), "BOOL": False, **TILE}
+    compile_ahead(reduce_rows.reduce_rows_looped, "fp32", constexprs=looped)
+    indexed = {**looped, "HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": 2**62}
+    compile_ahead(reduce_rows.reduce_rows_looped_with_index, "fp32", pointers=INDEX, constexprs=indexed)
+    for peeled in (True, False):
+        values = {"HELPER": welford_helpers.welford_reduce, "MERGE": welford_helpers.welford, "ACCUMULATOR": tl.float32}
+        state = dict.fromkeys(("mean", "m2", "weight"), "fp32")
+        compile_ahead(welford.welford_rows, "fp16", pointers=state, constexprs={**values, "PEELED": peeled, **TILE})
+    for literal in (None, 5):
+        values = {"HELPER": integer.div_floor_integer, "B": literal, "SCALAR_FIRST": False, "BOOL": False, **TILE}
+        compile_ahead(elementwise.elementwise_scalar, "i32", constexprs=values)
+
+
+def check_mixed_signedness_is_refused() -> None:
+    recipe = RECIPES[0]
+    constexprs = {**TILE, "HELPER": recipe.helper, "BOOL": False}
+    build = partial(compile_ahead, recipe.driver, "i32", pointers={"b": "u32"}, constexprs=constexprs)
+    assert "differ in signedness" in compilation_error(build)
+
+
+def check_different_helpers_have_different_cache_keys() -> None:
+    """Otherwise a cached own helper would be run under the name of a broken one."""
+    keys = {}
+    functions = [integer.div_floor_integer, integer.remainder_integer, operators.operator_floordiv]
+    functions += [*INTEGER_MUTANTS["div_floor_integer"].values(), *INTEGER_MUTANTS["remainder_integer"].values()]
+    driver = elementwise.elementwise_binary
+    for function in functions:
+        constexprs = {**TILE, "HELPER": function, "BOOL": False}
+        signature = {name: "constexpr" if name in constexprs else "i32" for name in driver.arguments}
+        source = ASTSource(fn=driver.kernel, signature=signature, constexprs=constexprs)
+        keys[source.hash()] = function
+    assert len(keys) == len(functions)
+
+
+def check_planted_compile_error() -> None:
+    fault = {"FAULT": "compile_error"}
+    for recipe in RECIPES:
+        message = compilation_error(partial(recipe.build, recipe.dtypes[0], **fault))
+        assert "planted_undefined_name" in message, recipe.driver.name
+    build = partial(compile_ahead, vector_add, "fp32", constexprs={"BLOCK": 64, **fault})
+    assert "planted_undefined_name" in compilation_error(build)
+
+
+def check_assertions_exist_only_when_asked_for() -> None:
+    """The helper's own, and the planted one."""
+    assertion = next(recipe for recipe in RECIPES if recipe.helper is assertion_helpers.device_assert_then)
+    assert "__assertfail" in assertion.build("fp32", options={"debug": True}).asm["ptx"]
+    assert "__assertfail" not in assertion.build("fp32").asm["ptx"]
+    other = next(recipe for recipe in RECIPES if recipe.helper is extrema.minimum)
+    for fault, expected in (("runtime_error", True), ("wrong_value", False), ("", False)):
+        assert ("__assertfail" in other.build("fp32", options={"debug": True}, FAULT=fault).asm["ptx"]) is expected
+
+
+def check_floor_helpers_satisfy_the_overflow_sanitizer() -> None:
+    """With debug=True Triton asserts that + and - of ints do not overflow; only the widening checks may remain.
+
+    A helper that relied on wrap-around would fail there on legal operands; see the interpreted check for values.
+    """
+    for name in ("div_floor_integer", "remainder_integer"):
+        recipe = next(recipe for recipe in RECIPES if recipe.helper is getattr(integer, name))
+        assert recipe.build("i32", options={"debug": True, "sanitize_overflow": True}).asm["ptx"]
+
+
+def check_no_flush_to_zero() -> None:
+    """Comparison, selection and decomposition must see subnormals."""
+    for helper in (extrema.minimum, extrema.maximum_with_index, bits.frexp):
+        recipe = next(recipe for recipe in RECIPES if recipe.helper is helper)
+        assert ".ftz" not in recipe.build("fp32").asm["ptx"], helper
+
+
+def check_driver_records_match_their_kernels() -> None:
+    """Every argument of a kernel is an array's pointer or stride, an int, a scalar or a constexpr: no more, no less."""
+    drivers = {recipe.driver.name: recipe.driver for recipe in RECIPES}
+    for module in (elementwise, reduce_rows, welford, probes, select_rows, assertions, frexp_driver):
+        drivers.update({value.name: value for value in vars(module).values() if isinstance(value, Driver)})
+    drivers["vector_add"] = vector_add
+    assert len(drivers) >= 18
+    for name, driver in drivers.items():
+        named = [*driver.integers, *driver.scalars, *driver.constexprs]
+        for array in (*driver.inputs, *driver.outputs):
+            named += [array.pointer, *array.strides]
+        assert sorted(named) == sorted(driver.arguments), name
+        assert {p.name for p in driver.kernel.params if p.is_constexpr} == set(driver.constexprs), name
