@@ -1,61 +1,65 @@
-"""Bare loop: compile and launch kernels that differ, nothing else. Prints kernels per second.
+"""Bare loop: compile and launch the kernels that the harness would, nothing else. Prints kernels per second.
 
-The kernels are those of the targets in `measure.FRESH_TARGETS`: the same drivers and helpers, with fresh
-constants each time, so that the ratio compares like with like.
+The cases come from the same strategies as in a campaign, drawn before the clock starts, and their arrays lie
+in device memory by then. What remains is `kernel[grid](...)` and a synchronisation: no drawing, no content,
+no judging, no messages, nothing on disk but Triton's own cache.
 """
 
-import itertools
 import multiprocessing
+import multiprocessing.synchronize
 import sys
 import time
+from typing import Any
 
 
-def _loop(number: int, seconds: float, ready: "multiprocessing.synchronize.Barrier",  # type: ignore[name-defined]
-          results: "multiprocessing.SimpleQueue[int]") -> None:
+def _loop(number: int, seconds: float, targets: tuple[str, ...], ready: multiprocessing.synchronize.Barrier,
+          results: Any) -> None:
     import torch
-    import triton.language as tl
 
-    from kernels.drivers.elementwise import integer_ramp
-    from kernels.helpers.integer import div_floor_integer, remainder_integer
-    from kernels.helpers.operators import operator_floordiv, operator_mod
+    from fuzz.backends.cuda import CudaRunner
+    from fuzz.backends.launch import Launch, resolve
+    from fuzz.bench.draws import draw_cases
+    from fuzz.content.place import place
+    from fuzz.target import Limits
+    from fuzz.targets import find
 
-    helpers = (operator_floordiv, operator_mod, div_floor_integer, remainder_integer)
-    types = ((tl.int32, torch.int32), (tl.int64, torch.int64), (tl.int16, torch.int16), (tl.int8, torch.int8))
-
-    def launch(serial: int) -> None:
-        dtype, storage = types[serial % 4]
-        out = torch.empty(1024, dtype=storage, device="cuda")
-        helper = helpers[serial // 4 % 4]
-        block = 64 << (serial // 16 % 4)
-        integer_ramp.kernel[(1024 // block,)](
-            out_ptr=out, divisor_ptr=None, start=0, divisor=3, count=1024, HELPER=helper, BLOCK=block, DTYPE=dtype,
-            START=-(serial % 97) - 1, DIVISOR=2 + serial % 50, FAULT="", num_warps=(4, 2, 8, 1)[serial // 64 % 4])
-        torch.cuda.synchronize()
-
-    launch(10_000_000 + number)
+    device, runner = torch.device("cuda"), CudaRunner()
+    prepared = []
+    for name in targets:
+        target = find(name)
+        for case in draw_cases(name, Limits(elements=1 << 14, rows=1 << 10), int(16 * seconds), seed=number):
+            pointers = {spec.name: place(spec, case.sizes, device=device).pointer for spec in case.arrays}
+            prepared.append(Launch(case=case, pointers=pointers, helper=resolve(target.subjects["own"]), fault="",
+                                   planted="", options=case.options, runner=runner))
+    prepared = [launch for group in zip(*(prepared[i::len(targets)] for i in range(len(targets))), strict=False)
+                for launch in group]
+    first = prepared.pop()
+    find(first.case.target).launch(first)
+    torch.cuda.synchronize()
     ready.wait()
     started, done = time.perf_counter(), 0
-    for serial in itertools.count(number * 1_000_003):
+    for launch in prepared:
         if time.perf_counter() - started >= seconds:
             break
-        launch(serial)
-        done += 1
-    results.put(done)
+        find(launch.case.target).launch(launch)
+        torch.cuda.synchronize()
+        done += sum(report.compiled for report in launch.reports)
+    results.put(done / (time.perf_counter() - started))
 
 
 def main() -> None:
-    """Arguments: processes, seconds."""
-    processes, seconds = int(sys.argv[1]), float(sys.argv[2])
+    """Arguments: processes, seconds, target names."""
+    processes, seconds, targets = int(sys.argv[1]), float(sys.argv[2]), tuple(sys.argv[3:])
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(processes)
     results = context.SimpleQueue()
-    running = [context.Process(target=_loop, args=(i, seconds, ready, results)) for i in range(processes)]
+    running = [context.Process(target=_loop, args=(i, seconds, targets, ready, results)) for i in range(processes)]
     for process in running:
         process.start()
     total = sum(results.get() for _ in running)
     for process in running:
         process.join()
-    print(total / seconds)
+    print(total)
 
 
 if __name__ == "__main__":

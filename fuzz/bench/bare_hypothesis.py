@@ -1,5 +1,6 @@
 """Naive loop: Hypothesis draws one input, one launch, one comparison, in one process. Prints inputs per second."""
 
+import contextlib
 import sys
 import time
 
@@ -36,10 +37,8 @@ def main() -> None:
         done += 1
 
     started = time.perf_counter()
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         loop()
-    except KeyboardInterrupt:
-        pass
     print(done / (time.perf_counter() - started))
 
 

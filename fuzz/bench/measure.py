@@ -9,19 +9,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import hypothesis
 import msgspec
-from hypothesis import HealthCheck, Phase, Verbosity
 
 from fuzz.backends import kind
+from fuzz.bench.draws import draw_cases
 from fuzz.campaign.plan import plan_shards
 from fuzz.campaign.record import CampaignOptions, Counts, Plan
-from fuzz.campaign.run import Campaign
+from fuzz.campaign.run import Campaign, Progress
 from fuzz.campaign.store import ShardStore
 from fuzz.errors import TridiffError
 from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small, canonical_json
 from fuzz.target import Limits
-from fuzz.targets import find
 from fuzz.workers import protocol
 from fuzz.workers.pool import Pool, PoolOptions
 
@@ -60,25 +58,11 @@ def run_bench(*, backends: tuple[str, ...], seconds: float, workers: int) -> lis
     return lines
 
 
-def _draws(target_name: str, limits: Limits, number: int) -> list[Case]:
-    found: list[Case] = []
-
-    @hypothesis.seed(1)
-    @hypothesis.settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
-                         verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
-    @hypothesis.given(find(target_name).cases(limits))
-    def collect(case: Case) -> None:
-        found.append(case)
-
-    collect()
-    return found
-
-
 def _draw(seconds: float) -> Measurement:
     started = time.perf_counter()
     number = 0
     while time.perf_counter() - started < min(seconds, 3):
-        number += len(_draws("helpers.div_floor_integer", Limits(elements=1 << 20, rows=1 << 16), 300))
+        number += len(draw_cases("helpers.div_floor_integer", Limits(elements=1 << 20, rows=1 << 16), 300))
     each = (time.perf_counter() - started) / max(number, 1)
     return Measurement(name="Hypothesis draws a case", value=1e3 * each, unit="ms",
                        limit="Hypothesis's own bookkeeping per draw")
@@ -101,7 +85,7 @@ def _overhead(backend: str, seconds: float) -> Measurement:
     """Everything the driver does per case but drawing it: describe it on disk, send, receive, record."""
     from fuzz.records import Verdict
 
-    cases = _draws("helpers.div_floor_integer", Limits(), 100)
+    cases = draw_cases("helpers.div_floor_integer", Limits(), 100)
     worker = _Instant(Outcome(case_digest="0" * 16, target=cases[0].target, subject="own", backend=backend,
                               verdict=Verdict.AGREE))
     with tempfile.TemporaryDirectory() as folder:
@@ -119,15 +103,28 @@ def _overhead(backend: str, seconds: float) -> Measurement:
 
 
 def _campaign(backend: str, targets: tuple[str, ...], workers: int, seconds: float) -> tuple[Counts, float]:
+    """Counts, and the wall seconds from the first to the last case (starting workers left out)."""
     options = CampaignOptions(seconds=seconds, targets=targets, subjects=("own",), backends=(backend,), devices=(0,),
                               workers=workers, seed=1, shrink=False)
     with tempfile.TemporaryDirectory() as folder:
         shards = tuple(msgspec.structs.replace(one, elements=1 << 14, rows=1 << 10)
                        for one in plan_shards(options, known=()))
         campaign = Campaign.start(Plan(id="bench", options=options, shards=shards), root=Path(folder))
-        longest = [0.0]
-        campaign.run(lambda progress: longest.__setitem__(0, progress.elapsed))
-        return campaign.counts(), seconds
+        moments: list[tuple[float, Counts]] = []
+
+        def watch(progress: Progress) -> None:
+            if progress.counts.executed:
+                moments.append((progress.elapsed, progress.counts))
+
+        campaign.run(watch)
+        if len(moments) < 2:
+            raise TridiffError("the measurement is too short to see a rate", fix="give more --seconds")
+        (start, first), (end, last) = moments[0], moments[-1]
+        # Shards end together; the tail in which they finish is left out.
+        busy = [m for m in moments if m[0] <= start + seconds]
+        end, last = busy[-1]
+        spent = max(end - start, 1e-9)
+        return Counts(**{n: getattr(last, n) - getattr(first, n) for n in last.__struct_fields__}), spent
 
 
 def _campaign_rate(backend: str, workers: int, seconds: float) -> list[Measurement]:
@@ -151,7 +148,7 @@ def _bare(script: str, *arguments: str) -> float:
 
 
 def _kernels(workers: int, seconds: float) -> list[Measurement]:
-    bare = _bare("bare_compile", str(workers), str(seconds))
+    bare = _bare("bare_compile", str(workers), str(seconds), *FRESH_TARGETS)
     counts, spent = _campaign("cuda", FRESH_TARGETS, workers, seconds)
     rate = counts.compiled_kernels / spent
     return [Measurement(name=f"bare compile and launch loop, {workers} processes", value=bare, unit="kernels/s",
@@ -190,7 +187,7 @@ def _rows(workers: int, seconds: float) -> list[Measurement]:
 
 def _one_worker(seconds: float) -> tuple[float, float]:
     """Cases and rows per second of one driver with its worker on one target, kernels in use already built."""
-    cases = _draws("helpers.minimum", Limits(elements=1 << 14, rows=1 << 10), 300)
+    cases = draw_cases("helpers.minimum", Limits(elements=1 << 14, rows=1 << 10), 300)
     with Pool(PoolOptions(backend="cuda", spare=False)) as pool:
         for case in cases:
             pool.execute(case, "own")

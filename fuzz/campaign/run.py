@@ -156,7 +156,7 @@ class Campaign:
               results: dict[int, ShardResult], errors: list[str]) -> None:
         try:
             result = future.result()
-        except Exception as error:  # noqa: BLE001  a lost driver must not end the campaign
+        except Exception as error:
             errors.append(f"shard {spec.index} ({spec.target}): {type(error).__name__}: {error}")
             return
         if result.error:

@@ -9,7 +9,6 @@ from fuzz.backends import kind
 from fuzz.campaign.record import Counts, Summary
 from fuzz.records import CorpusEntry
 
-
 SHOWN = 8
 """Findings shown in full after a campaign; the rest by name."""
 

@@ -112,7 +112,8 @@ def _sliced(spec: ArraySpec, sizes: dict[str, int], dim: str, keep: list[int]) -
     if (spec.content is not None and isinstance(spec.content.base, Iota) and dim == "rows"
             and spec.dims[:1] == ("rows",) and keep[-1] - keep[0] == len(keep) - 1):
         ramp = spec.content.base
-        return replace(spec, content=replace(spec.content, base=replace(ramp, start=ramp.start + keep[0] * ramp.per_row)))
+        later = replace(ramp, start=ramp.start + keep[0] * ramp.per_row)
+        return replace(spec, content=replace(spec.content, base=later))
     if spec.content is None or not isinstance(spec.content.base, Explicit) or dim not in spec.dims:
         return spec
     shape = spec.shape(sizes)

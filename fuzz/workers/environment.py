@@ -36,7 +36,7 @@ def _ptxas(arch: int | None) -> str:
 
     try:
         return str(compiler.get_ptxas(arch).version if arch is not None else compiler.get_ptxas().version)
-    except Exception:  # noqa: BLE001  the signature differs between versions; absent is recorded as such
+    except Exception:
         return ""
 
 

@@ -22,6 +22,9 @@ from fuzz.workers import failures, sabotage
 from fuzz.workers.judging import Judged, evidence_of_inputs, judge_outputs, same_bits
 
 
+_NO_ROWS = RowCounts()
+
+
 class Executor:
     """Runs cases on one backend of this process. Not thread-safe; one case at a time."""
 
@@ -107,7 +110,7 @@ class Executor:
                            staging)
         try:
             return (attempt.describe() if inputs_only else attempt.run()), False
-        except BaseException as error:  # noqa: BLE001  every failure of the subject becomes a verdict
+        except BaseException as error:
             if isinstance(error, TridiffError):
                 raise
             failure = failures.classify(error, backend)
@@ -237,7 +240,8 @@ class _Attempt:
             self._lap("judge")
             if different:
                 name, count = different
-                untouched = (buffers[name].logical == buffers[name].poison) & (again[name].logical == again[name].poison)
+                untouched = (buffers[name].logical == buffers[name].poison) & (
+                    again[name].logical == again[name].poison)
                 unwritten = number % 2 == 0 and bool(untouched.any())
                 return self._finding(
                     "unwritten" if unwritten else "nondeterministic", where=name, rows=judged.rows,
@@ -290,7 +294,7 @@ class _Attempt:
         return Signature(target=self.target.name, subject=self.subject.name, verdict=verdict, kind=failure_kind,
                          where=where, about=self.target.about(self.case))
 
-    def _finding(self, failure_kind: str, *, where: str, reason: str, rows: RowCounts = RowCounts(),
+    def _finding(self, failure_kind: str, *, where: str, reason: str, rows: RowCounts = _NO_ROWS,
                  verdict: Verdict = Verdict.DISAGREE, evidence: Evidence | None = None) -> Outcome:
         return self._outcome(verdict, reason=reason, rows=rows, evidence=evidence,
                              signature=self._signature(verdict, failure_kind, where))

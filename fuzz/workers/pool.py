@@ -1,5 +1,6 @@
 """The driver's side: one active worker, one warm spare, and a verdict whatever happens to them."""
 
+import contextlib
 import os
 import selectors
 import signal
@@ -42,7 +43,7 @@ class _Worker:
         self.buffer = b""
         self.environment: Environment | None = None
 
-    def read(self, deadline: float) -> protocol.FromChild | None | TimeoutError:
+    def read(self, deadline: float) -> protocol.FromChild | TimeoutError | None:
         """The next message; None at end of stream; TimeoutError (returned) after the deadline."""
         while b"\n" not in self.buffer:
             left = deadline - time.monotonic()
@@ -255,10 +256,8 @@ class Pool:
 
     def _hung(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str) -> Outcome:
         log = worker.tail()
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._retire(worker)
         reason = f"no answer within {self.options.hang_limit:g} s of stage {stage}; the worker was killed"
         return self._failure(case, subject, backend, Verdict.HANG, stage, reason, log)

@@ -54,7 +54,7 @@ def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close:
         from fuzz.workers import child
 
         code = child.serve(request.address, backend=backend, device=device, memory=memory)
-    except BaseException:  # noqa: BLE001  the child must never return into the zygote's loop
+    except BaseException:
         import traceback
 
         traceback.print_exc()
