@@ -1,0 +1,23 @@
+"""Cases drawn from a target's strategy, outside a campaign."""
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+
+from fuzz.records import Case
+from fuzz.target import Limits
+from fuzz.targets import find
+
+
+def draw_cases(target: str, limits: Limits, number: int, *, seed: int = 1) -> list[Case]:
+    """About `number` cases, the same for the same seed."""
+    found: list[Case] = []
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
+                         verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
+    @hypothesis.given(find(target).cases(limits))
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return found
