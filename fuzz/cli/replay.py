@@ -14,6 +14,7 @@ from fuzz.corpus.replay import ReplayResult, replay
 from fuzz.corpus.store import Corpus
 from fuzz.corpus.table import rich_table, table
 from fuzz.errors import TridiffError
+from fuzz.records import CorpusEntry
 
 EXAMPLES = """**Examples**
 
@@ -39,7 +40,7 @@ def replay_command(
     store = Corpus(corpus)
     everything = list(store.entries())
     if entry:
-        chosen = []
+        chosen: list[CorpusEntry | TridiffError] = []
         for name in entry:
             of_target = [e for e in everything if not isinstance(e, TridiffError) and e.case.target == name]
             chosen += of_target or [store.find(name)]

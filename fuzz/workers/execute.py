@@ -21,7 +21,6 @@ from fuzz.targets import find
 from fuzz.workers import failures, sabotage
 from fuzz.workers.judging import Judged, evidence_of_inputs, judge_outputs, same_bits
 
-
 _NO_ROWS = RowCounts()
 
 
