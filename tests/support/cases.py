@@ -1,0 +1,51 @@
+"""Small cases of real targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, Layout
+
+_PLAIN = Layout()
+
+
+def addition(*, rows: int = 10, dtype: str = "i32", block: int = 4, offset: int = 0) -> Case:
+    """-3, -2, ... plus itself."""
+    ramp = Content(base=Iota(start=-3, step=0, per_row=1))
+    layout = Layout(offset=offset)
+    return Case(target="triton.vector_add", sizes={"rows": rows}, params={"block": block}, arrays=(
+        ArraySpec(name="a", dtype=dtype, dims=("rows",), content=ramp, layout=layout),
+        ArraySpec(name="b", dtype=dtype, dims=("rows",), content=ramp),
+        ArraySpec(name="out", dtype=dtype, dims=("rows",))))
+
+
+def division(a: Sequence[int] = (-1,), b: Sequence[int] = (2,), *, target: str = "helpers.div_floor_integer",
+             dtype: str = "i32") -> Case:
+    """Listed dividends and divisors, one per row."""
+    def array(name: str, values: Sequence[int] | None) -> ArraySpec:
+        content = None if values is None else Content(base=Explicit(values=tuple(str(v) for v in values)))
+        return ArraySpec(name=name, dtype=dtype, dims=("rows", "cols"), content=content)
+
+    return Case(target=target, sizes={"rows": len(a), "cols": 1}, params={"form": "blocks"},
+                arrays=(array("a", a), array("b", b), array("out", None)))
+
+
+def ramp(*, start: int, divisor: int, rows: int = 1, block: int = 1, start_kind: str = "constexpr",
+         divisor_kind: str = "constexpr", dtype: str = "i32", target: str = "helpers.div_floor_integer") -> Case:
+    """start, start + 1, ... divided by one divisor, the dividend computed in the kernel."""
+    return Case(
+        target=target, sizes={"rows": rows},
+        params={"form": "ramp", "block": block, "start_kind": start_kind, "divisor_kind": divisor_kind},
+        arrays=(
+            ArraySpec(name="a", dtype=dtype, dims=("rows",),
+                      content=Content(base=Iota(start=start, step=0, per_row=1))),
+            ArraySpec(name="b", dtype=dtype, dims=("rows",), content=Content(base=Constant(value=str(divisor))),
+                      layout=Layout(broadcast=() if divisor_kind == "loaded" else ("rows",))),
+            ArraySpec(name="out", dtype=dtype, dims=("rows",))))
+
+
+def reduction(target: str, base: Base, *, rows: int = 1, cols: int = 2, dtype: str = "fp32", axis: int = 1) -> Case:
+    """`min2` or `max2` of a matrix."""
+    return Case(target=target, sizes={"rows": rows, "cols": cols}, params={"axis": axis}, arrays=(
+        ArraySpec(name="a", dtype=dtype, dims=("rows", "cols"), content=Content(base=base), layout=_PLAIN),
+        ArraySpec(name="out", dtype=dtype, dims=("rows",))))

@@ -1,0 +1,324 @@
+"""Workers are expendable: every fault gives its verdict, and the next case is judged as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fuzz.errors import TridiffError
+from fuzz.records import ArraySpec, Case, Layout, Verdict
+from fuzz.workers import protocol
+from fuzz.workers.pool import Pool, PoolOptions
+from tests.support.cases import addition, division, ramp
+
+ENDLESS = 2.0
+"""Hang limit of these pools in seconds; nothing else here takes that long after the first case."""
+
+
+@pytest.fixture(scope="module", params=["interpreter", "compile:sm_90"])
+def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    with Pool(PoolOptions(backend=request.param, hang_limit=60)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def interpreter() -> Iterator[Pool]:
+    with Pool(PoolOptions(backend="interpreter", hang_limit=60)) as made:
+        yield made
+
+
+def hang_limit(pool: Pool, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "options", PoolOptions(backend=pool.options.backend, hang_limit=seconds))
+
+
+def recovers(pool: Pool) -> None:
+    outcome = pool.execute(addition(), "own")
+    assert (outcome.verdict, outcome.signature) == (Verdict.AGREE, None)
+
+
+PROCESS_FAULTS = [
+    ("segfault", Verdict.CRASH, "SIGSEGV"),
+    ("illegal_address", Verdict.CRASH, "SIGSEGV"),
+    ("device_assert", Verdict.CRASH, "device_assert"),
+    ("out_of_memory", Verdict.CRASH, "out_of_memory"),
+    ("worker_killed", Verdict.CRASH, "SIGKILL"),
+    ("endless_kernel", Verdict.HANG, "launch"),
+]
+
+
+@pytest.mark.parametrize("fault, verdict, kind", PROCESS_FAULTS)
+def test_a_process_fault_is_its_verdict_and_the_next_case_agrees(
+        pool: Pool, fault: str, verdict: Verdict, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if verdict is Verdict.HANG:
+        recovers(pool)
+        hang_limit(pool, ENDLESS, monkeypatch)
+    case = addition()
+    outcome = pool.execute(case, f"own+fault:{fault}")
+    assert outcome.verdict is verdict
+    assert outcome.signature is not None
+    assert outcome.signature.kind == kind
+    assert outcome.signature.subject == f"own+fault:{fault}"
+    assert outcome.signature.about == "int"
+    assert (outcome.case_digest, outcome.backend) == (case.digest, pool.options.backend)
+    assert outcome.reason and "\n" not in outcome.reason
+    monkeypatch.undo()
+    recovers(pool)
+
+
+def test_a_hang_is_killed_within_its_limit_and_named_after_its_stage(
+        interpreter: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    recovers(interpreter)
+    victim = interpreter._ready().pid
+    hang_limit(interpreter, 0.7, monkeypatch)
+    outcome = interpreter.execute(addition(), "own+fault:endless_kernel")
+    assert outcome.reason == "no answer within 0.7 s of stage launch; the worker was killed"
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{victim}").exists():
+        assert time.monotonic() < deadline, "the hung worker still lives"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("pool, fault, verdict, kind", [
+    ("interpreter", "compile_error", Verdict.COMPILE_ERROR, None),
+    ("interpreter", "runtime_error", Verdict.CRASH, "device_assert"),
+    ("interpreter", "wrong_value", Verdict.DISAGREE, "value"),
+    ("compile:sm_90", "compile_error", Verdict.COMPILE_ERROR, None),
+    # Nothing runs ahead of time, so nothing can be wrong with what it computes.
+    ("compile:sm_90", "runtime_error", Verdict.AGREE, None),
+    ("compile:sm_90", "wrong_value", Verdict.AGREE, None),
+], indirect=["pool"])
+def test_faults_of_the_hook(pool: Pool, fault: str, verdict: Verdict, kind: str | None) -> None:
+    outcome = pool.execute(division((7,), (2,)), f"own+fault:{fault}")
+    assert outcome.verdict is verdict, outcome.reason
+    assert (outcome.signature is None) == (verdict is Verdict.AGREE)
+    if kind is not None:
+        assert outcome.signature is not None and outcome.signature.kind == kind
+    recovers(pool)
+
+
+def test_a_wrong_value_carries_its_evidence(interpreter: Pool) -> None:
+    outcome = interpreter.execute(division((4, -1, 9), (2, 2, 4)), "own+fault:trunc_for_floor")
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None
+    assert outcome.signature.key == (
+        "helpers.div_floor_integer | own+fault:trunc_for_floor | disagree | value | out | int blocks")
+    assert outcome.failing_rows == (1,)
+    assert (outcome.rows.agree, outcome.rows.disagree, outcome.rows.judged) == (2, 1, 3)
+    assert outcome.rows.by_oracle == {"torch": 3, "numpy": 3}
+    evidence = outcome.evidence
+    assert evidence is not None and evidence.whole and evidence.row == 1
+    assert evidence.inputs == {"a": ("4", "-1", "9"), "b": ("2", "2", "4")}
+    assert evidence.actual == {"out": ("2", "0", "2")}
+    assert evidence.expected == {"torch": {"out": ("2", "-1", "2")}, "numpy": {"out": ("2", "-1", "2")}}
+
+
+def test_out_of_bounds_writes_are_seen(interpreter: Pool) -> None:
+    outcome = interpreter.execute(addition(), "own+fault:mask_off_by_one")
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None and outcome.signature.kind == "out_of_bounds"
+
+
+def test_an_oversized_case_is_refused_with_one_line(pool: Pool) -> None:
+    with pytest.raises(TridiffError) as refusal:
+        pool.execute(addition(rows=10**13), "own")
+    assert str(refusal.value) == ("array a would take 40,000,000,000,000 bytes (10,000,000,000,000 elements); "
+                                  "keep every array within 268,435,456 elements")
+    recovers(pool)
+
+
+@pytest.mark.parametrize("case, subject, message", [
+    (replace(addition(), target="nowhere"), "own", "unknown target 'nowhere'"),
+    (addition(), "nobody", "triton.vector_add has no subject 'nobody'"),
+    (addition(), "own+fault:nothing", "triton.vector_add has no fault 'nothing'"),
+    (replace(ramp(start=-1, divisor=2), params={"form": "ramp", "block": 3}), "own",
+     "helpers.div_floor_integer does not accept this case"),
+    (replace(addition(), arrays=(*addition().arrays, ArraySpec(name="a", dtype="i32", dims=()))), "own",
+     "case names an array twice"),
+])
+def test_what_cannot_be_run_is_refused_and_the_worker_lives(
+        interpreter: Pool, case: Case, subject: str, message: str) -> None:
+    before = interpreter.deaths
+    with pytest.raises(TridiffError) as refusal:
+        interpreter.execute(case, subject)
+    assert str(refusal.value).startswith(message)
+    assert "\n" not in str(refusal.value)
+    recovers(interpreter)
+    assert interpreter.deaths == before
+
+
+def test_a_worker_killed_from_outside_in_the_middle_of_a_case(interpreter: Pool) -> None:
+    recovers(interpreter)
+    victim = interpreter._ready().pid
+
+    def kill() -> None:
+        time.sleep(0.5)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    outcome = interpreter.execute(addition(), "own+fault:endless_kernel")
+    killer.join()
+    assert outcome.verdict is Verdict.CRASH
+    assert outcome.signature is not None and outcome.signature.kind == "SIGKILL"
+    recovers(interpreter)
+
+
+def test_a_worker_killed_between_two_cases_is_a_verdict_of_the_next_and_no_more(interpreter: Pool) -> None:
+    recovers(interpreter)
+    os.kill(interpreter._ready().pid, signal.SIGKILL)
+    time.sleep(0.2)
+    outcome = interpreter.execute(addition(), "own")
+    assert outcome.verdict is Verdict.CRASH
+    recovers(interpreter)
+
+
+def test_deaths_are_replaced_by_the_warm_spare(interpreter: Pool) -> None:
+    before, measured = interpreter.deaths, len(interpreter.replacement_seconds)
+    for _ in range(5):
+        interpreter.execute(addition(), "own+fault:worker_killed")
+    recovers(interpreter)
+    assert interpreter.deaths == before + 5
+    assert len(interpreter.replacement_seconds) >= measured + 5
+
+
+def test_inputs_are_told_without_launching(interpreter: Pool) -> None:
+    evidence = interpreter.inputs(addition(rows=4, dtype="i8"))
+    assert evidence.inputs == {"a": ("-3", "-2", "-1", "0"), "b": ("-3", "-2", "-1", "0")}
+    # The outputs hold poison: 0xAB.
+    assert evidence.actual == {"out": ("-85",) * 4}
+
+
+def test_wanted_inputs_come_with_an_agreement(interpreter: Pool) -> None:
+    outcome = interpreter.execute(addition(rows=3), "own", want_inputs=True)
+    assert outcome.verdict is Verdict.AGREE
+    assert outcome.evidence is not None and outcome.evidence.actual == {"out": ("-6", "-4", "-2")}
+    assert interpreter.execute(addition(rows=3), "own").evidence is None
+
+
+def test_the_environment_names_what_ran(interpreter: Pool) -> None:
+    environment = interpreter.environment
+    assert environment.backend == "interpreter"
+    assert environment.triton and environment.torch and environment.interpreter_repairs
+    assert environment.driver == ""
+
+
+def test_close_leaves_no_process_behind() -> None:
+    made = Pool(PoolOptions(backend="interpreter"))
+    recovers(made)
+    processes = [made._ready().pid, made._zygote.pid]
+    directory = Path(made._directory.name)
+    made.close()
+    deadline = time.monotonic() + 20
+    while any(_alive(pid) for pid in processes):
+        assert time.monotonic() < deadline, "a process outlives its pool"
+        time.sleep(0.05)
+    assert not directory.exists()
+
+
+def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "driver.py"
+    script.write_text(
+        "import sys, time\n"
+        "from fuzz.workers.pool import Pool, PoolOptions\n"
+        "pool = Pool(PoolOptions(backend='interpreter', spare=False))\n"
+        "print(pool._ready().pid, pool._zygote.pid, flush=True)\n"
+        "time.sleep(120)\n")
+    driver = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])})
+    assert driver.stdout is not None
+    processes = [int(word) for word in driver.stdout.readline().split()]
+    assert len(processes) == 2
+    driver.kill()
+    driver.wait()
+    driver.stdout.close()
+    deadline = time.monotonic() + 20
+    while any(_alive(pid) for pid in processes):
+        assert time.monotonic() < deadline, "a worker outlives its driver"
+        time.sleep(0.05)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/nonexistent")
+    monkeypatch.chdir("/")
+    made = Pool(PoolOptions(backend="interpreter", start_limit=60))
+    try:
+        with pytest.raises(TridiffError) as refusal:
+            made.execute(addition(), "own")
+        assert "No module named 'fuzz" in str(refusal.value)
+        assert str(refusal.value).endswith("run `tridiff doctor`")
+        assert "\n" not in str(refusal.value)
+    finally:
+        made.close()
+
+
+def test_kernel_output_does_not_reach_the_protocol(interpreter: Pool) -> None:
+    """What a case prints lands in the worker's log; the messages travel on a socket of their own."""
+    outcome = interpreter.execute(addition(), "own+fault:segfault")
+    assert outcome.verdict is Verdict.CRASH
+    recovers(interpreter)
+    log = interpreter._ready().log
+    assert log.name.startswith("worker-") and log.exists()
+    descriptors = Path(f"/proc/{interpreter._ready().pid}/fd")
+    assert {os.readlink(descriptors / "1"), os.readlink(descriptors / "2")} == {str(log)}
+
+
+def test_messages_survive_the_wire() -> None:
+    request = protocol.Run(case=addition(), subject="own", backend="interpreter", want_inputs=True)
+    written = protocol.line(request)
+    assert written.count(b"\n") == 1 and written.endswith(b"\n")
+    assert protocol.read_run(written) == request
+    assert protocol.read_child(protocol.line(protocol.Refused(problem="p\nq", fix="f"))) == protocol.Refused(
+        problem="p\nq", fix="f")
+    assert protocol.read_zygote(protocol.line(protocol.Exited(pid=3, status=-9))) == protocol.Exited(pid=3, status=-9)
+
+
+def test_unaligned_and_empty_cases_run(pool: Pool) -> None:
+    assert pool.execute(addition(offset=1), "own").verdict is Verdict.AGREE
+    empty = pool.execute(addition(rows=0), "own")
+    if pool.options.backend == "interpreter":
+        assert (empty.verdict, empty.rows.judged) == (Verdict.AGREE, 0)
+    else:
+        assert (empty.verdict, empty.reason) == (Verdict.NOT_CHECKED, "nothing to compile: the launch grid is empty")
+
+
+def test_layouts_do_not_change_the_verdict(interpreter: Pool) -> None:
+    odd = Layout(offset=7, gap=1, step=3)
+    case = addition(rows=33)
+    case = replace(case, arrays=tuple(replace(spec, layout=odd) for spec in case.arrays))
+    assert interpreter.execute(case, "own").verdict is Verdict.AGREE
+    assert interpreter.execute(case, "own+fault:stride_ignored").verdict is Verdict.DISAGREE
+
+
+PARENT = """
+import sys
+import fuzz.cli.app, fuzz.campaign.run, fuzz.campaign.shard, fuzz.targets
+fuzz.targets.all_targets()
+from fuzz.workers.pool import Pool, PoolOptions
+from tests.support.cases import addition
+with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
+    print(pool.execute(addition(), "own").verdict.value)
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"torch", "triton"}))
+"""
+
+
+def test_the_parent_never_imports_torch_or_triton() -> None:
+    root = Path(__file__).parents[3]
+    run = subprocess.run([sys.executable, "-c", PARENT], cwd=root, capture_output=True, text=True, timeout=120,
+                         check=True)
+    assert run.stdout.split("\n")[:2] == ["agree", "[]"]
