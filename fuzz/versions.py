@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 
@@ -22,6 +23,20 @@ def interpreter_module() -> Any:
 def triton_language() -> Any:
     """`triton.language`."""
     return importlib.import_module("triton.language")
+
+
+def libdevice_modules() -> tuple[ModuleType, ...]:
+    """The modules through which kernels reach libdevice functions: the generic one and one per GPU vendor.
+
+    Vendors whose module the installed Triton lacks are left out.
+    """
+    found = []
+    for name in ("", "cuda.", "hip."):
+        try:
+            found.append(importlib.import_module(f"triton.language.extra.{name}libdevice"))
+        except ModuleNotFoundError:
+            continue
+    return tuple(found)
 
 
 def interpreting() -> bool:

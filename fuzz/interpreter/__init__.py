@@ -34,14 +34,15 @@ from fuzz.interpreter.faults import (
     InterpreterFault,
     Location,
     NeverEndingWait,
+    NoStandIn,
     OutOfBounds,
 )
 from fuzz.interpreter.order import ProgramOrder
 from fuzz.interpreter.patching import Patches
 
 __all__ = [
-    "AssumptionViolated", "BlockTruthValue", "DeviceAssertFailed", "InterpreterFault", "Location",
-    "NeverEndingWait", "OutOfBounds", "ProgramOrder", "Repairs", "active", "active_order", "install", "repaired",
+    "AssumptionViolated", "BlockTruthValue", "DeviceAssertFailed", "InterpreterFault", "Location", "NeverEndingWait",
+    "NoStandIn", "OutOfBounds", "ProgramOrder", "Repairs", "active", "active_order", "install", "repaired",
 ]
 
 
@@ -49,7 +50,7 @@ __all__ = [
 class Repairs:
     """Which repairs of the interpreter are in force; all by default.
 
-    libdevice: numpy stand-ins for the libdevice functions, which otherwise return None.
+    libdevice: stand-ins for the libdevice functions, which otherwise return None; a refusal where there is none.
     conversions: correctly rounded, saturating conversions to and from bf16 and fp8.
     narrow_arithmetic: bf16 and fp8 arithmetic, comparisons, reductions and dots on values instead of bit patterns.
     fma: `tl.fma` in fp32 rounds once (3.6.0 only).

@@ -100,7 +100,7 @@ class BufferMap:
         return position if position >= 0 and base <= int(self._ends[position]) else -1
 
     def nearest(self, address: int) -> tuple[Buffer, int] | None:
-        """The buffer closest to `address` and the element index there (below 0 or beyond the end); None without buffers."""
+        """The buffer closest to `address` and the element index there (maybe outside); None without buffers."""
         def distance(buffer: Buffer) -> int:
             return max(buffer.address - address, address - (buffer.address + buffer.size_bytes), 0)
 

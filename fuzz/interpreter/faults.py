@@ -90,5 +90,9 @@ class BlockTruthValue(InterpreterFault):
     """Python asked a block of more than one element for a single truth value."""
 
 
+class NoStandIn(InterpreterFault):
+    """A libdevice function was called that has no stand-in: a limit of the interpreter, no defect of the kernel."""
+
+
 class NeverEndingWait(InterpreterFault):
     """A program waits for memory that only a program after it could change; sequential execution never ends."""

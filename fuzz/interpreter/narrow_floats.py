@@ -114,7 +114,7 @@ def _bf16_from_fp32(values: Array) -> Array:
 
 def _as_float64(values: Array) -> Array:
     """float64 with the same rounding as `values` in any format of at most 50 bits of precision."""
-    if values.dtype.kind != "i" and values.dtype.kind != "u" or values.dtype.itemsize < 8:
+    if (values.dtype.kind != "i" and values.dtype.kind != "u") or values.dtype.itemsize < 8:
         return values.astype(np.float64)
     # 64-bit integers: keep 53 significant bits and fold the rest into the last one ("round to odd").
     unsigned = values.astype(np.uint64)

@@ -30,7 +30,9 @@ def check_fma_rounds_once() -> None:
         expected = [_nearest(Fraction(x) * Fraction(y) + Fraction(z), numpy_type)
                     for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
 
-        def holds(a: torch.Tensor = a, b: torch.Tensor = b, c: torch.Tensor = c, expected: list[float] = expected) -> bool:
+        def holds(
+            a: torch.Tensor = a, b: torch.Tensor = b, c: torch.Tensor = c, expected: list[float] = expected
+        ) -> bool:
             result = torch.empty_like(a)
             fused[(1,)](a, b, c, result, N=512)
             return result.tolist() == expected

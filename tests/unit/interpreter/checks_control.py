@@ -30,7 +30,7 @@ def raised(action: object) -> Exception | None:
     """What calling `action` raises, None for nothing."""
     try:
         action()  # type: ignore[operator]
-    except Exception as error:  # noqa: BLE001 - the caller asserts the type
+    except Exception as error:
         return error
     return None
 

@@ -1,0 +1,95 @@
+"""libdevice in interpreted kernels: stand-ins are planted everywhere, the rest is refused."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import torch
+import triton
+import triton.language as tl
+from torch._inductor.runtime import triton_helpers
+from triton.language.extra import libdevice
+
+from fuzz.interpreter import NoStandIn, Repairs, repaired
+from fuzz.interpreter.libdevice import STAND_INS, stand_ins
+from fuzz.interpreter.trace import Buffer, recording
+from fuzz.versions import libdevice_modules
+
+
+@triton.jit
+def generic(src, dst, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, libdevice.hypot(tl.load(src + i, mask=i < n), 4.0))
+
+
+@triton.jit
+def unused(src, dst, n, N: tl.constexpr):
+    libdevice.hypot(tl.load(src + tl.arange(0, N)), 4.0)
+    tl.store(dst + tl.arange(0, N), 1.0)
+
+
+def hypot(x: tl.tensor, y: tl.tensor) -> tl.tensor:
+    """A stand-in for a stand-in: what the kernel stack's module is expected to look like."""
+    return x * x + y * y
+
+
+def with_module(contents: dict[str, object]) -> ModuleType:
+    """Put a module of stand-ins in place of the kernel stack's."""
+    module = ModuleType(STAND_INS)
+    for name, function in contents.items():
+        function.__module__ = STAND_INS
+        setattr(module, name, function)
+    sys.modules[STAND_INS] = module
+    return module
+
+
+def raised(kernel: object) -> Exception | None:
+    try:
+        kernel[(1,)](torch.ones(4), torch.zeros(4), 4, N=4)  # type: ignore[index]
+    except Exception as error:
+        return error
+    return None
+
+
+def check_function_without_stand_in_is_refused() -> None:
+    before = sys.modules.get(STAND_INS)
+    with_module({})
+    try:
+        with repaired(Repairs().but(libdevice=False)):
+            assert raised(unused) is None, "the stub passes silently when its result is not used"
+        with repaired():
+            for kernel in (generic, unused):
+                fault = raised(kernel)
+                assert isinstance(fault, NoStandIn) and "libdevice.hypot" in str(fault), repr(fault)
+                assert fault.location is not None and fault.location.function == kernel.fn.__name__
+    finally:
+        _restore(before)
+
+
+def check_stand_ins_are_planted_and_removed() -> None:
+    before, stub = sys.modules.get(STAND_INS), libdevice.hypot
+    with_module({"hypot": hypot})
+    try:
+        assert list(stand_ins()) == ["hypot"]
+        result = torch.zeros(4)
+        with repaired():
+            assert all(module.hypot is not stub for module in libdevice_modules())
+            assert triton_helpers.libdevice.hypot is libdevice.hypot
+            buffers = [Buffer.of_tensor("src", torch.ones(4)), Buffer.of_tensor("dst", result)]
+            source = torch.ones(4)
+            buffers[0] = Buffer.of_tensor("src", source)
+            with recording(buffers) as trace:
+                generic[(1,)](source, result, 3, N=4)
+        assert result[:3].tolist() == [17.0] * 3
+        assert [(use.use, use.element) for use in trace.undefined_uses] == [("store", 3)]
+        assert libdevice.hypot is stub
+    finally:
+        _restore(before)
+
+
+def _restore(before: ModuleType | None) -> None:
+    if before is None:
+        del sys.modules[STAND_INS]
+    else:
+        sys.modules[STAND_INS] = before
