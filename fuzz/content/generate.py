@@ -22,6 +22,7 @@ from fuzz.records import (
     Mixture,
     Override,
     Permutation,
+    Pick,
     Put,
     Scattered,
     Small,
@@ -219,6 +220,9 @@ def _apply(values: torch.Tensor, override: Override, dtype: str, grid: _Grid) ->
             if override.row is not None:
                 hit = hit & (grid.row == override.row)
             return torch.where(hit, signed(text.to_bits(override.value, dtype)), values)
+        case Pick():
+            drawn = _below(_hash(override.seed, 17, grid.row, torch.zeros_like(grid.row)), max(grid.columns, 1))
+            return torch.where(grid.column == drawn, signed(text.to_bits(override.value, dtype)), values)
         case Tie():
             if max(override.source, override.to) >= grid.columns:
                 return values

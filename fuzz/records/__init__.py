@@ -20,6 +20,7 @@ from fuzz.records.content import (
     Mixture,
     Override,
     Permutation,
+    Pick,
     Put,
     Scattered,
     Small,
@@ -36,7 +37,7 @@ from fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signatur
 __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
     "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
-    "Mixture", "Outcome", "Override", "Permutation", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
+    "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
     "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict", "canonical_json", "decode", "digest",
     "encode", "pretty_json",
 ]

@@ -118,6 +118,13 @@ class TieSprinkle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     per_mille: PerMille = 200
 
 
+class Pick(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="pick"):
+    """One drawn element of every row becomes `value`."""
+
+    value: ValueText
+    seed: Seed = 0
+
+
 class Sorted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="sorted"):
     """Every row ascending: -0.0 before 0.0, NaNs last."""
 
@@ -129,7 +136,7 @@ class Scattered(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     seed: Seed = 0
 
 
-Override = Put | Tie | Sprinkle | TieSprinkle | Sorted | Scattered
+Override = Put | Pick | Tie | Sprinkle | TieSprinkle | Sorted | Scattered
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

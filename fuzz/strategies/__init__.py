@@ -7,12 +7,15 @@ of two. Each shrinks towards the plain case: one element, contiguous, zeros, def
 
 from fuzz.strategies.contents import (
     contents,
+    exponent_contents,
     index_contents,
     int_divisors,
     nan_patterns,
     offset_contents,
+    one_hot_contents,
     pattern_contents,
     sorted_contents,
+    square_contents,
     tie_patterns,
     truth_contents,
     weight_contents,
@@ -23,8 +26,7 @@ from fuzz.strategies.options import launch_options, option_variants
 from fuzz.strategies.ramps import Ramp, integer_ramps
 from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
-__all__ = ["Ramp", "contents", "dtypes", "index_contents", "int_divisors", "integer_ramps",
-           "launch_options", "lengths", "nan_patterns", "offset_contents", "option_variants", "pattern_contents",
-           "row_counts",
-           "row_lengths", "shapes", "sorted_contents", "strided_layouts", "tie_patterns",
-           "truth_contents", "weight_contents"]
+__all__ = ["Ramp", "contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
+           "integer_ramps", "launch_options", "lengths", "nan_patterns", "offset_contents", "one_hot_contents",
+           "option_variants", "pattern_contents", "row_counts", "row_lengths", "shapes", "sorted_contents",
+           "square_contents", "strided_layouts", "tie_patterns", "truth_contents", "weight_contents"]

@@ -13,6 +13,7 @@ from fuzz.records import (
     Mixture,
     Override,
     Permutation,
+    Pick,
     Put,
     Scattered,
     Small,
@@ -185,3 +186,31 @@ def pattern_contents(*, dtype: str) -> st.SearchStrategy[Content]:
         overrides.append(nan_patterns(dtype=dtype))
     touched = st.builds(Content, base=ramp, overrides=st.lists(st.one_of(*overrides), max_size=2).map(tuple))
     return st.one_of(touched, pipe, zero_one)
+
+
+def one_hot_contents() -> st.SearchStrategy[Content]:
+    """Masks with exactly one True per row, in a drawn place of each or in the first; rarely with none."""
+    nothing = Constant(value="0")
+    drawn = st.builds(lambda seed: Content(base=nothing, overrides=(Pick(value="1", seed=seed),)), _SEEDS)
+    first = st.just(Content(base=nothing, overrides=(Put(value="1"),)))
+    return st.one_of(first, drawn, drawn, drawn, st.just(Content(base=nothing)))
+
+
+def exponent_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Floats of every exponent, powers of two and their neighbours, subnormals."""
+    info = dtype_info(dtype)
+    bias = info.bias
+    powers = tuple(repr(2.0**k) for k in (-bias + 1, -bias, -1, 0, 1, bias))
+    tiny = (repr(info.smallest_subnormal), repr(info.smallest_subnormal * 3), repr(info.smallest_normal))
+    near = (*powers, "0.99999994", "1.0000001", *tiny)
+    every = st.builds(lambda seed: Content(base=Finite(seed=seed, low=-1100, high=1100)), _SEEDS)
+    listed = st.builds(lambda seed: Content(base=Constant(value="1"), overrides=(
+        Sprinkle(values=(*near, *("-" + text for text in near)), seed=seed, per_mille=1000),)), _SEEDS)
+    return st.one_of(every, listed)
+
+
+def square_contents() -> st.SearchStrategy[Content]:
+    """Sums of squares: no negative numbers; tiny and huge ones, at times inf and NaN."""
+    some = ("0", "1e-30", "0.25", "3.5", "1e6", "1e30", "3e38")
+    return st.builds(lambda values, seed: Content(base=Constant(value="0"), overrides=(
+        Sprinkle(values=values, seed=seed, per_mille=1000),)), st.sampled_from((some, (*some, "inf", "nan"))), _SEEDS)

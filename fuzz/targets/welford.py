@@ -14,6 +14,7 @@ from fuzz.strategies import (
     option_variants,
     row_counts,
     row_lengths,
+    square_contents,
     strided_layouts,
     weight_contents,
 )
@@ -40,7 +41,7 @@ def _content(name: str, dtype: str) -> st.SearchStrategy[Content]:
     if name.endswith("weight"):
         return weight_contents()
     if name.endswith("m2"):
-        return st.one_of(weight_contents(), weight_contents(), contents(dtype=dtype))
+        return st.one_of(weight_contents(), square_contents())
     return st.one_of(contents(dtype=dtype), offset_contents(dtype=dtype))
 
 

@@ -51,6 +51,25 @@ def sort_rows_kernel(
     tl.store(out_index_ptr + row * out_index_stride_row + col * out_index_stride_col, order, mask=mask)
 
 
+@triton.jit
+def sort_types_kernel(
+    a_ptr, facts_ptr, cols,
+    HELPER: tl.constexpr, INDEX_DTYPE: tl.constexpr, STABLE: tl.constexpr, DESCENDING: tl.constexpr,
+    BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """facts = (1 if the sorted keys have a's dtype, 1 if the indices have INDEX_DTYPE), as int32.
+
+    A store converts silently, so memory cannot show a wrong result type; the compiler knows it.
+    """
+    lane = tl.arange(0, 2)[None, :]
+    a = load_operand(a_ptr + lane * 0, (lane < cols) & (lane == 0), 0, BOOL)
+    value, order = HELPER(a, lane.to(INDEX_DTYPE), None, None, STABLE, DESCENDING)
+    keys_kept: tl.constexpr = 1 if value.dtype == a.dtype else 0
+    indices_kept: tl.constexpr = 1 if order.dtype == INDEX_DTYPE else 0
+    tl.store(facts_ptr, keys_kept)
+    tl.store(facts_ptr + 1, indices_kept)
+
+
 def whole_row_grid(sizes: Mapping[str, int]) -> Grid:
     """One program per ROW_BLOCK rows. Raises ValueError if a tile cannot span a row."""
     if sizes["COL_BLOCK"] < sizes["cols"]:
@@ -71,6 +90,17 @@ sort_rows = Driver(
         "FAULT",
     ),  # fmt: skip
     grid=whole_row_grid,
+)
+
+
+sort_types = Driver(
+    name="sort_types",
+    kernel=sort_types_kernel,
+    inputs=(Array(name="a", axes=()),),
+    outputs=(Array(name="facts", axes=()),),
+    integers=("cols",),
+    constexprs=("HELPER", "INDEX_DTYPE", "STABLE", "DESCENDING", "BOOL", "FAULT"),
+    grid=lambda sizes: (1, 1, 1),
 )
 
 

@@ -84,9 +84,10 @@ def select_one_defined(mask: Array, axis: int = -1, *, keep_dims: bool = False) 
 
 
 def sort_rows(x: Array, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32") -> Pair:
-    """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding."""
+    """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding
+    (the first one never does)."""
     index = np.broadcast_to(np.arange(x.shape[-1], dtype=numpy_dtype(index_dtype)), x.shape)
-    return sort_with_index(x, index, rnumel=max(x.shape[-1] - padding, 0), descending=descending)
+    return sort_with_index(x, index, rnumel=max(x.shape[-1] - padding, 1), descending=descending)
 
 
 def types_kept(x: Array) -> Array:

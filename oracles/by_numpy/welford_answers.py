@@ -24,8 +24,10 @@ def _either_zero(candidates: Array) -> Array:
 
 def states(mean: Array, m2: Array, weight: Array) -> State:
     """Of each row of states merged."""
-    _, spread, count = welford(mean, m2, weight)
-    return _either_zero(mean_candidates(mean, weight)), _either_zero(np.stack([spread, spread])), count
+    with np.errstate(all="ignore"):
+        _, spread, count = welford(mean, m2, weight)
+        means = mean_candidates(mean, weight)
+    return _either_zero(means), _either_zero(np.stack([spread, spread])), count
 
 
 def rows(a: Array, *, accumulator: str) -> State:
@@ -38,11 +40,13 @@ def rows(a: Array, *, accumulator: str) -> State:
 def pairs(mean_1: Array, m2_1: Array, weight_1: Array, mean_2: Array, m2_2: Array, weight_2: Array) -> State:
     """Of two states each, element-wise."""
     mean, m2, weight = np.stack([mean_1, mean_2]), np.stack([m2_1, m2_2]), np.stack([weight_1, weight_2])
-    _, spread, count = welford(mean, m2, weight, 0)
+    with np.errstate(all="ignore"):
+        _, spread, count = welford(mean, m2, weight, 0)
+        means = mean_candidates(mean, weight, 0)
+        handed_on = np.where(weight_1 != 0, m2_1, m2_2).astype(np.float64)
     alone = (weight != 0).sum(axis=0) == 1
-    handed_on = np.where(weight_1 != 0, m2_1, m2_2).astype(np.float64)
     spreads = np.stack([spread, np.where(alone, handed_on, spread)])
-    return _either_zero(mean_candidates(mean, weight, 0)), _either_zero(spreads), count
+    return _either_zero(means), _either_zero(spreads), count
 
 
 def step(value: Array, mean: Array, m2: Array, weight: Array, *, first: bool) -> State:

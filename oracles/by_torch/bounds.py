@@ -54,14 +54,18 @@ def welford_step(
 
 
 def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim: int, depth: int) -> Bounds:
+    """The formulas of oracles.md §4 with the largest mean in place of the average one.
+
+    A merge computes m1 + (m2 - m1) * r: its error is that of the larger mean, however little that one weighs.
+    """
     acc = name_of_tensor(mean)
-    centre, spread, _ = welford.welford(mean, m2, weight, dim)
-    of_m2 = tolerances.welford_m2_bound(mean, m2, weight, centre, spread, dim, depth=depth, acc=acc)
-    # Squared distances times weights may overflow on the way: what comes out then depends on the order.
+    centre, spread, count = welford.welford(mean, m2, weight, dim)
     counted = (weight != 0) & torch.isfinite(mean)
-    wide = torch.where(counted, to_float64(mean), 0.0).abs().amax(dim)
-    heaviest = torch.where(weight != 0, to_float64(weight), 0.0).sum(dim)
-    reach = 4 * wide.square() * heaviest.clamp_min(1.0)
+    largest = torch.where(counted, to_float64(mean), 0.0).abs().amax(dim)
+    of_mean = tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc)
+    of_mean = torch.where(of_mean > 0, of_mean.maximum(4 * (depth + 4) * tolerances.eps(acc) * largest), of_mean)
+    of_m2 = tolerances.welford_m2_bound(mean, m2, weight, largest, spread, dim, depth=depth, acc=acc)
+    # Squared distances times weights may overflow on the way: what comes out then depends on the order.
+    reach = 4 * largest.square() * count.clamp_min(1.0)
     of_m2 = torch.where(torch.isinf(spread) | ~(reach <= float(dtype(acc).max)), torch.inf, of_m2)
-    return (tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc), of_m2,
-            tolerances.sum_bound(weight, dim, acc=acc))
+    return of_mean, of_m2, tolerances.sum_bound(weight, dim, acc=acc)

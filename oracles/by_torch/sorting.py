@@ -91,22 +91,23 @@ def _positions(x: torch.Tensor, index_dtype: str) -> torch.Tensor:
 def sort_rows(
     x: torch.Tensor, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32"
 ) -> Pair:
-    """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding."""
+    """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding
+    (the first one never does)."""
     return sort_with_index(
-        x, _positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 0), descending=descending
+        x, _positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 1), descending=descending
     )
 
 
 def sort_rows_defined(x: torch.Tensor, *, padding: int = 0, index_dtype: str = "i32") -> torch.Tensor:
     """`sort_defined` of the rows that `sort_rows` sorts."""
-    return sort_defined(_positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 0))
+    return sort_defined(_positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 1))
 
 
 def canonical_rows(
     values: torch.Tensor, indices: torch.Tensor, x: torch.Tensor, *, padding: int = 0, descending: bool = False
 ) -> Pair:
     """`canonical_ties` of what `sort_rows` may return for the rows x."""
-    return canonical_ties(values, indices, rnumel=max(x.shape[-1] - padding, 0), descending=descending)
+    return canonical_ties(values, indices, rnumel=max(x.shape[-1] - padding, 1), descending=descending)
 
 
 def types_kept(x: torch.Tensor) -> torch.Tensor:

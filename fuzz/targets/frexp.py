@@ -1,0 +1,67 @@
+"""Taking a floating-point number apart."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    exponent_contents,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+)
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import elementwise_blocks, mutants, subjects
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("fp32", "fp64")
+_DIMS = ("rows", "cols")
+_OUTPUTS = ("mantissa", "exponent")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=DTYPES))
+    cols = draw(lengths(maximum=min(64, limits.elements)))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    output = strided_layouts(dims=_DIMS, output=True)
+    return Case(
+        target="helpers.frexp", sizes={"rows": rows, "cols": cols},
+        arrays=(ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                          content=draw(st.one_of(contents(dtype=dtype), exponent_contents(dtype=dtype)))),
+                ArraySpec(name="mantissa", dtype=dtype, dims=_DIMS, layout=draw(output)),
+                ArraySpec(name="exponent", dtype="i32", dims=_DIMS, layout=draw(output))),
+        options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    launch.drive("kernels.drivers.frexp:frexp", **elementwise_blocks(launch))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT, NUM
+
+    return {"mantissa": NUM, "exponent": BIT}
+
+
+TARGET = Target(
+    name="helpers.frexp", family="helpers", contract="helpers.md §12", dtypes=DTYPES,
+    summary="mantissa in [0.5, 1) and exponent of a float",
+    cases=_cases, launch=_launch, rules=_rules,
+    oracles=lambda case: (
+        Reference(source="torch", function="oracles.by_torch.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
+        Reference(source="numpy", function="oracles.by_numpy.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
+    ),
+    subjects=subjects("bits", "frexp"),
+    faults=mutants("bits", "frexp", "minus_zero_lost", "subnormal_flushed", "mantissa_from_one", "powers_of_two_up",
+                   "exponent_of_infinity", "sign_lost"),
+    about=lambda case: case.arrays[0].dtype,
+)

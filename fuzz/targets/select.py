@@ -1,0 +1,76 @@
+"""Picking the one marked element of every slice."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    one_hot_contents,
+    option_variants,
+    row_counts,
+    row_lengths,
+    strided_layouts,
+)
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import mutants, reduction_blocks, subjects
+from oracles.dtypes import NAMES
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+_DIMS = ("rows", "cols")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    dtype = draw(dtypes())
+    cols = draw(lengths(maximum=min(draw(row_lengths()), limits.elements), empty=False))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    return Case(
+        target="helpers.select_one", sizes={"rows": rows, "cols": cols},
+        params={"axis": draw(st.sampled_from((1, 0))), "keep_dims": draw(st.booleans())},
+        arrays=(
+            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                      content=draw(contents(dtype=dtype))),
+            ArraySpec(name="mask", dtype="i1", dims=_DIMS, content=draw(one_hot_contents()),
+                      layout=draw(strided_layouts(dims=_DIMS, broadcast=("rows",)))),
+            ArraySpec(name="out", dtype=dtype, dims=("rows",),
+                      layout=draw(strided_layouts(dims=("rows",), output=True))),
+        ),
+        options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    launch.drive("kernels.drivers.select_rows:select_rows", KEEP_DIMS=launch.case.params["keep_dims"],
+                 BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {"out": BIT}
+
+
+TARGET = Target(
+    name="helpers.select_one", family="helpers", contract="helpers.md §13 (select_one)", dtypes=NAMES,
+    summary="the element under the only True of each slice, bit for bit",
+    cases=_cases, launch=_launch, rules=_rules,
+    oracles=lambda case: (
+        Reference(source="torch", function="oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
+        Reference(source="numpy", function="oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),
+    ),
+    defined=lambda case: ("oracles.by_torch.sorting:select_one_defined", ("mask",)),
+    subjects=subjects("select", "select_one"),
+    faults=mutants("select", "select_one", "first_lane", "mask_inverted", "last_lane_ignored", "sum_of_floats",
+                   "top_bit_lost", "low_half_only"),
+    about=lambda case: dtype_info(case.array("a").dtype).kind,
+    simplest={"axis": (1, 0), "keep_dims": (False, True)},
+    interpreter_elements=1 << 8,
+)
