@@ -67,7 +67,7 @@ def _launch(launch: "Launch") -> None:
     indexed = any(spec.name == "out_index" for spec in launch.case.arrays)
     block = _block(cols)
     # Small tiles: a fold over a large one takes the compiler half a second.
-    row_block = max(min(512 // block, 16), 1)
+    row_block = max(min(512 // block, 16, _block(rows)), 1)
     if "axis" not in launch.case.params:
         driver = "elementwise_pair_with_index" if indexed else "elementwise_binary"
         launch.drive(f"kernels.drivers.elementwise:{driver}", ROW_BLOCK=row_block, COL_BLOCK=block, BOOL=boolean)
