@@ -10,6 +10,10 @@ import typer
 from fuzz.cli.options import chosen_backends
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
+from fuzz.records import Verdict
+from fuzz.repro.describe import describe
+from fuzz.repro.rerun import rerun
+from fuzz.repro.script import Script, script
 
 EXAMPLES = """**Examples**
 
@@ -28,22 +32,24 @@ def repro(
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON.")] = False,
 ) -> None:
     """Run a saved finding again. Exit status: 1 it still fails, 0 it does not, 2 it could not be run."""
-    from fuzz.repro import default_backend, describe, rerun, script
-
     found = Corpus(corpus).find(entry)
+    where = chosen_backends([backend])[0] if backend else ""
     if script_file is not None:
-        try:
-            script_file.write_text(script(found))
-        except OSError as error:
-            raise TridiffError(f"{script_file} cannot be written ({error.strerror})", fix="choose another file"
-                               ) from None
-        if not as_json:
-            print(f"wrote {script_file}; run it with: python {script_file}")
+        _write_script(script_file, script(found, subject=subject, backend=where), quiet=as_json)
         raise typer.Exit(0)
-    where = chosen_backends([backend])[0] if backend else default_backend(found)
-    outcome = rerun(found, subject=subject or found.signature.subject, backend=where)
+    again = rerun(found, subject=subject, backend=where)
     if as_json:
-        print(json.dumps(msgspec.to_builtins(outcome)))
+        print(json.dumps(msgspec.to_builtins(again)))
     else:
-        print(describe(found, outcome))
-    raise typer.Exit(1 if outcome.verdict.failed else 0 if outcome.verdict.value == "agree" else 2)
+        print(describe(again))
+    verdict = again.outcome.verdict
+    raise typer.Exit(1 if verdict.failed else 0 if verdict is Verdict.AGREE else 2)
+
+
+def _write_script(path: Path, written: Script, *, quiet: bool) -> None:
+    try:
+        path.write_text(written.text)
+    except OSError as error:
+        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another file") from None
+    if not quiet:
+        print(f"wrote {path} ({written.lines} lines; run here: {written.answer}); run it with: python {path}")
