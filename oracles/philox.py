@@ -16,6 +16,7 @@ import numpy.typing as npt
 from oracles.errors import OracleError
 
 Words = npt.NDArray[np.uint32]
+Seed = int | npt.NDArray[np.int64]
 Quad = tuple[Words, Words, Words, Words]
 
 ROUNDS = 10
@@ -35,7 +36,7 @@ def _words(values: npt.ArrayLike) -> npt.NDArray[np.uint64]:
 
 
 def philox4x32(
-    seed: int,
+    seed: Seed,
     c0: npt.ArrayLike,
     c1: npt.ArrayLike = 0,
     c2: npt.ArrayLike = 0,
@@ -43,7 +44,7 @@ def philox4x32(
     *,
     rounds: int = ROUNDS,
 ) -> Quad:
-    """Four uint32 words per counter. seed: key modulo 2^64. c0..c3: integers of one broadcast shape, modulo
+    """Four uint32 words per counter. seed: key modulo 2^64, or an array of keys that broadcasts. c0..c3: integers of one broadcast shape, modulo
     2^32.
     """
     x0, x1, x2, x3 = np.broadcast_arrays(*(_words(c) for c in (c0, c1, c2, c3)))
@@ -61,13 +62,13 @@ def philox4x32(
     return x0.astype(np.uint32), x1.astype(np.uint32), x2.astype(np.uint32), x3.astype(np.uint32)
 
 
-def randint4x(seed: int, offset: npt.ArrayLike) -> Quad:
+def randint4x(seed: Seed, offset: npt.ArrayLike) -> Quad:
     """The four words of the block at each offset."""
     return philox4x32(seed, offset)
 
 
 def randint64(
-    seed: int, offset: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
+    seed: Seed, offset: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
 ) -> npt.NDArray[np.int64]:
     """int64 in [low, high) per offset: low + (r0 + 2^32 r1) mod (high - low), wrapping; rule BIT.
 
@@ -99,12 +100,12 @@ def uniform(words: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     return np.asarray(folded.astype(np.float32) * UNIFORM_SCALE)
 
 
-def rand(seed: int, offset: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def rand(seed: Seed, offset: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Uniform float32 in [0, 1) per offset; rule BIT."""
     return uniform(philox4x32(seed, offset)[0])
 
 
-def randn(seed: int, offset: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def randn(seed: Seed, offset: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Standard normal per offset by Box-Muller from the first two uniforms, in float64; compare with
     RANDN_RULE.
 
@@ -114,3 +115,23 @@ def randn(seed: int, offset: npt.ArrayLike) -> npt.NDArray[np.float64]:
     first = np.maximum(np.float32(1e-7), uniform(words[0])).astype(np.float64)
     angle = 2.0 * np.pi * uniform(words[1]).astype(np.float64)
     return np.asarray(np.sqrt(-2.0 * np.log(first)) * np.cos(angle))
+
+
+def randint64_rows(
+    seed: npt.NDArray[np.int64],
+    offset: npt.NDArray[Any],
+    low: npt.NDArray[np.int64],
+    high: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """`randint64` of offsets (rows, n) with one seed and one range per row."""
+    return randint64(seed[:, None], offset, low[:, None], high[:, None])
+
+
+def rand_rows(seed: npt.NDArray[np.int64], offset: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """`rand` of offsets (rows, n) with one seed per row."""
+    return rand(seed[:, None], offset)
+
+
+def randn_rows(seed: npt.NDArray[np.int64], offset: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """`randn` of offsets (rows, n) with one seed per row."""
+    return randn(seed[:, None], offset)

@@ -14,6 +14,7 @@ from fuzz.strategies.contents import (
     offset_contents,
     one_hot_contents,
     pattern_contents,
+    range_limits,
     sorted_contents,
     square_contents,
     tie_patterns,
@@ -28,5 +29,5 @@ from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
 __all__ = ["Ramp", "contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
            "integer_ramps", "launch_options", "lengths", "nan_patterns", "offset_contents", "one_hot_contents",
-           "option_variants", "pattern_contents", "row_counts", "row_lengths", "shapes", "sorted_contents",
+           "option_variants", "pattern_contents", "range_limits", "row_counts", "row_lengths", "shapes", "sorted_contents",
            "square_contents", "strided_layouts", "tie_patterns", "truth_contents", "weight_contents"]

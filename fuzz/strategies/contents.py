@@ -177,7 +177,7 @@ def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStr
 @cache
 def pattern_contents(*, dtype: str) -> st.SearchStrategy[Content]:
     """Rows in an order that matters to a sort: ascending, descending, all equal, organ pipe, 0/1; with ties."""
-    ramp = st.builds(Iota, start=st.sampled_from((0, 100)), step=st.sampled_from((1, -1, 0)))
+    ramp = st.builds(Iota, start=st.sampled_from((0, 100, 2**24 - 3)), step=st.sampled_from((1, -1, 0)))
     pipe = st.builds(lambda half: Content(base=Iota(), overrides=tuple(
         Tie(source=half - k, to=half + k) for k in range(1, half + 1))), st.sampled_from((1, 2, 4, 8, 16)))
     zero_one = st.builds(lambda seed: Content(base=Small(seed=seed, low=0, high=1)), _SEEDS)
@@ -214,3 +214,11 @@ def square_contents() -> st.SearchStrategy[Content]:
     some = ("0", "1e-30", "0.25", "3.5", "1e6", "1e30", "3e38")
     return st.builds(lambda values, seed: Content(base=Constant(value="0"), overrides=(
         Sprinkle(values=values, seed=seed, per_mille=1000),)), st.sampled_from((some, (*some, "inf", "nan"))), _SEEDS)
+
+
+def range_limits(*, upper: bool) -> st.SearchStrategy[Content]:
+    """Limits of int64 ranges [low, high), drawn so that most pairs are ranges, many of a span beyond 2^63."""
+    lowest, highest = -(2**63), 2**63 - 1
+    values = (10, 1, 5, 2, highest, 2**62, 2**32 + 1) if upper else (0, -5, 1, lowest, -1, -(2**62), highest - 1)
+    return st.builds(lambda seed: Content(base=Constant(value=str(values[0])), overrides=(
+        Sprinkle(values=tuple(map(str, values)), seed=seed, per_mille=1000),)), _SEEDS)

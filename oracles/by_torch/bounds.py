@@ -67,5 +67,7 @@ def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim:
     of_m2 = tolerances.welford_m2_bound(mean, m2, weight, largest, spread, dim, depth=depth, acc=acc)
     # Squared distances times weights may overflow on the way: what comes out then depends on the order.
     reach = 4 * largest.square() * count.clamp_min(1.0)
-    of_m2 = torch.where(torch.isinf(spread) | ~(reach <= float(dtype(acc).max)), torch.inf, of_m2)
+    # The same goes for what is added to an m2 that has overflowed before.
+    overflowed = ((weight != 0) & torch.isinf(m2)).any(dim) | torch.isinf(spread)
+    of_m2 = torch.where(overflowed | ~(reach <= float(dtype(acc).max)), torch.inf, of_m2)
     return of_mean, of_m2, tolerances.sum_bound(weight, dim, acc=acc)

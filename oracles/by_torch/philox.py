@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from oracles.bits import to_bits
@@ -21,7 +23,7 @@ def _product(word: torch.Tensor, multiplier: int) -> tuple[torch.Tensor, torch.T
     return (product >> 32) & _LOW, product & _LOW
 
 
-def philox4x32(seed: int, offset: torch.Tensor, *, rounds: int = ROUNDS) -> Quad:
+def philox4x32(seed: int | torch.Tensor, offset: torch.Tensor, *, rounds: int = ROUNDS) -> Quad:
     """Four words per offset as int64 in [0, 2^32). offset: any integer type, modulo 2^32. seed: key modulo
     2^64.
     """
@@ -37,7 +39,7 @@ def philox4x32(seed: int, offset: torch.Tensor, *, rounds: int = ROUNDS) -> Quad
 
 
 def randint64(
-    seed: int, offset: torch.Tensor, low: torch.Tensor | int, high: torch.Tensor | int
+    seed: int | torch.Tensor, offset: torch.Tensor, low: torch.Tensor | int, high: torch.Tensor | int
 ) -> torch.Tensor:
     """int64 in [low, high) per offset, as `oracles.philox.randint64`."""
     r0, r1, _, _ = philox4x32(seed, offset)
@@ -55,8 +57,33 @@ def randint64_defined(low: torch.Tensor | int, high: torch.Tensor | int) -> torc
     return torch.as_tensor(low, dtype=torch.int64) < torch.as_tensor(high, dtype=torch.int64)
 
 
-def rand(seed: int, offset: torch.Tensor) -> torch.Tensor:
+def rand(seed: int | torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
     """Uniform float32 in [0, 1) per offset, as `oracles.philox.rand`."""
-    word = philox4x32(seed, offset)[0]
+    return _uniform(philox4x32(seed, offset)[0])
+
+
+def _uniform(word: torch.Tensor) -> torch.Tensor:
     folded = torch.where(word >= 1 << 31, _LOW - word, word)
     return folded.to(torch.float32) * float(UNIFORM_SCALE)
+
+
+def randn(seed: int | torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+    """Standard normal per offset, unrounded float64, as `oracles.philox.randn`."""
+    first, second, _, _ = philox4x32(seed, offset)
+    radius = torch.sqrt(-2.0 * torch.log(_uniform(first).clamp_min(1e-7).to(torch.float64)))
+    return radius * torch.cos(2.0 * math.pi * _uniform(second).to(torch.float64))
+
+
+def randint64_rows(seed: torch.Tensor, offset: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+    """`randint64` of offsets (rows, n) with one seed and one range per row."""
+    return randint64(seed[:, None], offset, low[:, None], high[:, None])
+
+
+def rand_rows(seed: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+    """`rand` of offsets (rows, n) with one seed per row."""
+    return rand(seed[:, None], offset)
+
+
+def randn_rows(seed: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+    """`randn` of offsets (rows, n) with one seed per row."""
+    return randn(seed[:, None], offset)

@@ -1,0 +1,90 @@
+"""Counter-based random numbers, bit for bit: one seed, and for integers one range, per row of offsets."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Bits, Case, Content, Iota
+from fuzz.strategies import (
+    contents,
+    launch_options,
+    lengths,
+    option_variants,
+    range_limits,
+    row_counts,
+    strided_layouts,
+)
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import mutants, power_of_two, subjects
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = {"randint64": ("i64",), "rand": ("fp32",), "randn": ("fp32",)}
+OFFSETS = ("i32", "u32", "i64")
+_ROW, _DIMS = ("rows",), ("rows", "cols")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
+    cols = draw(lengths(maximum=min(256, limits.elements)))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    offset_dtype = draw(st.sampled_from(OFFSETS))
+    ramp = st.builds(Content, base=st.builds(Iota, start=st.sampled_from((0, 1, 2**31 - 8, 2**32 - 8, 2**33)),
+                                             step=st.just(1), per_row=st.sampled_from((0, 256))))
+    offsets = st.one_of(ramp, contents(dtype=offset_dtype))
+    seeds = st.one_of(st.builds(Content, base=st.builds(Bits, seed=st.integers(0, 2**32 - 1))), contents(dtype="i64"))
+    arrays = [
+        ArraySpec(name="seed", dtype="i64", dims=_ROW, content=draw(seeds)),
+        ArraySpec(name="offset", dtype=offset_dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                  content=draw(offsets)),
+    ]
+    if helper == "randint64":
+        for name in ("low", "high"):
+            limit = draw(st.one_of(range_limits(upper=name == "high"), contents(dtype="i64")))
+            arrays.append(ArraySpec(name=name, dtype="i64", dims=_ROW, content=limit,
+                                    layout=draw(strided_layouts(dims=_ROW))))
+    arrays.append(ArraySpec(name="out", dtype=DTYPES[helper][0], dims=_DIMS,
+                            layout=draw(strided_layouts(dims=_DIMS, output=True))))
+    return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
+                options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    driver = "random_integer" if launch.case.target == "helpers.randint64" else "random_real"
+    launch.drive(f"kernels.drivers.random:{driver}", COL_BLOCK=power_of_two(launch.case.sizes["cols"]))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+    from oracles.tolerances import RANDN_RULE
+
+    return {"out": RANDN_RULE if case.target == "helpers.randn" else BIT}
+
+
+def _target(helper: str, summary: str, paths: dict[str, str], *faults: str) -> Target:
+    integers = helper == "randint64"
+    arguments = ("seed", "offset", "low", "high") if integers else ("seed", "offset")
+    return Target(
+        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §9", dtypes=DTYPES[helper],
+        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, subjects=paths,
+        faults=mutants("random", helper, *faults), about=lambda case: f"{case.array('offset').dtype} offsets",
+        oracles=lambda case: (
+            Reference(source="torch", function=f"oracles.by_torch.philox:{helper}_rows", arguments=arguments),
+            Reference(source="numpy", function=f"oracles.philox:{helper}_rows", arguments=arguments),
+        ),
+        defined=lambda case: ("oracles.by_torch.philox:randint64_defined", ("low", "high")) if integers else None,
+        interpreter_elements=1 << 11,
+    )
+
+
+TARGETS = (
+    _target("randint64", "int64 in [low, high) from one Philox block", subjects("random", "randint64"),
+            "high_included", "low_ignored", "halves_reduced_apart", "halves_swapped", "upper_half_dropped",
+            "seed_and_offset_swapped", "seven_rounds", "wide_offset_kept", "signed_remainder"),
+    _target("rand", "uniform fp32 in [0, 1)", {"own": "kernels.helpers.random:rand"},
+            "second_word", "signed", "reaches_one", "seven_rounds", "seed_truncated"),
+    _target("randn", "standard normal fp32 by Box-Muller", {"own": "kernels.helpers.random:randn"},
+            "one_uniform", "sine", "half_circle", "half_variance", "seed_ignored"),
+)
