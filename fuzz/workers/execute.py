@@ -43,6 +43,13 @@ class Executor:
         else:
             self._listen()
 
+    def _repair(self, subject: Subject) -> None:
+        """Own kernels must not use `and`, `or`, `not` on blocks: the interpreter refuses them. Upstream ones do,
+        and what comes out wrong is the finding, so there Python's truth value stands."""
+        from fuzz import interpreter
+
+        interpreter.install(interpreter.Repairs(block_truth=subject.name.startswith("own")))
+
     def _poison_device(self) -> None:
         """Dirty fresh device memory and every scratch allocation, so that reads of either show."""
         import triton
@@ -104,6 +111,8 @@ class Executor:
         if not target.valid(case):
             raise TridiffError(f"{case.target} does not accept this case", fix="draw it with `tridiff fuzz`")
         subject = parse_subject(subject_name, target)
+        if self._kind == "interpreter":
+            self._repair(subject)
         staging = self._staging if fits(case.elements(), len(case.arrays)) else None
         attempt = _Attempt(case, target, subject, backend, self._device, self._runner(backend), stage, want_inputs,
                            staging)
