@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from fuzz.content.text import complexity
+from fuzz.content.text import complexity, from_bits, to_bits
 from fuzz.errors import TridiffError
 from fuzz.records import ArraySpec, Case, Constant, Content, Evidence, Explicit, Iota, LaunchOptions, Layout, Outcome
 from fuzz.shrink.order import simplicity
@@ -218,6 +218,9 @@ def _with_value(case: Case, slot: tuple[int, int], text: str) -> Case:
     index, position = slot
     content = case.arrays[index].content
     assert content is not None
+    if not isinstance(content.base, Iota):
+        # One spelling per value: `0.0`, never `0`, in a float array.
+        text = from_bits(to_bits(text, case.arrays[index].dtype), case.arrays[index].dtype)
     base = content.base
     if isinstance(base, Explicit):
         base = Explicit(values=(*base.values[:position], text, *base.values[position + 1:]))
