@@ -75,6 +75,9 @@ class Target:
     canonical: Callable[[Case], Reference | None] = lambda case: None
     """Where the contract admits several answers: a torch function of outputs (and inputs) that puts every
     admissible one into the same form, which is then judged in place of its `outputs`."""
+    asserts: Callable[[Case], Reference | None] = lambda case: None
+    """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
+    enabled (option `debug`; always in the interpreter)."""
     written: tuple[str, ...] = ()
     """Input arrays that the kernel may write: scratch."""
     valid: Callable[[Case], bool] = lambda case: True

@@ -222,3 +222,14 @@ def range_limits(*, upper: bool) -> st.SearchStrategy[Content]:
     values = (10, 1, 5, 2, highest, 2**62, 2**32 + 1) if upper else (0, -5, 1, lowest, -1, -(2**62), highest - 1)
     return st.builds(lambda seed: Content(base=Constant(value=str(values[0])), overrides=(
         Sprinkle(values=tuple(map(str, values)), seed=seed, per_mille=1000),)), _SEEDS)
+
+
+def true_contents() -> st.SearchStrategy[Content]:
+    """Conditions: true throughout, false in one element of every row or of one row, or random."""
+    true = Constant(value="1")
+    return st.one_of(
+        st.just(Content(base=true)), st.just(Content(base=true)),
+        st.builds(lambda column: Content(base=true, overrides=(Put(value="0", column=column, row=0),)), _COLUMNS),
+        st.builds(lambda seed: Content(base=true, overrides=(Pick(value="0", seed=seed),)), _SEEDS),
+        st.builds(lambda seed: Content(base=Bits(seed=seed)), _SEEDS),
+    )

@@ -166,6 +166,9 @@ class _Attempt:
         if wrong_option:
             return self._outcome(Verdict.NOT_CHECKED, reason=wrong_option)
         self.stage("judge")
+        if self._must_assert():
+            return self._finding("assertion_missing", where="assertion", evidence=evidence_of_inputs(self.case, buffers),
+                                 reason="a device assertion that must stop the launch did not")
         trespass = self._memory_violation(buffers)
         if trespass:
             return self._finding(trespass[0], where=trespass[1], reason=trespass[2],
@@ -282,8 +285,21 @@ class _Attempt:
                                      reason=f"{different[1]} elements of {different[0]} differ under {options}")
         return None
 
+    def _must_assert(self) -> bool:
+        """Whether the contract wants this launch to end in a device assertion. Works on the CPU: the device may
+        be unusable by now."""
+        reference = self.target.asserts(self.case)
+        if reference is None or not (self.case.options.debug or self.runner.backend == "interpreter"):
+            return False
+        inputs = [place(self.case.array(name), self.case.sizes, device=torch.device("cpu")).values
+                  for name in reference.arguments]
+        return bool(resolve(reference.function)(*inputs))
+
     def failed(self, failure: failures.Failure) -> Outcome:
         """The outcome of a launch that raised."""
+        if failure.kind == "device_assert" and self._must_assert():
+            return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must",
+                                 rows=RowCounts(agree=self.case.sizes.get("rows", 1)))
         if failure.verdict is Verdict.NOT_CHECKED:
             return self._outcome(failure.verdict, reason=failure.reason)
         return self._finding(failure.kind, where=failure.where, reason=failure.reason, verdict=failure.verdict)

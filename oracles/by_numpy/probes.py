@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import NAMES, dtype
+from oracles.dtypes import NAMES, dtype, name_of_array
 
 Array = npt.NDArray[Any]
 
@@ -35,3 +35,14 @@ def assertion_fails(condition: Array, active: Array | None = None) -> bool:
     """True if an enabled assertion must stop the launch: some active lane of the condition is False."""
     live = np.ones(np.shape(condition), dtype=bool) if active is None else np.asarray(active, dtype=bool)
     return bool((live & ~np.asarray(condition, dtype=bool)).any())
+
+
+def promote_facts(x: Array, *, scalar: bool) -> Array:
+    """Facts of the driver `promote`: the type is kept, the rank (scalars get 1, blocks keep 2), the bit width."""
+    width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
+    return np.array([1, 1 if scalar else 2, width], dtype=np.int32)
+
+
+def is_floating(x: Array) -> Array:
+    """1 for a float type, else 0, as one i8; whatever the values."""
+    return np.array([IS_FLOATING[name_of_array(x)]], dtype=np.int8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from oracles.bits import from_bits, to_bits
-from oracles.dtypes import name_of_tensor
+from oracles.dtypes import dtype, name_of_tensor
 
 
 def promote_to_tensor(x: torch.Tensor) -> torch.Tensor:
@@ -23,3 +23,15 @@ def assertion_fails(condition: torch.Tensor, active: torch.Tensor | None = None)
     """True if an enabled assertion must stop the launch: some active lane of the condition is False."""
     broken = ~condition if active is None else active & ~condition
     return bool(broken.any())
+
+
+def promote_facts(x: torch.Tensor, *, scalar: bool) -> torch.Tensor:
+    """Facts of the driver `promote`: the type is kept, the rank (scalars get 1, blocks keep 2), the bit width."""
+    rank = 1 if scalar else 2
+    facts = (1, rank, dtype(name_of_tensor(x)).bits)
+    return torch.tensor(facts, dtype=torch.int32, device=x.device)
+
+
+def is_floating(x: torch.Tensor) -> torch.Tensor:
+    """1 for a float type, else 0, as one i8; whatever the values."""
+    return torch.full((1,), int(x.is_floating_point()), dtype=torch.int8, device=x.device)

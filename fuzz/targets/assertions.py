@@ -1,0 +1,61 @@
+"""An assertion inside an expression: it passes a value through, or stops the launch where it is enabled."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case, LaunchOptions
+from fuzz.strategies import contents, dtypes, lengths, row_counts, strided_layouts, true_contents
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import elementwise_blocks, mutants, subjects
+from oracles.dtypes import NAMES
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+_DIMS = ("rows", "cols")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    dtype = draw(dtypes())
+    cols = draw(lengths(maximum=min(64, limits.elements), empty=False))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    options = LaunchOptions(debug=draw(st.booleans()), num_warps=draw(st.sampled_from((4, 1, 8))))
+    return Case(
+        target="helpers.device_assert_then", sizes={"rows": rows, "cols": cols}, options=options,
+        arrays=(
+            ArraySpec(name="condition", dtype="i1", dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                      content=draw(true_contents())),
+            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                      content=draw(contents(dtype=dtype))),
+            ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
+        ))
+
+
+def _launch(launch: "Launch") -> None:
+    launch.drive("kernels.drivers.assertions:assert_then", BOOL=launch.spec("a").dtype == "i1",
+                 **elementwise_blocks(launch))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {"out": BIT}
+
+
+TARGET = Target(
+    name="helpers.device_assert_then", family="helpers", contract="helpers.md §8", dtypes=NAMES,
+    summary="a value passed through unless an enabled assertion fails",
+    cases=_cases, launch=_launch, rules=_rules,
+    oracles=lambda case: (
+        Reference(source="torch", function="oracles.by_torch.probes:device_assert_then", arguments=("condition", "a")),
+        Reference(source="numpy", function="oracles.by_numpy.probes:device_assert_then", arguments=("condition", "a")),
+    ),
+    asserts=lambda case: Reference(source="torch", function="oracles.by_torch.probes:assertion_fails",
+                                   arguments=("condition",), outputs=()),
+    subjects=subjects("assertions", "device_assert_then"),
+    faults=mutants("assertions", "device_assert_then", "assertion_dropped", "condition_inverted",
+                   "all_lanes_must_fail", "result_off_by_one", "result_replaced_where_false"),
+)

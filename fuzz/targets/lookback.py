@@ -1,0 +1,130 @@
+"""Exclusive scans across programs by decoupled look-back: programs are columns, independent scans are rows.
+
+Programs wait for each other, so a defect may show as a hang. The interpreter runs programs one after the
+other in ascending order; only a GPU exercises the waiting.
+"""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case, Constant, Content, Explicit
+from fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
+from fuzz.strategies import lengths as program_counts
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import mutants, subjects, triton_type
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+MOST_PROGRAMS = 10_000
+DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"),
+          "exclusive_scan_decoupled_lookback_64": ("i64", "u64", "fp64")}
+_SELECTING = ("maximum", "second", "first")
+_DIMS = ("rows", "cols")
+
+
+def _combines(dtype: str) -> tuple[str, ...]:
+    return ("add", *_SELECTING, "affine", "affine") if dtype_info(dtype).kind == "uint" else ("add", *_SELECTING)
+
+
+@st.composite
+def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
+    dtype = draw(dtypes(among=DTYPES[helper]))
+    combine = draw(st.sampled_from(_combines(dtype)))
+    most = min(limits.elements, MOST_PROGRAMS)
+    cols = draw(st.one_of(program_counts(maximum=min(most, 64), empty=False), program_counts(maximum=most, empty=False)))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    bits = dtype_info(dtype).bits
+    words = ("rows", "cols", "slots") if bits == 64 else _DIMS
+    # Programs add in an order that differs from launch to launch.
+    repeats = 0 if combine == "add" and dtype_info(dtype).is_float else draw(st.integers(0, 2))
+    return Case(
+        target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols} | ({"slots": 3} if bits == 64 else {}),
+        params={"combine": combine, "value": dtype, "index_dtype": draw(st.sampled_from(("i32", "i64")))},
+        arrays=(
+            ArraySpec(name="values", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                      content=draw(contents(dtype=dtype))),
+            ArraySpec(name="scratch", dtype=f"u{min(2 * bits, 64)}", dims=words, content=Content(base=Constant())),
+            ArraySpec(name="prefix", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
+        ),
+        options=draw(launch_options()), repeats=repeats)
+
+
+def _valid(case: Case) -> bool:
+    """Scratch must be zero and dense; 64-bit scans have three words per program."""
+    value = str(case.params.get("value"))
+    scratch, values = case.array("scratch"), case.array("values")
+    if values.dtype != value or case.params.get("combine") not in _combines(value) or scratch.content is None:
+        return False
+    base = scratch.content.base
+    zero = isinstance(base, Constant) and base.value == "0" or isinstance(base, Explicit) and set(base.values) == {"0"}
+    return zero and not scratch.content.overrides and case.sizes.get("slots", 3) == 3 and scratch.layout.step == 1
+
+
+def _launch(launch: "Launch") -> None:
+    params, sizes = launch.case.params, launch.case.sizes
+    if launch.planted == "dirty_scratch" and not launch.backend.startswith("compile"):
+        import torch
+
+        # Flag 2 everywhere: a prefix that nobody published.
+        words = launch.pointer("scratch")
+        words = words.view(torch.int64 if words.element_size() == 8 else torch.int32)
+        words[:launch.spec("scratch").span(sizes)].fill_(2)
+    value = str(params["value"])
+    bits = dtype_info(value).bits
+    given: dict[str, object] = {"programs": sizes["cols"], "scans": sizes["rows"]}
+    if bits < 64:
+        given |= {"VALUE_AS_UINT": triton_type(f"u{bits}"), "PACK": triton_type(f"u{2 * bits}")}
+    from fuzz.backends.launch import resolve
+
+    launch.drive(f"kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
+                 COMBINE=resolve(f"kernels.drivers.lookback_scan:{params['combine']}"),
+                 INDEX_DTYPE=triton_type(str(params["index_dtype"])), **given)
+
+
+def _summed(case: Case) -> bool:
+    return case.params["combine"] == "add" and dtype_info(str(case.params["value"])).is_float
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+    from oracles.tolerances import RULES
+
+    return {"prefix": RULES["prefix_sum_bound"] if _summed(case) else BIT}
+
+
+def _bounds(case: Case) -> tuple[Reference, ...]:
+    if not _summed(case):
+        return ()
+    return (Reference(source="torch", function="oracles.by_torch.scan:exclusive_sum_bound", outputs=("prefix",),
+                      arguments=("values", "acc=value")),)
+
+
+def _target(helper: str, summary: str, *faults: str) -> Target:
+    return Target(
+        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11",
+        dtypes=DTYPES[helper], cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules,
+        valid=_valid, bounds=_bounds, written=("scratch",), subjects=subjects("lookback", helper),
+        faults={**mutants("lookback", helper, *faults), "dirty_scratch": f"kernels.helpers.lookback:{helper}"},
+        oracles=lambda case: tuple(
+            Reference(source=source, function=f"oracles.by_{source}.scan:exclusive_scan", outputs=("prefix",),
+                      arguments=("values", "combine=combine")) for source in ("torch", "numpy")),
+        defined=lambda case: ("oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
+        about=lambda case: f"{case.params['index_dtype']} index",
+        simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64")},
+        interpreter_elements=48,
+    )
+
+
+TARGETS = (
+    _target("exclusive_scan_decoupled_lookback", "exclusive scan across programs, 16 and 32-bit values",
+            "carry_on_the_right", "block_on_the_left", "inclusive_returned", "exclusive_published",
+            "total_published_as_prefix", "walk_ends_at_total", "walk_passes_prefix", "unpublished_word_accepted",
+            "first_program_adds_zeros"),
+    _target("exclusive_scan_decoupled_lookback_64", "exclusive scan across programs, 64-bit values",
+            "carry_on_the_right", "inclusive_returned", "first_program_adds_zeros", "prefix_slot_always",
+            "one_slot_for_both", "flag_before_value", "flag_without_release", "poll_without_acquire"),
+)

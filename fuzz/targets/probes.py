@@ -1,0 +1,90 @@
+"""Type probes: their answers are types as much as values."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import mutants, power_of_two, subjects
+from oracles.dtypes import NAMES
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+_DIMS = ("rows", "cols")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
+    dtype = draw(dtypes())
+    scalar = draw(st.booleans())
+    rows, cols = (1, 1) if scalar else (draw(lengths(maximum=16, empty=False)), draw(lengths(maximum=32, empty=False)))
+    arrays = [ArraySpec(name="a", dtype=dtype, dims=_DIMS, content=draw(contents(dtype=dtype)),
+                        layout=draw(strided_layouts(dims=_DIMS)))]
+    sizes = {"rows": rows, "cols": cols}
+    if helper == "promote_to_tensor":
+        arrays += [ArraySpec(name="out", dtype=dtype, dims=_DIMS), ArraySpec(name="facts", dtype="i32", dims=("facts",))]
+        sizes["facts"] = 3
+    else:
+        arrays.append(ArraySpec(name="out", dtype="i8", dims=("answer",)))
+        sizes["answer"] = 1
+    return Case(target=f"helpers.{helper}", sizes=sizes, params={"scalar": scalar}, arrays=tuple(arrays),
+                options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _valid(case: Case) -> bool:
+    alone = case.sizes.get("rows") == case.sizes.get("cols") == 1
+    return case.sizes.get("facts", 3) == 3 and case.sizes.get("answer", 1) == 1 and (
+        alone or not case.params.get("scalar"))
+
+
+def _launch(launch: "Launch") -> None:
+    driver = "promote" if launch.case.target == "helpers.promote_to_tensor" else "classify"
+    given: dict[str, object] = {"facts_stride_row": 1} if driver == "promote" else {}
+    launch.drive(f"kernels.drivers.probes:{driver}", SCALAR=launch.case.params["scalar"],
+                 ROW_BLOCK=power_of_two(launch.case.sizes["rows"]), COL_BLOCK=power_of_two(launch.case.sizes["cols"]),
+                 BOOL=launch.spec("a").dtype == "i1", **given)
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {"out": BIT, "facts": BIT}
+
+
+def _promote(case: Case) -> tuple[Reference, ...]:
+    path = "oracles.by_{}.probes:{}"
+    return tuple(
+        Reference(source=source, function=path.format(source, function), arguments=arguments, outputs=outputs)
+        for source in ("torch", "numpy")
+        for function, arguments, outputs in (("promote_to_tensor", ("a",), ("out",)),
+                                             ("promote_facts", ("a", "scalar=scalar"), ("facts",))))
+
+
+TARGETS = (
+    Target(
+        name="helpers.promote_to_tensor", family="helpers", contract="helpers.md §3", dtypes=NAMES,
+        summary="a block of rank 1 or more with the same values and type",
+        cases=lambda limits: _cases("promote_to_tensor", limits), valid=_valid, launch=_launch, rules=_rules,
+        oracles=_promote, subjects=subjects("probes", "promote_to_tensor"),
+        faults=mutants("probes", "promote_to_tensor", "bf16_widened", "bool_widened", "rank_kept",
+                       "minus_zero_lost", "narrow_integers_widened"),
+        about=lambda case: case.array("a").dtype, simplest={"scalar": (True, False)},
+    ),
+    Target(
+        name="helpers.is_floating", family="helpers", contract="helpers.md §3", dtypes=NAMES,
+        summary="whether a type is a float type, at compile time",
+        cases=lambda limits: _cases("is_floating", limits), valid=_valid, launch=_launch, rules=_rules,
+        oracles=lambda case: (
+            Reference(source="torch", function="oracles.by_torch.probes:is_floating", arguments=("a",)),
+            Reference(source="numpy", function="oracles.by_numpy.probes:is_floating", arguments=("a",)),
+        ),
+        subjects=subjects("probes", "is_floating"),
+        faults=mutants("probes", "is_floating", "fp8_forgotten", "bf16_forgotten", "fp64_forgotten",
+                       "bool_counted", "inverted"),
+        about=lambda case: case.array("a").dtype, simplest={"scalar": (True, False)},
+    ),
+)
