@@ -1,4 +1,4 @@
-"""Drivers for element-wise helpers: two operands, one operand and a scalar, two (value, index) pairs, integer ramps.
+"""Drivers for element-wise helpers: two or three operands, one and a scalar, two (value, index) pairs, integer ramps.
 
 All arrays are (rows, cols) with element strides. Program (i, j) handles one ROW_BLOCK x COL_BLOCK tile; lanes beyond
 the array's edge are masked, and their operands are 0 and 1, so that a masked lane never divides by zero.
@@ -96,6 +96,26 @@ def elementwise_scalar_kernel(
 
 
 @triton.jit
+def elementwise_ternary_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    b_ptr, b_stride_row, b_stride_col,
+    c_ptr, c_stride_row, c_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out = HELPER(a, b, c)."""
+    row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
+    b = load_operand(b_ptr + row * b_stride_row + col * b_stride_col, mask, 1, BOOL)
+    c = load_operand(c_ptr + row * c_stride_row + col * c_stride_col, mask, 1, BOOL)
+    result = inject_fault(HELPER(a, b, c), a, b, mask, FAULT)
+    store_result(out_ptr + row * out_stride_row + col * out_stride_col, result, mask)
+
+
+@triton.jit
 def elementwise_pair_with_index_kernel(
     a_ptr, a_stride_row, a_stride_col,
     a_index_ptr, a_index_stride_row, a_index_stride_col,
@@ -131,8 +151,8 @@ def integer_ramp_function(
     """out[k] = HELPER(k + start, divisor) for k < count, the numerator being computed here, not loaded.
 
     The compiler knows that such a numerator is contiguous, and derives from it which quotients are equal: this is the
-    shape in which Triton issue 7749 lives. START is the constexpr start, or None for the run-time `start`. The divisor is
-    the constexpr DIVISOR; else, if divisor_ptr is not None, the contiguous array it points to; else the scalar
+    shape in which Triton issue 7749 lives. START is the constexpr start, or None for the run-time `start`. The divisor
+    is the constexpr DIVISOR; else, if divisor_ptr is not None, the contiguous array it points to; else the scalar
     `divisor`, which the compiler may know to be a multiple of 16 (see the two kernels made of this function).
     Numerator and divisor have the integer type DTYPE; out and divisor arrays are contiguous.
     """
@@ -158,8 +178,8 @@ def integer_ramp_function(
     store_result(out_ptr + position, result, mask)
 
 
-# The scalar arguments of the first kernel are specialised: a launch tells the compiler that a value is a multiple of 16,
-# or that it is 1. Those of the second are not.
+# The scalar arguments of the first kernel are specialised: a launch tells the compiler that a value is a multiple of
+# 16, or that it is 1. Those of the second are not.
 integer_ramp_kernel = triton.jit(integer_ramp_function)
 integer_ramp_unspecialised_kernel = triton.jit(integer_ramp_function, do_not_specialize=["start", "divisor"])
 
@@ -178,6 +198,16 @@ elementwise_binary = Driver(
     name="elementwise_binary",
     kernel=elementwise_binary_kernel,
     inputs=(Array(name="a"), Array(name="b")),
+    outputs=(Array(name="out"),),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
+    grid=tile_grid,
+)
+
+elementwise_ternary = Driver(
+    name="elementwise_ternary",
+    kernel=elementwise_ternary_kernel,
+    inputs=(Array(name="a"), Array(name="b"), Array(name="c")),
     outputs=(Array(name="out"),),
     integers=("rows", "cols"),
     constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
