@@ -102,6 +102,11 @@ def _written_out(search: _Search) -> None:
         values = evidence.inputs.get(spec.name)
         if spec.name not in described or not values or not evidence.whole:
             continue
+        if spec.layout.broadcast and len(set(values)) == 1:
+            # An axis of stride 0 may be what the failure needs: its one value can be told without giving it up.
+            search.accept(_with_array(search.case, index, content=Content(base=Constant(value=values[0])),
+                                      first_row=0), any_order=True)
+            continue
         listed = _with_array(search.case, index, content=Content(base=Explicit(values=values)), first_row=0,
                              layout=replace(spec.layout, broadcast=()))
         search.accept(listed, any_order=True)
@@ -149,6 +154,13 @@ def _shrink_sizes(search: _Search) -> bool:
                 if keep and search.accept(_resized(search.case, dim, keep)):
                     removed = changed = True
                     break
+            if not removed and chunk == 1 and length <= 8:
+                # Dropping an element may need the rest the other way round: (0, 0, NaN) to (NaN, 0).
+                for dropped in positions:
+                    keep = [position for position in reversed(positions) if position != dropped]
+                    if keep and search.accept(_resized(search.case, dim, keep)):
+                        removed = changed = True
+                        break
             if not removed:
                 chunk //= 2
             else:
@@ -247,12 +259,17 @@ def _shrink_values(search: _Search) -> bool:
 
 
 def _shrink_pairs(search: _Search) -> bool:
-    """Change two values at once where changing either alone loses the failure: (-7, 3) to (-1, 2)."""
+    """Change two values at once where changing either alone loses the failure: (-7, 3) to (-1, 2), or exchange
+    them: (2^32, 3) becomes (3, 2^32), which may shrink to (1, 2^32)."""
     slots = _slots(search.case)
     if len(slots) > 8:
         return False
     small = ("0", "1", "-1", "2", "-2", "3")
     for first, second in itertools.combinations(slots, 2):
+        (one, dtype), (other, other_dtype) = _value(search.case, first), _value(search.case, second)
+        if (dtype == other_dtype and one != other
+                and search.accept(_with_value(_with_value(search.case, first, other), second, one))):
+            return True
         for a, b in itertools.product(small, small):
             if not (_fits(a, _value(search.case, first)[1]) and _fits(b, _value(search.case, second)[1])):
                 continue
@@ -274,7 +291,8 @@ def _shrink_settings(search: _Search) -> bool:
         changed |= search.accept(replace(search.case, options=plain))
     for index, spec in enumerate(search.case.arrays):
         changed |= search.accept(_with_array(search.case, index, layout=Layout()))
-        for plain_layout in (replace(spec.layout, offset=0), replace(spec.layout, gap=0, step=1),
+        for plain_layout in (Layout(offset=1), Layout(step=2), Layout(gap=1),
+                             replace(spec.layout, offset=0), replace(spec.layout, gap=0, step=1),
                              replace(spec.layout, order=()), replace(spec.layout, broadcast=())):
             changed |= search.accept(_with_array(search.case, index, layout=plain_layout))
     for name, values in search.target.simplest.items():
