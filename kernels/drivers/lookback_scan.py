@@ -1,9 +1,9 @@
 """Drivers for the exclusive scan across programs: one value per program, independent scans in rows.
 
 values and prefix are (scan, program). Program (p, s) publishes values[s, p] and stores what the helper hands back:
-the left fold of values[s, 0..p-1], and zero bits for p = 0. Scratch is (scan, word) with contiguous words: one word of
-twice the value's width per program, or three uint64 in the 64-bit driver. It must be zero before every launch; passing
-dirty scratch is how a harness shows that it would notice.
+the left fold of values[s, 0..p-1], and zero bits for p = 0. Scratch is contiguous, scan after scan: one word of twice the
+value's width per program, or three uint64 in the 64-bit driver. It must be zero before every launch; passing dirty
+scratch is how a harness shows that it would notice.
 
 Progress needs the programs of a scan to start in ascending order of grid axis 0, or to be resident all at once.
 """
@@ -64,7 +64,7 @@ def affine(left, right):
 @triton.jit
 def lookback_scan_kernel(
     values_ptr, values_stride_row, values_stride_col,
-    scratch_ptr, scratch_stride_row,
+    scratch_ptr,
     prefix_ptr, prefix_stride_row, prefix_stride_col,
     programs, scans,
     HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr,
@@ -72,13 +72,12 @@ def lookback_scan_kernel(
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE, VALUE_AS_UINT, PACK) for 16 and 32-bit values.
 
-    scratch: PACK words, one per program. INDEX_DTYPE: the type in which the helper gets the program number.
+    scratch: scans * programs PACK words. INDEX_DTYPE: the type in which the helper gets the program number.
     """
     program = tl.program_id(0)
     scan = tl.program_id(1).to(tl.int64)
     value = tl.load(values_ptr + scan * values_stride_row + program.to(tl.int64) * values_stride_col)
-    scratch = scratch_ptr + scan * scratch_stride_row
-    result = HELPER(scratch, value, program.to(INDEX_DTYPE), COMBINE, VALUE_AS_UINT, PACK)
+    result = HELPER(scratch_ptr + scan * programs, value, program.to(INDEX_DTYPE), COMBINE, VALUE_AS_UINT, PACK)
     result = inject_fault(result, value, value, program < programs, FAULT)
     tl.store(prefix_ptr + scan * prefix_stride_row + program.to(tl.int64) * prefix_stride_col, result)
 
@@ -86,16 +85,16 @@ def lookback_scan_kernel(
 @triton.jit
 def lookback_scan_64_kernel(
     values_ptr, values_stride_row, values_stride_col,
-    scratch_ptr, scratch_stride_row,
+    scratch_ptr,
     prefix_ptr, prefix_stride_row, prefix_stride_col,
     programs, scans,
     HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr, FAULT: tl.constexpr,
 ):  # fmt: skip
-    """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values; scratch: three uint64 words per program."""
+    """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values; scratch: 3 * scans * programs uint64 words."""
     program = tl.program_id(0)
     scan = tl.program_id(1).to(tl.int64)
     value = tl.load(values_ptr + scan * values_stride_row + program.to(tl.int64) * values_stride_col)
-    result = HELPER(scratch_ptr + scan * scratch_stride_row, value, program.to(INDEX_DTYPE), COMBINE)
+    result = HELPER(scratch_ptr + scan * programs * 3, value, program.to(INDEX_DTYPE), COMBINE)
     result = inject_fault(result, value, value, program < programs, FAULT)
     tl.store(prefix_ptr + scan * prefix_stride_row + program.to(tl.int64) * prefix_stride_col, result)
 
@@ -107,7 +106,7 @@ def scan_grid(sizes: Mapping[str, int]) -> Grid:
     return sizes["programs"], sizes["scans"], 1
 
 
-_INPUTS = (Array(name="values"), Array(name="scratch", axes=("row",)))
+_INPUTS = (Array(name="values"), Array(name="scratch", axes=()))
 
 lookback_scan = Driver(
     name="lookback_scan",

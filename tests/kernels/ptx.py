@@ -18,7 +18,7 @@ def memory_instructions(ptx: str) -> list[str]:
         if match is None:
             continue
         parts = match.group(1).split(".")
-        if "shared" in parts or "param" in parts:
+        if any(part.startswith(("shared", "param")) for part in parts):
             continue
         order = next((part for part in parts if part in _ORDERS), None)
         scope = next((part for part in parts if part in ("cta", "cluster", "sys")), None)
