@@ -1,7 +1,7 @@
 """Drivers for the type probes, whose answers are types as much as values.
 
-A store converts silently to the pointer's type, so memory cannot show a wrong result type. These kernels therefore write
-what the compiler knows about the result into the array `facts`, along column 0 of rows 0, 1, 2.
+A store converts silently to the pointer's type, so memory cannot show a wrong result type. These kernels therefore
+write what the compiler knows about the result into the array `facts`, along column 0 of rows 0, 1, 2.
 """
 
 from collections.abc import Mapping

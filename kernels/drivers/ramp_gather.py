@@ -1,7 +1,7 @@
 """Driver in which a quotient or remainder computed from a contiguous run becomes an address.
 
-If the compiler wrongly believes that the results are contiguous, it merges the loads of several lanes into one wide load
-and reads the neighbours of the first lane's element. Triton 3.6.0 to 3.9.0 do so for a bare `%` below zero: of
+If the compiler wrongly believes that the results are contiguous, it merges the loads of several lanes into one wide
+load and reads the neighbours of the first lane's element. Triton 3.6.0 to 3.9.0 do so for a bare `%` below zero: of
 `(arange(0, 512) - 256) % 16`, which is 0, -15, -14, ..., -1, 0, -15, ..., lanes 1 to 3 read elements 1, 2 and 3.
 """
 

@@ -2,7 +2,8 @@
 
 AXIS is the axis that disappears: 1 reduces every row, 0 every column. One tile spans that axis, so its block size must
 reach the array's size; the other axis is divided over programs. Results lie at out[row, 0] for AXIS 1 and at
-out[0, col] for AXIS 0. Lanes beyond the array hold PADDING, which should be neutral: +inf for a minimum, 1 for a product.
+out[0, col] for AXIS 0. Lanes beyond the array hold PADDING, which should be neutral: +inf for a minimum, 1 for a
+product.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Drivers for Welford's algorithm: whole rows, one merge per element, and a merge of given states along an axis.
 
-States are three arrays: mean, m2, weight. FAULT concerns the mean. Values of any float type are converted to ACCUMULATOR
-(fp32 or fp64) on loading; the state arrays have that type.
+States are three arrays: mean, m2, weight. FAULT concerns the mean. Values of any float type are converted to
+ACCUMULATOR (fp32 or fp64) on loading; the state arrays have that type.
 """
 
 import triton

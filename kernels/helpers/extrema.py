@@ -26,13 +26,13 @@ def comparable(x):
 @triton.jit
 def is_nan(x):
     """True where x is NaN; all False, at no cost, for integers and Booleans."""
-    return x != x  # noqa: PLR0124  (only a NaN differs from itself)
+    return x != x  # only a NaN differs from itself
 
 
 @triton.jit
 def is_number(x):
     """True where x is not NaN. Spelt without `not`, which on blocks is one truth value in the interpreter."""
-    return x == x  # noqa: PLR0124
+    return x == x
 
 
 @triton.jit

@@ -22,7 +22,7 @@ def lane_numbers(x, dim: tl.constexpr):
 @triton.jit
 def select_one_first_lane(x, mask, dim, keep_dims=False):
     """Always the first lane: [1, 2] with [False, True] gives 1."""
-    return correct_select_one(x, (lane_numbers(x, dim) == 0) & (mask == mask), dim, keep_dims)  # noqa: PLR0124
+    return correct_select_one(x, (lane_numbers(x, dim) == 0) & (mask == mask), dim, keep_dims)
 
 
 @triton.jit

@@ -38,7 +38,7 @@ INDEX = {name: "i64" for name in ("index", "a_index", "b_index", "out_index")}
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a helper is compiled: its driver, the dtypes of its contract (the first is the example), further constexprs."""
+    """How a helper is compiled. dtypes: those of its contract, the example first. constexprs: beyond the usual ones."""
 
     driver: Driver
     helper: Any
@@ -139,7 +139,8 @@ def check_other_architectures() -> None:
 def check_loops_and_scalars() -> None:
     looped = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": float("inf"), "BOOL": False, **TILE}
     compile_ahead(reduce_rows.reduce_rows_looped, "fp32", constexprs=looped)
-    indexed = {**looped, "HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": 2**62}
+    with_index = {"HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": 2**62}
+    indexed = {**looped, **with_index}
     compile_ahead(reduce_rows.reduce_rows_looped_with_index, "fp32", pointers=INDEX, constexprs=indexed)
     for peeled in (True, False):
         values = {"HELPER": welford_helpers.welford_reduce, "MERGE": welford_helpers.welford, "ACCUMULATOR": tl.float32}

@@ -34,7 +34,8 @@ TILE = {"ROW_BLOCK": 1, "COL_BLOCK": 256}
 
 def ramp(helper: Any, dtype: str, *, start: int, divisor: int, form: str) -> Any:
     """helper(k + start, divisor) for k < 512 as compiled. form: how the divisor, or else the start, is known."""
-    constexprs = {"HELPER": helper, "BLOCK": 512, "DTYPE": INTEGERS[dtype], "START": start, "DIVISOR": None, "FAULT": ""}
+    constexprs = {"HELPER": helper, "BLOCK": 512, "DTYPE": INTEGERS[dtype], "FAULT": ""}
+    constexprs |= {"START": start, "DIVISOR": None}
     if form == "run-time start":
         constexprs["START"] = None
     if form == "literal":
@@ -106,7 +107,8 @@ def check_floor_helpers_as_addresses() -> None:
         for divisor in (16, -16, 8):
             for helper, reference in HELPERS.items():
                 out = gathered(helper, start=start, divisor=divisor)
-                np.testing.assert_array_equal(out, reference(numerator, np.int32(divisor)), err_msg=f"{start} {divisor}")
+                expected = reference(numerator, np.int32(divisor))
+                np.testing.assert_array_equal(out, expected, err_msg=f"{start} {divisor}")
 
 
 def check_the_merged_load_is_visible_here() -> None:

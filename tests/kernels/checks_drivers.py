@@ -26,9 +26,10 @@ TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 4, "BOOL": False}
 
 
 def minimum(a: Any, *, fault: str, boolean: bool = False, b: Any = None) -> Any:
-    values = {**TILE, "BOOL": boolean, "rows": a.shape[0], "cols": a.shape[1], "HELPER": extrema.minimum, "FAULT": fault}
+    values = {**TILE, "BOOL": boolean, "rows": a.shape[0], "cols": a.shape[1], "FAULT": fault}
     out = np.full_like(a, UNWRITTEN)
-    return run(elementwise_binary, {"a": a, "b": a if b is None else b}, {"out": out}, **values)["out"]
+    inputs = {"a": a, "b": a if b is None else b}
+    return run(elementwise_binary, inputs, {"out": out}, HELPER=extrema.minimum, **values)["out"]
 
 
 def added(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, *, cols: int, offsets: tuple[int, int, int]) -> None:
@@ -73,7 +74,7 @@ def check_runtime_error_spares_zeros() -> None:
 def check_compile_error_is_a_name_error() -> None:
     try:
         minimum(np.zeros((1, 1), np.float32), fault="compile_error")
-    except Exception as error:  # noqa: BLE001  (the interpreter wraps it)
+    except Exception as error:  # the interpreter wraps it
         assert "planted_undefined_name" in str(error)
     else:
         raise AssertionError("the planted compile error did not surface")
@@ -82,7 +83,7 @@ def check_compile_error_is_a_name_error() -> None:
 def check_unknown_faults_are_refused() -> None:
     try:
         minimum(np.zeros((1, 1), np.float32), fault="typo")
-    except Exception as error:  # noqa: BLE001  (the interpreter wraps it)
+    except Exception as error:  # the interpreter wraps it
         assert "FAULT is" in str(error)
     else:
         raise AssertionError("an unknown fault was accepted")
@@ -122,13 +123,14 @@ def check_nothing_undefined_is_used() -> None:
             table = np.arange(64, dtype=np.int32)
             run(ramp_gather, {"table": table}, {"out": n.copy()}, HELPER=helper, origin=32, **ramp)
         pair = {"a": a, "a_index": index, "b": a, "b_index": index + 1}
-        out = {"out": a.copy(), "out_index": index.copy()}
-        result = run(elementwise_pair_with_index, pair, out, HELPER=extrema.maximum_with_index, **tile)
+        paired = {"out": a.copy(), "out_index": index.copy()}
+        result = run(elementwise_pair_with_index, pair, paired, HELPER=extrema.maximum_with_index, **tile)
         np.testing.assert_array_equal(result["out_index"], index)
         reduced = {"AXIS": 1, "PADDING": -np.inf, "HELPER": extrema.max2}
         np.testing.assert_array_equal(run(reduce_rows, {"a": a}, column, **reduced, **whole)["out"], a[:, -1:])
         product = {"AXIS": 1, "PADDING": 1, "HELPER": reductions.prod}
-        np.testing.assert_array_equal(run(reduce_rows, {"a": a}, column, **product, **whole)["out"], a.prod(1, keepdims=True))
+        out = run(reduce_rows, {"a": a}, column, **product, **whole)["out"]
+        np.testing.assert_array_equal(out, a.prod(1, keepdims=True))
         searched = {"AXIS": 1, "PADDING": -np.inf, "INDEX_PADDING": 2**62, "HELPER": extrema.max_with_index}
         best = run(reduce_rows_with_index, {"a": a, "index": index}, indexed, **searched, **whole)["out_index"]
         assert best.ravel().tolist() == [6, 13, 20]
@@ -139,11 +141,13 @@ def check_nothing_undefined_is_used() -> None:
         parts = run(frexp_driver, {"a": a}, frexp_out, HELPER=bits.frexp, **no_bool)
         np.testing.assert_array_equal(np.ldexp(parts["mantissa"], parts["exponent"]), a)
         rows = {"HELPER": welford.welford_reduce, "MERGE": welford.welford, "ACCUMULATOR": tl.float32, "PEELED": False}
-        np.testing.assert_allclose(run(welford_rows, {"a": a}, state, **rows, **no_bool)["mean"], a.mean(1, keepdims=True))
+        mean = run(welford_rows, {"a": a}, state, **rows, **no_bool)["mean"]
+        np.testing.assert_allclose(mean, a.mean(1, keepdims=True))
         ones = np.ones_like(a)
         sets = {"a_mean": a, "a_m2": ones, "a_weight": ones}
         merged = {**no_bool, "COL_BLOCK": 8, "AXIS": 1, "HELPER": welford.welford}
         np.testing.assert_allclose(run(welford_states, sets, state, **merged)["mean"], a.mean(1, keepdims=True))
         both = {**sets, "b_mean": a, "b_m2": ones, "b_weight": ones}
         full = {name: a.copy() for name in ("mean", "m2", "weight")}
-        np.testing.assert_array_equal(run(welford_pairs, both, full, HELPER=welford.welford_combine, **no_bool)["mean"], a)
+        mean = run(welford_pairs, both, full, HELPER=welford.welford_combine, **no_bool)["mean"]
+        np.testing.assert_array_equal(mean, a)

@@ -98,9 +98,9 @@ def search(helper: Any, a: Any, index: Any, *, padding: Any, axis: int = 1, colu
     blocks = {"ROW_BLOCK": 4, "COL_BLOCK": columns} if axis == 1 else {"ROW_BLOCK": columns, "COL_BLOCK": 4}
     values = {"rows": a.shape[0], "cols": a.shape[1], "AXIS": axis, "PADDING": padding, "INDEX_PADDING": LAST}
     outputs = {"out": np.full(kept, UNWRITTEN, a.dtype), "out_index": np.full(kept, UNWRITTEN, index.dtype)}
-    result = run(
-        reduce_rows_with_index, {"a": a, "index": index}, outputs, HELPER=helper, BOOL=False, FAULT="", **values, **blocks
-    )
+    inputs = {"a": a, "index": index}
+    values |= {"HELPER": helper, "BOOL": False, "FAULT": ""}
+    result = run(reduce_rows_with_index, inputs, outputs, **values, **blocks)
     return result["out"], result["out_index"]
 
 

@@ -20,7 +20,7 @@ INTEGERS = {
 }  # fmt: skip
 WIDTH = {"i1": 1, "fp8e4nv": 8, "fp8e5": 8, "bf16": 16}
 
-# Type, scalar or block, and what each broken variant says instead: (same dtype, rank, width, bits of the first element).
+# Type, scalar or block, and what helper and broken variant say: (same dtype, rank, width).
 PROMOTE_DIFFERENCES: dict[str, tuple[str, bool, tuple[int, int, int], tuple[int, int, int]]] = {
     "bf16_widened": ("bf16", False, (1, 2, 16), (0, 2, 32)),
     "bool_widened": ("i1", False, (1, 2, 1), (0, 2, 32)),
@@ -89,6 +89,6 @@ def check_mutants_differ_as_stated() -> None:
     lost = MUTANTS["promote_to_tensor"]["minus_zero_lost"]
     assert promoted(lost, "fp32", scalar=False)[0] == np.abs(minus_zero).tobytes()
     assert set(MUTANTS["is_floating"]) == set(CLASSIFY_DIFFERENCES)
-    for fault, (dtype, right, wrong) in CLASSIFY_DIFFERENCES.items():
-        assert classified(is_floating, dtype) == right, fault
-        assert classified(MUTANTS["is_floating"][fault], dtype) == wrong, fault
+    for fault, (dtype, is_one, says_one) in CLASSIFY_DIFFERENCES.items():
+        assert classified(is_floating, dtype) == is_one, fault
+        assert classified(MUTANTS["is_floating"][fault], dtype) == says_one, fault

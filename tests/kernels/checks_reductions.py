@@ -30,7 +30,8 @@ def reduced(helper: Any, a: Any, *, padding: Any, axis: int = 1, boolean: bool =
     kept = (a.shape[0], 1) if axis == 1 else (1, a.shape[1])
     blocks = {"ROW_BLOCK": 2, "COL_BLOCK": length} if axis == 1 else {"ROW_BLOCK": length, "COL_BLOCK": 2}
     values = {"rows": a.shape[0], "cols": a.shape[1], "AXIS": axis, "PADDING": padding, "BOOL": boolean, "FAULT": ""}
-    return run(reduce_rows, {"a": a}, {"out": np.full(kept, UNWRITTEN, a.dtype)}, HELPER=helper, **values, **blocks)["out"]
+    outputs = {"out": np.full(kept, UNWRITTEN, a.dtype)}
+    return run(reduce_rows, {"a": a}, outputs, HELPER=helper, **values, **blocks)["out"]
 
 
 def check_integer_products_wrap_in_their_own_type() -> None:

@@ -148,7 +148,8 @@ def check_unions_along_an_axis() -> None:
         for axis in (0, 1):
             assert merged(welford.welford, states, dtype=dtype, axis=axis) == [2.0, 2.0, 3.0]
             # The first lane is empty and holds a large mean: 1e30 squared times 0 must not turn into NaN.
-            assert merged(welford.welford, [(1e30, 0.0, 0.0), (1.0, 0.0, 1.0)], dtype=dtype, axis=axis) == [1.0, 0.0, 1.0]
+            large = [(1e30, 0.0, 0.0), (1.0, 0.0, 1.0)]
+            assert merged(welford.welford, large, dtype=dtype, axis=axis) == [1.0, 0.0, 1.0]
     mean, m2, weight = merged(welford.welford, [(INF, 0.0, 1.0), (0.0, 0.0, 0.0)])
     assert mean == INF and np.isnan(m2) and weight == 1.0
     assert merged(welford.welford, [(5.0, 9.0, 0.0), (7.0, 9.0, 0.0)]) == [0.0, 0.0, 0.0]
@@ -162,7 +163,7 @@ def check_rows_against_two_pass_statistics() -> None:
             a = (generator.standard_normal((3, cols)) + 100.0).astype(dtype)
             exact = a.astype(np.longdouble)
             expected_m2 = ((exact - exact.mean(1, keepdims=True)) ** 2).sum(1)
-            unit = np.finfo(dtype).eps
+            unit = float(np.finfo(dtype).eps)
             for peeled in (True, False):
                 states = row_states(a, accumulator=accumulator, peeled=peeled)
                 np.testing.assert_allclose(states[:, 0], exact.mean(1), rtol=4 * unit)

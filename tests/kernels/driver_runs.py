@@ -16,8 +16,6 @@ from triton.compiler import ASTSource
 
 from kernels.drivers.record import Driver
 
-Operand = NDArray[Any] | torch.Tensor
-
 SM_80, SM_90, SM_100 = (GPUTarget("cuda", capability, 32) for capability in (80, 90, 100))
 GFX942 = GPUTarget("hip", "gfx942", 64)
 
@@ -25,7 +23,7 @@ INTEGERS = {
     "i8": tl.int8, "i16": tl.int16, "i32": tl.int32, "i64": tl.int64,
     "u8": tl.uint8, "u16": tl.uint16, "u32": tl.uint32, "u64": tl.uint64,
 }  # fmt: skip
-NUMPY = {
+NUMPY: dict[str, Any] = {
     "i1": np.int8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
     "fp16": np.float16, "fp32": np.float32, "fp64": np.float64,
@@ -34,7 +32,7 @@ UNWRITTEN = 77
 
 
 def run(
-    driver: Driver, inputs: Mapping[str, Operand | None], outputs: Mapping[str, Operand], **values: Any
+    driver: Driver, inputs: Mapping[str, Any], outputs: Mapping[str, Any], **values: Any
 ) -> dict[str, Any]:
     """Launches driver.kernel in the interpreter, which writes into `outputs`; returns them as numpy arrays.
 
@@ -76,8 +74,8 @@ def compile_ahead(
 ) -> Any:
     """Compiles driver.kernel; returns Triton's compiled object.
 
-    dtype: element type of every array not named in `pointers` (by array name). Names in `constexprs` become compile-time
-    constants. hinted: declare all run-time ints to be multiples of 16.
+    dtype: element type of every array not named in `pointers` (by array name). Names in `constexprs` become
+    compile-time constants. hinted: declare all run-time ints to be multiples of 16.
     """
     pointee = {array.pointer: (pointers or {}).get(array.name, dtype) for array in (*driver.inputs, *driver.outputs)}
     signature, attributes = {}, {}

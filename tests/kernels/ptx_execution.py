@@ -1,9 +1,9 @@
 """Executes simple PTX on the CPU, one thread after the other, to see what compiled code computes without a GPU.
 
 Covers what element-wise kernels compile to: integer arithmetic, the basic operations on fp32 and fp64, comparison,
-selection, conversions, predicates, branches, global loads and stores. No shared memory, no exchange between threads, no
-half-precision arithmetic: such instructions raise Unsupported rather than guess. Float results are right for special values
-and may differ from the hardware in the last place (fma rounds twice, approximate division is exact), and fp32
+selection, conversions, predicates, branches, global loads and stores. No shared memory, no exchange between threads,
+no half-precision arithmetic: such instructions raise Unsupported rather than guess. Float results are right for special
+values and may differ from the hardware in the last place (fma rounds twice, approximate division is exact), and fp32
 subnormals are never flushed. What ptxas makes of the PTX is not covered.
 """
 
