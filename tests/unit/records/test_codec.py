@@ -1,0 +1,335 @@
+"""Records as JSON: both ways for every value, strict on the way in, one clear line for everything else."""
+
+from __future__ import annotations
+
+import json
+import math
+import tracemalloc
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
+from fuzz.errors import TridiffError
+from fuzz.records import (
+    MAX_ELEMENTS,
+    SCHEMA,
+    ArraySpec,
+    Case,
+    Content,
+    CorpusEntry,
+    Environment,
+    Evidence,
+    Expectation,
+    Explicit,
+    LaunchOptions,
+    Layout,
+    Outcome,
+    Put,
+    RowCounts,
+    Seconds,
+    Signature,
+    Verdict,
+    canonical_json,
+    decode,
+    digest,
+    encode,
+    pretty_json,
+)
+from fuzz.records.codec import decode_file, printable
+from fuzz.records.pretty import WIDTH
+from fuzz.target import Limits
+from fuzz.targets import all_targets
+from fuzz.workers import protocol
+from tests.support.cases import addition, division
+
+TEXT = st.text(max_size=30)
+QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, RowCounts, Seconds, Signature, Counts,
+           TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Summary, Content, ArraySpec, Case, CorpusEntry,
+           protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
+
+
+def of_type(annotation: object) -> st.SearchStrategy[object]:
+    """Values of a record's field, from its type and constraints."""
+    info = msgspec.inspect.type_info(annotation)
+    return _of(info)
+
+
+def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
+    inspect = msgspec.inspect
+    match info:
+        case inspect.BoolType():
+            return st.booleans()
+        case inspect.IntType():
+            low = info.ge if info.ge is not None else (info.gt + 1 if info.gt is not None else -(2**63))
+            high = info.le if info.le is not None else (info.lt - 1 if info.lt is not None else 2**63 - 1)
+            return st.integers(low, high)
+        case inspect.FloatType():
+            return st.floats(allow_nan=False, allow_infinity=False)
+        case inspect.StrType():
+            if info.pattern is not None:
+                return st.from_regex(info.pattern, fullmatch=False)
+            return st.text(max_size=min(info.max_length or 30, 30))
+        case inspect.NoneType():
+            return st.none()
+        case inspect.EnumType():
+            return st.sampled_from(list(info.cls))
+        case inspect.LiteralType():
+            return st.sampled_from(list(info.values))
+        case inspect.UnionType():
+            return st.one_of(*(_of(one) for one in info.types))
+        case inspect.VarTupleType():
+            most = min(info.max_length if info.max_length is not None else 3, 3)
+            return st.lists(_of(info.item_type), min_size=info.min_length or 0, max_size=most).map(tuple)
+        case inspect.DictType():
+            return st.dictionaries(_of(info.key_type), _of(info.value_type), max_size=3)
+        case inspect.StructType():
+            required = {f.name: _of(f.type) for f in info.fields}
+            return st.fixed_dictionaries(required).map(lambda fields, cls=info.cls: cls(**fields))
+    raise AssertionError(f"no strategy for {info}")
+
+
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+@QUICK
+@given(data=st.data())
+def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObject) -> None:
+    record = data.draw(of_type(kind))
+    assert isinstance(record, msgspec.Struct)
+    for written in (encode(record), canonical_json(record), pretty_json(record).encode()):
+        assert decode(written, kind) == record
+    assert canonical_json(decode(pretty_json(record), kind)) == canonical_json(record)
+
+
+@QUICK
+@given(data=st.data())
+def test_every_drawn_case_survives_json_and_stays_small(data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from(list(all_targets().values())))
+    case = data.draw(target.cases(Limits(elements=1 << 22, rows=1 << 20)))
+    written = encode(case)
+    assert decode(written, Case) == case
+    assert decode(written, Case).digest == case.digest
+    if not any(isinstance(s.content.base, Explicit) for s in case.arrays if s.content):
+        assert len(written) < 8192, "a case describes arrays, it does not contain them"
+
+
+def test_records_are_frozen() -> None:
+    with pytest.raises(AttributeError, match="immutable"):
+        addition().repeats = 3  # type: ignore[misc]
+
+
+def test_canonical_json_does_not_depend_on_the_order_of_fields() -> None:
+    one = replace(addition(), sizes={"rows": 1, "cols": 2}, params={"x": 1, "y": 2})
+    other = replace(addition(), sizes={"cols": 2, "rows": 1}, params={"y": 2, "x": 1})
+    assert canonical_json(one) == canonical_json(other)
+    assert one.digest == other.digest
+
+
+def test_digests_are_stable() -> None:
+    """They name corpus files and outcomes: changing any of these orphans what is stored."""
+    assert addition().digest == "4690dd0ed58cf987"
+    assert division((-7,), (2,), dtype="i64").digest == "3e2f85e7b25c641c"
+    signature = Signature(target="t", subject="own", verdict=Verdict.CRASH, kind="SIGSEGV", where="", about="int")
+    assert (signature.key, signature.digest) == ("t | own | crash | SIGSEGV |  | int", "51b61f4044")
+
+
+@pytest.mark.parametrize("change", [
+    {"repeats": 1}, {"options": LaunchOptions(num_warps=8)}, {"sizes": {"rows": 11}}, {"params": {"block": 8}},
+    {"target": "triton.vector_sub"}, {"variants": (LaunchOptions(),)}])
+def test_any_change_changes_the_digest(change: dict[str, object]) -> None:
+    assert replace(addition(), **change).digest != addition().digest
+
+
+# -- strictness -----------------------------------------------------------------------------------
+
+def mangled(**changes: object) -> bytes:
+    fields = json.loads(encode(addition()))
+    fields.update(changes)
+    return json.dumps(fields).encode()
+
+
+@pytest.mark.parametrize("data, message", [
+    (mangled(surprise=1), "file.json: Object contains unknown field `surprise`; correct or delete the file"),
+    (mangled(repeats="1"), "file.json: Expected `int`, got `str` - at `$.repeats`; correct or delete the file"),
+    (mangled(repeats=1.0), "file.json: Expected `int`, got `float` - at `$.repeats`; correct or delete the file"),
+    (mangled(repeats=True), "file.json: Expected `int`, got `bool` - at `$.repeats`; correct or delete the file"),
+    (mangled(repeats=-1), "file.json: Expected `int` >= 0 - at `$.repeats`; correct or delete the file"),
+    (mangled(repeats=17), "file.json: Expected `int` <= 16 - at `$.repeats`; correct or delete the file"),
+    (mangled(sizes={"rows": -1}), "file.json: Expected `int` >= 0 - at `$.sizes[...]`; correct or delete the file"),
+    (mangled(sizes=None), "file.json: Expected `object`, got `null` - at `$.sizes`; correct or delete the file"),
+    (mangled(params={"x": 1.5}),
+     "file.json: Expected `bool | int | str`, got `float` - at `$.params[...]`; correct or delete the file"),
+    (b'{"sizes": {}, "arrays": []}',
+     "file.json: Object missing required field `target`; correct or delete the file"),
+    (b"[]", "file.json: Expected `object`, got `array`; correct or delete the file"),
+    (b"", "file.json: not valid JSON (Input data was truncated); correct or delete the file"),
+    (b"{\xff", "file.json: not valid JSON (JSON is malformed: object keys must be strings (byte 1)); "
+               "correct or delete the file"),
+])
+def test_what_is_no_case_is_refused_in_one_line(data: bytes, message: str) -> None:
+    with pytest.raises(TridiffError) as refusal:
+        decode(data, Case, source="file.json")
+    assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_json_does_not_have_are_refused(value: str) -> None:
+    data = encode(addition()).replace(b'"rows":10', f'"rows":{value}'.encode())
+    assert value.encode() in data
+    with pytest.raises(TridiffError) as refusal:
+        decode(data, Case)
+    assert "\n" not in str(refusal.value)
+
+
+def test_nothing_is_written_as_nan() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        from fuzz.records.pretty import layout
+
+        layout([math.nan])
+
+
+@pytest.mark.parametrize("name", ["../x", "a b", "", "x" * 65, "a\n", "1a", "a/b", "a\x00"])
+def test_names_cannot_escape(name: str) -> None:
+    with pytest.raises(TridiffError):
+        decode(mangled(target=name), Case)
+
+
+def test_deep_nesting_is_refused() -> None:
+    data = b'{"target":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+    with pytest.raises(TridiffError) as refusal:
+        decode(data, Case, source="deep.json")
+    assert str(refusal.value).startswith("deep.json: ")
+
+
+@pytest.mark.parametrize("schema, message", [
+    (SCHEMA + 1, f"c.json: has schema {SCHEMA + 1}, this tridiff reads {SCHEMA}; install a newer tridiff"),
+    (0, "c.json: no tridiff release writes schema 0; correct or delete the file"),
+    (-5, "c.json: no tridiff release writes schema -5; correct or delete the file"),
+])
+def test_files_of_another_schema_are_refused(schema: int, message: str) -> None:
+    with pytest.raises(TridiffError) as refusal:
+        decode_file(mangled(schema=schema), Case, source="c.json")
+    assert str(refusal.value) == message
+
+
+def test_files_of_an_older_schema_name_the_release_that_can_rewrite_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fuzz.records import codec
+
+    monkeypatch.setattr(codec, "SCHEMA", 2)
+    with pytest.raises(TridiffError) as refusal:
+        decode_file(mangled(schema=1), Case, source="c.json")
+    assert str(refusal.value) == "c.json: has schema 1, this tridiff reads 2; rewrite it with tridiff 0.1"
+
+
+def test_files_need_a_schema_number_and_no_key_twice() -> None:
+    fields = json.loads(encode(addition()))
+    del fields["schema"]
+    with pytest.raises(TridiffError, match=r"^c: no schema number; "):
+        decode_file(json.dumps(fields).encode(), Case, source="c")
+    twice = encode(addition()).replace(b'"repeats":', b'"repeats":1,"repeats":', 1)
+    with pytest.raises(TridiffError, match=r"^c: key 'repeats' appears twice in one object; remove one of them$"):
+        decode_file(twice, Case, source="c")
+
+
+@settings(max_examples=200, deadline=None, database=None)
+@given(TEXT)
+def test_a_strangers_text_cannot_drive_the_terminal(text: str) -> None:
+    shown = printable(text + "\x1b[2J\r\n\u202e")
+    assert shown.isprintable()
+
+
+@QUICK
+@given(data=st.data())
+def test_laid_out_json_is_narrow_and_the_same(data: st.DataObject) -> None:
+    entry = data.draw(of_type(CorpusEntry))
+    assert isinstance(entry, CorpusEntry)
+    written = pretty_json(entry)
+    assert json.loads(written) == json.loads(encode(entry))
+    assert written.endswith("\n") and not written.endswith("\n\n")
+    for line in written.splitlines():
+        # A longer line holds a single value that cannot be broken.
+        assert len(line) <= WIDTH or line.count(", ") == 0 or '"' in line
+
+
+# -- Case.check -----------------------------------------------------------------------------------
+
+def with_array(**changes: object) -> Case:
+    case = addition()
+    return replace(case, arrays=(replace(case.arrays[0], **changes), *case.arrays[1:]))
+
+
+def test_a_plain_case_passes() -> None:
+    addition().check()
+    addition(rows=MAX_ELEMENTS, dtype="i8").check()
+
+
+@pytest.mark.parametrize("case, message", [
+    (addition(rows=10**13, dtype="i8"), "array a would take 10,000,000,000,000 bytes (10,000,000,000,000 elements); "
+     "keep every array within 268,435,456 elements"),
+    (addition(rows=MAX_ELEMENTS + 1, dtype="fp64"), "array a would take 2,147,483,656 bytes (268,435,457 elements); "
+     "keep every array within 268,435,456 elements"),
+    (addition(rows=2**62, dtype="i64"), "array a would take 36,893,488,147,419,103,232 bytes "
+     "(4,611,686,018,427,387,904 elements); keep every array within 268,435,456 elements"),
+    (with_array(dtype="fp4"), "array a: unknown dtype 'fp4'; use one of i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 "
+     "bf16 fp16 fp32 fp64"),
+    (with_array(dims=("depth",)), "array a: no size for axis 'depth'; add it to sizes"),
+    (with_array(layout=Layout(order=(0, 1))),
+     "array a: layout order (0, 1) is no permutation of its axes; list every axis once, or none"),
+    (with_array(name="b"), "case names an array twice; give every array its own name"),
+    (with_array(content=None, layout=Layout(broadcast=("rows",))),
+     "output a: stride 0 makes elements overlap; remove broadcast from its layout"),
+    (replace(addition(), schema=SCHEMA + 1), f"case has schema {SCHEMA + 1}, this tridiff reads {SCHEMA}; rewrite it with "
+     "a newer tridiff"),
+])
+def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(case: Case, message: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(TridiffError) as refusal:
+            case.check()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert str(refusal.value) == message
+    assert peak < 1 << 20
+
+
+@pytest.mark.parametrize("layout", [Layout(broadcast=("rows",)), Layout(step=16), Layout(gap=64)])
+def test_layouts_cannot_hide_a_large_array(layout: Layout) -> None:
+    case = with_array(layout=layout)
+    case.check()
+    with pytest.raises(TridiffError, match=r"^array a would take "):
+        replace(case, sizes={"rows": 2**40}).check()
+    wide = ArraySpec(name="a", dtype="i8", dims=("rows", "none"), content=Content(), layout=layout)
+    with pytest.raises(TridiffError, match=r"^array a would take "):
+        replace(case, sizes={"rows": 2**40, "none": 0}, arrays=(wide,)).check()
+
+
+def test_failed_verdicts() -> None:
+    assert [v.value for v in Verdict if v.failed] == ["disagree", "compile_error", "crash", "hang"]
+    assert RowCounts(agree=3, disagree=2, conflict=7, undefined=9).judged == 5
+
+
+def test_counts_add_up() -> None:
+    one = Counts(executed=3, agree=2, crash=1, busy_seconds=0.5)
+    total = one.plus(Counts(executed=4, hang=4, busy_seconds=0.25))
+    assert total == Counts(executed=7, agree=2, crash=1, hang=4, busy_seconds=0.75)
+
+
+@pytest.mark.parametrize("counts, new, status", [
+    (Counts(), (), 2), (Counts(executed=5, not_checked=3, refused=2), (), 2), (Counts(executed=1, agree=1), (), 0),
+    (Counts(executed=2, agree=1, disagree=1), (), 0), (Counts(executed=2, agree=1, disagree=1), ("x",), 1),
+    (Counts(), ("x",), 2),
+])
+def test_exit_status(counts: Counts, new: tuple[str, ...], status: int) -> None:
+    options = CampaignOptions(seconds=1, targets=(), subjects=(), backends=(), devices=(), workers=1, seed=0)
+    summary = Summary(id="x", options=options, environments=(), counts=counts, by_target=(), new_findings=new)
+    assert summary.exit_status == status
+
+
+def test_an_error_is_always_one_line() -> None:
+    error = TridiffError("a\nb  c", fix="d\n\te")
+    assert str(error) == "a b c; d e"
+    assert digest(Put(value="1")) == digest(Put(value="1")) != digest(Put(value="2"))
