@@ -29,6 +29,7 @@ from fuzz.strategies.ramps import Ramp, integer_ramps
 from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
 __all__ = ["Ramp", "contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
-           "integer_ramps", "launch_options", "lengths", "nan_patterns", "offset_contents", "one_hot_contents",
-           "option_variants", "pattern_contents", "range_limits", "row_counts", "row_lengths", "shapes", "sorted_contents",
-           "square_contents", "strided_layouts", "tie_patterns", "true_contents", "truth_contents", "weight_contents"]
+           "integer_ramps", "launch_options", "lengths", "nan_patterns", "offset_contents",
+           "one_hot_contents", "option_variants", "pattern_contents", "range_limits", "row_counts",
+           "row_lengths", "shapes", "sorted_contents", "square_contents", "strided_layouts",
+           "tie_patterns", "true_contents", "truth_contents", "weight_contents"]

@@ -76,8 +76,9 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     if not nan and info.is_float:
         recipes = ("small", "finite", "ramp")
     mixture = st.builds(Mixture, seed=_SEEDS, recipes=st.just(recipes))
+    plain = _edges(dtype) if nan or not info.is_float else ("0.0", "-0.0")
     bases: list[st.SearchStrategy[object]] = [
-        st.builds(Small, seed=_SEEDS), mixture, st.builds(Constant, value=st.sampled_from(_edges(dtype)[:2])),
+        st.builds(Small, seed=_SEEDS), mixture, st.builds(Constant, value=st.sampled_from(plain)),
         mixture, st.builds(Iota, start=st.integers(-300, 300), step=st.sampled_from((1, -1, 0, 2))),
         st.builds(Finite, seed=_SEEDS, low=st.sampled_from((-2, -20, -120)), high=st.sampled_from((2, 20, 120))),
     ]
@@ -176,7 +177,7 @@ def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStr
 
 @cache
 def pattern_contents(*, dtype: str) -> st.SearchStrategy[Content]:
-    """Rows in an order that matters to a sort: ascending, descending, all equal, organ pipe, 0/1; with ties."""
+    """Rows in an order that matters to a sort: ascending, descending, all equal, organ pipe, 0/1, both zeros."""
     ramp = st.builds(Iota, start=st.sampled_from((0, 100, 2**24 - 3)), step=st.sampled_from((1, -1, 0)))
     pipe = st.builds(lambda half: Content(base=Iota(), overrides=tuple(
         Tie(source=half - k, to=half + k) for k in range(1, half + 1))), st.sampled_from((1, 2, 4, 8, 16)))
@@ -185,7 +186,11 @@ def pattern_contents(*, dtype: str) -> st.SearchStrategy[Content]:
     if dtype_info(dtype).is_float:
         overrides.append(nan_patterns(dtype=dtype))
     touched = st.builds(Content, base=ramp, overrides=st.lists(st.one_of(*overrides), max_size=2).map(tuple))
-    return st.one_of(touched, pipe, zero_one)
+    if not dtype_info(dtype).is_float:
+        return st.one_of(touched, pipe, zero_one)
+    signs = st.builds(lambda seed: Content(base=Constant(value="0.0"), overrides=(
+        Sprinkle(values=("-0.0", "0.0", "1.0", "-1.0"), seed=seed, per_mille=700),)), _SEEDS)
+    return st.one_of(touched, pipe, zero_one, signs)
 
 
 def one_hot_contents() -> st.SearchStrategy[Content]:

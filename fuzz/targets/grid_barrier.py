@@ -33,7 +33,8 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     marks = ("rounds", "y", "z", "x")
     start = draw(st.sampled_from(("0", _TOP_BIT)))
     return Case(
-        target="helpers.x_grid_barrier", sizes={"rounds": draw(st.sampled_from((1, 2, 3, 10, 64))), "z": z, "y": y, "x": x},
+        target="helpers.x_grid_barrier",
+        sizes={"rounds": draw(st.sampled_from((1, 2, 3, 10, 64))), "z": z, "y": y, "x": x},
         arrays=(ArraySpec(name="sem", dtype="u32", dims=("z", "y"), content=Content(base=Constant(value=start))),
                 ArraySpec(name="marks", dtype="i32", dims=marks, content=Content(base=Constant())),
                 ArraySpec(name="seen", dtype="i32", dims=marks)),

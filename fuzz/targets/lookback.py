@@ -35,7 +35,8 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES[helper]))
     combine = draw(st.sampled_from(_combines(dtype)))
     most = min(limits.elements, MOST_PROGRAMS)
-    cols = draw(st.one_of(program_counts(maximum=min(most, 64), empty=False), program_counts(maximum=most, empty=False)))
+    few = program_counts(maximum=min(most, 64), empty=False)
+    cols = draw(st.one_of(few, program_counts(maximum=most, empty=False)))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
     bits = dtype_info(dtype).bits
     words = ("rows", "cols", "slots") if bits == 64 else _DIMS

@@ -27,7 +27,9 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=min(256, limits.elements)))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
-    inputs = {"value": dtype, "flag": _unsigned(dtype)} if helper == "pack_value_flag" else {"pack": _unsigned(dtype, 2)}
+    inputs = {"pack": _unsigned(dtype, 2)}
+    if helper == "pack_value_flag":
+        inputs = {"value": dtype, "flag": _unsigned(dtype)}
     out = {"pack_value_flag": _unsigned(dtype, 2), "unpack_value": dtype, "unpack_flag": _unsigned(dtype)}[helper]
     arrays = [ArraySpec(name=name, dtype=of, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
                         content=draw(contents(dtype=of))) for name, of in inputs.items()]

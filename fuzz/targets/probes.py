@@ -26,7 +26,8 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
                         layout=draw(strided_layouts(dims=_DIMS)))]
     sizes = {"rows": rows, "cols": cols}
     if helper == "promote_to_tensor":
-        arrays += [ArraySpec(name="out", dtype=dtype, dims=_DIMS), ArraySpec(name="facts", dtype="i32", dims=("facts",))]
+        arrays += [ArraySpec(name="out", dtype=dtype, dims=_DIMS),
+                   ArraySpec(name="facts", dtype="i32", dims=("facts",))]
         sizes["facts"] = 3
     else:
         arrays.append(ArraySpec(name="out", dtype="i8", dims=("answer",)))

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Literal
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case
+from fuzz.records import ArraySpec, Case, LaunchOptions
 from fuzz.strategies import (
     contents,
     dtypes,
@@ -36,7 +37,8 @@ _BEYOND = {"float": ("0", "inf", "-inf", "nan"), "int": ("0", "1", "127", "-128"
 @st.composite
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
-    cols = draw(lengths(maximum=min(draw(row_lengths()), limits.elements), empty=False))
+    longest = draw(st.one_of(row_lengths(maximum=64), row_lengths(maximum=64), row_lengths()))
+    cols = draw(lengths(maximum=min(longest, limits.elements), empty=False))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
     index_dtype = draw(st.sampled_from(("i32", "i64", "i16")))
     content = draw(st.one_of(contents(dtype=dtype), pattern_contents(dtype=dtype), truth_contents()))
@@ -51,7 +53,13 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
             ArraySpec(name="out_index", dtype=index_dtype, dims=_DIMS),
             ArraySpec(name="facts", dtype="i32", dims=("facts",)),
         ),
-        options=draw(launch_options()), variants=draw(option_variants()))
+        options=_enough_warps(draw(launch_options()), cols),
+        variants=tuple(_enough_warps(options, cols) for options in draw(option_variants())))
+
+
+def _enough_warps(options: LaunchOptions, cols: int) -> LaunchOptions:
+    """A network over many elements per thread compiles for longer than a hang limit."""
+    return replace(options, num_warps=max(options.num_warps, 4 if cols > 64 else 1))
 
 
 def _valid(case: Case) -> bool:
@@ -67,10 +75,11 @@ def _launch(launch: "Launch") -> None:
     kind = dtype_info(launch.spec("a").dtype).kind
     beyond = float(str(params["beyond"])) if kind == "float" else int(str(params["beyond"]))
     padding = int(params["padding"])
+    tile = 1024 if launch.backend == "interpreter" else 64 * launch.options.num_warps
     # Without an index limit every lane takes part, so the row must fill its block.
     launch.drive("kernels.drivers.sort_rows:sort_rows", **flags, rnumel=max(cols - padding, 1), PADDING=beyond,
                  VALIDITY=bool(params["validity"]) or padding > 0 or block != cols,
-                 ROW_BLOCK=max(min(1024 // block, 32), 1), COL_BLOCK=block)
+                 ROW_BLOCK=max(min(tile // block, 32), 1), COL_BLOCK=block)
     launch.drive("kernels.drivers.sort_rows:sort_types", **flags)
 
 

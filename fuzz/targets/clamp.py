@@ -1,0 +1,49 @@
+"""Limiting values to a range."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, row_counts, strided_layouts
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import elementwise_blocks
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("i8", "i16", "i32", "i64", "u8", "fp16", "fp32", "fp64")
+_DIMS = ("rows", "cols")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    dtype, cols = draw(dtypes(among=DTYPES)), draw(lengths(maximum=64))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    arrays = [ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                        content=draw(contents(dtype=dtype))) for name in ("a", "b", "c")]
+    out = ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True)))
+    return Case(target="helpers.clamp", sizes={"rows": rows, "cols": cols}, arrays=(*arrays, out),
+                options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    launch.drive("kernels.drivers.elementwise:elementwise_ternary", BOOL=False, **elementwise_blocks(launch))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import NUM0
+
+    return {"out": NUM0}
+
+
+TARGET = Target(
+    name="helpers.clamp", family="helpers", contract="torch.clamp", summary="x within [low, high]", dtypes=DTYPES,
+    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "kernels.helpers.clamp:clamp"},
+    faults={"nan_dropped": "kernels.helpers.mutants_clamp:MUTANTS[clamp][nan_dropped]",
+            "upper_first": "kernels.helpers.mutants_clamp:MUTANTS[clamp][upper_first]"},
+    oracles=lambda case: (Reference(source="torch", function="torch:clamp", arguments=("a", "b", "c")),
+                          Reference(source="numpy", function="numpy:clip", arguments=("a", "b", "c"))),
+    about=lambda case: case.arrays[0].dtype,
+)

@@ -1,0 +1,144 @@
+"""Every row of the helper contract has a target with two oracles, all its dtypes, and faults that exist.
+
+`ROWS` is the table of contents of helpers.md, kept by hand: a helper that the contract names and no target
+tests is an error here, not an omission that nobody sees.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from fuzz.backends.launch import resolve
+from fuzz.target import Limits, Target
+from fuzz.targets import all_targets, find
+from oracles.dtypes import FLOATS, INTEGERS, NAMES
+
+ORDERED = ("i1", *INTEGERS, *FLOATS)
+PACKED = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
+
+ROWS: dict[str, tuple[str, ...]] = {
+    # §3
+    "promote_to_tensor": NAMES, "is_floating": NAMES,
+    # §4
+    "div_floor_integer": INTEGERS, "remainder_integer": INTEGERS,
+    # §5
+    "minimum": ORDERED, "maximum": ORDERED, "min2": ORDERED, "max2": ORDERED,
+    "minimum_with_index": ORDERED, "maximum_with_index": ORDERED, "min_with_index": ORDERED, "max_with_index": ORDERED,
+    # §6
+    "prod": (*INTEGERS, *FLOATS), "any": ("i1", *INTEGERS),
+    # §7
+    "welford_reduce": ("fp32", "fp64"), "welford_combine": ("fp32", "fp64"), "welford": ("fp32", "fp64"),
+    # §8
+    "device_assert_then": NAMES,
+    # §9
+    "randint64": ("i64",), "rand": ("fp32",),
+    # §10
+    "bucketize_binary_search": (*INTEGERS, *FLOATS),
+    # §11
+    "pack_value_flag": PACKED, "unpack_value": PACKED, "unpack_flag": PACKED,
+    "exclusive_scan_decoupled_lookback": PACKED,
+    "exclusive_scan_decoupled_lookback_64": ("i64", "u64", "fp64"),
+    # §12
+    "frexp": ("fp32", "fp64"),
+    # §13
+    "sort_with_index": ORDERED, "select_one": NAMES, "x_grid_barrier": ("u32",),
+}
+"""Helper of the contract -> dtypes that its row demands. `_prod_accumulate`, `_any_combine` and the steps of
+the sorting network are tested through the helpers that are made of them."""
+
+WITHOUT_UPSTREAM = {"rand"}
+"""Helpers that torch takes straight from Triton."""
+
+LEAST_FAULTS = {"unpack_value": 3, "unpack_flag": 2}
+"""Helpers of one line, of which five broken variants would be repetitions."""
+
+
+def _target(helper: str) -> Target:
+    return find(f"helpers.{helper}")
+
+
+def _drawn(target: Target, count: int) -> list[object]:
+    cases: list[object] = []
+
+    @seed(3)
+    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])
+    @given(target.cases(Limits(elements=256, rows=4)))
+    def collect(case: object) -> None:
+        cases.append(case)
+
+    collect()
+    return cases
+
+
+@pytest.mark.parametrize("helper", ROWS)
+def test_every_contract_row_has_a_target_for_all_its_dtypes(helper: str) -> None:
+    assert set(ROWS[helper]) <= set(_target(helper).dtypes)
+
+
+@pytest.mark.parametrize("name", sorted(all_targets()))
+def test_every_output_of_every_case_has_two_oracles_and_a_rule(name: str) -> None:
+    target = find(name)
+    for case in _drawn(target, 30):
+        sources: dict[str, set[str]] = {}
+        for reference in target.oracles(case):  # type: ignore[arg-type]
+            for output in reference.outputs:
+                sources.setdefault(output, set()).add(reference.source)
+        rules = target.rules(case)  # type: ignore[arg-type]
+        for spec in case.arrays:  # type: ignore[attr-defined]
+            if spec.content is None:
+                assert len(sources.get(spec.name, ())) >= 2, f"{spec.name} of {name} has fewer than two oracles"
+                assert spec.name in rules
+        if any(rule.kind == "SUM" or (rule.member is not None and rule.member.kind == "SUM")
+               for rule in rules.values()):
+            assert target.bounds(case), f"{name} judges by a bound that nothing derives"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(all_targets()))
+def test_every_drawn_case_is_valid_and_can_be_materialised(name: str) -> None:
+    target = find(name)
+    for case in _drawn(target, 60):
+        case.check()  # type: ignore[attr-defined]
+        assert target.valid(case), case  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(all_targets()))
+def test_every_path_of_a_target_resolves(name: str) -> None:
+    target = find(name)
+    for path in (*target.faults.values(), target.subjects["own"]):
+        assert resolve(path) is not None
+    for case in _drawn(target, 20):
+        references = [*target.oracles(case), *target.bounds(case)]  # type: ignore[arg-type]
+        references += [one for one in (target.canonical(case), target.asserts(case)) if one]  # type: ignore[arg-type]
+        for reference in references:
+            assert callable(resolve(reference.function))
+        defined = target.defined(case)  # type: ignore[arg-type]
+        assert defined is None or callable(resolve(defined[0]))
+
+
+@pytest.mark.parametrize("helper", ROWS)
+def test_every_helper_has_faults_and_an_upstream_counterpart(helper: str) -> None:
+    target = _target(helper)
+    assert len(target.faults) >= LEAST_FAULTS.get(helper, 5)
+    if helper not in WITHOUT_UPSTREAM:
+        assert callable(resolve(target.subjects["inductor"]))
+
+
+@pytest.mark.parametrize("helper", ROWS)
+def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helper: str) -> None:
+    planted = set(_target(helper).faults.values())
+    tables = {path.partition(":")[0] for path in planted if "mutants_" in path}
+    for module in tables:
+        for name in resolve(f"{module}:MUTANTS").get(helper, {}):
+            assert f"{module}:MUTANTS[{helper}][{name}]" in planted
+
+
+def test_targets_are_discovered_without_triton_or_torch() -> None:
+    code = ("import sys; from fuzz.targets import all_targets; all_targets(); "
+            "print([name for name in ('torch', 'triton') if name in sys.modules])")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "[]"
