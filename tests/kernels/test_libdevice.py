@@ -1,0 +1,84 @@
+"""The libdevice and math names: stand-ins in the interpreter, compilation of every function for sm_90."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from kernels.helpers.libdevice import libdevice, math
+from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
+from tests.support.in_subprocess import Checks
+
+CHECKS = Checks(Path(__file__).with_name("checks_libdevice.py"))
+TYPES = {"fp32": "fp32", "fp64": "fp64", "int1": "i8", "int32": "i32", "int64": "i64"}
+MATH = ("abs", "cos", "exp", "log", "sin")
+
+KERNEL = '''
+@triton.jit
+def {module}_{name}(x_ptr, y_ptr, out_ptr, RESULT: tl.constexpr):
+    lane = tl.arange(0, 128)
+    result = {module}.{name}({operands})
+    tl.static_assert(result.dtype == RESULT, "another result dtype than expected")
+    tl.store(out_ptr + lane, result)
+'''
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """One kernel per function; Triton reads kernels from files."""
+    x, y = "tl.load(x_ptr + lane)", "tl.load(y_ptr + lane)"
+    parts = ["import triton\nimport triton.language as tl\nfrom kernels.helpers.libdevice import libdevice, math\n"]
+    for name, arity in FUNCTIONS.items():
+        parts.append(KERNEL.format(module="libdevice", name=name, operands=x if arity == 1 else f"{x}, {y}"))
+    parts += [KERNEL.format(module="math", name=name, operands=x) for name in MATH]
+    path = tmp_path_factory.mktemp("kernels") / "libdevice_kernels.py"
+    path.write_text("\n".join(parts), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("libdevice_kernels", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["libdevice_kernels"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def build(kernels: ModuleType, module: str, name: str, dtype: str) -> str:
+    result = RESULTS.get(name, dtype) if module == "libdevice" else dtype
+    second = "i32" if name == "ldexp" else dtype
+    signature = {"x_ptr": f"*{dtype}", "y_ptr": f"*{second}", "out_ptr": f"*{TYPES[result]}", "RESULT": "constexpr"}
+    types = {"fp16": tl.float16, "fp32": tl.float32, "fp64": tl.float64, "int1": tl.int1, "int32": tl.int32, "int64": tl.int64}
+    source = ASTSource(fn=getattr(kernels, f"{module}_{name}"), signature=signature, constexprs={"RESULT": types[result]})
+    text: str = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
+    return text
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_interpreted(name: str) -> None:
+    CHECKS.require(name)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_function_compiles_with_the_expected_result_dtype(kernels: ModuleType, name: str) -> None:
+    for dtype in ("fp32", "fp64"):
+        assert "extern_elementwise" in build(kernels, "libdevice", name, dtype)
+
+
+@pytest.mark.parametrize("name", MATH)
+def test_math_is_the_language_itself(kernels: ModuleType, name: str) -> None:
+    assert f"math.{'absf' if name == 'abs' else name}" in build(kernels, "math", name, "fp32")
+
+
+def test_compiled_code_refuses_half_precision_too(kernels: ModuleType) -> None:
+    assert "float16" in compilation_error(lambda: build(kernels, "libdevice", "ilogb", "fp16"))
+
+
+def test_the_names_are_the_modules_of_the_installed_triton() -> None:
+    assert libdevice.__name__.endswith("libdevice") and math is tl.math
