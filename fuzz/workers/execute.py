@@ -114,8 +114,10 @@ class Executor:
         if self._kind == "interpreter":
             self._repair(subject)
         staging = self._staging if fits(case.elements(), len(case.arrays)) else None
-        attempt = _Attempt(case, target, subject, backend, self._device, self._runner(backend), stage, want_inputs,
-                           staging)
+        runner = self._runner(backend)
+        if self._kind == "cuda":
+            runner.on_stage = stage  # type: ignore[attr-defined]
+        attempt = _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
         try:
             return (attempt.describe() if inputs_only else attempt.run()), False
         except BaseException as error:
@@ -169,10 +171,9 @@ class _Attempt:
         if self._must_assert():
             return self._finding("assertion_missing", where="assertion", evidence=evidence_of_inputs(self.case, buffers),
                                  reason="a device assertion that must stop the launch did not")
-        trespass = self._memory_violation(buffers)
-        if trespass:
-            return self._finding(trespass[0], where=trespass[1], reason=trespass[2],
-                                 evidence=evidence_of_inputs(self.case, buffers))
+        trespass = self._trespassed(buffers)
+        if trespass is not None:
+            return trespass
         judged = judge_outputs(self.case, self.target, buffers)
         self._lap("judge")
         if judged.verdict is not Verdict.AGREE:
@@ -185,14 +186,17 @@ class _Attempt:
     def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions) -> str:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
         if self.staging is None:
-            return self._run({name: buffer.pointer for name, buffer in buffers.items()}, helper, options)
+            pointers = {name: buffer.pointer for name, buffer in buffers.items()}
+            if self.runner.backend == "interpreter":
+                return self._traced(buffers, pointers, helper, options)
+            return self._run(pointers, helper, options)
         wrong = self._run(self.staging.upload(buffers), helper, options)
         self.staging.download(buffers)
         self._lap("launch")
         return wrong
 
     def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions) -> str:
-        self.stage("launch")
+        self.stage("compile" if kind(self.backend) == "compile" else "launch")
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
                         planted=self.subject.name.partition("+fault:")[2], options=options, runner=self.runner)
         try:
@@ -209,6 +213,27 @@ class _Attempt:
                 if value != asked:
                     return f"asked for {name}={asked}, the compiled kernel has {name}={value}"
         return ""
+
+    def _traced(self, buffers: dict[str, Buffer], pointers: dict[str, Any], helper: Any,
+                options: LaunchOptions) -> str:
+        """Run interpreted with every access checked before it happens, and writes counted."""
+        from fuzz.interpreter import buffers as traced
+        from fuzz.interpreter.trace import recording
+        from fuzz.interpreter.views import coverage
+
+        watched = [traced.Buffer(name=name, address=pointers[name].data_ptr(), element_bytes=buffer.storage.element_size(),
+                                 size_bytes=buffer.spec.span(self.case.sizes) * buffer.storage.element_size(),
+                                 initialised=not buffer.is_output)
+                   for name, buffer in buffers.items()]
+        with recording(watched) as trace:
+            wrong = self._run(pointers, helper, options)
+        if self.target.writes_once and not self.subject.process_fault:
+            for name, buffer in buffers.items():
+                if buffer.is_output and 0 not in buffer.shape:
+                    twice = coverage(trace, name).written_more_than_once.size
+                    if twice:
+                        raise failures.WrittenTwice(f"{twice} elements of {name} were written more than once", name)
+        return wrong
 
     def _compile_only(self, helper: Any, options: LaunchOptions) -> Outcome:
         from fuzz.backends.compile import Pointer
@@ -238,6 +263,14 @@ class _Attempt:
                 return "input_overwritten", name, f"{changed} elements of input {name} were written"
         return None
 
+    def _trespassed(self, buffers: dict[str, Buffer]) -> Outcome | None:
+        """The finding that a launch wrote where it must not; asked after every launch."""
+        found = self._memory_violation(buffers)
+        if found is None:
+            return None
+        return self._finding(found[0], where=found[1], reason=found[2],
+                             evidence=evidence_of_inputs(self.case, buffers))
+
     def _repeat(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions,
                 judged: Judged) -> Outcome | None:
         """Launch again over other poison; also when an output holds the poison pattern, which a lane that was
@@ -247,6 +280,9 @@ class _Attempt:
         for number in range(max(self.case.repeats, int(suspicious))):
             again = self._refilled(buffers, second=number % 2 == 0)
             self._launch(again, helper, options)
+            trespass = self._trespassed(again)
+            if trespass is not None:
+                return trespass
             different = same_bits(self.case, self.target, buffers, again, bits=True)
             self._lap("judge")
             if different:
@@ -273,6 +309,9 @@ class _Attempt:
             wrong = self._launch(again, helper, options)
             if wrong:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong, rows=judged.rows)
+            trespass = self._trespassed(again)
+            if trespass is not None:
+                return trespass
             # A value that is wrong under other options is a wrong value first, an option dependence second.
             again_judged = judge_outputs(self.case, self.target, again)
             if again_judged.verdict.failed:
