@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Layout, Verdict
+from fuzz.records import ArraySpec, Case, LaunchOptions, Layout, Verdict
 from fuzz.workers import protocol
 from fuzz.workers.pool import Pool, PoolOptions
 from tests.support.cases import addition, division, ramp
@@ -303,6 +303,12 @@ def test_layouts_do_not_change_the_verdict(interpreter: Pool) -> None:
     case = replace(case, arrays=tuple(replace(spec, layout=odd) for spec in case.arrays))
     assert interpreter.execute(case, "own").verdict is Verdict.AGREE
     assert interpreter.execute(case, "own+fault:stride_ignored").verdict is Verdict.DISAGREE
+
+
+def test_the_interpreter_has_no_options_to_vary(interpreter: Pool) -> None:
+    case = replace(addition(), variants=(LaunchOptions(num_warps=8),), repeats=2)
+    outcome = interpreter.execute(case, "own")
+    assert (outcome.verdict, outcome.launches) == (Verdict.AGREE, 3)
 
 
 PARENT = """

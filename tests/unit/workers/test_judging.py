@@ -1,0 +1,294 @@
+"""From a launch to a verdict, with Python functions for kernels: each thing that can be wrong is named as such."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from fuzz.backends.launch import Launch
+from fuzz.content.place import GUARD
+from fuzz.records import LaunchOptions, RowCounts, Signature, Verdict
+from oracles.rules import BIT
+from tests.unit.workers.fake_target import CPU, FakeRunner, case, double, judge, logical, target
+
+
+def wrong_at(row: int, value: float) -> object:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        logical(launch, "out")[row] = value
+    return kernel
+
+
+def test_a_right_kernel_agrees() -> None:
+    runner = FakeRunner(double)
+    outcome = judge(case("1", "-2", "3"), runner=runner)
+    assert (outcome.verdict, outcome.reason, outcome.signature, outcome.failing_rows) == (Verdict.AGREE, "", None, ())
+    assert outcome.rows == RowCounts(agree=3, by_oracle={"torch": 3, "numpy": 3})
+    assert (outcome.launches, runner.launches, outcome.compiled_kernels) == (1, 1, 1)
+
+
+def test_a_wrong_row_disagrees_and_is_named() -> None:
+    outcome = judge(case("1", "-2", "3"), wrong_at(1, 9))
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.reason == "1 of 3 rows of out are wrong (value)"
+    assert outcome.signature == Signature(target="fake.double", subject="own", verdict=Verdict.DISAGREE, kind="value",
+                                          where="out", about="thing")
+    assert (outcome.failing_rows, outcome.rows.agree, outcome.rows.disagree) == ((1,), 2, 1)
+    assert outcome.evidence is not None
+    assert outcome.evidence.expected == {"torch": {"out": ("2", "-4", "6")}, "numpy": {"out": ("2", "-4", "6")}}
+    assert outcome.evidence.actual == {"out": ("2", "9", "6")}
+
+
+@pytest.mark.parametrize("value, wrong, kind", [
+    ("1.0", float("nan"), "nan_unexpected"), ("nan", 3.0, "nan_missing"), ("inf", 3.0, "inf"), ("1.0", 2.5, "value")])
+def test_kinds_of_mismatch(value: str, wrong: float, kind: str) -> None:
+    outcome = judge(case(value, "1.0", dtype="fp32"), wrong_at(0, wrong))
+    assert outcome.signature is not None and outcome.signature.kind == kind
+
+
+def test_the_sign_of_zero_counts_where_the_rule_says_so() -> None:
+    assert judge(case("0.0", dtype="fp32"), wrong_at(0, -0.0), of=target(rule=BIT)).verdict is Verdict.DISAGREE
+    assert judge(case("0.0", dtype="fp32"), wrong_at(0, 0.0), of=target(rule=BIT)).verdict is Verdict.AGREE
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("dtype", ["i32", "u8", "fp32", "fp16", "fp8e5"])
+def test_an_element_that_was_never_written(dtype: str) -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        out, a = logical(launch, "out"), logical(launch, "a")
+        out[:2].copy_((a[:2].float() * 2).to(a.dtype) if dtype == "fp8e5" else a[:2] * 2)
+
+    of = target(oracles=("doubled_narrow_torch", "doubled_numpy")) if dtype == "fp8e5" else target()
+    outcome = judge(case("1", "2", "3", dtype=dtype), kernel, of=of)
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None
+    assert (outcome.signature.kind, outcome.signature.where) == ("unwritten", "out")
+    assert outcome.failing_rows == (2,)
+
+
+@pytest.mark.parametrize("dtype, value", [("fp32", "nan"), ("i8", "-85")])
+def test_an_unwritten_element_whose_right_value_looks_like_poison(dtype: str, value: str) -> None:
+    """The first launch shows nothing: poison is a NaN, and 0xAB + 0xAB wraps to 86, so -85 stands for the copy."""
+    def kernel(launch: Launch, number: int) -> None:
+        logical(launch, "out")[:1].copy_(logical(launch, "a")[:1])
+
+    outcome = judge(case("1", value, dtype=dtype), kernel, of=target(oracles=("same_torch", "same_numpy")))
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None and outcome.signature.kind == "unwritten"
+    assert outcome.reason == "1 elements of out were never written"
+    assert outcome.launches == 2
+
+
+def test_a_written_nan_is_not_taken_for_poison() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        logical(launch, "out").copy_(logical(launch, "a"))
+
+    outcome = judge(case("nan:0x400015", "nan", dtype="fp32"), kernel, of=target(oracles=("same_torch", "same_numpy")))
+    assert outcome.verdict is Verdict.AGREE
+    assert outcome.launches == 2, "the poison pattern among the results asks for a second launch"
+
+
+@pytest.mark.parametrize("gap, offset", [(0, 0), (1, 3)])
+@pytest.mark.parametrize("where", ["before", "behind"])
+def test_a_write_outside_the_array(where: str, gap: int, offset: int) -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        pointer = launch.pointer("out")
+        inside = pointer.storage_offset()
+        storage = torch.as_strided(pointer, (inside + pointer.numel(),), (1,), 0)
+        storage[inside - 1 if where == "before" else inside + 2 * (1 + gap) + 1] = 7
+
+    outcome = judge(case("1", "2", "3", gap=gap, offset=offset)
+                    if where == "before" else case("1", "2", gap=gap, offset=offset), kernel)
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None
+    assert (outcome.signature.kind, outcome.signature.where) == ("out_of_bounds", "out")
+    assert outcome.reason == "1 elements outside array out were written"
+
+
+def test_a_write_behind_an_input() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        launch.pointer("a")[3] = 1
+
+    outcome = judge(case("1", "2", "3"), kernel)
+    assert outcome.signature is not None
+    assert (outcome.signature.kind, outcome.signature.where) == ("out_of_bounds", "a")
+
+
+def test_an_overwritten_input_is_a_finding_although_the_output_is_right() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        logical(launch, "a")[1] += 1
+
+    outcome = judge(case("1", "2", "3"), kernel)
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None
+    assert (outcome.signature.kind, outcome.signature.where) == ("input_overwritten", "a")
+
+
+def test_guards_are_as_wide_as_the_tests_assume() -> None:
+    assert GUARD == 256 and CPU.type == "cpu"
+
+
+# -- repeats and options --------------------------------------------------------------------------
+
+def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
+    """+0.0 and -0.0 are one number, so only the repeat can tell."""
+    def kernel(launch: Launch, number: int) -> None:
+        logical(launch, "out").fill_(-0.0 if number == 2 else 0.0)
+
+    once = judge(case("0.0", "0.0", dtype="fp32", repeats=1), kernel)
+    assert once.verdict is Verdict.AGREE
+    outcome = judge(case("0.0", "0.0", dtype="fp32", repeats=2), kernel)
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None and outcome.signature.kind == "nondeterministic"
+    assert outcome.reason == "the same launch gave other bits in 2 elements of out"
+    assert (once.launches, outcome.launches) == (2, 3)
+
+
+VARIANT = LaunchOptions(num_warps=8)
+
+
+def test_a_wrong_value_under_other_options_is_a_wrong_value() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        if launch.options == VARIANT:
+            logical(launch, "out")[0] = 77
+
+    assert judge(case("1", "2"), kernel).verdict is Verdict.AGREE
+    outcome = judge(case("1", "2", variants=(VARIANT,)), kernel)
+    assert outcome.signature is not None and outcome.signature.kind == "value"
+
+
+def test_other_bits_under_other_options_are_option_dependence() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        if launch.options == VARIANT:
+            logical(launch, "out").neg_()
+
+    # Both signs of zero are right by NUM; BIT is what makes the options' bits comparable here.
+    from oracles.rules import ABS
+
+    loose = target(rule=ABS(1000, origin="test"))
+    outcome = judge(case("1.0", "2.0", dtype="fp32", variants=(VARIANT,)), kernel, of=loose)
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None and outcome.signature.kind == "option_dependent"
+    assert outcome.reason.startswith("2 elements of out differ under LaunchOptions(num_warps=8")
+
+
+def test_a_variant_that_writes_outside_is_seen() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        if launch.options == VARIANT:
+            launch.pointer("out")[2] = 1
+
+    outcome = judge(case("1", "2", variants=(VARIANT,)), kernel)
+    assert outcome.signature is not None and outcome.signature.kind == "out_of_bounds"
+
+
+def test_a_repeat_that_writes_outside_is_seen() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        if number == 1:
+            launch.pointer("out")[2] = 1
+
+    outcome = judge(case("1", "2", repeats=1), kernel)
+    assert outcome.signature is not None and outcome.signature.kind == "out_of_bounds"
+
+
+def test_variants_run_with_their_options() -> None:
+    runner = FakeRunner(double)
+    assert judge(case("1", variants=(VARIANT, LaunchOptions(num_stages=1)), repeats=1), runner=runner).verdict is (
+        Verdict.AGREE)
+    assert runner.options == [LaunchOptions(), LaunchOptions(), VARIANT, LaunchOptions(num_stages=1)]
+
+
+@pytest.mark.parametrize("readback, reason", [
+    ({"num_warps": 8}, "asked for num_warps=4, the compiled kernel has num_warps=8"),
+    ({"num_warps": 4, "enable_fp_fusion": False},
+     "asked for enable_fp_fusion=True, the compiled kernel has enable_fp_fusion=False"),
+])
+def test_options_that_were_not_used_are_not_checked(readback: dict[str, int | bool], reason: str) -> None:
+    """Even a wrong result says nothing then."""
+    outcome = judge(case("1"), wrong_at(0, 9), readback=readback)
+    assert (outcome.verdict, outcome.reason, outcome.signature) == (Verdict.NOT_CHECKED, reason, None)
+    right = judge(case("1"), double, readback=readback)
+    assert right.verdict is Verdict.NOT_CHECKED
+    assert judge(case("1"), double, readback={"num_warps": 4}).verdict is Verdict.AGREE
+
+
+# -- oracles --------------------------------------------------------------------------------------
+
+def test_oracles_that_contradict_each_other_are_not_a_pass_and_not_a_finding() -> None:
+    of = target(oracles=("doubled_torch", "tripled_numpy"))
+    outcome = judge(case("0", "1", "2"), of=of)
+    assert outcome.verdict is Verdict.NOT_CHECKED
+    assert outcome.reason == "oracle_conflict: 2 rows of out on which the oracles contradict each other"
+    assert outcome.signature is None
+    assert (outcome.rows.agree, outcome.rows.conflict, outcome.rows.disagree) == (1, 2, 0)
+    assert outcome.evidence is not None
+    assert outcome.evidence.expected["torch"] == {"out": ("0", "2", "4")}
+    assert outcome.evidence.expected["numpy"] == {"out": ("0", "3", "6")}
+
+
+def test_a_result_that_both_contradicting_oracles_reject_is_no_agreement() -> None:
+    of = target(oracles=("doubled_torch", "tripled_numpy"))
+    assert judge(case("1"), wrong_at(0, 50), of=of).verdict is not Verdict.AGREE
+
+
+def test_an_exact_oracle_settles_a_conflict() -> None:
+    of = target(oracles=("doubled_torch", "tripled_numpy", "exact"))
+    assert judge(case("0", "1", "2"), of=of).verdict is Verdict.AGREE
+    assert judge(case("0", "1", "2"), wrong_at(1, 3), of=of).verdict is Verdict.DISAGREE
+
+
+def test_undefined_rows_are_neither_right_nor_wrong() -> None:
+    of = target(defined="positive")
+    outcome = judge(case("1", "-1", "2"), wrong_at(1, 99), of=of)
+    assert outcome.verdict is Verdict.AGREE
+    assert (outcome.rows.agree, outcome.rows.undefined, outcome.rows.judged) == (2, 1, 2)
+    assert judge(case("1", "-1", "2"), wrong_at(2, 99), of=of).verdict is Verdict.DISAGREE
+
+
+def test_a_case_of_undefined_rows_only_is_not_checked() -> None:
+    outcome = judge(case("1", "2"), of=target(defined="nowhere"))
+    assert (outcome.verdict, outcome.reason) == (Verdict.NOT_CHECKED, "the contract leaves every row open")
+    assert outcome.rows.judged == 0
+
+
+def test_undefined_rows_may_differ_between_launches() -> None:
+    def kernel(launch: Launch, number: int) -> None:
+        double(launch, number)
+        logical(launch, "out")[1] = number
+
+    one = case("1", "-1", "2", repeats=2, variants=(VARIANT,))
+    assert judge(one, kernel, of=target(defined="positive")).verdict is Verdict.AGREE
+    assert judge(one, kernel).verdict is Verdict.DISAGREE
+
+
+def test_an_empty_batch_judges_nothing() -> None:
+    outcome = judge(case())
+    assert (outcome.verdict, outcome.rows.judged) == (Verdict.AGREE, 0)
+
+
+def test_a_large_batch_is_judged_whole_by_torch_and_in_part_by_numpy() -> None:
+    from msgspec.structs import replace
+
+    from fuzz.records import Content, Iota
+
+    rows = 1 << 17
+    one = case("1")
+    one = replace(one, sizes={"rows": rows}, arrays=(
+        replace(one.arrays[0], content=Content(base=Iota(step=0, per_row=1))), one.arrays[1]))
+    fine = judge(one)
+    assert (fine.verdict, fine.rows.agree, fine.rows.by_oracle["torch"]) == (Verdict.AGREE, rows, rows)
+    assert 0 < fine.rows.by_oracle["numpy"] < rows
+    # A single wrong row that the sample misses is found by torch and confirmed by numpy.
+    outcome = judge(one, wrong_at(77_777, -1))
+    assert (outcome.verdict, outcome.failing_rows) == (Verdict.DISAGREE, (77_777,))
+    assert outcome.evidence is not None
+    assert outcome.evidence.expected == {"torch": {"out": ("155554",)}, "numpy": {"out": ("155554",)}}
+    assert (outcome.evidence.inputs, outcome.evidence.actual) == ({"a": ("77777",)}, {"out": ("-1",)})
+    assert (outcome.evidence.whole, outcome.evidence.row) == (False, 77_777)
