@@ -116,7 +116,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
         defined=lambda case: ("oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
         about=lambda case: f"{case.params['index_dtype']} index",
         simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64")},
-        interpreter_elements=48,
+        interpreter_elements=1 << 7,
     )
 
 

@@ -116,7 +116,7 @@ TARGET = Target(
                    "ties_left_alone", "ties_reversed", "ties_reversed_when_descending", "padding_valid",
                    "padding_first_when_descending", "index_stays", "runs_not_alternating", "last_layer_missing",
                    "keys_rounded_to_fp32"),
-    about=lambda case: dtype_info(case.array("a").dtype).kind,
+    about=lambda case: "i16 index" if case.params["index_dtype"] == "i16" else dtype_info(case.array("a").dtype).kind,
     simplest={"stable": (True, False), "descending": (False, True), "index_dtype": ("i32", "i64", "i16"),
               "padding": (0, 1, 2, 7), "validity": (False, True), "beyond": ("0", "1", "inf", "nan")},
     interpreter_elements=1 << 10,
