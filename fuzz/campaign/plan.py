@@ -58,7 +58,8 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
     for index in range(number):
         target, subject, backend = combinations[index % len(combinations)]
         if backend == "compile":
-            backend = f"compile:{ARCHITECTURES[(index % len(combinations) + index // len(combinations)) % len(ARCHITECTURES)]}"
+            turn = index % len(combinations) + index // len(combinations)
+            backend = f"compile:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
         sort = kind(backend)
         elements = _ELEMENTS[sort]
         if sort == "interpreter":
