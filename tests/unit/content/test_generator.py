@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 import pytest
 import torch
@@ -37,10 +39,11 @@ from oracles.special_values import special_bits
 from tests.support.content_specs import checksums, recorded
 
 CPU = torch.device("cpu")
+PLAIN = Layout()
 MASK = (1 << 64) - 1
 
 
-def array(dtype: str, base: Base, *overrides: object, first_row: int = 0, layout: Layout = Layout()) -> ArraySpec:
+def array(dtype: str, base: Base, *overrides: object, first_row: int = 0, layout: Layout = PLAIN) -> ArraySpec:
     return ArraySpec(name="x", dtype=dtype, dims=("rows", "cols"), first_row=first_row, layout=layout,
                      content=Content(base=base, overrides=overrides))  # type: ignore[arg-type]
 
@@ -146,7 +149,7 @@ def test_permutations_are_permutations_and_differ_between_rows(cols: int) -> Non
 
 def test_a_mixture_uses_every_recipe() -> None:
     rows = table(array("i32", Mixture(seed=1)), 200, 8)
-    steps = [{(b - a) & 0xFFFFFFFF for a, b in zip(row, row[1:], strict=False)} for row in rows]
+    steps = [{(b - a) & 0xFFFFFFFF for a, b in itertools.pairwise(row)} for row in rows]
     assert any(len(row) == 8 == len(set(row)) and len(step) == 1 for row, step in zip(rows, steps, strict=True))
     assert any(len(set(row)) == 1 for row in rows), "no constant row"
     assert any(len(set(row)) == 2 for row in rows), "no row of ties"

@@ -16,15 +16,16 @@ from oracles.dtypes import NAMES
 from oracles.dtypes import dtype as dtype_info
 
 CPU = torch.device("cpu")
+PLAIN = Layout()
 SIZES = {"rows": 3, "cols": 5}
 
 
-def array(layout: Layout = Layout(), *, dtype: str = "i32", output: bool = False) -> ArraySpec:
+def array(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> ArraySpec:
     content = None if output else Content(base=Iota(start=100, step=1, per_row=10))
     return ArraySpec(name="x", dtype=dtype, dims=("rows", "cols"), content=content, layout=layout)
 
 
-def put(layout: Layout = Layout(), *, dtype: str = "i32", output: bool = False) -> Buffer:
+def put(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> Buffer:
     return place(array(layout, dtype=dtype, output=output), SIZES, device=CPU)
 
 
@@ -130,8 +131,8 @@ def test_outputs_start_as_poison_that_differs_between_launches(dtype: str) -> No
 
 
 def test_poison_patterns_are_fixed() -> None:
-    assert {name: (hex(poison_pattern(name)), hex(poison_pattern(name, second=True))) for name in ("fp32", "bf16", "i32",
-                                                                                               "u8")} == {
+    names = ("fp32", "bf16", "i32", "u8")
+    assert {name: (hex(poison_pattern(name)), hex(poison_pattern(name, second=True))) for name in names} == {
         "fp32": ("0x7fc00015", "0x7fc0002b"), "bf16": ("0x7fd5", "0x7feb"), "i32": ("0xabababab", "0x54545454"),
         "u8": ("0xab", "0x54")}
 

@@ -1,0 +1,211 @@
+"""Killing a campaign at any moment loses nothing that was recorded and counts nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+KILLS = 20
+
+DRIVER = """
+import sys
+from pathlib import Path
+from fuzz.campaign import shard
+from fuzz.campaign.record import ShardSpec
+from tests.support.fake_pool import FakePool
+state = Path(sys.argv[1])
+FakePool.log, FakePool.pause = state / "executed.log", 0.005
+shard.Pool = FakePool
+spec = ShardSpec(index=0, target="triton.vector_add", subject="own", backend="interpreter", device=0, seed=3,
+                 seconds=600, max_cases=int(sys.argv[2]), elements=64, rows=16)
+print("started", flush=True)
+result = shard.run_shard(spec, str(state))
+print(result.counts.executed, result.error)
+"""
+
+
+def start(state: Path, cases: int) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", DRIVER, str(state), str(cases)], cwd=ROOT, text=True,
+                               stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert process.stdout is not None and process.stdout.readline() == "started\n"
+    return process
+
+
+def recorded(state: Path) -> list[str]:
+    """Digests of all outcomes in order; their numbers must be 1, 2, 3, ..."""
+    path = state / "shard-00000.sqlite"
+    if not path.exists():
+        return []
+    database = sqlite3.connect(path)
+    try:
+        rows = database.execute("select number, digest from outcomes order by number").fetchall()
+    except sqlite3.OperationalError:  # killed before the tables were there
+        return []
+    finally:
+        database.close()
+    assert [number for number, _ in rows] == list(range(1, len(rows) + 1))
+    return [digest for _, digest in rows]
+
+
+def executions(state: Path) -> int:
+    log = state / "executed.log"
+    return log.stat().st_size if log.exists() else 0
+
+
+def inflight(state: Path) -> bool:
+    database = sqlite3.connect(state / "shard-00000.sqlite")
+    try:
+        return bool(database.execute("select count(*) from inflight").fetchone()[0])
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        database.close()
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+    moments = random.Random(20)
+    before: list[str] = []
+    interrupted = 0
+    for _ in range(KILLS):
+        ran = executions(tmp_path)
+        process = start(tmp_path, 10**9)
+        # A few kills while the shard is being set up, most while cases run.
+        if moments.random() > 0.15:
+            while executions(tmp_path) == ran:
+                time.sleep(0.01)
+        time.sleep(moments.uniform(0.0, 0.2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        executed = (tmp_path / "executed.log").read_text().split() if (tmp_path / "executed.log").exists() else []
+        now = recorded(tmp_path)
+        assert now[:len(before)] == before, "an outcome that was recorded is gone or changed"
+        if (tmp_path / "shard-00000.sqlite").exists() and inflight(tmp_path):
+            interrupted += 1
+        # Whatever ran and is not recorded was in flight at some kill.
+        assert 0 <= len(executed) - len(now) <= KILLS
+        before = now
+    assert len(before) > KILLS, "too few cases ran for the kills to hit any"
+    assert interrupted > 0, "no kill came in the middle of a case"
+
+    total = len(before) + 50
+    done = start(tmp_path, total)
+    output, _ = done.communicate(timeout=120)
+    assert output.split() == [str(total)]
+    final = recorded(tmp_path)
+    assert len(final) == total
+    assert final[:len(before)] == before
+    assert not inflight(tmp_path)
+    # Judged outcomes are exactly the executions, in their order, less those that a kill cut off.
+    remaining = iter((tmp_path / "executed.log").read_text().split())
+    assert all(digest in remaining for digest in final)
+
+
+def test_the_case_in_flight_is_judged_first(tmp_path: Path) -> None:
+    from fuzz.campaign.store import ShardStore
+    from fuzz.records import Verdict
+    from tests.support.cases import addition
+
+    store = ShardStore(tmp_path / "shard-00000.sqlite")
+    case = addition(rows=5)
+    store.begin(case, round_number=4)
+    store.close()
+    output, _ = start(tmp_path, 3).communicate(timeout=60)
+    assert output.split() == ["3"]
+    digests = recorded(tmp_path)
+    assert digests[0] == case.digest and case.digest not in digests[1:]
+    database = sqlite3.connect(tmp_path / "shard-00000.sqlite")
+    rounds = [r for (r,) in database.execute("select round from outcomes order by number")]
+    verdicts = {v for (v,) in database.execute("select verdict from outcomes")}
+    database.close()
+    # A fresh round has a fresh seed: what was drawn before the kill is not drawn again.
+    assert rounds[0] == 5 and min(rounds[1:]) >= 6
+    assert verdicts == {Verdict.AGREE.value}
+
+
+def fuzz(folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "fuzz", "fuzz", "--state", str(folder / "state"), "--reports",
+               str(folder / "reports"), "--corpus", str(folder / "corpus"), "--json", *options]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def wait_for_outcomes(process: subprocess.Popen[str], folder: Path, number: int) -> None:
+    deadline = time.monotonic() + 90
+    while True:
+        found = 0
+        for path in folder.glob("state/*/shard-*.sqlite"):
+            database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
+            try:
+                found += database.execute("select count(*) from outcomes").fetchone()[0]
+            except sqlite3.OperationalError:
+                pass
+            finally:
+                database.close()
+        if found >= number:
+            return
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "the campaign does not get going"
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_real_campaign_survives_kill_and_interrupt(tmp_path: Path) -> None:
+    options = ("--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1", "--seed", "11",
+               "--max-cases", "150", "--id", "night")
+    killed = fuzz(tmp_path, *options)
+    wait_for_outcomes(killed, tmp_path, 5)
+    killed.kill()
+    killed.communicate()
+
+    interrupted = fuzz(tmp_path, "--resume", "--id", "night")
+    wait_for_outcomes(interrupted, tmp_path, 40)
+    interrupted.send_signal(signal.SIGINT)
+    output, errors = interrupted.communicate(timeout=60)
+    assert "interrupted; continue with: tridiff fuzz --resume --id night" in errors
+    summary = json.loads(output)
+    assert summary["interrupted"] is True and 40 <= summary["executed"] < 150
+    assert interrupted.returncode == 0
+
+    finished = fuzz(tmp_path, "--resume")
+    output, errors = finished.communicate(timeout=120)
+    summary = json.loads(output)
+    assert (summary["executed"], summary["agree"], summary["interrupted"], summary["errors"]) == (150, 150, False, [])
+    assert finished.returncode == 0, errors
+    database = sqlite3.connect(tmp_path / "reports" / "night" / "outcomes.sqlite")
+    numbers = [n for (n,) in database.execute("select number from outcomes order by number")]
+    database.close()
+    assert numbers == list(range(1, 151))
+
+    again = fuzz(tmp_path, "--resume")
+    _, errors = again.communicate(timeout=60)
+    assert again.returncode == 2
+    assert errors.strip().splitlines()[-1].startswith("tridiff: no campaign to resume under ")
+
+
+@pytest.mark.slow
+def test_two_campaigns_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    options = ("--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1", "--max-cases", "40")
+    both = [fuzz(tmp_path, *options, "--id", name, "--seed", seed) for name, seed in (("one", "1"), ("two", "2"))]
+    summaries = []
+    for process in both:
+        output, errors = process.communicate(timeout=180)
+        assert process.returncode == 0, errors
+        summaries.append(json.loads(output))
+    assert [(s["id"], s["executed"], s["agree"]) for s in summaries] == [("one", 40, 40), ("two", 40, 40)]
+    digests = []
+    for name in ("one", "two"):
+        database = sqlite3.connect(tmp_path / "reports" / name / "outcomes.sqlite")
+        digests.append([d for (d,) in database.execute("select digest from outcomes order by number")])
+        database.close()
+    assert digests[0] != digests[1]

@@ -1,0 +1,74 @@
+"""A pool without processes: every case gets the outcome that a function of the case decides."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from fuzz.errors import TridiffError
+from fuzz.records import Case, Environment, Evidence, Explicit, Outcome, RowCounts, Signature, Verdict
+from fuzz.targets import find
+from fuzz.workers.pool import PoolOptions
+
+Failing = Callable[[Case], str]
+"""The kind of failure of a case; empty for agreement. May raise TridiffError to refuse it."""
+
+
+class FakePool:
+    """Stands in for `fuzz.workers.pool.Pool`. log: a file that gets the digest of every case before it runs."""
+
+    failing: Failing = staticmethod(lambda case: "")
+    log: Path | None = None
+    pause = 0.0
+    """Seconds that every case takes."""
+
+    def __init__(self, options: PoolOptions) -> None:
+        self.options = options
+        self.replacement_seconds: list[float] = []
+        self.deaths = 0
+        self.executed = 0
+
+    @property
+    def environment(self) -> Environment:
+        return Environment(tridiff="0", triton="3.9.0", torch="2.13.0", backend=self.options.backend)
+
+    def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
+                inputs_only: bool = False) -> Outcome:
+        if self.log is not None:
+            descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.write(descriptor, f"{case.digest}\n".encode())
+            os.close(descriptor)
+        self.executed += 1
+        time.sleep(self.pause)
+        kind = type(self).failing(case)
+        rows = case.sizes.get("rows", 1)
+        signature = Signature(target=case.target, subject=subject, verdict=Verdict.DISAGREE, kind=kind, where="out",
+                              about=find(case.target).about(case)) if kind else None
+        return Outcome(
+            case_digest=case.digest, target=case.target, subject=subject, backend=backend or self.options.backend,
+            verdict=Verdict.DISAGREE if kind else Verdict.AGREE, reason=kind, signature=signature,
+            rows=RowCounts(agree=0 if kind else rows, disagree=rows if kind else 0), launches=1,
+            failing_rows=tuple(range(min(rows, 3))) if kind else ())
+
+    def inputs(self, case: Case, subject: str = "own") -> Evidence:
+        """The listed values, or zeros."""
+        found: dict[str, tuple[str, ...]] = {}
+        for spec in case.arrays:
+            if spec.content is None:
+                continue
+            base = spec.content.base
+            n = 1
+            for length in spec.shape(case.sizes):
+                n *= length
+            found[spec.name] = base.values if isinstance(base, Explicit) else ("0",) * n
+        return Evidence(whole=True, inputs=found)
+
+    def close(self) -> None:
+        pass
+
+
+def refuse(case: Case) -> str:
+    """A `Failing` that refuses every case."""
+    raise TridiffError("refused on purpose", fix="draw another")

@@ -1,0 +1,338 @@
+"""Plans, shards and their stores, with a pool that decides outcomes by a function of the case."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from fuzz.backends import ARCHITECTURES
+from fuzz.campaign import shard
+from fuzz.campaign.plan import plan_shards
+from fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
+from fuzz.campaign.store import ShardStore
+from fuzz.errors import TridiffError
+from fuzz.records import Case, Environment, Outcome, RowCounts, Signature, Verdict
+from tests.support.cases import addition
+from tests.support.fake_pool import FakePool, refuse
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
+    class Pool(FakePool):
+        pass
+
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    return Pool
+
+
+def spec(**changes: object) -> ShardSpec:
+    given: dict[str, object] = {
+        "index": 0, "target": "triton.vector_add", "subject": "own", "backend": "interpreter", "device": 0, "seed": 1,
+        "seconds": 600, "max_cases": 30, "elements": 64, "rows": 8, **changes}
+    return ShardSpec(**given)  # type: ignore[arg-type]
+
+
+def run(state: Path, **changes: object) -> ShardResult:
+    return shard.run_shard(spec(**changes), str(state))
+
+
+def rows(state: Path, query: str) -> list[tuple[object, ...]]:
+    database = sqlite3.connect(state / "shard-00000.sqlite")
+    try:
+        return database.execute(query).fetchall()
+    finally:
+        database.close()
+
+
+# -- shards ---------------------------------------------------------------------------------------
+
+def test_a_shard_runs_its_number_of_cases_and_records_each(tmp_path: Path) -> None:
+    result = run(tmp_path)
+    assert (result.counts.executed, result.counts.agree, result.error, result.stopped) == (30, 30, "", False)
+    assert result.findings == () and result.environment.triton == "3.9.0"
+    assert rows(tmp_path, "select count(*), min(number), max(number) from outcomes") == [(30, 1, 30)]
+    assert rows(tmp_path, "select count(*) from inflight") == [(0,)]
+
+
+def test_equal_seeds_draw_equal_cases(tmp_path: Path) -> None:
+    for name, seed in (("a", 4), ("b", 4), ("c", 5)):
+        run(tmp_path / name, seed=seed)
+    a, b, c = (rows(tmp_path / name, "select digest from outcomes order by number") for name in "abc")
+    assert a == b != c
+
+
+def test_a_shard_that_is_done_is_done(tmp_path: Path) -> None:
+    first = run(tmp_path)
+    again = run(tmp_path)
+    assert again.counts == first.counts
+    assert ShardStore(tmp_path / "shard-00000.sqlite").result() == again
+
+
+def test_seconds_end_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr(shard.time, "monotonic", lambda: float(next(clock)))
+    result = run(tmp_path, max_cases=None, seconds=50)
+    assert 0 < result.counts.executed <= 50
+
+
+def test_a_stop_file_ends_a_shard_unfinished(tmp_path: Path, fake: type[FakePool]) -> None:
+    def stop_at(case: Case) -> str:
+        if len(seen) == 7:
+            (tmp_path / "stop").touch()
+        seen.append(case)
+        return ""
+
+    seen: list[Case] = []
+    fake.failing = staticmethod(stop_at)
+    result = run(tmp_path)
+    assert result.stopped and result.counts.executed == 8
+    store = ShardStore(tmp_path / "shard-00000.sqlite")
+    assert store.result() is None
+    store.close()
+    (tmp_path / "stop").unlink()
+    assert run(tmp_path).counts.executed == 30
+
+
+def test_refused_cases_are_counted_apart_and_do_not_stop_the_shard(tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = staticmethod(refuse)
+    result = run(tmp_path)
+    assert (result.counts.executed, result.counts.refused, result.counts.agree) == (30, 30, 0)
+    assert result.reasons == {"refused on purpose": 30}
+    assert result.error == ""
+
+
+def test_a_pool_that_cannot_start_is_an_error_in_the_result(tmp_path: Path, fake: type[FakePool]) -> None:
+    def broken(case: Case) -> str:
+        raise TridiffError("no worker became ready", fix="run `tridiff doctor`")
+
+    fake.failing = staticmethod(broken)
+    assert run(tmp_path).error == "no worker became ready; run `tridiff doctor`"
+
+
+# -- findings -------------------------------------------------------------------------------------
+
+def beyond(least: int) -> object:
+    return staticmethod(lambda case: "value" if case.sizes["rows"] >= least else "")
+
+
+def test_a_finding_is_shrunk_confirmed_and_written_once(tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = beyond(5)  # type: ignore[assignment]
+    result = run(tmp_path, max_cases=100)
+    by_kind = Counter(entry.signature.key for entry in result.findings)
+    assert by_kind and set(by_kind.values()) == {1}
+    for entry in result.findings:
+        assert entry.case.sizes == {"rows": 5}
+        assert (entry.reproduced, entry.status) == ("5/5", "stable")
+        assert entry.expected[0].verdict is Verdict.DISAGREE
+        assert (entry.expected[0].triton, entry.expected[0].backend) == ("3.9.0", "interpreter")
+    assert {p.stem for p in (tmp_path / "findings").glob("*.json")} == {e.id for e in result.findings}
+    assert result.counts.executed == 100, "runs made to shrink do not use up the budget"
+    assert result.counts.shrink_runs > 0
+    assert result.counts.disagree > len(result.findings), "later cases of a finding are counted"
+
+
+def test_findings_are_told_apart_by_signature(tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = staticmethod(lambda case: ("", "odd", "even")[min(case.sizes["rows"], 2 - case.sizes["rows"] % 2)])
+    found = {(e.signature.kind, e.signature.about): e.case.sizes["rows"] for e in run(tmp_path, max_cases=200).findings}
+    assert {kind for kind, _ in found} == {"even", "odd"}
+    assert all(rows == (2 if kind == "even" else 1) for (kind, _), rows in found.items())
+
+
+def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = beyond(1)  # type: ignore[assignment]
+    keys = tuple(e.signature.key for e in run(tmp_path / "first", max_cases=100).findings)
+    result = run(tmp_path / "second", max_cases=100, known=keys)
+    assert result.findings == () and result.counts.shrink_runs == 0
+    assert sum(result.known_seen.values()) == result.counts.disagree == 100
+    assert set(result.known_seen) <= set(keys)
+
+
+def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = beyond(1)  # type: ignore[assignment]
+    first, second = (run(tmp_path, index=index, seed=index, max_cases=100) for index in (0, 1))
+    assert first.findings
+    claimed = {e.id for e in first.findings}
+    assert not claimed & {e.id for e in second.findings}
+
+
+@pytest.mark.parametrize("failures, status", [(5, "stable"), (3, "flaky"), (1, "flaky")])
+def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[FakePool], failures: int, status: str,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    """Confirmations fail k of 5 times; up to then every run fails."""
+    fake.failing = beyond(1)  # type: ignore[assignment]
+    confirmations = itertools.count()
+    execute = shard._Driver.execute
+
+    def watched(self: shard._Driver, case: Case, phase: str) -> Outcome | None:
+        outcome = execute(self, case, phase)
+        if phase == "confirm" and outcome is not None and next(confirmations) % 5 >= failures:
+            return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
+                           verdict=Verdict.AGREE)
+        return outcome
+
+    monkeypatch.setattr(shard._Driver, "execute", watched)
+    for entry in run(tmp_path).findings:
+        assert (entry.reproduced, entry.status) == (f"{failures}/5", status)
+
+
+def test_a_shrunk_case_that_never_fails_again_gives_way_to_the_original(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.failing = beyond(3)  # type: ignore[assignment]
+    execute = shard._Driver.execute
+
+    def watched(self: shard._Driver, case: Case, phase: str) -> Outcome | None:
+        outcome = execute(self, case, phase)
+        return None if phase == "confirm" else outcome
+
+    monkeypatch.setattr(shard._Driver, "execute", watched)
+    entries = run(tmp_path).findings
+    assert entries and {e.reproduced for e in entries} == {"0/5"} and {e.status for e in entries} == {"flaky"}
+    recorded = {digest for (digest,) in rows(tmp_path, "select digest from outcomes where phase in ('fuzz', 'shrink')")}
+    assert all(e.case.digest in recorded for e in entries)
+
+
+def test_a_target_that_fails_half_the_time_ends_normally(tmp_path: Path, fake: type[FakePool]) -> None:
+    coin = itertools.cycle([True, False, False, True, True, False])
+    fake.failing = staticmethod(lambda case: "value" if next(coin) else "")
+    result = run(tmp_path, max_cases=60)
+    assert result.error == "" and result.counts.executed == 60
+    assert result.findings and all(e.status == "flaky" for e in result.findings)
+    assert all(0 <= int(e.reproduced[0]) < 5 for e in result.findings)
+
+
+def test_without_shrinking_the_drawn_case_is_the_finding(tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = beyond(1)  # type: ignore[assignment]
+    result = run(tmp_path, shrink=False)
+    assert result.findings
+    assert result.counts.shrink_runs == 5 * len(result.findings), "only confirmations"
+
+
+# -- stores ---------------------------------------------------------------------------------------
+
+def outcome(case: Case, verdict: Verdict = Verdict.AGREE, reason: str = "") -> Outcome:
+    signature = Signature(target=case.target, subject="own", verdict=verdict, kind="k") if verdict.failed else None
+    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter", verdict=verdict,
+                   signature=signature, reason=reason, rows=RowCounts(agree=4), launches=2, compiled_kernels=1)
+
+
+def test_a_store_remembers_the_case_in_flight(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = ShardStore(path)
+    assert store.inflight() is None and store.next_round() == 0
+    store.begin(addition(rows=3), round_number=2)
+    store.close()
+    again = ShardStore(path)
+    assert again.inflight() == addition(rows=3) and again.next_round() == 3
+    again.end(outcome(addition(rows=3)), addition(rows=3), phase="fuzz", round_number=3)
+    assert again.inflight() is None and again.next_round() == 4
+    again.close()
+
+
+def test_counts_keep_phases_and_verdicts_apart(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path / "s.sqlite")
+    case = addition()
+    for verdict in Verdict:
+        store.end(outcome(case, verdict, "why"), case, phase="fuzz", round_number=0)
+    store.end(outcome(case, Verdict.CRASH), case, phase="shrink", round_number=0)
+    store.end(outcome(case), case, phase="confirm", round_number=0)
+    store.refused(round_number=0, reason="too large")
+    counts = store.counts()
+    assert counts.executed == 7 and counts.shrink_runs == 2
+    assert [getattr(counts, v.value) for v in Verdict] == [1] * 6 and counts.refused == 1
+    assert (counts.row_inputs, counts.launches, counts.compiled_kernels) == (24, 16, 8)
+    assert store.reasons() == {"why": 1, "too large": 1}
+    assert len(store.signatures()) == 4
+    store.close()
+
+
+def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path / "s.sqlite")
+    store._db.execute("pragma max_page_count = 8")
+    case = addition()
+    with pytest.raises(TridiffError) as failure:
+        for _ in range(10_000):
+            store.begin(case, round_number=0)
+            store.end(outcome(case, Verdict.NOT_CHECKED, "x" * 200), case, phase="fuzz", round_number=0)
+    assert str(failure.value) == (f"{tmp_path / 's.sqlite'} cannot be written (database or disk is full); "
+                                  "free disk space, then run `tridiff fuzz --resume`")
+    store.close()
+
+
+def test_a_store_that_is_no_database_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "s.sqlite").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(TridiffError, match=r"cannot be written \(file is not a database\); free disk space or choose"):
+        ShardStore(tmp_path / "s.sqlite")
+    with pytest.raises(TridiffError, match="unable to open database file"):
+        ShardStore(tmp_path / "missing" / "s.sqlite")
+
+
+# -- plans ----------------------------------------------------------------------------------------
+
+def options(**changes: object) -> CampaignOptions:
+    given: dict[str, object] = {"seconds": 60.0, "targets": ("triton.*",), "subjects": (), "backends": ("interpreter",),
+                                "devices": (0,), "workers": 2, "seed": 1, **changes}
+    return CampaignOptions(**given)  # type: ignore[arg-type]
+
+
+def test_every_combination_gets_the_same_share() -> None:
+    shards = plan_shards(options(targets=("helpers.m*",), seconds=600, workers=4), known=("k",))
+    shares: Counter[tuple[str, str]] = Counter()
+    for one in shards:
+        shares[one.target, one.subject] += 1
+    assert {subject for _, subject in shares} == {"own", "inductor"}
+    assert max(shares.values()) - min(shares.values()) <= 1
+    assert len({one.seed for one in shards}) == len(shards)
+    assert [one.index for one in shards] == list(range(len(shards)))
+    assert all(one.known == ("k",) for one in shards)
+    # `workers` shards at a time fill the budget.
+    assert sum(one.seconds for one in shards) == pytest.approx(4 * 600)
+
+
+def test_no_shard_is_longer_than_two_minutes() -> None:
+    assert max(one.seconds for one in plan_shards(options(seconds=8 * 3600.0), known=())) <= 120
+
+
+@pytest.mark.parametrize("workers, cases, targets", [(1, 10, "triton.vector_add"), (2, 10, "triton.vector_add"),
+                                                     (16, 100, "triton.*"), (2, 1000, "triton.*")])
+def test_a_number_of_cases_is_met(workers: int, cases: int, targets: str) -> None:
+    shards = plan_shards(options(workers=workers, max_cases=cases, targets=(targets,)), known=())
+    total = sum(one.max_cases or 0 for one in shards)
+    assert cases <= total < cases + len(shards)
+    assert len({one.target for one in shards}) == len({one.target for one in plan_shards(
+        options(targets=(targets,)), known=())})
+
+
+def test_compile_rotates_through_the_architectures() -> None:
+    shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",), seconds=60 * 16), known=())
+    assert {one.backend for one in shards} == {f"compile:{arch}" for arch in ARCHITECTURES}
+    assert {one.backend for one in plan_shards(options(backends=("compile:sm_90",)), known=())} == {"compile:sm_90"}
+
+
+def test_shards_are_dealt_to_all_gpus() -> None:
+    shards = plan_shards(options(backends=("cuda",), devices=(0, 2, 5), workers=6), known=())
+    assert Counter(one.device for one in shards).keys() == {0, 2, 5}
+
+
+@pytest.mark.parametrize("changes, message", [
+    ({"targets": ("nothing",)}, "unknown target 'nothing'"),
+    ({"subjects": ("nobody",)}, "triton.floordiv has no subject 'nobody'"),
+    ({"subjects": ("own+fault:nothing",)}, "triton.floordiv has no fault 'nothing'"),
+])
+def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(TridiffError) as refusal:
+        plan_shards(options(**changes), known=())
+    assert str(refusal.value).startswith(message)
+
+
+def test_a_fault_that_only_some_targets_have_runs_on_those() -> None:
+    shards = plan_shards(options(subjects=("own+fault:tail_dropped",)), known=())
+    assert {one.target for one in shards} == {"triton.vector_add"}
+
+
+def test_environments_compare_by_value() -> None:
+    assert Environment(triton="3.9.0") == Environment(triton="3.9.0") != Environment(triton="3.6.0")
