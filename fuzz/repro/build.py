@@ -4,7 +4,9 @@ The launch is recorded instead of run: its kernel is written out with everything
 (`fuzz.repro.source`), its arrays as literals, its other arguments as they are.
 """
 
+import itertools
 import math
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from fuzz.repro.checks import Expected, check_lines, expected_results
 from fuzz.repro.liveness import visited_lines
 from fuzz.repro.request import Candidate, Candidates, Request
 from fuzz.repro.simplify import DropConversions, FoldArithmetic, drop_aliases, loaded, parameters, squeeze
-from fuzz.repro.source import Program, collect, inline_statements
+from fuzz.repro.source import Program, collect, inline_expressions, inline_statements
 from fuzz.repro.template import MAX_LINES, WIDTH, Body, render
 from fuzz.subjects import parse_subject
 from fuzz.target import Target
@@ -98,7 +100,8 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
         visited = visited_lines(
             lambda: CompileRunner(arch).run(call.kernel, call.grid, stand_ins, call.options))
     expected: dict[str, Expected] = {}
-    if kind(request.backend) != "compile" and request.failure in (Verdict.DISAGREE, Verdict.AGREE):
+    checked = request.failure in (Verdict.DISAGREE, Verdict.AGREE) and request.failure_kind != "assertion_missing"
+    if kind(request.backend) != "compile" and checked:
         expected = expected_results(request.case, target, buffers)
     found: list[Candidate] = []
     for faithful in (False, True):
@@ -143,10 +146,12 @@ def _write(request: Request, buffers: Mapping[str, Buffer], call: _Call, expecte
                 drop_aliases(node)
             if squeezed:
                 squeeze(node, width=WIDTH)
+        if squeezed:
+            inline_expressions(program)
         _drop_parameters(program)
-        body = _body(request, buffers, call, expected, program, stand_ins)
+        body = _body(request, buffers, call, expected, program, stand_ins, tight=squeezed)
         last = render(body, program, title=request.title, note=request.note, backend=request.backend,
-                      failure=request.failure, spacing=spacing)
+                      failure=request.failure, failure_kind=request.failure_kind, spacing=spacing, tight=squeezed)
         if last.count("\n") <= MAX_LINES:
             break
     assert last is not None
@@ -164,7 +169,7 @@ def _drop_parameters(program: Program) -> None:
 
 
 def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected: Mapping[str, Expected],
-          program: Program, stand_ins: Mapping[str, Any]) -> Body:
+          program: Program, stand_ins: Mapping[str, Any], *, tight: bool) -> Body:
     names = parameters(program.functions[program.kernel])
     if kind(request.backend) == "compile":
         given = _specialise(call, names, stand_ins)
@@ -185,6 +190,8 @@ def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected
         if name in used:
             guarded = failure == "out_of_bounds" and buffer.is_output
             lines += _array(buffer, expected.get(name), backend=request.backend, guarded=guarded)
+    if tight:
+        lines = _grouped(lines)
     if failure == "input_overwritten":
         lines += [f"{name}_before = {name}.view(torch.uint8).clone()" for name in inputs]
     grid = _shown_grid(call.grid)
@@ -194,8 +201,38 @@ def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected
         return f"kernel[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in shown.items())))})"
 
     checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(call.options), inputs=inputs,
+                                  tight=tight,
                                   variants=tuple(launch(one) for one in request.case.variants))
     return Body(arrays=tuple(lines), launch=launch(call.options), checks=checks, verdict=verdict)
+
+
+_PLAIN = re.compile(r"(\w+) = torch\.(tensor|full)\((.*?)(, dtype=torch\.\w+[^()]*\))$")
+
+
+def _grouped(lines: list[str]) -> list[str]:
+    """Arrays of one type and of the same layout, one behind the other, as one statement. Each stays a tensor of its
+    own, with the alignment of its own allocation."""
+    result: list[str] = []
+    for (maker, rest), group in itertools.groupby(lines, key=_maker):
+        members = [match for line in group if (match := _PLAIN.match(line))] if maker else list(group)
+        if not maker or len(members) == 1:
+            result += [one if isinstance(one, str) else one.string for one in members]
+            continue
+        found = [one for one in members if not isinstance(one, str)]
+        names, values = ", ".join(one[1] for one in found), ", ".join(one[3] for one in found)
+        if maker == "tensor":
+            result.append(f"{names} = (torch.tensor(v{rest} for v in ({values}))")
+        else:
+            result.append(f"{names} = (torch.full({rest} for _ in range({len(found)}))")
+    return result
+
+
+def _maker(line: str) -> tuple[str, str]:
+    """What lines must have in common to be one statement."""
+    match = _PLAIN.match(line)
+    if match is None:
+        return "", line
+    return match[2], match[4] if match[2] == "tensor" else match[3] + match[4]
 
 
 def _shown_grid(grid: tuple[int, ...]) -> str:

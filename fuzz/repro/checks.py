@@ -14,44 +14,53 @@ from fuzz.repro import literals
 from fuzz.target import Reference, Target
 from oracles import arrays, bits
 from oracles.dtypes import dtype as dtype_info
+from oracles.dtypes import name_of_tensor
 from oracles.rules import Rule
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The right answer for one output. values: contiguous, in the output's dtype. defined: where the contract says
-    anything, None for everywhere. source: the oracles that gave it."""
+    """The right answer for one output. values: contiguous, in the output's dtype or a wider one; of a SET rule, all
+    candidates along a new first axis. defined: where the contract says
+    anything, None for everywhere. source: the oracles that gave it. bound: allowed errors of a SUM rule."""
 
     values: torch.Tensor
     rule: Rule
     defined: torch.Tensor | None
     source: str
+    bound: torch.Tensor | None = None
 
 
 def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, Expected]:
     """What the target's first reference gives for the whole case, by output."""
     if any(0 in buffer.shape for buffer in buffers.values()):
         raise TridiffError("the case is empty: there is nothing to show", fix="choose another entry")
+    if target.canonical(case) is not None:
+        raise TridiffError(f"the contract of {case.target} admits several answers, which a script cannot tell apart",
+                           fix="rerun it with `tridiff repro` instead")
     rule_of = target.rules(case)
     defined = None
     found = target.defined(case)
     if found is not None:
-        function, names = found
-        mask = resolve(function)(*(_values(buffers[name]) for name in names))
-        if isinstance(mask, torch.Tensor) and not bool(mask.all()):
-            defined = mask
+        (mask,) = _call(Reference(source="torch", function=found[0], arguments=found[1]), case, buffers)
+        defined = None if bool(mask.all()) else mask
+    bounds: dict[str, torch.Tensor] = {}
+    for one in target.bounds(case):
+        bounds |= dict(zip(one.outputs, _call(one, case, buffers), strict=True))
     references = target.oracles(case)
     first = references[0]
     results: dict[str, Expected] = {}
     for name, values in zip(first.outputs, _call(first, case, buffers), strict=True):
-        spec = buffers[name].spec
-        if rule_of[name].kind in ("SUM", "SET", "STAT", "META"):
+        shape = buffers[name].shape
+        rule = rule_of[name].member or rule_of[name]
+        if rule.kind in ("STAT", "META") or rule.kind == "SUM" and name not in bounds:
             raise TridiffError(f"{name} is judged by the rule {rule_of[name]}, which a script cannot express",
                                fix="rerun it with `tridiff repro` instead")
-        own = bits.from_bits(bits.to_bits(values.contiguous()), spec.dtype) if spec.dtype != "i1" else values
-        results[name] = Expected(own.reshape(buffers[name].shape), rule_of[name],
-                                 _as_shape(defined, buffers[name].shape), " and ".join(
-                                     dict.fromkeys(one.source for one in references if name in one.outputs)))
+        if rule_of[name].member is not None:
+            shape = (values.shape[0], *shape)
+        source = " and ".join(dict.fromkeys(one.source for one in references if name in one.outputs))
+        results[name] = Expected(values.contiguous().reshape(shape), rule_of[name], _as_shape(defined, buffers[name].shape), source,
+                                 bounds.get(name))
     return results
 
 
@@ -62,11 +71,6 @@ def _as_shape(defined: torch.Tensor | None, shape: tuple[int, ...]) -> torch.Ten
     return rows if tuple(rows.shape) == shape else None
 
 
-def _values(buffer: Buffer) -> torch.Tensor:
-    assert buffer.values is not None
-    return buffer.values
-
-
 def _call(reference: Reference, case: Case, buffers: Mapping[str, Buffer]) -> tuple[torch.Tensor, ...]:
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -75,7 +79,8 @@ def _call(reference: Reference, case: Case, buffers: Mapping[str, Buffer]) -> tu
         if equals:
             keywords[name] = case.params[param] if param in case.params else case.sizes[param]
             continue
-        values = _values(buffers[name])
+        values = buffers[name].values
+        assert values is not None, f"{name} is no input"
         positional.append(values if reference.source == "torch" else arrays.to_numpy(values))
     result = resolve(reference.function)(*positional, **keywords)
     several = result if isinstance(result, tuple) else (result,)
@@ -83,23 +88,32 @@ def _call(reference: Reference, case: Case, buffers: Mapping[str, Buffer]) -> tu
 
 
 def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer], *, failure_kind: str, launch: str,
-                variants: tuple[str, ...], inputs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+                variants: tuple[str, ...], inputs: tuple[str, ...], tight: bool) -> tuple[tuple[str, ...], str]:
     """Statements behind the launch that print what they compare, and the expression that is true when all is right.
 
     launch: the statement itself, for checks that launch again; variants: the same under other compile options.
+    tight: as few lines as possible.
     """
     if failure_kind in ("nondeterministic", "option_dependent"):
         again = variants if failure_kind == "option_dependent" and variants else (launch,) * 20
         return _repeated(tuple(expected), launch, again), "same"
     lines: list[str] = []
+    shown: list[str] = []
     conditions: list[str] = []
+    defined = {one.defined for one in expected.values() if one.defined is not None}
+    if defined:
+        lines.append(f"defined = np.array({defined.pop().tolist()})  # the contract leaves the other elements open")
     for name, one in expected.items():
         dtype = buffers[name].spec.dtype
         label = "expected" if len(expected) == 1 else f"expected_{name}"
         actual = literals.fetch(name, dtype)
-        lines.append(f"{label} = {literals.numpy_expression(one.values, dtype)}  # by {one.source}")
-        lines.append(f'print("{name}:", {actual}.tolist(), "expected:", {label}.tolist())')
+        lines.append(f"{label} = {literals.numpy_expression(one.values, name_of_tensor(one.values))}  # by {one.source}")
+        shown.append(f'"{name}:", {actual}.tolist(), "expected:", {label}.tolist()')
         conditions.append(_same(actual, label, one, dtype))
+        if not tight:
+            lines.append(f"print({shown.pop()})")
+    if shown:
+        lines.append(f"print({', '.join(shown)})")
     if failure_kind == "input_overwritten":
         conditions += [f"bool(({name}.view(torch.uint8) == {name}_before).all())" for name in inputs]
     if failure_kind == "out_of_bounds":
@@ -109,8 +123,8 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
             stored = literals.storage_dtype(buffers[name].spec.dtype)
             lines.append(f"{name}.view({stored}).fill_({name}_memory[0])  # what is left lies outside the array")
             conditions.append(f"bool(({name}_memory == {name}_memory[0]).all())")
-    if len(conditions) == 1:
-        return tuple(lines), conditions[0]
+    if tight or len(conditions) == 1:
+        return tuple(lines), " and ".join(conditions)
     for number, condition in enumerate(conditions):
         lines.append(f"ok {'&=' if number else '='} {condition}")
     return tuple(lines), "ok"
@@ -130,21 +144,34 @@ def _same(actual: str, expected: str, one: Expected, dtype: str) -> str:
     """An expression that is true where the results agree under the output's rule."""
     where = ""
     if one.defined is not None:
-        where = f"[np.array({one.defined.tolist()})]"  # the contract leaves the other elements open
+        where = "[..., defined]"
     left, right = f"{actual}{where}", f"{expected}{where}"
     info = dtype_info(dtype)
-    match one.rule.kind:
+    rule = one.rule.member or one.rule
+    relative, absolute = 0.0, "0"
+    match rule.kind:
+        case "SUM":
+            assert one.bound is not None
+            # Half an ulp for the rounding of the result, and as much again for that of the reference.
+            rounded = name_of_tensor(one.values) == dtype
+            relative = 2.0 ** -(info.mantissa_bits + (0 if rounded else 1)) if info.is_float else 0.0
+            absolute = f"{literals.numpy_expression(one.bound.double(), 'fp64')}{where}"
         case "ULP":
-            ulp = 2.0 ** -info.mantissa_bits
-            return f"np.allclose({left}, {right}, rtol={(one.rule.k + 0.5) * ulp:.3g}, atol=0, equal_nan=True)"
+            relative = (rule.k + 0.5) * 2.0 ** -info.mantissa_bits
         case "ABS":
-            return f"np.allclose({left}, {right}, rtol=0, atol={one.rule.k!r}, equal_nan=True)"
+            absolute = repr(rule.k)
         case "REL":
-            return f"np.allclose({left}, {right}, rtol={one.rule.k!r}, atol=0, equal_nan=True)"
-    if not info.is_float:
+            relative = rule.k
+        case _ if one.rule.member is None:
+            return _equal(left, right, one, rule, is_float=info.is_float)
+    close = f"np.isclose({left}, {right}, rtol={relative:.3g}, atol={absolute}, equal_nan=True)"
+    return f"{close}.any(0).all()" if one.rule.member is not None else f"{close}.all()"
+
+
+def _equal(left: str, right: str, one: Expected, rule: Rule, *, is_float: bool) -> str:
+    if not is_float:
         return f"np.array_equal({left}, {right})"
     same = f"np.array_equal({left}, {right}, equal_nan=True)"
-    zeros = bits.is_zero(one.values)
-    if one.rule.kind in ("NUM", "BIT") and bool(zeros.any()):
+    if rule.kind in ("NUM", "BIT") and bool(bits.is_zero(one.values).any()):
         same += f" and np.array_equal(np.signbit({left}[{right} == 0]), np.signbit({right}[{right} == 0]))"
     return same

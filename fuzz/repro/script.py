@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from fuzz.backends import kind
+from fuzz.backends import BACKENDS, kind
 from fuzz.backends.available import available_backends
 from fuzz.corpus.replay import misfit
 from fuzz.errors import TridiffError
@@ -55,6 +55,8 @@ def script(
     """
     subject = subject or entry.signature.subject
     backend = backend or default_backend(entry, subject)
+    if backend not in BACKENDS:
+        raise TridiffError(f"unknown backend {printable(repr(backend), limit=60)}", fix=f"use one of {' '.join(BACKENDS)}")
     problem = misfit(entry.case, subject)
     if problem:
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")

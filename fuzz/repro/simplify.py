@@ -13,6 +13,8 @@ ConstantValue = None | bool | int | float | str
 
 _DROPPED_CALLS = ("tl.static_assert", "tl.static_print")
 _UNKNOWN = object()
+_NOT_NONE = object()
+"""What is known of a function or an array: that it is there."""
 
 
 def constant_node(value: ConstantValue) -> ast.expr:
@@ -101,27 +103,27 @@ def _assign(target: ast.expr, value: ast.expr) -> ast.stmt:
     return ast.Assign([target], value, lineno=0)
 
 
-def evaluate(node: ast.expr, functions: Collection[str]) -> object:
-    """The value of a constant expression, or a private marker. Names in `functions` are known not to be None."""
+def evaluate(node: ast.expr, present: Collection[str]) -> object:
+    """The value of a constant expression, or a private marker. Names in `present` are known not to be None."""
     match node:
         case ast.Constant():
             return node.value
         case ast.UnaryOp(op=ast.Not()):
-            value = evaluate(node.operand, functions)
-            return value if value is _UNKNOWN else not value
+            value = evaluate(node.operand, present)
+            return _UNKNOWN if value in (_UNKNOWN, _NOT_NONE) else not value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.BoolOp():
-            return _bool(node, functions)
+            return _bool(node, present)
         case ast.Compare(ops=[operator], comparators=[right]):
-            return _compare(evaluate(node.left, functions), operator, evaluate(right, functions))
-        case ast.Name() if node.id in functions:
-            return functions
+            return _compare(evaluate(node.left, present), operator, evaluate(right, present))
+        case ast.Name() if node.id in present:
+            return _NOT_NONE
     return _UNKNOWN
 
 
-def _bool(node: ast.BoolOp, functions: Collection[str]) -> object:
-    values = [evaluate(one, functions) for one in node.values]
+def _bool(node: ast.BoolOp, present: Collection[str]) -> object:
+    values = [_UNKNOWN if value is _NOT_NONE else value for value in (evaluate(one, present) for one in node.values)]
     decisive = isinstance(node.op, ast.Or)
     if any(value is not _UNKNOWN and bool(value) is decisive for value in values):
         return decisive
@@ -136,6 +138,9 @@ def _compare(left: object, operator: ast.cmpop, right: object) -> object:
             return left is right
         case ast.IsNot():
             return left is not right
+    if _NOT_NONE in (left, right):
+        return _UNKNOWN
+    match operator:
         case ast.Eq():
             return left == right
         case ast.NotEq():
@@ -156,8 +161,8 @@ def _compare(left: object, operator: ast.cmpop, right: object) -> object:
 class _Fold(ast.NodeTransformer):
     """Drop documentation, compile-time assertions, and branches that constants or liveness rule out."""
 
-    def __init__(self, functions: Collection[str], visited: Collection[int] | None) -> None:
-        self._functions = functions
+    def __init__(self, present: Collection[str], visited: Collection[int] | None) -> None:
+        self._present = present
         self._visited = visited
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
@@ -168,7 +173,7 @@ class _Fold(ast.NodeTransformer):
         return node
 
     def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt] | None:
-        known = evaluate(node.test, self._functions)
+        known = self._known(node.test)
         live = _UNKNOWN if known is not _UNKNOWN else self._live(node)
         self.generic_visit(node)
         for answer in (known, live):
@@ -181,8 +186,18 @@ class _Fold(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self.generic_visit(node)
-        known = evaluate(node.test, self._functions)
+        known = self._known(node.test)
         return node if known is _UNKNOWN else node.body if known else node.orelse
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        neutral = isinstance(node.op, ast.And)
+        left = [one for one in node.values if (known := self._known(one)) is _UNKNOWN or bool(known) is not neutral]
+        return left[0] if len(left) == 1 else ast.BoolOp(node.op, left) if left else ast.Constant(neutral)
+
+    def _known(self, test: ast.expr) -> object:
+        value = evaluate(test, self._present)
+        return _UNKNOWN if value is _NOT_NONE else value
 
     def _live(self, node: ast.If) -> object:
         """Which branch was compiled, if one and only one was. Of an `if` without `else` only the absence of its
@@ -195,16 +210,16 @@ class _Fold(ast.NodeTransformer):
         return body
 
 
-def fold(function: ast.FunctionDef, *, functions: Collection[str], visited: Collection[int] | None) -> ast.FunctionDef:
+def fold(function: ast.FunctionDef, *, present: Collection[str], visited: Collection[int] | None) -> ast.FunctionDef:
     """The function as this launch compiles it.
 
-    functions: names that denote device functions. visited: line numbers of the statements that the compiler's
+    present: names that are known not to be None (functions, arrays). visited: line numbers of the statements that the compiler's
     front end went through (see `fuzz.repro.liveness`); None when nothing is known.
     """
     result = copy.deepcopy(function)
     result.decorator_list = []
     result.returns = None
-    folded = _Fold(functions, visited).visit(result)
+    folded = _Fold(present, visited).visit(result)
     assert isinstance(folded, ast.FunctionDef)
     folded.body = _collapse(folded.body) or [ast.Pass()]
     for argument in folded.args.args:
@@ -292,10 +307,12 @@ class InlineExpressions(ast.NodeTransformer):
 
 
 def _straight(function: ast.FunctionDef) -> bool:
-    """Assignments and calls only, with at most one return, at the end."""
+    """Whether control leaves the function at its end only."""
     *first, last = function.body
-    plain = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr
-    return all(isinstance(one, plain) for one in first) and isinstance(last, plain | ast.Return)
+    inner = [node for one in first for node in ast.walk(one)]
+    if not isinstance(last, ast.Return):
+        inner += ast.walk(last)
+    return not any(isinstance(node, ast.Return | ast.FunctionDef | ast.Lambda) for node in inner)
 
 
 def inline_statement(
@@ -400,21 +417,74 @@ def drop_aliases(function: ast.FunctionDef) -> None:
 
 
 def squeeze(function: ast.FunctionDef, *, width: int) -> None:
-    """Put a variable that is read once, in the very next statement, in place of its name there while the line stays
-    within `width` columns."""
+    """Put a variable that is assigned once and read once, in the very next statement, in place of its name there,
+    and make `x = a; x = f(x)` one statement, while the line stays within `width` columns."""
+    for _ in range(2):  # a chain made one statement leaves a variable that is assigned once
+        names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+        stores = [node.id for node in names if isinstance(node.ctx, ast.Store)]
+        loads = [node.id for node in names if isinstance(node.ctx, ast.Load)]
+        single = {name for name in stores if stores.count(name) == loads.count(name) == 1} - set(parameters(function))
+        todo: list[tuple[list[ast.stmt], int]] = [(function.body, 4)]
+        while todo:
+            body, indent = todo.pop()
+            _squeeze_body(body, single, width - indent)
+            todo += [(inner, indent + 4) for one in body if isinstance(one, ast.If | ast.While | ast.For)
+                     for inner in (one.body, one.orelse) if inner]
+
+
+def _squeeze_body(body: list[ast.stmt], single: Collection[str], width: int) -> None:
     number = 0
-    while number + 1 < len(function.body):
-        one, behind = function.body[number:number + 2]
-        match one:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                    isinstance(behind, ast.Assign | ast.Return | ast.Expr) and loaded(behind).count(name) == 1
-                    and not any(name in loaded(later) for later in function.body[number + 2:])):
+    while number + 1 < len(body):
+        match body[number], body[number + 1]:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value), (
+                    ast.Assign() | ast.Return() | ast.Expr()) as behind if (
+                        loaded(behind).count(name) == 1 and (name in single or _reassigns(behind, name))):
                 changed = Substitute({name: value}).visit(copy.deepcopy(behind))
-                if len(ast.unparse(changed)) + 4 <= width:
-                    function.body[number:number + 2] = [changed]
+                if len(ast.unparse(changed)) <= width:
+                    body[number:number + 2] = [changed]
                     number = max(number - 1, 0)
                     continue
         number += 1
+
+
+def _reassigns(statement: ast.stmt, name: str) -> bool:
+    return isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name
+
+
+def call_sites(function: ast.FunctionDef, name: str) -> list[ast.Call]:
+    """Calls of the function called `name`."""
+    return [node for node in ast.walk(function)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name]
+
+
+def common_constants(callee: ast.FunctionDef, calls: list[ast.Call]) -> dict[str, ast.expr]:
+    """Parameters to which every call gives the same compile-time constant."""
+    given = [_arguments(call, callee) for call in calls]
+    common: dict[str, ast.expr] = {}
+    for name in parameters(callee):
+        values = [one[name] for one in given if one is not None]
+        if len(values) == len(given) and len({ast.unparse(one) for one in values}) == 1 and _constant(values[0]):
+            common[name] = values[0]
+    return common
+
+
+def _constant(node: ast.expr) -> bool:
+    """A literal, or a type such as `tl.int32`."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return True
+        case ast.Attribute(value=ast.Name(id="tl")):
+            return True
+    return False
+
+
+def drop_arguments(call: ast.Call, callee: ast.FunctionDef, names: Collection[str]) -> None:
+    """Remove the arguments for the parameters `names`; `callee` still has all its parameters."""
+    order = parameters(callee)
+    call.args = [one for name, one in zip(order, call.args, strict=False) if name not in names]
+    call.keywords = [one for one in call.keywords if one.arg not in names]
 
 
 def _fresh(name: str, taken: Collection[str]) -> str:

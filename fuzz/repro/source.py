@@ -14,8 +14,11 @@ from fuzz.repro.simplify import (
     InlineExpressions,
     assigned,
     bind,
+    call_sites,
+    common_constants,
     constant_node,
     drop_aliases,
+    drop_arguments,
     expression_of,
     fold,
     inline_statement,
@@ -110,9 +113,9 @@ class _Collector:
         node = bind(node, values)
         node.name = name
         known = {value.id for value in values.values() if isinstance(value, ast.Name)}
-        functions = known | {one for one in set(loaded(node)) if is_jit(scope.get(one))}
+        present = known | {one for one in set(loaded(node)) if is_jit(scope.get(one))}
         visited = None if self._visited is None else self._visited.get(id(function))
-        node = fold(node, functions=functions, visited=visited)
+        node = fold(node, present=present, visited=visited)
         node = self._resolve(node, scope, skip=known)
         del self.functions[name]  # callees stand before callers
         self.functions[name] = node
@@ -216,16 +219,33 @@ def _program(collector: _Collector, kernel: str) -> Program:
     program = Program(functions=collector.functions, kernel=kernel, imports=sorted(collector.imports.values()),
                       constants=list(collector.constants.values()), decorators=collector.decorators,
                       packages=collector.packages)
-    _inline_expressions(program)
-    _drop_unused(program)
+    _propagate_constants(program)
+    inline_expressions(program)
     return program
 
 
-def _inline_expressions(program: Program) -> None:
+def _propagate_constants(program: Program) -> None:
+    """Fill in arguments that are the same constant in every call, callers first, and drop what they rule out."""
+    for name in reversed(list(program.functions)):
+        callee = program.functions[name]
+        calls = [call for node in program.functions.values() for call in call_sites(node, name)]
+        mentions = [one for node in program.functions.values() for one in loaded(node) if one == name]
+        if name == program.kernel or not calls or len(mentions) != len(calls):
+            continue
+        constants = common_constants(callee, calls)
+        if constants:
+            for call in calls:
+                drop_arguments(call, callee, constants)
+            program.functions[name] = fold(bind(callee, constants), present=program.functions, visited=None)
+
+
+def inline_expressions(program: Program) -> None:
+    """Put functions that only return an expression in place of their calls; drop what nothing reaches any more."""
     callees = {name: node for name, node in program.functions.items() if expression_of(node) is not None}
     for node in program.functions.values():
         others = {name: callee for name, callee in callees.items() if callee is not node}
         InlineExpressions(others, node).visit(node)
+    _drop_unused(program)
 
 
 def inline_statements(program: Program, *, everything: bool) -> None:
@@ -234,6 +254,9 @@ def inline_statements(program: Program, *, everything: bool) -> None:
     functions, home = program.functions, program.packages[program.kernel]
     while _inline_one(functions, {name for name in functions if everything or program.packages[name] == home}):
         pass
+    kernel = functions[program.kernel]
+    # Arguments that are None have been filled in, so whatever the kernel still takes is there.
+    functions[program.kernel] = fold(kernel, present=(*functions, *parameters(kernel)), visited=None)
     for node in functions.values():
         drop_aliases(node)
 

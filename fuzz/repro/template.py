@@ -16,18 +16,18 @@ MAX_LINES = 40
 """Lines of a script that someone will read in an issue."""
 
 _TEMPLATE = """\
-# {{ title }}
-{% if note %}
+# {{ title }}{{ "; " + note if tight and note }}
+{% if note and not tight %}
 # {{ note }}
 {% endif %}
 {% if interpreted %}
-import os
+import os{{ '; os.environ["TRITON_INTERPRET"] = "1"' if tight }}
 {% endif %}
 {% if isolated %}
 import subprocess
 import sys
 {% endif %}
-{% if interpreted %}
+{% if interpreted and not tight %}
 os.environ["TRITON_INTERPRET"] = "1"
 {% endif %}
 {% if numpy %}
@@ -75,13 +75,16 @@ except Exception as error:
 {% if isolated %}
 {{ body.launch }}
 {{ synchronise }}
-{% elif raises %}
+{% elif raises or asserts %}
 try:
     {{ body.launch }}
-    print("OK")
+{% if synchronise %}
+    {{ synchronise }}
+{% endif %}
+    print("{{ "BUG" if asserts else "OK" }}")
 except Exception as error:
     print(error)
-    print("BUG")
+    print("{{ "OK" if asserts else "BUG" }}")
 {% else %}
 {{ body.launch }}
 {% for line in body.checks %}
@@ -114,15 +117,18 @@ class Body:
     options: dict[str, int | bool] = field(default_factory=dict)
 
 
-def render(body: Body, program: Program, *, title: str, note: str, backend: str, failure: Verdict, spacing: int) -> str:
+def render(body: Body, program: Program, *, title: str, note: str, backend: str, failure: Verdict,
+           failure_kind: str, spacing: int, tight: bool) -> str:
     """The script's text, ending in a newline. title, note: comment lines at the top, note may be empty. failure: how
-    the finding shows; crashes and hangs are looked at from another process. spacing: blank lines around functions."""
+    the finding shows; crashes and hangs are looked at from another process. failure_kind: as in the signature. spacing: blank lines around functions.
+    tight: as few lines as possible."""
     name = kind(backend)
     attributes = f'{{(i,): [["tt.divisibility", 16]] for i in {body.divisible}}}' if body.divisible else "{}"
     text = _ENVIRONMENT.from_string(_TEMPLATE).render(
-        body=body, title=title, note=note, program=program, functions=program.text(spacing=spacing), gap="\n" * spacing,
+        body=body, tight=tight, title=title, note=note, program=program, functions=program.text(spacing=spacing), gap="\n" * spacing,
         interpreted=name == "interpreter", compiled=name == "compile",
         isolated=failure in (Verdict.CRASH, Verdict.HANG), raises=failure is Verdict.COMPILE_ERROR,
+        asserts=failure_kind == "assertion_missing",
         attributes=attributes,
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
         gpu=_TARGETS.get(backend.partition(":")[2], ""),
