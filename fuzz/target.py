@@ -66,6 +66,8 @@ class Target:
     """Comparison class per output."""
     faults: Mapping[str, Path] = field(default_factory=dict)
     """Broken variants of the subject `own`, to test the tester."""
+    writes_once: bool = True
+    """Whether every output element is written by exactly one lane; the interpreter counts."""
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
     """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
     true where the contract defines the result."""

@@ -1,5 +1,6 @@
 """Backend `cuda`: compile just in time and launch on the GPU."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,16 +13,27 @@ READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug",
 
 
 class CudaRunner:
-    """Launches on one GPU; counts compilations with Triton's compile listener."""
+    """Launches on one GPU; counts compilations with Triton's compile listener.
+
+    on_stage is told when a launch starts to compile and when it has: a compiler may take a minute where a
+    launch may take seconds.
+    """
 
     backend = "cuda"
 
-    def __init__(self) -> None:
+    def __init__(self, on_stage: Callable[[str], None] = lambda name: None) -> None:
         self._built = 0
+        self.on_stage = on_stage
         triton.knobs.compilation.listener = self._listen
+        triton.knobs.runtime.jit_cache_hook = self._compiling
+
+    def _compiling(self, **_: Any) -> bool:
+        self.on_stage("compile")
+        return False
 
     def _listen(self, *, cache_hit: bool, **_: Any) -> None:
         self._built += not cache_hit
+        self.on_stage("launch")
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:

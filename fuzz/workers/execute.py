@@ -169,7 +169,8 @@ class _Attempt:
             return self._outcome(Verdict.NOT_CHECKED, reason=wrong_option)
         self.stage("judge")
         if self._must_assert():
-            return self._finding("assertion_missing", where="assertion", evidence=evidence_of_inputs(self.case, buffers),
+            return self._finding("assertion_missing", where="assertion",
+                                 evidence=evidence_of_inputs(self.case, buffers),
                                  reason="a device assertion that must stop the launch did not")
         trespass = self._trespassed(buffers)
         if trespass is not None:
@@ -221,10 +222,12 @@ class _Attempt:
         from fuzz.interpreter.trace import recording
         from fuzz.interpreter.views import coverage
 
-        watched = [traced.Buffer(name=name, address=pointers[name].data_ptr(), element_bytes=buffer.storage.element_size(),
-                                 size_bytes=buffer.spec.span(self.case.sizes) * buffer.storage.element_size(),
-                                 initialised=not buffer.is_output)
-                   for name, buffer in buffers.items()]
+        watched = []
+        for name, buffer in buffers.items():
+            size = buffer.storage.element_size()
+            watched.append(traced.Buffer(
+                name=name, address=pointers[name].data_ptr(), element_bytes=size,
+                size_bytes=buffer.spec.span(self.case.sizes) * size, initialised=not buffer.is_output))
         with recording(watched) as trace:
             wrong = self._run(pointers, helper, options)
         if self.target.writes_once and not self.subject.process_fault:

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 
 from fuzz.records import Verdict
 
+
+class WrittenTwice(Exception):
+    """An output element was written more than once. where: the array's name."""
+
+    def __init__(self, problem: str, where: str) -> None:
+        self.where = where
+        super().__init__(problem)
+
+
 _DEVICE = (
     ("illegal memory access", "illegal_address"),
     ("device-side assert", "device_assert"),
@@ -59,6 +68,10 @@ def classify(error: BaseException, backend: str) -> Failure:
     if names & {"OutOfBounds"}:
         bounds = next(one for one in chain if type(one).__name__ == "OutOfBounds")
         return Failure(Verdict.DISAGREE, "out_of_bounds", str(bounds), where="memory")
+    if isinstance(error, WrittenTwice):
+        return Failure(Verdict.DISAGREE, "written_twice", str(error), where=error.where)
+    if "NoStandIn" in names:
+        return Failure(Verdict.NOT_CHECKED, "NoStandIn", head)
     if names & {"OutOfResources"}:
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
     if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text or "can't allocate memory" in text:

@@ -26,7 +26,9 @@ class PoolOptions:
     backend: str
     device: int = 0
     hang_limit: float = 10.0
-    """From the start of a launch to its end, compilation included."""
+    """From the start of a launch to its end."""
+    compile_limit: float = 90.0
+    """For compiling one kernel."""
     start_limit: float = 120.0
     memory: int = 6 << 30
     cache_directory: str = ""
@@ -230,7 +232,8 @@ class Pool:
             match message:
                 case protocol.Stage():
                     stage = message.name
-                    deadline = time.monotonic() + self.options.hang_limit
+                    limit = self.options.compile_limit if stage == "compile" else self.options.hang_limit
+                    deadline = time.monotonic() + limit
                 case protocol.Done():
                     if message.spent:
                         self._retire(worker)
@@ -259,7 +262,8 @@ class Pool:
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL)
         self._retire(worker)
-        reason = f"no answer within {self.options.hang_limit:g} s of stage {stage}; the worker was killed"
+        limit = self.options.compile_limit if stage == "compile" else self.options.hang_limit
+        reason = f"no answer within {limit:g} s of stage {stage}; the worker was killed"
         return self._failure(case, subject, backend, Verdict.HANG, stage, reason, log)
 
     def _died(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str) -> Outcome:
