@@ -37,7 +37,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     most = min(limits.elements, MOST_PROGRAMS)
     few = program_counts(maximum=min(most, 64), empty=False)
     cols = draw(st.one_of(few, program_counts(maximum=most, empty=False)))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    rows = draw(row_counts(maximum=min(limits.rows, 1 << 15, limits.elements // cols)))
     bits = dtype_info(dtype).bits
     words = ("rows", "cols", "slots") if bits == 64 else _DIMS
     # Programs add in an order that differs from launch to launch.
