@@ -1,7 +1,8 @@
 """Integer division and remainder: Triton's own operators (truncating) and the flooring helpers.
 
-Two forms. `blocks`: both operands are loaded. `ramp`: the numerator is `arange + start`, computed in the
-kernel, so that the compiler reasons about it, and the divisor is a constant, a scalar or loaded.
+Three forms. `blocks`: both operands are loaded. `ramp`: the numerator is `arange + start`, computed in the
+kernel, so that the compiler reasons about it, and the divisor is a constant, a scalar or loaded. `gather`: the
+result of such a ramp is an address, whose loads the compiler merges where it believes them contiguous.
 """
 
 from collections.abc import Callable
@@ -67,8 +68,32 @@ def _ramp_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
         options=draw(launch_options()), variants=draw(option_variants()))
 
 
+@st.composite
+def _gather_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
+    """The table holds its own positions relative to `origin`, so that what is read is the index itself."""
+    ramp = draw(integer_ramps(dtype="i32", maximum=min(limits.elements, 4096)))
+    start = max(min(ramp.start, 4096), -4096)
+    divisor = ramp.divisor if abs(ramp.divisor) <= 4096 else 16
+    a = ArraySpec(name="a", dtype="i32", dims=("rows",), content=Content(base=Iota(start=start, step=0, per_row=1)))
+    b = ArraySpec(name="b", dtype="i32", dims=("rows",), content=Content(base=Constant(value=str(divisor))),
+                  layout=Layout(broadcast=("rows",)))
+    origin = _reach(name, start, ramp.count, divisor)
+    table = ArraySpec(name="table", dtype="i32", dims=("slots",), content=Content(base=Iota(start=-origin, step=1)))
+    return Case(
+        target=name, sizes={"rows": ramp.count, "slots": 2 * origin},
+        params={"form": "gather", "block": ramp.block, "start_kind": ramp.start_kind,
+                "divisor_kind": "constexpr" if ramp.divisor_kind == "loaded" else ramp.divisor_kind},
+        arrays=(a, b, table, ArraySpec(name="out", dtype="i32", dims=("rows",))), options=draw(launch_options()))
+
+
+def _reach(name: str, start: int, count: int, divisor: int) -> int:
+    """An index that no right result reaches in magnitude, with room for a load that is four elements wide."""
+    largest = abs(divisor) if name.endswith(("mod", "remainder_integer")) else max(abs(start), abs(start + count)) + 1
+    return largest + 4
+
+
 def _strategy(name: str) -> Callable[[Limits], st.SearchStrategy[Case]]:
-    return lambda limits: st.one_of(_block_cases(name, limits), _ramp_cases(name, limits))
+    return lambda limits: st.one_of(_block_cases(name, limits), _ramp_cases(name, limits), _gather_cases(name, limits))
 
 
 def _valid(case: Case) -> bool:
@@ -76,7 +101,7 @@ def _valid(case: Case) -> bool:
     if case.params.get("form") == "blocks":
         return set(case.sizes) == set(_DIMS)
     a, b = case.array("a"), case.array("b")
-    if a.content is None or b.content is None or set(case.sizes) != {"rows"}:
+    if a.content is None or b.content is None or "rows" not in case.sizes:
         return False
     base, divisor = a.content.base, b.content.base
     if not isinstance(base, Iota) or base.per_row != 1 or base.step or a.content.overrides or b.content.overrides:
@@ -86,8 +111,20 @@ def _valid(case: Case) -> bool:
     if not isinstance(divisor, Constant) or not lowest <= base.start <= highest:
         return False
     block = case.params.get("block")
+    if case.params["form"] == "gather" and not _table_reaches(case, base.start, int(divisor.value)):
+        return False
     return (isinstance(block, int) and block > 0 and block & (block - 1) == 0 and a.first_row == b.first_row == 0
             and divisor.value not in ("0", "-0") and lowest <= int(divisor.value) <= highest)
+
+
+def _table_reaches(case: Case, start: int, divisor: int) -> bool:
+    """Whether the gather's table still holds its positions, and enough of them on both sides."""
+    content = case.array("table").content
+    if content is None or not isinstance(content.base, Iota) or content.overrides or content.base.step != 1:
+        return False
+    reach = _reach(case.target, start, case.sizes["rows"], divisor)
+    return (content.base.per_row == 0 and -content.base.start >= reach and case.params["divisor_kind"] != "loaded"
+            and case.sizes["slots"] + content.base.start >= reach)
 
 
 def _launch(launch: "Launch") -> None:
@@ -109,6 +146,12 @@ def _launch(launch: "Launch") -> None:
         "START": start if start_kind == "constexpr" else None, "start": start,
         "DIVISOR": divisor if divisor_kind == "constexpr" else None, "divisor": divisor,
     }
+    if launch.case.params["form"] == "gather":
+        table = launch.spec("table").content
+        assert table is not None and isinstance(table.base, Iota)
+        del given["DTYPE"]
+        launch.drive("kernels.drivers.ramp_gather:ramp_gather", origin=-table.base.start, **given)
+        return
     if divisor_kind != "loaded":
         given["divisor_ptr"] = None
     else:
