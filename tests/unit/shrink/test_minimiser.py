@@ -1,0 +1,308 @@
+"""The order of simplicity, and the explicit minimiser on predicates whose exact minimum is known."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from fuzz.content.text import to_bits
+from fuzz.errors import TridiffError
+from fuzz.records import (
+    ArraySpec,
+    Case,
+    Constant,
+    Content,
+    Evidence,
+    Explicit,
+    Iota,
+    LaunchOptions,
+    Layout,
+    Outcome,
+    Put,
+    RowCounts,
+    Signature,
+    Small,
+    Verdict,
+)
+from fuzz.shrink.explicit import Shrunk, cut_row, minimise
+from fuzz.shrink.order import simplicity
+from fuzz.target import Limits, Target
+from fuzz.targets import find
+from tests.support.cases import addition, division, ramp
+
+DIVISION = find("helpers.div_floor_integer")
+ADDITION = find("triton.vector_add")
+QUICK = settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+DRAWN = st.one_of(DIVISION.cases(Limits(elements=64, rows=8)), DIVISION.cases(Limits(elements=8, rows=2)))
+
+
+# -- the order ------------------------------------------------------------------------------------
+
+@QUICK
+@given(cases=st.lists(DRAWN, min_size=3, max_size=3))
+def test_any_three_cases_are_ordered(cases: list[Case]) -> None:
+    ranks = [simplicity(case, DIVISION) for case in cases]
+    for a in ranks:
+        for b in ranks:
+            assert (a < b) + (b < a) + (a == b) == 1  # type: ignore[operator]
+    first, second, third = sorted(ranks)  # type: ignore[type-var]
+    assert first <= second <= third and first <= third  # type: ignore[operator]
+
+
+PLAIN = division((-1,), (2,))
+
+
+@pytest.mark.parametrize("less", [
+    division((-1, 0), (2, 1)),
+    replace(PLAIN, repeats=1),
+    replace(PLAIN, variants=(LaunchOptions(),)),
+    replace(PLAIN, options=LaunchOptions(num_warps=8)),
+    replace(PLAIN, arrays=(replace(PLAIN.arrays[0], layout=Layout(offset=1)), *PLAIN.arrays[1:])),
+    division((1,), (-2,)), division((-2,), (2,)), division((-1,), (3,)), division((2,), (-1,)),
+    replace(PLAIN, arrays=(replace(PLAIN.arrays[0], content=Content(base=Small())), *PLAIN.arrays[1:])),
+    replace(PLAIN, arrays=(replace(PLAIN.arrays[0], content=Content(
+        base=Explicit(values=("-1",)), overrides=(Put(value="-1"),))), *PLAIN.arrays[1:])),
+])
+def test_what_is_less_simple_than_minus_one_by_two(less: Case) -> None:
+    assert simplicity(PLAIN, DIVISION) < simplicity(less, DIVISION)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("chain", [
+    [ramp(start=-1, divisor=2), ramp(start=-1, divisor=2, start_kind="run_time"), ramp(start=-1, divisor=2, block=2),
+     ramp(start=-1, divisor=2, divisor_kind="run_time", block=4), ramp(start=0, divisor=1, rows=2)],
+    [ramp(start=0, divisor=1), ramp(start=1, divisor=1), ramp(start=1, divisor=-1), ramp(start=-1, divisor=1),
+     ramp(start=-1, divisor=2), ramp(start=1, divisor=-2)],
+])
+def test_ramps_from_simplest_to_least_simple(chain: list[Case]) -> None:
+    ranks = [simplicity(case, DIVISION) for case in chain]
+    assert ranks == sorted(ranks)  # type: ignore[type-var]
+    assert all(a != b for a, b in itertools.combinations(ranks, 2))
+
+
+# -- the minimiser --------------------------------------------------------------------------------
+
+def integers(case: Case, name: str) -> list[int]:
+    """Values of a listed, constant or ramp array."""
+    spec = case.array(name)
+    assert spec.content is not None
+    n = 1
+    for length in spec.shape(case.sizes):
+        n *= length
+    match spec.content.base:
+        case Explicit(values=values):
+            return [int(v) for v in (values + values[-1:] * n)[:n]]
+        case Constant(value=value):
+            return [int(value)] * n
+        case Iota(start=start, per_row=step):
+            return [start + step * r for r in range(n)]
+    return [0] * n
+
+
+def shrink(case: Case, fails: Callable[[Case], str], *, target: Target = DIVISION, rows: tuple[int, ...] = (),
+           max_runs: int = 600) -> Shrunk:
+    """Minimise under a synthetic predicate; `fails` gives the kind of failure."""
+    def run(candidate: Case) -> Outcome:
+        kind = fails(candidate)
+        signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind=kind) if kind else None
+        return Outcome(case_digest=candidate.digest, target=case.target, subject="own", backend="interpreter",
+                       verdict=Verdict.DISAGREE if kind else Verdict.AGREE, signature=signature,
+                       rows=RowCounts(), failing_rows=rows if candidate == case else ())
+
+    def inputs(candidate: Case) -> Evidence:
+        return Evidence(whole=True, inputs={s.name: tuple(str(v) for v in integers(candidate, s.name))
+                                            for s in candidate.arrays if s.content is not None})
+
+    first = run(case)
+    assert first.signature is not None, "the case must fail to begin with"
+    return minimise(case, first, target=target, run=run, inputs=inputs, max_runs=max_runs)
+
+
+def pairs(case: Case) -> list[tuple[int, int]]:
+    return list(zip(integers(case, "a"), integers(case, "b"), strict=True))
+
+
+def test_one_element_of_a_batch() -> None:
+    big = division([5, 8, -77, 12, 40, 9, 3, 2], [3, 2, 10, 4, 7, 9, 1, 5])
+    found = shrink(big, lambda c: "value" if any(a < 0 and a % b for a, b in pairs(c) if b) else "")
+    assert pairs(found.case) == [(-1, 2)]
+    assert found.case.sizes == {"rows": 1, "cols": 1}
+
+
+def test_a_ramp() -> None:
+    big = ramp(start=-777, divisor=12, rows=900, block=128, start_kind="run_time", divisor_kind="loaded")
+    found = shrink(big, lambda c: "value" if any(a < 0 and a % b for a, b in pairs(c) if b) else "")
+    assert found.case == replace(ramp(start=-1, divisor=2), arrays=found.case.arrays)
+    assert pairs(found.case) == [(-1, 2)]
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 5, 8, 13, 33])
+def test_a_number_of_rows(least: int) -> None:
+    found = shrink(addition(rows=200), lambda c: "value" if c.sizes["rows"] >= least else "", target=ADDITION)
+    assert found.case.sizes == {"rows": least}
+    assert set(integers(found.case, "a") + integers(found.case, "b")) == {0}
+    assert found.case.params == {"block": 1}
+
+
+@pytest.mark.parametrize("bound", [1, 7, 100, 255, 256, 65_535, 2**24 + 1, 2**31 - 1])
+def test_an_integer_threshold(bound: int) -> None:
+    case = division((2**31 - 1,), (1,))
+    found = shrink(case, lambda c: "value" if integers(c, "a")[0] >= bound else "")
+    assert integers(found.case, "a") == [bound]
+
+
+@pytest.mark.parametrize("bound", [-1, -9, -100, -32_769, -(2**31)])
+def test_a_negative_threshold(bound: int) -> None:
+    case = division((-(2**31),), (1,))
+    found = shrink(case, lambda c: "value" if integers(c, "a")[0] <= bound else "")
+    assert integers(found.case, "a") == [bound]
+
+
+def test_two_values_that_must_change_together() -> None:
+    found = shrink(division((-9,), (5,)), lambda c: "value" if pairs(c) in ([(-9, 5)], [(-1, 2)]) else "")
+    assert pairs(found.case) == [(-1, 2)]
+
+
+def test_two_values_that_must_change_places() -> None:
+    found = shrink(division((9,), (1,)), lambda c: "value" if sorted(pairs(c)[0]) == [1, 9] else "")
+    assert pairs(found.case) == [(1, 9)]
+
+
+def test_an_element_whose_neighbours_must_turn_round() -> None:
+    case = replace(division((0,), (1,)), sizes={"rows": 1, "cols": 3}, arrays=tuple(
+        replace(spec, content=None if spec.content is None else Content(base=Explicit(values=values)))
+        for spec, values in zip(division().arrays, (("0", "0", "7"), ("1", "1", "1"), ()), strict=True)))
+    found = shrink(case, lambda c: "value" if integers(c, "a") in ([0, 0, 7], [7, 0], [1, 0]) else "")
+    assert integers(found.case, "a") == [1, 0]
+
+
+def test_the_row_that_failed_is_cut_out() -> None:
+    spec = ArraySpec(name="a", dtype="i32", dims=("rows", "cols"), content=Content(base=Small(seed=3)), first_row=100)
+    listed = replace(spec, name="b", content=Content(base=Explicit(values=("1", "2", "3", "4", "5", "6"))))
+    out = replace(spec, name="out", content=None)
+    case = Case(target="x", sizes={"rows": 3, "cols": 2}, arrays=(spec, listed, out))
+    cut = cut_row(case, 1)
+    assert cut.sizes == {"rows": 1, "cols": 2}
+    assert cut.array("a").first_row == 101 and cut.array("out").first_row == 100
+    content = cut.array("b").content
+    assert content is not None and content.base == Explicit(values=("3", "4"))
+
+
+def test_the_signature_is_preserved() -> None:
+    """A smaller case fails in another way: the minimiser must not slide into it."""
+    def fails(case: Case) -> str:
+        rows = case.sizes["rows"]
+        return "rare" if rows >= 6 else "common" if rows >= 1 else ""
+
+    found = shrink(addition(rows=50), fails, target=ADDITION)
+    assert found.case.sizes == {"rows": 6}
+    assert found.outcome.signature is not None and found.outcome.signature.kind == "rare"
+
+
+def test_what_the_target_refuses_is_not_tried() -> None:
+    tried: list[Case] = []
+
+    def fails(case: Case) -> str:
+        tried.append(case)
+        return "value"
+
+    found = shrink(ramp(start=-5, divisor=4, rows=9, block=8), fails)
+    assert all(DIVISION.valid(case) for case in tried)
+    # 0 is no divisor of a ramp; 1 is the simplest that is.
+    assert pairs(found.case) == [(0, 1)]
+
+
+def test_a_refused_candidate_is_not_the_end() -> None:
+    def fails(case: Case) -> str:
+        if case.sizes["rows"] == 1:
+            raise TridiffError("no", fix="no")
+        return "value"
+
+    assert shrink(addition(rows=20), fails, target=ADDITION).case.sizes == {"rows": 2}
+
+
+def test_options_layouts_and_variants_go_when_they_do_not_matter() -> None:
+    case = addition(rows=4)
+    case = replace(case, options=LaunchOptions(num_warps=8, num_stages=1, enable_fp_fusion=False), repeats=1,
+                   variants=(LaunchOptions(num_warps=1),), arrays=tuple(
+                       replace(spec, layout=Layout(offset=3, gap=5, step=2)) for spec in case.arrays))
+    found = shrink(case, lambda c: "value", target=ADDITION).case
+    assert (found.options, found.variants, found.repeats) == (LaunchOptions(), (), 0)
+    assert all(spec.layout == Layout() for spec in found.arrays)
+
+
+@pytest.mark.parametrize("keep", [{"num_warps": 8}, {"enable_fp_fusion": False}, {"num_stages": 1}])
+def test_the_one_option_that_matters_stays(keep: dict[str, object]) -> None:
+    options = LaunchOptions(num_warps=8, num_stages=1, enable_fp_fusion=False)
+    name, value = next(iter(keep.items()))
+    found = shrink(replace(addition(), options=options),
+                   lambda c: "value" if getattr(c.options, name) == value else "", target=ADDITION)
+    assert found.case.options == LaunchOptions(**keep)  # type: ignore[arg-type]
+
+
+def test_the_variant_that_is_wrong_becomes_the_launch() -> None:
+    bad = LaunchOptions(num_warps=1)
+    found = shrink(replace(addition(), variants=(LaunchOptions(num_warps=2), bad)),
+                   lambda c: "value" if bad in (c.options, *c.variants) else "", target=ADDITION)
+    assert (found.case.options, found.case.variants) == (bad, ())
+
+
+def test_an_unaligned_pointer_that_matters_stays_at_one_element() -> None:
+    case = addition(offset=7)
+    found = shrink(case, lambda c: "value" if c.array("a").layout.offset % 4 else "", target=ADDITION)
+    assert found.case.array("a").layout == Layout(offset=1)
+
+
+def test_a_stride_of_zero_that_matters_is_told_with_its_value() -> None:
+    case = addition(rows=4)
+    repeated = replace(case.arrays[1], layout=Layout(broadcast=("rows",)), content=Content(base=Small(seed=4)))
+    case = replace(case, arrays=(case.arrays[0], repeated, case.arrays[2]))
+    found = shrink(case, lambda c: "value" if c.array("b").layout.broadcast else "", target=ADDITION).case
+    assert found.array("b").content == Content(base=Constant(value="0"))
+
+
+def test_the_budget_is_kept_and_the_best_so_far_returned() -> None:
+    found = shrink(addition(rows=2**14), lambda c: "value" if c.sizes["rows"] >= 1000 else "", target=ADDITION,
+                   max_runs=8)
+    assert found.runs == 8
+    assert 1000 <= found.case.sizes["rows"] < 2**14
+
+
+@QUICK
+@given(case=DRAWN, least=st.integers(0, 40))
+def test_minimising_never_ends_less_simple_and_always_still_fails(case: Case, least: int) -> None:
+    def fails(candidate: Case) -> str:
+        return "value" if candidate.elements() >= least else ""
+
+    if not fails(case):
+        return
+    found = shrink(case, fails, max_runs=120)
+    assert fails(found.case)
+    assert found.case == case or found.runs > 0
+    content = [s.content for s in found.case.arrays if s.content]
+    listed = all(isinstance(c.base, Explicit) for c in content)
+    before = simplicity(case, DIVISION)
+    # Writing values out is the one step that may add a more complex value; it never adds elements.
+    assert simplicity(found.case, DIVISION) <= before or (listed and simplicity(  # type: ignore[operator]
+        found.case, DIVISION)[0] <= before[0])  # type: ignore[operator]
+
+
+def test_values_of_shrunk_floats_have_one_spelling() -> None:
+    case = addition(rows=1, dtype="fp32")
+    case = replace(case, arrays=tuple(
+        replace(s, content=Content(base=Explicit(values=("2.5",)))) if s.content else s for s in case.arrays))
+
+    def run(candidate: Case) -> Outcome:
+        return Outcome(case_digest=candidate.digest, target="t", subject="own", backend="interpreter",
+                       verdict=Verdict.DISAGREE,
+                       signature=Signature(target="t", subject="own", verdict=Verdict.DISAGREE, kind="k"))
+
+    found = minimise(case, run(case), target=ADDITION, run=run, inputs=lambda c: Evidence())
+    for name in ("a", "b"):
+        content = found.case.array(name).content
+        assert content is not None and content.base == Explicit(values=("0.0",))
+        assert to_bits("0.0", "fp32") == 0

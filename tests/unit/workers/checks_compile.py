@@ -1,0 +1,200 @@
+"""The backend `compile`: run in one process of its own (see test_compile.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton.compiler
+
+from fuzz.backends import ARCHITECTURES
+from fuzz.backends.compile import CompileRunner, Pointer
+from fuzz.errors import TridiffError
+from fuzz.records import LaunchOptions, Verdict
+from fuzz.workers.execute import Executor
+from kernels.drivers.vector_add import vector_add
+from tests.support.cases import addition, division, ramp
+
+
+class Specialised:
+    """Stands in for `ASTSource`: keeps what a launch would be specialised on."""
+
+    last: Specialised
+
+    def __init__(self, fn: Any, signature: dict[str, str], constexprs: dict[str, Any], attrs: dict[Any, Any]) -> None:
+        names = [parameter.name for parameter in fn.params]
+        self.signature, self.constants = signature, constexprs
+        self.hinted = {names[place[0]] for place in attrs}
+        Specialised.last = self
+
+
+class Metadata:
+    num_warps, num_stages, num_ctas, enable_fp_fusion, debug = 4, 3, 1, True, False
+    launch_cooperative_grid = False
+
+
+class Compiled:
+    metadata, asm = Metadata(), {"ttgir": "module {}"}
+
+
+def specialised(**changed: Any) -> Specialised:
+    """What vector_add is specialised on for these arguments."""
+    import fuzz.backends.compile as module
+
+    arguments: dict[str, Any] = {
+        "a_ptr": Pointer(dtype="fp32", aligned=True), "b_ptr": Pointer(dtype="fp32", aligned=True),
+        "out_ptr": Pointer(dtype="fp32", aligned=True), "a_stride_col": 2, "b_stride_col": 2, "out_stride_col": 2,
+        "a_offset": 0, "b_offset": 0, "out_offset": 0, "cols": 100, "BLOCK": 64, "FAULT": "", **changed}
+    source, compile_ = module.ASTSource, triton.compile
+    try:
+        module.ASTSource = Specialised
+        module.triton.compile = lambda *args, **options: Compiled()
+        CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments, LaunchOptions())
+    finally:
+        module.ASTSource, module.triton.compile = source, compile_
+    return Specialised.last
+
+
+def check_pointers_carry_alignment() -> None:
+    one = specialised(b_ptr=Pointer(dtype="bf16", aligned=False))
+    assert one.signature["a_ptr"] == "*fp32" and one.signature["b_ptr"] == "*bf16"
+    assert "a_ptr" in one.hinted and "b_ptr" not in one.hinted
+
+
+def check_one_becomes_a_constant() -> None:
+    one = specialised(a_stride_col=1)
+    assert one.signature["a_stride_col"] == "constexpr" and one.constants["a_stride_col"] == 1
+    assert one.signature["b_stride_col"] == "i32"
+
+
+def check_multiples_of_16_carry_the_hint() -> None:
+    for value, hinted in ((16, True), (0, True), (-32, True), (48, True), (17, False), (8, False), (100, False)):
+        assert ("cols" in specialised(cols=value).hinted) == hinted, value
+
+
+def check_width_of_integers() -> None:
+    for value, kind in ((2**31 - 1, "i32"), (-(2**31), "i32"), (2**31, "i64"), (-(2**31) - 1, "i64"),
+                        (2**63 - 1, "i64"), (2**63, "u64")):
+        one = specialised(cols=value)
+        assert one.signature["cols"] == kind, (value, one.signature["cols"])
+        assert ("cols" in one.hinted) == (value % 16 == 0)
+
+
+def check_none_booleans_and_floats() -> None:
+    one = specialised(a_stride_col=None, b_stride_col=True, out_stride_col=0.5)
+    assert one.signature["a_stride_col"] == "constexpr" and one.constants["a_stride_col"] is None
+    assert (one.signature["b_stride_col"], one.signature["out_stride_col"]) == ("u1", "fp32")
+    assert not one.hinted & {"a_stride_col", "b_stride_col", "out_stride_col"}
+
+
+def check_constexprs_are_constants_whatever_their_value() -> None:
+    one = specialised(BLOCK=16, FAULT="wrong_value")
+    assert one.constants["BLOCK"] == 16 and one.constants["FAULT"] == "wrong_value"
+    assert not one.hinted & {"BLOCK", "FAULT"}
+
+
+def check_parameters_that_refuse_specialisation() -> None:
+    """The unspecialised ramp: a divisor of 16 or 1 stays a plain integer."""
+    import fuzz.backends.compile as module
+
+    executor = Executor(backend="compile:sm_90")
+    seen = []
+    source, compile_ = module.ASTSource, triton.compile
+    try:
+        module.ASTSource = Specialised
+        module.triton.compile = lambda *args, **options: Compiled()
+        for divisor_kind in ("run_time", "unspecialised"):
+            for divisor in (16, 1):
+                executor.execute(ramp(start=-64, divisor=divisor, rows=64, block=64, divisor_kind=divisor_kind), "own",
+                                 backend="compile:sm_90")
+                seen.append((Specialised.last.signature["divisor"], "divisor" in Specialised.last.hinted))
+    finally:
+        module.ASTSource, module.triton.compile = source, compile_
+    assert seen == [("i32", True), ("constexpr", False), ("i32", False), ("i32", False)], seen
+
+
+def check_every_architecture_compiles() -> None:
+    for arch in ARCHITECTURES:
+        backend = f"compile:{arch}"
+        outcome, spent = Executor(backend=backend).execute(addition(rows=100, block=64), "own", backend=backend)
+        assert outcome.verdict is Verdict.AGREE, (arch, outcome.reason)
+        assert outcome.reason == "compiled only; no value was checked"
+        assert (outcome.compiled_kernels, outcome.launches, outcome.rows.judged, spent) == (1, 0, 0, False)
+
+
+def check_a_misaligned_array_compiles_to_another_kernel() -> None:
+    """Otherwise alignment would be asserted in signatures only."""
+    texts = []
+    for offset in (0, 1):
+        case = addition(rows=1024, block=1024, dtype="fp32", offset=offset)
+        runner = CompileRunner("sm_90")
+        arguments = {"a_ptr": Pointer(dtype="fp32", aligned=offset == 0),
+                     "b_ptr": Pointer(dtype="fp32", aligned=True), "out_ptr": Pointer(dtype="fp32", aligned=True),
+                     "a_stride_col": 1, "b_stride_col": 1, "out_stride_col": 1, "a_offset": 0, "b_offset": 0,
+                     "out_offset": 0, "cols": case.sizes["rows"], "BLOCK": 1024, "FAULT": ""}
+        texts.append(runner.run(vector_add.kernel, (1, 1, 1), arguments, LaunchOptions()).ttgir)
+    assert all("tt.load" in text for text in texts)
+    assert texts[0] != texts[1]
+
+
+def check_options_are_read_back() -> None:
+    runner = CompileRunner("sm_90")
+    arguments = {"a_ptr": Pointer(dtype="fp32", aligned=True), "b_ptr": Pointer(dtype="fp32", aligned=True),
+                 "out_ptr": Pointer(dtype="fp32", aligned=True), "a_stride_col": 1, "b_stride_col": 1,
+                 "out_stride_col": 1, "a_offset": 0, "b_offset": 0, "out_offset": 0, "cols": 9, "BLOCK": 64,
+                 "FAULT": ""}
+    options = LaunchOptions(num_warps=8, num_stages=2, enable_fp_fusion=False, debug=True)
+    report = runner.run(vector_add.kernel, (1, 1, 1), arguments, options)
+    assert report.readback is not None
+    assert {name: report.readback[name] for name in ("num_warps", "num_stages", "enable_fp_fusion", "debug")} == {
+        "num_warps": 8, "num_stages": 2, "enable_fp_fusion": False, "debug": True}
+
+
+def check_a_mismatch_of_options_is_not_checked() -> None:
+    executor = Executor(backend="compile:sm_90")
+    runner = executor._runner("compile:sm_90")
+    run = runner.run
+
+    class Other:
+        backend = "compile:sm_90"
+
+        def run(self, kernel: Any, grid: Any, arguments: Any, options: LaunchOptions) -> Any:
+            import dataclasses
+
+            report = run(kernel, grid, arguments, options)
+            return dataclasses.replace(report, readback={**(report.readback or {}), "num_warps": 32})
+
+        def synchronise(self) -> None:
+            return None
+
+    executor._runners["compile:sm_90"] = Other()
+    outcome, _ = executor.execute(addition(), "own", backend="compile:sm_90")
+    assert outcome.verdict is Verdict.NOT_CHECKED
+    assert outcome.reason == "asked for num_warps=4, the compiled kernel has num_warps=32"
+
+
+def check_division_compiles_in_both_forms() -> None:
+    executor = Executor(backend="compile:sm_80")
+    for case in (division((-7,), (2,)), ramp(start=-8, divisor=4, rows=16, block=16)):
+        outcome, _ = executor.execute(case, "own", backend="compile:sm_80")
+        assert (outcome.verdict, outcome.compiled_kernels) == (Verdict.AGREE, 1), outcome.reason
+
+
+def check_artefacts_are_swept() -> None:
+    """A night's compilations would fill the disk."""
+    import os
+    from pathlib import Path
+
+    cache = Path(os.environ["TRITON_CACHE_DIR"])
+    before = set(cache.rglob("*.cubin"))
+    outcome, _ = Executor(backend="compile:sm_90").execute(addition(rows=77, block=128), "own", backend="compile:sm_90")
+    assert outcome.compiled_kernels == 1
+    assert set(cache.rglob("*.cubin")) == before
+
+
+def check_oversized_cases_are_refused_here_too() -> None:
+    try:
+        Executor(backend="compile:sm_90").execute(addition(rows=10**13), "own", backend="compile:sm_90")
+    except TridiffError as error:
+        assert "would take 40,000,000,000,000 bytes" in str(error)
+    else:
+        raise AssertionError("accepted")
