@@ -1,8 +1,8 @@
 """Driver for the binary search of values in rows of boundaries.
 
-values, boundary_row and out are (rows, cols); boundaries and sorter are (row, col) arrays of their own, of which every
-value names the row it is looked up in; without an array boundary_row that is the row of the value. Stride 0 shares one
-row, or one boundary, among all.
+values, boundary_row and out are (rows, cols); boundaries and sorter are (row, col) arrays of their own, of
+which every value names the row it is looked up in; without an array boundary_row that is the row of the
+value. Stride 0 shares one row, or one boundary, among all.
 """
 
 import triton
@@ -28,8 +28,9 @@ def bucketize_kernel(
 ):  # fmt: skip
     """out = HELPER(values, boundaries, ...) in the 11-argument order of torch 2.13.
 
-    boundaries_size: boundaries per row. boundaries_numel: elements readable behind boundaries_ptr. sorter_ptr: an
-    integer array, or None; its strides are then ignored. INDEX_DTYPE: tl.int32 or tl.int64, the dtype of out.
+    boundaries_size: boundaries per row. boundaries_numel: elements readable behind boundaries_ptr.
+    sorter_ptr: an integer array, or None; its strides are then ignored. INDEX_DTYPE: tl.int32 or tl.int64,
+    the dtype of out.
     """
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     values = tl.load(values_ptr + row * values_stride_row + col * values_stride_col, mask=mask, other=0)

@@ -1,10 +1,12 @@
 """Driver for the barrier across the x programs of a grid: consecutive barriers, each checked by counters.
 
-In every round each program marks its own word, passes the barrier, and counts how many programs of its group have
-marked theirs. A barrier that works yields the number of x programs in every round. A group is one (y, z).
+In every round each program marks its own word, passes the barrier, and counts how many programs of its group
+have marked theirs. A barrier that works yields the number of x programs in every round. A group is one (y,
+z).
 
-All x programs of all groups must be resident at once, or the launch never ends: launch with COOPERATIVE, which makes the
-driver refuse a grid that does not fit instead of hanging. (Option `launch_cooperative_grid` of Triton 3.6.0 and 3.9.0.)
+All x programs of all groups must be resident at once, or the launch never ends: launch with COOPERATIVE,
+which makes the driver refuse a grid that does not fit instead of hanging. (Option `launch_cooperative_grid`
+of Triton 3.6.0 and 3.9.0.)
 """
 
 from collections.abc import Mapping
@@ -27,8 +29,8 @@ def grid_barrier_kernel(
 ):  # fmt: skip
     """seen[round, group, x] = how many of marks[round, group, :] are set behind HELPER(sem + group).
 
-    sem: one uint32 per group, 0 or 0x80000000. marks, seen: int32, contiguous, rounds * groups * x_programs elements;
-    marks must be 0. PROGRAM_BLOCK: a power of two that reaches x_programs.
+    sem: one uint32 per group, 0 or 0x80000000. marks, seen: int32, contiguous, rounds * groups * x_programs
+    elements; marks must be 0. PROGRAM_BLOCK: a power of two that reaches x_programs.
     """
     x = tl.program_id(0)
     group = tl.program_id(1) + tl.program_id(2) * y_programs

@@ -1,11 +1,12 @@
 """Drivers for the exclusive scan across programs: one value per program, independent scans in rows.
 
-values and prefix are (scan, program). Program (p, s) publishes values[s, p] and stores what the helper hands back:
-the left fold of values[s, 0..p-1], and zero bits for p = 0. Scratch is contiguous, scan after scan: one word of twice the
-value's width per program, or three uint64 in the 64-bit driver. It must be zero before every launch; passing dirty
-scratch is how a harness shows that it would notice.
+values and prefix are (scan, program). Program (p, s) publishes values[s, p] and stores what the helper hands
+back: the left fold of values[s, 0..p-1], and zero bits for p = 0. Scratch is contiguous, scan after scan: one
+word of twice the value's width per program, or three uint64 in the 64-bit driver. It must be zero before
+every launch; passing dirty scratch is how a harness shows that it would notice.
 
-Progress needs the programs of a scan to start in ascending order of grid axis 0, or to be resident all at once.
+Progress needs the programs of a scan to start in ascending order of grid axis 0, or to be resident all at
+once.
 """
 
 from collections.abc import Mapping
@@ -47,8 +48,8 @@ def first(left, right):
 def affine(left, right):
     """Composition of affine maps, left applied first: associative, not commutative.
 
-    An unsigned word of 2h bits holds the map t -> scale * t + shift modulo 2^h: scale in the low half, shift in the
-    high half. The identity is scale 1, shift 0; the zero word is the constant map to 0.
+    An unsigned word of 2h bits holds the map t -> scale * t + shift modulo 2^h: scale in the low half, shift
+    in the high half. The identity is scale 1, shift 0; the zero word is the constant map to 0.
     """
     HALF: tl.constexpr = left.dtype.primitive_bitwidth // 2
     LOW: tl.constexpr = 2 ** (left.dtype.primitive_bitwidth // 2) - 1
@@ -90,7 +91,10 @@ def lookback_scan_64_kernel(
     programs, scans,
     HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr, FAULT: tl.constexpr,
 ):  # fmt: skip
-    """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values; scratch: 3 * scans * programs uint64 words."""
+    """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values.
+
+    scratch: 3 * scans * programs uint64 words.
+    """
     program = tl.program_id(0)
     scan = tl.program_id(1).to(tl.int64)
     value = tl.load(values_ptr + scan * values_stride_row + program.to(tl.int64) * values_stride_col)

@@ -1,7 +1,7 @@
 """Drivers for counter-based random numbers: one seed, and for integers one range, per row of offsets.
 
-offset and out are (rows, cols); seed, low and high have one entry per row, which every program reads as a scalar. `rows` is for the
-grid alone: every program has a row.
+offset and out are (rows, cols); seed, low and high have one entry per row, which every program reads as a
+scalar. `rows` is for the grid alone: every program has a row.
 """
 
 from collections.abc import Mapping

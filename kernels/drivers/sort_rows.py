@@ -1,4 +1,5 @@
-"""Driver for sorting the rows of an array with their indices, and the exhaustive proof that the network sorts.
+"""Driver for sorting the rows of an array with their indices, and the exhaustive proof that the network
+sorts.
 
 One tile spans a whole row: COL_BLOCK is a power of two that reaches `cols`. Every row is an input of its own.
 """
@@ -32,10 +33,12 @@ def sort_rows_kernel(
     ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     BOOL: tl.constexpr, FAULT: tl.constexpr,
 ):  # fmt: skip
-    """out, out_index = HELPER(a, 0..COL_BLOCK-1, rnumel, None, STABLE, DESCENDING), the first `cols` of each row.
+    """out, out_index = HELPER(a, 0..COL_BLOCK-1, rnumel, None, STABLE, DESCENDING), the first `cols` of each
+    row.
 
     VALIDITY: pass rnumel, so that elements from there on are padding; otherwise the helper gets None and all
-    COL_BLOCK lanes take part. Lanes beyond `cols` hold PADDING. INDEX_DTYPE: the dtype of the indices the helper gets.
+    COL_BLOCK lanes take part. Lanes beyond `cols` hold PADDING. INDEX_DTYPE: the dtype of the indices the
+    helper gets.
     """
     row = tl.program_id(0).to(tl.int64) * ROW_BLOCK + tl.arange(0, ROW_BLOCK)[:, None]
     col = tl.arange(0, COL_BLOCK)[None, :]
@@ -74,7 +77,8 @@ def whole_row_grid(sizes: Mapping[str, int]) -> Grid:
     """One program per ROW_BLOCK rows. Raises ValueError if a tile cannot span a row."""
     if sizes["COL_BLOCK"] < sizes["cols"]:
         raise ValueError(
-            f"COL_BLOCK={sizes['COL_BLOCK']} is smaller than cols={sizes['cols']}: choose a power of two that reaches it"
+            f"COL_BLOCK={sizes['COL_BLOCK']} is smaller than cols={sizes['cols']}: "
+            "choose a power of two that reaches it"
         )
     return cdiv(sizes["rows"], sizes["ROW_BLOCK"]), 1, 1
 
@@ -88,9 +92,9 @@ sort_rows = Driver(
     constexprs=(
         "HELPER", "INDEX_DTYPE", "STABLE", "DESCENDING", "VALIDITY", "PADDING", "ROW_BLOCK", "COL_BLOCK", "BOOL",
         "FAULT",
-    ),  # fmt: skip
+    ),
     grid=whole_row_grid,
-)
+)  # fmt: skip
 
 
 sort_types = Driver(
@@ -106,7 +110,8 @@ sort_types = Driver(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroOneReport:
-    """What `sort_all_zero_one_rows` saw: how many rows it sorted, and the inputs that came out wrong (at most 8).
+    """What `sort_all_zero_one_rows` saw: how many rows it sorted, and the inputs that came out wrong (at most
+    8).
 
     Rows are strings of 0 and 1, position 0 first.
     """
@@ -130,13 +135,14 @@ def zero_one_rows(length: int) -> NDArray[np.uint8]:
 def sort_all_zero_one_rows(
     *, length: int, helper: Any, descending: bool = False, stable: bool = False, device: str = "cpu"
 ) -> ZeroOneReport:
-    """Sorts every row of `length` zeros and ones through `sort_rows` (contract: helpers.md §13, 0/1 principle).
+    """Sorts every row of `length` zeros and ones through `sort_rows` (contract: helpers.md §13, 0/1
+    principle).
 
-    A network of compare-and-swap elements whose wiring does not depend on the data sorts every input if and only if it
-    sorts every input of zeros and ones (Knuth, vol. 3, §5.3.4). So a report without wrong rows proves the network for
-    all inputs of this length. length: 1 to 16; one that is not a power of two is padded and proves the validity
-    rule along with it. Checked besides the order: the indices are a permutation that names where each value came
-    from and, if stable, they ascend within equal values.
+    A network of compare-and-swap elements whose wiring does not depend on the data sorts every input if and
+    only if it sorts every input of zeros and ones (Knuth, vol. 3, §5.3.4). So a report without wrong rows
+    proves the network for all inputs of this length. length: 1 to 16; one that is not a power of two is
+    padded and proves the validity rule along with it. Checked besides the order: the indices are a
+    permutation that names where each value came from and, if stable, they ascend within equal values.
 
     helper: `sort_with_index` or a stand-in. device: "cpu" needs TRITON_INTERPRET=1.
     """

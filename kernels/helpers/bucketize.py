@@ -2,13 +2,14 @@
 
 Deviations of the reference implementations that this one does not have:
 
-* A NaN boundary counts as below every value, as in torch. Asking `not (b >= v)` instead of `b < v` gives both NaN
-  rules at once: a NaN on either side makes the comparison false, so the boundary counts as below.
-* The midpoint cannot overflow. `(low + high) // 2` wraps in int32 once a row has 2^30 boundaries. The half-width is
-  taken with a shift because it is never negative: no signed division reaches the compiler.
-* The number of probes is the bit length of SIZE, obtained by halving SIZE itself. `SIZE + 1`, the usual start,
-  wraps for SIZE = 2^31 - 1 held in int32.
-* The address behind a sorter entry is checked, not only the probe, so a corrupt sorter cannot read out of bounds.
+* A NaN boundary counts as below every value, as in torch. Asking `not (b >= v)` instead of `b < v` gives both
+  NaN rules at once: a NaN on either side makes the comparison false, so the boundary counts as below.
+* The midpoint cannot overflow. `(low + high) // 2` wraps in int32 once a row has 2^30 boundaries. The
+  half-width is taken with a shift because it is never negative: no signed division reaches the compiler.
+* The number of probes is the bit length of SIZE, obtained by halving SIZE itself. `SIZE + 1`, the usual
+  start, wraps for SIZE = 2^31 - 1 held in int32.
+* The address behind a sorter entry is checked, not only the probe, so a corrupt sorter cannot read out of
+  bounds.
 """
 
 import triton
@@ -33,17 +34,17 @@ def bucketize_binary_search(
 ):
     """Number of boundaries of the row that are below each value; contract: helpers.md §10.
 
-    values: block of any integer or floating dtype but fp8.
-    boundaries_ptr: pointer to the same dtype. BOUNDARIES_SIZE: boundaries per row, 0 allowed.
-    BOUNDARIES_UNDERLYING_NUMEL: elements readable behind the pointer. BOUNDARIES_STRIDE: elements between the
-    boundaries of a row, 0 allowed. boundary_indices: block shaped like values (or a scalar), element offset of the
-    row of each value. right=False counts b < v, right=True counts b <= v; every boundary is below a NaN and every
-    NaN boundary is below everything (NaN boundaries belong at the end of the row).
-    sorter_ptr: None, or a pointer to integers; boundary k of the row is then boundaries[sorter[k]], with
-    SORTER_STRIDE and sorter_indices playing the roles of stride and row offset for the sorter.
+    values: block of any integer or floating dtype but fp8. boundaries_ptr: pointer to the same dtype.
+    BOUNDARIES_SIZE: boundaries per row, 0 allowed. BOUNDARIES_UNDERLYING_NUMEL: elements readable behind the
+    pointer. BOUNDARIES_STRIDE: elements between the boundaries of a row, 0 allowed. boundary_indices: block
+    shaped like values (or a scalar), element offset of the row of each value. right=False counts b < v,
+    right=True counts b <= v; every boundary is below a NaN and every NaN boundary is below everything (NaN
+    boundaries belong at the end of the row). sorter_ptr: None, or a pointer to integers; boundary k of the
+    row is then boundaries[sorter[k]], with SORTER_STRIDE and sorter_indices playing the roles of stride and
+    row offset for the sorter.
 
-    Returns a block of indexing_dtype (tl.int32 or tl.int64, wide enough for SIZE) with the shape of values; each
-    entry is in 0..SIZE even when the row is not sorted. A boundary whose address is outside
+    Returns a block of indexing_dtype (tl.int32 or tl.int64, wide enough for SIZE) with the shape of values;
+    each entry is in 0..SIZE even when the row is not sorted. A boundary whose address is outside
     0..UNDERLYING_NUMEL-1 is not read and counts as not below.
 
     The argument order is that of torch 2.13. The order of torch 2.6 is the same with BLOCK_SHAPE appended:
@@ -59,8 +60,8 @@ def bucketize_binary_search(
     row = tl.cast(boundary_indices, tl.int64)
     stride = tl.cast(BOUNDARIES_STRIDE, tl.int64)
 
-    # An interval of n candidates leaves at most n >> 1, so the bit length of SIZE probes finish every lane. A run-time
-    # bound, the same for all lanes: no lane influences another.
+    # An interval of n candidates leaves at most n >> 1, so the bit length of SIZE probes finish every lane. A
+    # run-time bound, the same for all lanes: no lane influences another.
     remaining = tl.cast(BOUNDARIES_SIZE, tl.int64)
     while remaining > 0:
         middle = low + ((high - low) >> 1)

@@ -11,12 +11,13 @@ import triton.language as tl
 def x_grid_barrier(sem):
     """Returns once every program with the same y and z ids has entered; contract: helpers.md §13.
 
-    sem: pointer to the one uint32 of this (y, z), initially 0 or 0x80000000. It needs no reset between uses: the P
-    arrivals of one use add up to 2^31, so each use toggles the top bit and restores the rest. Everything written
-    by any of the programs before the barrier is visible to all of them after it.
+    sem: pointer to the one uint32 of this (y, z), initially 0 or 0x80000000. It needs no reset between uses:
+    the P arrivals of one use add up to 2^31, so each use toggles the top bit and restores the rest.
+    Everything written by any of the programs before the barrier is visible to all of them after it.
 
-    All x programs must be resident at once (launch option `launch_cooperative_grid=True`), otherwise this never
-    returns. The interpreter runs programs one after the other: there it returns only when the grid has one.
+    All x programs must be resident at once (launch option `launch_cooperative_grid=True`), otherwise this
+    never returns. The interpreter runs programs one after the other: there it returns only when the grid has
+    one.
     """
     # All threads of the program must have written before its one arriving thread releases.
     tl.debug_barrier()

@@ -1,12 +1,14 @@
 """libdevice and math under one name each, and numpy stand-ins for the interpreter (contract: helpers.md §14).
 
-`libdevice` and `math` are the modules of the installed Triton, wherever it keeps them; kernels write `libdevice.exp(x)`.
+`libdevice` and `math` are the modules of the installed Triton, wherever it keeps them; kernels write
+`libdevice.exp(x)`.
 
-The interpreter has no libdevice: its functions are empty stubs that return None. The functions below have the names of
-libdevice's, take and return interpreter tensors, and follow the documented special cases of CUDA's. fp32 is computed in
-float64 and rounded once, which is correctly rounded but for rare double roundings; fp64 is as accurate as numpy and
-scipy are. Nothing is flushed to zero (compiled code flushes fp32 subnormals unless `enable_reflect_ftz=False`). Other
-types are refused, as compiled code refuses them. `interpreter_libdevice()` plants them where kernels look.
+The interpreter has no libdevice: its functions are empty stubs that return None. The functions below have the
+names of libdevice's, take and return interpreter tensors, and follow the documented special cases of CUDA's.
+fp32 is computed in float64 and rounded once, which is correctly rounded but for rare double roundings; fp64
+is as accurate as numpy and scipy are. Nothing is flushed to zero (compiled code flushes fp32 subnormals
+unless `enable_reflect_ftz=False`). Other types are refused, as compiled code refuses them.
+`interpreter_libdevice()` plants them where kernels look.
 """
 
 import functools
@@ -176,7 +178,7 @@ def _pow(x: Array, y: Array) -> Array:
     return np.power(x, y.astype(np.float64) if y.dtype.kind == "i" else y)
 
 
-abs = _unary("abs", np.abs, signatures=_ABS, widen=False)  # noqa: A001
+abs = _unary("abs", np.abs, signatures=_ABS, widen=False)
 acos = _unary("acos", np.arccos)
 acosh = _unary("acosh", np.arccosh)
 asin = _unary("asin", np.arcsin)
@@ -214,7 +216,7 @@ log1p = _unary("log1p", np.log1p)
 log2 = _unary("log2", np.log2)
 nearbyint = _unary("nearbyint", np.rint)
 nextafter = _binary("nextafter", np.nextafter, widen=False)
-pow = _binary("pow", _pow, signatures=(*_REALS, *_REAL_AND_INT))  # noqa: A001
+pow = _binary("pow", _pow, signatures=(*_REALS, *_REAL_AND_INT))
 rsqrt = _unary("rsqrt", _rsqrt)
 signbit = _unary("signbit", np.signbit, result=tl.int32)
 sin = _unary("sin", np.sin)
@@ -234,11 +236,13 @@ STAND_INS: tuple[str, ...] = tuple(
 
 @contextmanager
 def interpreter_libdevice(*modules: ModuleType) -> Iterator[None]:
-    """Plants the stand-ins into every libdevice module of the installed Triton, and takes them out again at the end.
+    """Plants the stand-ins into every libdevice module of the installed Triton, and takes them out again at
+    the end.
 
-    That reaches all kernels that look functions up at call time (`libdevice.exp`), whoever imported the module. For
-    modules that hold a libdevice of their own under that name (say torch._inductor.runtime.triton_helpers with another
-    module layout), pass them: their `libdevice` becomes this module's for the time being.
+    That reaches all kernels that look functions up at call time (`libdevice.exp`), whoever imported the
+    module. For modules that hold a libdevice of their own under that name (say
+    torch._inductor.runtime.triton_helpers with another module layout), pass them: their `libdevice` becomes
+    this module's for the time being.
 
         with interpreter_libdevice():
             kernel[grid](...)

@@ -1,16 +1,17 @@
 """Exclusive scan across programs by decoupled look-back (contract: helpers.md §11).
 
 Each program publishes its block total, walks left over what its neighbours have published until it meets an
-inclusive prefix, and then publishes its own. A program waits only for programs with a smaller index, so the scan
-finishes when indices start in ascending order or when all programs are resident; the programming model promises
-neither, callers do.
+inclusive prefix, and then publishes its own. A program waits only for programs with a smaller index, so the
+scan finishes when indices start in ascending order or when all programs are resident; the programming model
+promises neither, callers do.
 
-The walk counts in int64 whatever the type of `index`. The reference implementations let the loop variable take the
-type of `index` on one path and int32 on another, which does not compile for int64. A published word with an
-impossible flag (scratch that was not cleared) is treated as a block total and never used as an offset, so dirty
-scratch gives wrong values but no wild access.
+The walk counts in int64 whatever the type of `index`. The reference implementations let the loop variable
+take the type of `index` on one path and int32 on another, which does not compile for int64. A published word
+with an impossible flag (scratch that was not cleared) is treated as a block total and never used as an
+offset, so dirty scratch gives wrong values but no wild access.
 
-`kernels/simulator/lookback.py` states the same protocol as sequences of memory operations, for every interleaving.
+`kernels/simulator/lookback.py` states the same protocol as sequences of memory operations, for every
+interleaving.
 """
 
 import triton
@@ -42,7 +43,8 @@ def _wait_for_word(word_ptr, VALUE: tl.constexpr, VALUE_AS_UINT: tl.constexpr):
     flag = tl.zeros([], VALUE_AS_UINT)
     value = tl.zeros([], VALUE)
     while flag == 0:
-        # An atomic addition of zero: Triton 3.6.0 has no atomic load; the backend emits ld.relaxed.gpu for it.
+        # An atomic addition of zero: Triton 3.6.0 has no atomic load; the backend emits ld.relaxed.gpu for
+        # it.
         word = tl.atomic_add(word_ptr, 0, sem="relaxed")
         flag = unpack_flag(word, VALUE_AS_UINT)
         value = unpack_value(word, VALUE, VALUE_AS_UINT)
@@ -60,10 +62,11 @@ def exclusive_scan_decoupled_lookback(
 ):
     """Left fold of the block values of programs 0..index-1; contract: helpers.md §11.
 
-    scratch_base: pointer to one PACK word per program, all zero before the launch. block_value: scalar of a 16 or
-    32-bit type (8-bit is a compile-time error: there is no 16-bit exchange). index: scalar of any integer type, the
-    position of this program in its scan. combine_fn: associative `(left, right) -> value`, not necessarily
-    commutative. VALUE_AS_UINT, PACK: unsigned types of the width of the value and of twice that width.
+    scratch_base: pointer to one PACK word per program, all zero before the launch. block_value: scalar of a
+    16 or 32-bit type (8-bit is a compile-time error: there is no 16-bit exchange). index: scalar of any
+    integer type, the position of this program in its scan. combine_fn: associative `(left, right) -> value`,
+    not necessarily commutative. VALUE_AS_UINT, PACK: unsigned types of the width of the value and of twice
+    that width.
 
     Returns a scalar of the type of block_value; program 0 receives zero bits, which are not the identity of
     combine_fn and must be ignored. Value and flag travel in one word, so relaxed ordering is enough.
@@ -80,7 +83,8 @@ def exclusive_scan_decoupled_lookback(
         tl.atomic_xchg(scratch_base + here, pack_value_flag(block_value, 1, VALUE_AS_UINT, PACK), sem="relaxed")
         flag, prefix = _wait_for_word(scratch_base + here - 1, VALUE, VALUE_AS_UINT)
         target = here - 2
-        # Program 0 publishes only prefixes, so the walk ends there; the bound holds for dirty scratch as well.
+        # Program 0 publishes only prefixes, so the walk ends there; the bound holds for dirty scratch as
+        # well.
         while (flag != 2) & (target >= 0):
             flag, value = _wait_for_word(scratch_base + target, VALUE, VALUE_AS_UINT)
             prefix = combine_fn(value, prefix).to(VALUE)
@@ -115,8 +119,8 @@ def _publish_slot(slots_ptr, value, FLAG: tl.constexpr):
 def exclusive_scan_decoupled_lookback_64(scratch_base, block_value, index, combine_fn: tl.constexpr):
     """As `exclusive_scan_decoupled_lookback` for 64-bit values; contract: helpers.md §11.
 
-    scratch_base: pointer to three uint64 words per program (flag, block total, inclusive prefix), the flags zero
-    before the launch. Values are written before the flag is released and read after it is acquired.
+    scratch_base: pointer to three uint64 words per program (flag, block total, inclusive prefix), the flags
+    zero before the launch. Values are written before the flag is released and read after it is acquired.
     """
     VALUE: tl.constexpr = block_value.dtype
     tl.static_assert(VALUE.primitive_bitwidth == 64, "the _64 variant scans 64-bit values")

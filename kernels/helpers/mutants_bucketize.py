@@ -1,7 +1,7 @@
 """Deliberately broken variants of `bucketize_binary_search`, to measure whether a test would notice.
 
-The search is written once, with the place of every fault marked; each variant has the helper's signature and differs
-from it on the input in its docstring.
+The search is written once, with the place of every fault marked; each variant has the helper's signature and
+differs from it on the input in its docstring.
 """
 
 import triton

@@ -1,8 +1,8 @@
 """Deliberately broken variants of `x_grid_barrier`, to measure whether a test would notice.
 
-Each differs from the helper under the order of execution in its docstring, P being the number of x programs. Faults
-marked [hangs] never return: run them under the step-wise simulator, which reports a deadlock, or with a time limit. Faults
-marked [memory] need a memory that reorders.
+Each differs from the helper under the order of execution in its docstring, P being the number of x programs.
+Faults marked [hangs] never return: run them under the step-wise simulator, which reports a deadlock, or with
+a time limit. Faults marked [memory] need a memory that reorders.
 """
 
 import triton

@@ -1,9 +1,10 @@
 """Deliberately broken variants of the look-back scans, to measure whether a test would notice.
 
-Both protocols are written once, with the place of every fault marked; each variant has its helper's signature. Values
-v0, v1, ... belong to the programs. Faults marked [order] agree with the helper when programs run one after the other in
-ascending order, as the interpreter runs them; the docstring names an order of execution that shows them, and the
-step-wise simulator finds one. Faults marked [memory] need a memory that reorders.
+Both protocols are written once, with the place of every fault marked; each variant has its helper's
+signature. Values v0, v1, ... belong to the programs. Faults marked [order] agree with the helper when
+programs run one after the other in ascending order, as the interpreter runs them; the docstring names an
+order of execution that shows them, and the step-wise simulator finds one. Faults marked [memory] need a
+memory that reorders.
 """
 
 import triton
@@ -203,13 +204,13 @@ def first_program_adds_zeros_64(base, value, index, f: tl.constexpr):
 
 @triton.jit
 def prefix_slot_always_64(base, value, index, f: tl.constexpr):
-    """Reads the prefix slot whatever the flag. [order] Program 1 has published only its total when 2 reads: zero bits."""
+    """Reads the prefix slot always. [order] Program 1 has published only its total when 2 reads: zero bits."""
     return faulty_scan_64(base, value, index, f, "prefix_slot_always")
 
 
 @triton.jit
 def one_slot_for_both_64(base, value, index, f: tl.constexpr):
-    """Overwrites the total with the prefix in one slot, so every prefix is read from an empty slot: program 1 gets zero bits."""
+    """Writes totals and prefixes to one slot, so prefixes are read from an empty one: program 1 gets zero bits."""
     return faulty_scan_64(base, value, index, f, "one_slot_for_both")
 
 

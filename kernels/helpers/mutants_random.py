@@ -1,7 +1,7 @@
 """Deliberately broken variants of the random helpers, to measure whether a test would notice.
 
-Each has its helper's signature and differs from it for the arguments in its docstring. r0, r1, ... are the words of the
-Philox block.
+Each has its helper's signature and differs from it for the arguments in its docstring. r0, r1, ... are the
+words of the Philox block.
 """
 
 import triton

@@ -1,13 +1,14 @@
 """Deliberately broken variants of `sort_with_index`, to measure whether a test would notice.
 
-The network is the helper's, with the place of every fault marked; each variant has the helper's signature and differs
-from it on the row in its docstring (ascending, unstable, no padding, unless it says otherwise).
+The network is the helper's, with the place of every fault marked; each variant has the helper's signature and
+differs from it on the row in its docstring (ascending, unstable, no padding, unless it says otherwise).
 """
 
 import triton
 import triton.language as tl
 
 from kernels.helpers.extrema import comparable, is_nan
+from kernels.helpers.host_drivers import _log2
 from kernels.helpers.mutant_table import mutant_table
 from kernels.helpers.sorting import join_pairs, split_pairs
 
@@ -85,7 +86,7 @@ def faulty_sort(
 ):
     """The network with the fault called WRONG."""
     x, idxs = tl.broadcast(x, idxs)
-    n_dims: tl.constexpr = tl.standard._log2(x.shape[len(x.shape) - 1])
+    n_dims: tl.constexpr = _log2(x.shape[len(x.shape) - 1])
     for stage in tl.static_range(1, n_dims + 1):
         for step in tl.static_range(stage):
             x, idxs = faulty_layer(x, idxs, rnumel, stage, step, n_dims, stable, descending, WRONG)

@@ -1,9 +1,9 @@
 """Counter-based random numbers (contract: helpers.md §9).
 
 All functions are stateless: the value is a function of (seed, offset). Offsets are uint32; a wider offset is
-truncated, so element offsets of 2^32 and more repeat the stream, as the contract says. (Triton's own generators
-take the upper half of a 64-bit offset as a second counter word; two kernels that hold the same offset in different
-integer types would then disagree.)
+truncated, so element offsets of 2^32 and more repeat the stream, as the contract says. (Triton's own
+generators take the upper half of a 64-bit offset as a second counter word; two kernels that hold the same
+offset in different integer types would then disagree.)
 """
 
 import triton
@@ -20,10 +20,11 @@ def _philox_words(seed, offset):
 def randint64(seed, offset, low, high):
     """int64 in [low, high) per offset; contract: helpers.md §9.
 
-    seed: integer scalar. offset: integer block or scalar, taken as uint32. low, high: integer scalars or blocks in
-    the int64 range. The result is low + (v mod (high - low)) in wrapping arithmetic, v being the first two Philox
-    words as one u64 and the span taken modulo 2^64, so spans above 2^63 are right. The relative bias is at most span / 2^64.
-    For low == high the result is low; for low > high it is arbitrary. Neither traps.
+    seed: integer scalar. offset: integer block or scalar, taken as uint32. low, high: integer scalars or
+    blocks in the int64 range. The result is low + (v mod (high - low)) in wrapping arithmetic, v being the
+    first two Philox words as one u64 and the span taken modulo 2^64, so spans above 2^63 are right. The
+    relative bias is at most span / 2^64. For low == high the result is low; for low > high it is arbitrary.
+    Neither traps.
     """
     first, second, _, _ = _philox_words(seed, offset)
     drawn = first.to(tl.uint64) | (second.to(tl.uint64) << 32)

@@ -1,23 +1,25 @@
 """Bitonic sort of (key, index) pairs along the last axis (contract: helpers.md §13).
 
-The network works on whole pairs: the axis is viewed as [.., 2, STRIDE], both halves are split off, compared once and
-joined again. Nothing is computed on keys or indices, they are only selected; so every dtype moves bit for bit (NaN
-payloads, -0.0, 8 and 16-bit keys, bool), the index dtype is kept, and overflow checks have nothing to trip over. One
-comparison decides for both halves, so a pair cannot be torn.
+The network works on whole pairs: the axis is viewed as [.., 2, STRIDE], both halves are split off, compared
+once and joined again. Nothing is computed on keys or indices, they are only selected; so every dtype moves
+bit for bit (NaN payloads, -0.0, 8 and 16-bit keys, bool), the index dtype is kept, and overflow checks have
+nothing to trip over. One comparison decides for both halves, so a pair cannot be torn.
 """
 
 import triton
 import triton.language as tl
 
 from kernels.helpers.extrema import comparable, is_nan
+from kernels.helpers.host_drivers import _log2
 
 
 @triton.jit
 def comes_after(left, right, left_index, right_index, rnumel, stable: tl.constexpr, descending: tl.constexpr):
     """True where left must stand behind right: the strict order that `sort_with_index` sorts by.
 
-    Valid before padded, then the key with NaN as the largest, then (stable) the index. The order is the same for both
-    positions of a pair, whatever the direction of the sort: `descending` reverses the keys, never padding or ties.
+    Valid before padded, then the key with NaN as the largest, then (stable) the index. The order is the same
+    for both positions of a pair, whatever the direction of the sort: `descending` reverses the keys, never
+    padding or ties.
     """
     left_key = comparable(left)
     right_key = comparable(right)
@@ -112,21 +114,21 @@ def sort_with_index(
 ):
     """Sorts the last axis of x and carries idxs along; contract: helpers.md §13.
 
-    x: block of any dtype but fp8; its last axis is a power of two. idxs: i16, i32 or i64
-    block that broadcasts against x and holds the initial positions 0..N-1. rnumel: None, or the number of valid
-    elements: those with an index >= rnumel sort behind all others in either direction. dim: None or the last axis,
-    anything else is a compile-time error.
+    x: block of any dtype but fp8; its last axis is a power of two. idxs: i16, i32 or i64 block that
+    broadcasts against x and holds the initial positions 0..N-1. rnumel: None, or the number of valid
+    elements: those with an index >= rnumel sort behind all others in either direction. dim: None or the last
+    axis, anything else is a compile-time error.
 
-    Order: ascending with NaN last or descending with NaN first, +0 and -0 equal. stable keeps equal keys (all NaNs
-    are equal) in ascending index order in both directions; otherwise their order is unspecified. Returns (keys,
-    indices) in the dtypes of the arguments, a permutation of the pairs.
+    Order: ascending with NaN last or descending with NaN first, +0 and -0 equal. stable keeps equal keys (all
+    NaNs are equal) in ascending index order in both directions; otherwise their order is unspecified. Returns
+    (keys, indices) in the dtypes of the arguments, a permutation of the pairs.
     """
     x, idxs = tl.broadcast(x, idxs)
     LAST: tl.constexpr = len(x.shape) - 1
     tl.static_assert(
         (dim is None) or (dim == LAST) or (dim == -1), "sort_with_index sorts only the last axis: pass dim=None"
     )
-    n_dims: tl.constexpr = tl.standard._log2(x.shape[LAST])
+    n_dims: tl.constexpr = _log2(x.shape[LAST])
     for stage in tl.static_range(1, n_dims + 1):
         x, idxs = _bitonic_merge_with_index(
             x, idxs, rnumel, stage, stage < n_dims, n_dims, stable, descending

@@ -1,8 +1,8 @@
 """Every order in which small cases can run: a proof by enumeration instead of a sample.
 
-Depth-first over all choices (which program goes next, which value a lagging load sees), replaying the programs from the
-start for each branch. Branches that reach a state seen before are cut: the memory and everything each program has been told
-determine the rest, because programs have no other input.
+Depth-first over all choices (which program goes next, which value a lagging load sees), replaying the
+programs from the start for each branch. Branches that reach a state seen before are cut: the memory and
+everything each program has been told determine the rest, because programs have no other input.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,15 @@
 """The grid barrier as a sequence of accesses, inside the rounds of its driver (contract: helpers.md §13).
 
-The generators make the accesses of `kernels.helpers.grid_barrier` in `kernels.drivers.grid_barrier`, one for one: a
-mark stored, an arrival added, polls (atomic additions of zero), all marks loaded. `wrong` plants a fault; the names are
-those of `kernels.helpers.mutants_grid_barrier`, which plants the same faults in the kernel.
+The generators make the accesses of `kernels.helpers.grid_barrier` in `kernels.drivers.grid_barrier`, one for
+one: a mark stored, an arrival added, polls (atomic additions of zero), all marks loaded. `wrong` plants a
+fault; the names are those of `kernels.helpers.mutants_grid_barrier`, which plants the same faults in the
+kernel.
 """
 
 from collections.abc import Callable, Generator
 from functools import partial
 
-from kernels.simulator.memory import Access, Buffer, Memory
+from kernels.simulator.memory import Access, Buffer, Memory, Order
 from kernels.simulator.scheduling import Program
 
 SEM, MARKS = "sem", "marks"
@@ -25,8 +26,8 @@ def barrier(x: int, programs: int, *, group: int = 0, wrong: str = "") -> Genera
     """Program x of `programs` passes the barrier of its group once."""
     if wrong and wrong not in FAULTS:
         raise ValueError(f"unknown fault {wrong!r}; known: {', '.join(FAULTS)}")
-    release = "relaxed" if wrong == "arrival_without_release" else "release"
-    acquire = "relaxed" if wrong == "poll_without_acquire" else "acquire"
+    release: Order = "relaxed" if wrong == "arrival_without_release" else "release"
+    acquire: Order = "relaxed" if wrong == "poll_without_acquire" else "acquire"
     others = programs - 1 - (wrong == "one_program_too_few")
     arrival = (TOP_BIT - others) & WORD if x == 0 else 1
     if wrong == "last_program_absent" and x == programs - 1:

@@ -1,15 +1,17 @@
-"""Real kernels under the step-wise scheduler: the interpreter runs them, their accesses to shared buffers take turns.
+"""Real kernels under the step-wise scheduler: the interpreter runs them, their accesses to shared buffers
+take turns.
 
-Each program of the grid runs in a thread of its own, of which exactly one is awake. When a program accesses a shared buffer,
-its thread hands the access to the scheduler and sleeps until it has been carried out. So a kernel becomes a program
-for `simulate`, under any order and with either memory, deadlocks included. Everything else (loads from and stores to other
-buffers) happens directly. A block access counts as one access per unmasked lane, in lane order.
+Each program of the grid runs in a thread of its own, of which exactly one is awake. When a program accesses a
+shared buffer, its thread hands the access to the scheduler and sleeps until it has been carried out. So a
+kernel becomes a program for `simulate`, under any order and with either memory, deadlocks included.
+Everything else (loads from and stores to other buffers) happens directly. A block access counts as one access
+per unmasked lane, in lane order.
 
 Needs TRITON_INTERPRET=1. Not reentrant: the interpreter's builder is one object per process.
 """
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -70,7 +72,7 @@ class _ProgramThread:
         try:
             if not self._stopped:
                 body()
-        except BaseException as error:  # noqa: BLE001  (handed to the scheduler's thread)
+        except BaseException as error:  # handed to the scheduler's thread
             self._error = error
         self._request = None
         self._handed_over.release()
@@ -127,11 +129,11 @@ def simulate_kernel(
 ) -> Run[None]:
     """Runs an interpreted kernel with its programs interleaved; outputs land in the argument tensors.
 
-    kernel: a `@triton.jit` function under TRITON_INTERPRET=1. arguments: by name, as for a launch. shared: the contiguous
-    CPU integer tensors through which the programs synchronise, by the name they get in the steps; they must be among the
-    arguments, hold the initial words, and receive the final ones. The rest as for `simulate`; program (x, y, z)
-    of a grid (X, Y, Z) has the index (x * Y + y) * Z + z. Supported shared accesses: loads, stores, atomic addition and
-    exchange; others raise NotImplementedError.
+    kernel: a `@triton.jit` function under TRITON_INTERPRET=1. arguments: by name, as for a launch. shared:
+    the contiguous CPU integer tensors through which the programs synchronise, by the name they get in the
+    steps; they must be among the arguments, hold the initial words, and receive the final ones. The rest as
+    for `simulate`; program (x, y, z) of a grid (X, Y, Z) has the index (x * Y + y) * Z + z. Supported shared
+    accesses: loads, stores, atomic addition and exchange; others raise NotImplementedError.
     """
     from triton.runtime.interpreter import GridExecutor, _patch_lang, interpreter_builder
 
@@ -165,8 +167,9 @@ def simulate_kernel(
         return lambda: program(program_id)
 
     ids = [(x, y, z) for x in range(grid[0]) for y in range(grid[1]) for z in range(grid[2])]
-    # Every launch patches triton.language and restores what it found. Interleaved launches would restore each other's
-    # patches away; with one more patch around all of them, what they find and restore is already patched.
+    # Every launch patches triton.language and restores what it found. Interleaved launches would restore each
+    # other's patches away; with one more patch around all of them, what they find and restore is already
+    # patched.
     outer = _patch_lang(kernel.fn)
     try:
         with state.installed():
@@ -203,12 +206,12 @@ class _InterpreterState:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """The builder's memory operations go through the scheduler; its grid is ours, not that of the one-program launches."""
+        """Memory operations go through the scheduler, and the grid is ours, not that of the one-program launches."""
         builder = self._builder
         with ExitStack() as stack:
 
-            def replace(name: str, function: Callable[..., Any]) -> None:
-                stack.enter_context(mock.patch.object(builder, name, function, create=True))
+            def replace(name: str, value: Any) -> None:
+                stack.enter_context(mock.patch.object(builder, name, value, create=True))
 
             replace("set_grid_dim", lambda *_: None)
             replace("set_grid_idx", lambda *_: None)

@@ -1,15 +1,16 @@
 """The look-back scans as sequences of accesses (contract: helpers.md §11).
 
-These generators make the accesses of `kernels.helpers.lookback`, one for one: an exchange, polls (atomic additions of zero), an
-exchange for the packed variant; a store before each exchange and a load behind each successful poll for the 64-bit one.
-`wrong` plants a fault; the names are those of `kernels.helpers.mutants_lookback`, which plants the same faults in the
-kernels. Values are the bit patterns of the block values; `combine` works on such patterns.
+These generators make the accesses of `kernels.helpers.lookback`, one for one: an exchange, polls (atomic
+additions of zero), an exchange for the packed variant; a store before each exchange and a load behind each
+successful poll for the 64-bit one. `wrong` plants a fault; the names are those of
+`kernels.helpers.mutants_lookback`, which plants the same faults in the kernels. Values are the bit patterns
+of the block values; `combine` works on such patterns.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
-from kernels.simulator.memory import Access, Buffer, Memory
+from kernels.simulator.memory import Access, Buffer, Memory, Order
 from kernels.simulator.scheduling import Program
 
 Combine = Callable[[int, int], int]
@@ -72,7 +73,7 @@ def _wait_for_word(index: int, bits: int, wrong: str) -> Generator[Access, int, 
 
 
 def slot_scan(index: int, value: int, combine: Combine, *, wrong: str = "") -> Program[int]:
-    """One program of the 64-bit scan: three words each for flag, block total and inclusive prefix. Returns its prefix."""
+    """One program of the 64-bit scan: three words each (flag, total, prefix). Returns its prefix."""
     _check_fault(wrong, FAULTS_64)
     prefix, inclusive = 0, value
     if wrong == "first_program_adds_zeros":
@@ -93,16 +94,15 @@ def slot_scan(index: int, value: int, combine: Combine, *, wrong: str = "") -> P
 def _publish_slot(index: int, value: int, flag: int, wrong: str) -> Generator[Access, int, None]:
     slot = TOTAL if wrong == "one_slot_for_both" else flag
     write = Access("store", (SCRATCH, 3 * index + slot), value)
-    announce = Access(
-        "exchange", (SCRATCH, 3 * index), flag, "relaxed" if wrong == "flag_without_release" else "release"
-    )
+    order: Order = "relaxed" if wrong == "flag_without_release" else "release"
+    announce = Access("exchange", (SCRATCH, 3 * index), flag, order)
     yield announce if wrong == "flag_before_value" else write
     yield write if wrong == "flag_before_value" else announce
 
 
 def _wait_for_slots(index: int, wrong: str) -> Generator[Access, int, tuple[int, int]]:
     """(flag, value) of the three words of a program."""
-    order = "relaxed" if wrong == "poll_without_acquire" else "acquire"
+    order: Order = "relaxed" if wrong == "poll_without_acquire" else "acquire"
     flag = 0
     while flag == 0:
         flag = yield Access("add", (SCRATCH, 3 * index), 0, order)

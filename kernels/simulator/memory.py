@@ -1,11 +1,12 @@
 """Shared memory of a simulation: words, accesses, and how far a load may lag behind.
 
-Two memories in one. Sequentially consistent: every load sees the newest value. Reordering: each word keeps the history of
-its values, each program remembers per word the oldest value it may still see, and a load may return any value from there
-on. A store or exchange with release ordering hands the writer's knowledge on with the value; an acquiring load that sees
-the value takes it over. Read-modify-write accesses always act on the newest value, and pass on the knowledge that came
-with it. This is the release/acquire fragment of the C++ and PTX memory models in its operational form (views and messages;
-Kang et al., A promising semantics for relaxed-memory concurrency, POPL 2017, without promises).
+Two memories in one. Sequentially consistent: every load sees the newest value. Reordering: each word keeps
+the history of its values, each program remembers per word the oldest value it may still see, and a load may
+return any value from there on. A store or exchange with release ordering hands the writer's knowledge on with
+the value; an acquiring load that sees the value takes it over. Read-modify-write accesses always act on the
+newest value, and pass on the knowledge that came with it. This is the release/acquire fragment of the C++ and
+PTX memory models in its operational form (views and messages; Kang et al., A promising semantics for
+relaxed-memory concurrency, POPL 2017, without promises).
 """
 
 from collections.abc import Callable, Mapping
@@ -81,8 +82,8 @@ class Memory:
     def perform(self, program: int, access: Access, choose_version: Callable[[int], int]) -> Outcome:
         """Carries out one access of one program.
 
-        choose_version: given the number of values a load may see, says how many writes it lags behind (0 is the
-        newest). Raises IndexError for an address outside its buffer.
+        choose_version: given the number of values a load may see, says how many writes it lags behind (0 is
+        the newest). Raises IndexError for an address outside its buffer.
         """
         history = self._history_of(access.address)
         view = self._views.setdefault(program, {})

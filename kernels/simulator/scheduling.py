@@ -1,9 +1,10 @@
 """Runs programs against a memory, one access at a time, in an order that is chosen from outside.
 
-A program is a generator that yields `Access`es, is sent their results, and returns its own. A program that repeats the read
-it has just made is taken to poll: from the same answer it learns nothing. If that answer was the newest value, the program
-waits until the word is written. So a deadlock is seen at once: programs are left, and all of them wait. (A program that
-reads a word twice in a row for another reason would be misjudged; the protocols here do not.)
+A program is a generator that yields `Access`es, is sent their results, and returns its own. A program that
+repeats the read it has just made is taken to poll: from the same answer it learns nothing. If that answer was
+the newest value, the program waits until the word is written. So a deadlock is seen at once: programs are
+left, and all of them wait. (A program that reads a word twice in a row for another reason would be misjudged;
+the protocols here do not.)
 """
 
 import bisect
@@ -94,8 +95,9 @@ class Step:
 class Run(Generic[T]):
     """What a simulation left.
 
-    outcome: "finished"; "deadlock" (every program left waits for a word that nobody will write); "step_limit".
-    results: by program; None for one that did not finish. words: the newest value of every word, by buffer.
+    outcome: "finished"; "deadlock" (every program left waits for a word that nobody will write);
+    "step_limit". results: by program; None for one that did not finish. words: the newest value of every
+    word, by buffer.
     """
 
     outcome: Literal["finished", "deadlock", "step_limit"]
@@ -125,10 +127,10 @@ def simulate(
 ) -> Run[T]:
     """Runs all programs to their end, to a deadlock or to `step_limit` accesses.
 
-    programs: one function per program that makes its generator. start_order: a permutation of the program indices
-    (default: ascending). resident: how many may have started and not ended at once (default: all); the next one
-    starts when one ends. before_choice: called before every choice of a program with what each program has been
-    told so far, by index, repeated polls left out (for `exhaustive.py`).
+    programs: one function per program that makes its generator. start_order: a permutation of the program
+    indices (default: ascending). resident: how many may have started and not ended at once (default: all);
+    the next one starts when one ends. before_choice: called before every choice of a program with what each
+    program has been told so far, by index, repeated polls left out (for `exhaustive.py`).
 
     Raises ValueError for a start order that is no permutation or a `resident` below 1.
     """

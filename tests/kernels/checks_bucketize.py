@@ -78,9 +78,9 @@ def check_equals_torch_for_every_dtype_size_side_and_index_type() -> None:
 def check_nan_rules() -> None:
     boundaries = torch.tensor([[1.0, 2.0, NAN, NAN]])
     values = torch.tensor([[NAN, 5.0, 1.5, 1.0, INF, -INF]])
-    # By the rule itself, without torch: every boundary is below NaN, every NaN boundary is below everything. The row
-    # [1, 2, NaN, NaN] is then not sorted for the search (below 1.5: yes, no, yes, yes), only its NaN-free probes are
-    # decided by order; values above all numbers, and NaN, have one answer.
+    # By the rule itself, without torch: every boundary is below NaN, every NaN boundary is below everything.
+    # The row [1, 2, NaN, NaN] is then not sorted for the search (below 1.5: yes, no, yes, yes), only its
+    # NaN-free probes are decided by order; values above all numbers, and NaN, have one answer.
     for right in (False, True):
         got = search(values, boundaries, right=right)[0]
         assert got[0] == 4 and got[1] == 4 and got[4] == 4, got
@@ -110,7 +110,8 @@ def check_rows_strides_and_sorter() -> None:
     in_order = strided.gather(1, order).contiguous()
     for right in (False, True):
         expected = torch.searchsorted(in_order, values, right=right)
-        assert search(values, strided, rows=own_row, sorter=shuffled_order, numel=numel, right=right) == expected.tolist()
+        got = search(values, strided, rows=own_row, sorter=shuffled_order, numel=numel, right=right)
+        assert got == expected.tolist()
         for index in INDEX:
             got = search(values, in_order, rows=any_row, right=right, index=index)
             wanted = [
@@ -127,7 +128,8 @@ def check_sizes_from_2_30_on_do_not_overflow_int32() -> None:
     for size in (2**30 - 1, 2**30, 2**30 + 1, 2**31 - 1):
         boundaries = torch.zeros(1, 1)
         for index in INDEX:
-            got = search(torch.tensor([[-1.0, 0.0, 1.0, NAN]]), boundaries.expand(1, 4), size=size, numel=1, index=index)
+            values = torch.tensor([[-1.0, 0.0, 1.0, NAN]])
+            got = search(values, boundaries.expand(1, 4), size=size, numel=1, index=index)
             assert got == [[0, 0, size, size]], (size, index, got)
         as_inductor = search(
             torch.tensor([[1.0]]), boundaries.expand(1, 4), size=size, numel=1, index=tl.int32,
@@ -243,4 +245,5 @@ def check_inductor_runs_through_the_same_driver_and_keeps_its_known_defect() -> 
     assert search(values, boundaries, helper=inductor.bucketize_binary_search) == search(values, boundaries)
     with_nan = torch.tensor([[1.0, 2.0, NAN]])
     assert search(torch.tensor([[5.0]]), with_nan, helper=inductor.bucketize_binary_search) == [[2]]
-    assert search(torch.tensor([[5.0]]), with_nan) == torch.bucketize(torch.tensor([[5.0]]), with_nan[0]).tolist() == [[3]]
+    five = torch.tensor([[5.0]])
+    assert search(five, with_nan) == torch.bucketize(five, with_nan[0]).tolist() == [[3]]

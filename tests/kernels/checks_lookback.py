@@ -153,8 +153,8 @@ def check_packing_is_exact_for_every_16_bit_pattern_and_many_32_bit_ones() -> No
 
 
 def interleaved(
-    values: Sequence[int], width: int, combine: Any, choices: Choices, *, helper: Any, dirt: Sequence[int] | None = None,
-    index: Any = tl.int32, reorders: bool = False,
+    values: Sequence[int], width: int, combine: Any, choices: Choices, *, helper: Any,
+    dirt: Sequence[int] | None = None, index: Any = tl.int32, reorders: bool = False,
 ) -> tuple[Run[None], tuple[int, ...]]:  # fmt: skip
     """One scan of unsigned values; (what happened, the prefixes)."""
     tensor = torch.from_numpy(np.array([values], UNSIGNED[width // 8]))
@@ -235,11 +235,9 @@ def check_every_mutant_is_found_by_running_its_kernel() -> None:
                 continue
             _, ascending = interleaved(values, width, combine, Oldest(), helper=mutant)
             assert (ascending != expected) == (wrong in in_order), (width, wrong)
-            found = any(
-                interleaved(values, width, combine, Random(seed, staleness=0.5), helper=mutant, reorders=True)[1] != expected
-                for seed in range(60)
-            )
-            assert found, (width, wrong)
+            orders = (Random(seed, staleness=0.5) for seed in range(60))
+            results = (interleaved(values, width, combine, o, helper=mutant, reorders=True)[1] for o in orders)
+            assert any(result != expected for result in results), (width, wrong)
 
 
 def check_zeros_are_no_identity(mutant: Any = None, width: int = 32) -> None:

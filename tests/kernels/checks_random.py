@@ -139,7 +139,8 @@ def check_randn_equals_box_muller() -> None:
         u1 = np.maximum(np.float32(1e-7), np.array([uniform(w[0]) for w in words])).astype(np.float64)
         u2 = np.array([uniform(w[1]) for w in words]).astype(np.float64)
         exact = np.sqrt(-2 * np.log(u1)) * np.cos(2 * np.pi * u2)
-        # The fp32 angle is off by up to 2^-23 of 2 pi, and the radius multiplies what that makes of the cosine.
+        # The fp32 angle is off by up to 2^-23 of 2 pi, and the radius multiplies what that makes of the
+        # cosine.
         assert np.abs(row - exact).max() < 6 * 2 * np.pi * 2.0**-22
     assert np.abs(got).max() <= 5.68
     assert abs(got.mean()) < 4 / np.sqrt(got.size) and abs(got.std() - 1) < 4 / np.sqrt(2 * got.size)

@@ -10,7 +10,7 @@ def compilation_error(build: Callable[[], object]) -> str:
     """
     try:
         build()
-    except Exception as error:  # noqa: BLE001  (which type is raised differs between Triton versions)
+    except Exception as error:  # (which type is raised differs between Triton versions)
         messages = []
         cause: BaseException | None = error
         while cause is not None:

@@ -7,10 +7,11 @@ _ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 
 
 def memory_instructions(ptx: str) -> list[str]:
-    """In text order: "ld", "st" (global, unordered), "ld.acquire", "exch.release", "add.release", "bar.sync", ...
+    """In text order: "ld", "st" (global, unordered), "ld.acquire", "exch.release", "add.release", "bar.sync",
+    ...
 
-    Shared memory and kernel parameters are left out. An ordered access must have GPU scope; another scope stays visible in
-    the result ("ld.acquire.sys").
+    Shared memory and kernel parameters are left out. An ordered access must have GPU scope; another scope
+    stays visible in the result ("ld.acquire.sys").
     """
     found = []
     for line in ptx.splitlines():

@@ -27,7 +27,7 @@ def build(dtype: str, *, index: tl.dtype = tl.int64, sorter: str | None = None, 
     }  # fmt: skip
     if sorter is None:
         constexprs["sorter_ptr"] = None
-    pointers = {"boundary_row": "i64", "sorter": sorter or "", "out": {64: "i64", 32: "i32", 16: "i16"}[index.int_bitwidth]}
+    pointers = {"boundary_row": "i64", "sorter": sorter or "", "out": f"i{index.int_bitwidth}"}
     return compile_ahead(bucketize, dtype, pointers=pointers, constexprs=constexprs).asm
 
 

@@ -54,8 +54,9 @@ def build(kernels: ModuleType, module: str, name: str, dtype: str) -> str:
     result = RESULTS.get(name, dtype) if module == "libdevice" else dtype
     second = "i32" if name == "ldexp" else dtype
     signature = {"x_ptr": f"*{dtype}", "y_ptr": f"*{second}", "out_ptr": f"*{TYPES[result]}", "RESULT": "constexpr"}
-    types = {"fp16": tl.float16, "fp32": tl.float32, "fp64": tl.float64, "int1": tl.int1, "int32": tl.int32, "int64": tl.int64}
-    source = ASTSource(fn=getattr(kernels, f"{module}_{name}"), signature=signature, constexprs={"RESULT": types[result]})
+    types = {str(t): t for t in (tl.float16, tl.float32, tl.float64, tl.int1, tl.int32, tl.int64)}
+    kernel = getattr(kernels, f"{module}_{name}")
+    source = ASTSource(fn=kernel, signature=signature, constexprs={"RESULT": types[result]})
     text: str = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
     return text
 

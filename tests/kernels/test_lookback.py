@@ -34,7 +34,8 @@ def build(
     width = {"bf16": 16, "fp16": 16, "fp32": 32}.get(dtype) or int(dtype[1:])
     pack = pack or UINT[2 * width]
     constexprs = {
-        "HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "VALUE_AS_UINT": UINT[width], "PACK": pack, "FAULT": "",
+        "HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "VALUE_AS_UINT": UINT[width], "PACK": pack,
+        "FAULT": "",
     }  # fmt: skip
     scratch = f"u{pack.int_bitwidth}"
     return compile_ahead(driver.lookback_scan, dtype, pointers={"scratch": scratch}, constexprs=constexprs).asm
@@ -53,8 +54,8 @@ INDEX_TYPES = [tl.int32, tl.int64, tl.uint32]
 @pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
 @pytest.mark.parametrize("dtype", ["i16", "u16", "fp16", "bf16", "i32", "u32", "fp32"])
 def test_packed_scan_is_relaxed_exchanges_and_relaxed_polls(dtype: str, index: tl.dtype) -> None:
-    # Value in, own total out, poll the neighbour, poll further left, own prefix out, result out. Value and flag share a
-    # word, so no order between words is needed.
+    # Value in, own total out, poll the neighbour, poll further left, own prefix out, result out. Value and
+    # flag share a word, so no order between words is needed.
     accesses = [a for a in memory_instructions(build(dtype, index=index)["ptx"]) if not a.startswith("bar")]
     assert accesses == ["ld", "exch.relaxed", "ld.relaxed", "ld.relaxed", "exch.relaxed", "st"]
 
@@ -66,7 +67,8 @@ def test_wide_scan_releases_the_flag_behind_the_value_and_acquires_it_before(dty
     accesses = [a for a in found if not a.startswith("bar")]
     publish, look = ["st", "exch.release"], ["ld.acquire", "ld"]
     assert accesses == ["ld", *publish, *look, *look, *publish, "st"]
-    # The barrier makes the order hold between the threads of a program, of which only one has the ordered access.
+    # The barrier makes the order hold between the threads of a program, of which only one has the ordered
+    # access.
     for before, after in (("st", "exch.release"), ("ld.acquire", "ld")):
         positions = [k for k, access in enumerate(found) if access == before]
         for k in positions:
@@ -104,6 +106,7 @@ def test_packed_mutants_compile(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MUTANTS["exclusive_scan_decoupled_lookback_64"]))
 def test_wide_mutants_compile(name: str) -> None:
-    accesses = memory_instructions(build_64("fp64", helper=MUTANTS["exclusive_scan_decoupled_lookback_64"][name])["ptx"])
+    mutant = MUTANTS["exclusive_scan_decoupled_lookback_64"][name]
+    accesses = memory_instructions(build_64("fp64", helper=mutant)["ptx"])
     assert ("exch.release" in accesses) == (name != "flag_without_release")
     assert ("ld.acquire" in accesses) == (name != "poll_without_acquire")
