@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 import triton
+from triton.runtime.jit import JITFunction
 
 from fuzz.backends.launch import LaunchReport
 from fuzz.records import LaunchOptions
@@ -25,11 +26,18 @@ class CudaRunner:
         self._built = 0
         self.on_stage = on_stage
         triton.knobs.compilation.listener = self._listen
-        triton.knobs.runtime.jit_cache_hook = self._compiling
+        self._announce_compilation()
 
-    def _compiling(self, **_: Any) -> bool:
-        self.on_stage("compile")
-        return False
+    def _announce_compilation(self) -> None:
+        """Tell when a compilation starts. Triton's own jit_cache_hook would do, but on 3.6.0 it first writes the
+        arguments as JSON, which fails for a function passed as a constexpr."""
+        compile_now = JITFunction._do_compile
+
+        def announced(function: Any, *arguments: Any, **options: Any) -> Any:
+            self.on_stage("compile")
+            return compile_now(function, *arguments, **options)
+
+        JITFunction._do_compile = announced
 
     def _listen(self, *, cache_hit: bool, **_: Any) -> None:
         self._built += not cache_hit
