@@ -130,7 +130,7 @@ class Campaign:
         interrupted = False
         errors: list[str] = []
         with _executor(self.plan.options) as executor:
-            futures = {executor.submit(run_shard, spec, str(self.state)): spec for spec in waiting}
+            futures = {executor.submit(run_shard, spec, str(self.state.resolve())): spec for spec in waiting}
             while futures:
                 try:
                     done_now, _ = concurrent.futures.wait(
@@ -162,6 +162,20 @@ class Campaign:
         if result.error:
             errors.append(f"{spec.target} on {spec.backend}: {result.error}")
         results[spec.index] = result
+        if not result.stopped and not result.error:
+            self._adopt(result)
+
+    def _adopt(self, result: ShardResult) -> None:
+        """Keep what a shard on a machine with a disk of its own sent back: its totals and its findings."""
+        path = self.state / f"shard-{result.spec.index:05}.sqlite"
+        if path.exists():
+            return
+        store = ShardStore(path)
+        store.finish(result)
+        store.close()
+        (self.state / "findings").mkdir(exist_ok=True)
+        for entry in result.findings:
+            (self.state / "findings" / f"{entry.id}.json").write_text(pretty_json(entry))
 
     def findings(self) -> list[CorpusEntry]:
         """All findings of this campaign, shrunk."""

@@ -18,6 +18,9 @@ from fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdic
 from fuzz.targets import find
 from fuzz.workers import protocol
 
+HARNESS_FAILED = 70
+"""Exit status of a worker whose own code raised (see zygote.py)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PoolOptions:
@@ -276,6 +279,11 @@ class Pool:
             kind_ = "unknown"
         elif status < 0:
             kind_ = signal.Signals(-status).name
+        elif status == HARNESS_FAILED:
+            # The worker's own code raised, outside of what it does for the subject: no evidence against anybody.
+            last = worker.tail().splitlines()[-1:] or ["no message"]
+            return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend,
+                           verdict=Verdict.NOT_CHECKED, reason=f"the worker failed at stage {stage}: {last[0]}"[:2000])
         else:
             kind_ = f"exit_{status}"
         return self._failure(case, subject, backend, Verdict.CRASH, kind_,
