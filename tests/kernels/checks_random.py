@@ -13,25 +13,9 @@ from kernels.drivers.random import random_integer, random_real
 from kernels.helpers.mutants_random import MUTANTS
 from kernels.helpers.random import rand, randint64, randn
 from tests.kernels.driver_runs import run
+from tests.kernels.philox_words import INT64_MAX, INT64_MIN, expected_integer, philox, philox_block
 
 SEEDS = (0, 1, 12345, 2**32, 2**63 - 1, -1)
-INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-
-
-def philox(counter: int, seed: int) -> tuple[int, int, int, int]:
-    """Philox4x32-10 in Python ints: counter words (counter, 0, 0, 0), key words of the 64-bit seed."""
-    return philox_block((counter, 0, 0, 0), (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF))
-
-
-def philox_block(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, int, int, int]:
-    """One block (Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3)."""
-    c0, c1, c2, c3 = counter
-    k0, k1 = key
-    for _ in range(10):
-        low, high = 0xD2511F53 * c0, 0xCD9E8D57 * c2
-        c0, c1, c2, c3 = high >> 32 ^ c1 ^ k0, high & 0xFFFFFFFF, low >> 32 ^ c3 ^ k1, low & 0xFFFFFFFF
-        k0, k1 = k0 + 0x9E3779B9 & 0xFFFFFFFF, k1 + 0xBB67AE85 & 0xFFFFFFFF
-    return c0, c1, c2, c3
 
 
 def integers(
@@ -55,12 +39,6 @@ def reals(seeds: list[int], offsets: torch.Tensor, helper: Any) -> np.ndarray:
         random_real, {"seed": torch.tensor(seeds), "offset": offsets}, {"out": torch.full((rows, cols), -7.0)},
         rows=rows, cols=cols, HELPER=helper, COL_BLOCK=32, FAULT="",
     )["out"]  # fmt: skip
-
-
-def expected_integer(seed: int, offset: int, low: int, high: int) -> int:
-    r0, r1, _, _ = philox(offset & 0xFFFFFFFF, seed)
-    value = low + (r0 | r1 << 32) % ((high - low) % 2**64)
-    return (value - INT64_MIN) % 2**64 + INT64_MIN
 
 
 def uniform(word: int) -> np.float32:
