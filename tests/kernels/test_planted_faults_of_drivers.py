@@ -1,0 +1,80 @@
+"""The FAULT argument of the search, sort, look-back, barrier and random drivers does what it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import triton.language as tl
+
+from kernels.drivers import lookback_scan as scans
+from kernels.drivers.bucketize import bucketize
+from kernels.drivers.grid_barrier import grid_barrier
+from kernels.drivers.random import random_integer, random_real
+from kernels.drivers.record import Driver
+from kernels.drivers.sort_rows import sort_rows
+from kernels.helpers import lookback
+from kernels.helpers.bucketize import bucketize_binary_search
+from kernels.helpers.grid_barrier import x_grid_barrier
+from kernels.helpers.random import rand, randint64
+from kernels.helpers.sorting import sort_with_index
+from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.driver_runs import compile_ahead
+
+BLOCKS = {"ROW_BLOCK": 2, "COL_BLOCK": 8}
+SCAN = {"COMBINE": scans.add, "INDEX_DTYPE": tl.int64}
+CASES: dict[str, tuple[Driver, str, Mapping[str, str], Mapping[str, Any]]] = {
+    "bucketize": (bucketize, "fp32", {"boundary_row": "i64", "out": "i64"}, {
+        "HELPER": bucketize_binary_search, "INDEX_DTYPE": tl.int64, "RIGHT": False, "sorter_ptr": None, **BLOCKS}),
+    "sort_rows": (sort_rows, "fp32", {"out_index": "i32"}, {
+        "HELPER": sort_with_index, "INDEX_DTYPE": tl.int32, "STABLE": True, "DESCENDING": False, "VALIDITY": True,
+        "PADDING": 0, "BOOL": False, **BLOCKS}),
+    "lookback_scan": (scans.lookback_scan, "fp32", {"scratch": "u64"}, {
+        "HELPER": lookback.exclusive_scan_decoupled_lookback, "VALUE_AS_UINT": tl.uint32, "PACK": tl.uint64, **SCAN}),
+    "lookback_scan_64": (scans.lookback_scan_64, "fp64", {"scratch": "u64"}, {
+        "HELPER": lookback.exclusive_scan_decoupled_lookback_64, **SCAN}),
+    "grid_barrier": (grid_barrier, "i32", {"sem": "u32"}, {"HELPER": x_grid_barrier, "PROGRAM_BLOCK": 8}),
+    "random_integer": (random_integer, "i64", {}, {"HELPER": randint64, "COL_BLOCK": 8}),
+    "random_real": (random_real, "fp32", {"seed": "i64", "offset": "i32"}, {"HELPER": rand, "COL_BLOCK": 8}),
+}  # fmt: skip
+
+
+def build(name: str, fault: str, *, debug: bool = False) -> str:
+    driver, dtype, pointers, constexprs = CASES[name]
+    compiled = compile_ahead(
+        driver, dtype, pointers=pointers, constexprs={**constexprs, "FAULT": fault}, options={"debug": debug}
+    )
+    text: str = compiled.asm["ptx"]
+    return text
+
+
+def instructions(ptx: str) -> list[str]:
+    """The lines that are not about source locations."""
+    return [line for line in ptx.splitlines() if line.startswith("\t") and not line.startswith("\t.")]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compile_error_does_not_compile(name: str) -> None:
+    assert "planted_undefined_name" in compilation_error(lambda: build(name, "compile_error"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_runtime_error_asserts_when_assertions_are_on(name: str) -> None:
+    assert "planted runtime error" not in build(name, "", debug=True)
+    assert instructions(build(name, "runtime_error")) == instructions(build(name, ""))
+    assert "__assertfail" in build(name, "runtime_error", debug=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_value_changes_the_code(name: str) -> None:
+    assert instructions(build(name, "wrong_value")) != instructions(build(name, ""))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_records_name_every_argument_of_their_kernel_once(name: str) -> None:
+    driver = CASES[name][0]
+    listed = [*driver.integers, *driver.scalars, *driver.constexprs]
+    for array in (*driver.inputs, *driver.outputs):
+        listed += [array.pointer, *array.strides]
+    assert sorted(listed) == sorted(driver.arguments)
