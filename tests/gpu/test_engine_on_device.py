@@ -1,0 +1,140 @@
+"""The engine on a real GPU: the same bits, real device faults, and a real miscompile found and minimised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from fuzz.campaign import shard
+from fuzz.campaign.record import ShardSpec
+from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Verdict
+from fuzz.workers.pool import Pool, PoolOptions
+from tests.support.cases import addition, division, ramp, reduction
+from tests.support.content_specs import checksums, recorded
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(PoolOptions(backend="cuda", hang_limit=10)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shards() -> Iterator[None]:
+    yield
+    shard.close_pools()
+
+
+def test_contents_have_the_same_bits_on_the_gpu() -> None:
+    now, before = checksums(torch.device("cuda")), recorded()
+    assert {name: value for name, value in now.items() if value != before[name]} == {}
+    assert now.keys() == before.keys()
+
+
+@pytest.mark.parametrize("fault, verdict, kinds", [
+    ("segfault", Verdict.CRASH, {"SIGSEGV"}),
+    ("illegal_address", Verdict.CRASH, {"illegal_address"}),
+    ("device_assert", Verdict.CRASH, {"device_assert"}),
+    ("out_of_memory", Verdict.CRASH, {"out_of_memory"}),
+    ("worker_killed", Verdict.CRASH, {"SIGKILL"}),
+    ("endless_kernel", Verdict.HANG, {"launch"}),
+    ("compile_error", Verdict.COMPILE_ERROR, None),
+    ("runtime_error", Verdict.CRASH, {"device_assert"}),
+    ("wrong_value", Verdict.DISAGREE, {"value"}),
+])
+def test_a_fault_is_its_verdict_and_the_next_case_agrees(
+        pool: Pool, fault: str, verdict: Verdict, kinds: set[str] | None) -> None:
+    outcome = pool.execute(division((7, -7), (2, 3)), f"own+fault:{fault}")
+    assert outcome.verdict is verdict, outcome.reason
+    assert outcome.signature is not None
+    assert kinds is None or outcome.signature.kind in kinds
+    after = pool.execute(addition(rows=1000, block=128), "own")
+    assert (after.verdict, after.rows.agree) == (Verdict.AGREE, 1000), after.reason
+
+
+def test_a_context_that_is_gone_takes_its_worker_with_it(pool: Pool) -> None:
+    before = pool.deaths
+    for _ in range(3):
+        assert pool.execute(addition(), "own+fault:illegal_address").verdict is Verdict.CRASH
+    assert pool.execute(addition(), "own").verdict is Verdict.AGREE
+    assert pool.deaths == before + 3
+
+
+def test_options_are_read_back(pool: Pool) -> None:
+    case = replace(addition(rows=4096, block=1024), options=LaunchOptions(num_warps=8, num_stages=1, debug=True))
+    outcome = pool.execute(case, "own")
+    assert (outcome.verdict, outcome.reason) == (Verdict.AGREE, "")
+
+
+@pytest.mark.parametrize("divisor_kind", ["constexpr", "run_time"])
+@pytest.mark.parametrize("target", ["helpers.div_floor_integer", "helpers.remainder_integer"])
+def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, divisor_kind: str) -> None:
+    """The ramps on which Triton's bare operators are miscompiled."""
+    for start, block, divisor in ((-64, 128, 16), (-128, 128, 32), (-8, 16, 4), (-1024, 1024, 64), (-7, 16, 4)):
+        case = ramp(start=start, divisor=divisor, rows=block, block=block, divisor_kind=divisor_kind, target=target)
+        outcome = pool.execute(case, "own")
+        assert (outcome.verdict, outcome.rows.agree) == (Verdict.AGREE, block), (start, divisor, outcome.reason)
+
+
+@pytest.mark.parametrize("target", ["triton.floordiv", "triton.mod"])
+def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, tmp_path: Path) -> None:
+    """Upstream issue 7749, from generated cases alone. A block of two, from -1, by two: at least two lanes are needed
+    for a range that the analysis folds, and -1 is the only start of a block of two that is not a multiple of 2."""
+    spec = ShardSpec(index=0, target=target, subject="own", backend="cuda", device=0, seed=1, seconds=120,
+                     max_cases=4000, elements=1 << 14, rows=256)
+    result = shard.run_shard(spec, str(tmp_path))
+    assert result.error == ""
+    ramps = [entry for entry in result.findings if entry.signature.about.endswith("ramp")]
+    assert ramps, f"not found in {result.counts.executed} cases"
+    for entry in ramps:
+        assert entry.signature.verdict is Verdict.DISAGREE and entry.signature.kind == "value"
+        assert (entry.status, entry.reproduced) == ("stable", "5/5")
+        again = shard.pool_for(spec, tmp_path).execute(entry.case, "own")
+        assert again.signature == entry.signature
+        # No simpler neighbour fails in the same way: fewer elements, a smaller block.
+        rows, block = entry.case.sizes["rows"], entry.case.params["block"]
+        assert isinstance(block, int) and rows <= block <= 4
+        if block > 1:
+            smaller = replace(entry.case, params={**entry.case.params, "block": block // 2})
+            assert shard.pool_for(spec, tmp_path).execute(smaller, "own").signature != entry.signature
+
+
+@pytest.mark.parametrize("target", ["helpers.min2", "helpers.max2"])
+@pytest.mark.parametrize("dtype", ["fp32", "bf16", "i32", "u8"])
+def test_reductions_are_deterministic_and_do_not_depend_on_options(pool: Pool, target: str, dtype: str) -> None:
+    variants = tuple(LaunchOptions(num_warps=warps, num_stages=stages) for warps in (1, 2, 8) for stages in (1, 2))
+    for cols in (1, 33, 512):
+        case = replace(reduction(target, Mixture(seed=5), rows=256, cols=cols, dtype=dtype), variants=variants, repeats=4)
+        outcome = pool.execute(case, "own")
+        assert (outcome.verdict, outcome.rows.judged) == (Verdict.AGREE, 256), outcome.reason
+        assert outcome.launches >= 1 + 4 + len(variants)
+
+
+def test_a_large_batch_is_judged_on_the_device(pool: Pool) -> None:
+    arrays = tuple(ArraySpec(name=name, dtype="fp32", dims=("rows", "cols"), content=content) for name, content in (
+        ("a", Content(base=Mixture(seed=1))), ("b", Content(base=Mixture(seed=2))), ("out", None)))
+    case = Case(target="helpers.minimum", sizes={"rows": 1 << 18, "cols": 16}, arrays=arrays)
+    outcome = pool.execute(case, "own")
+    assert (outcome.verdict, outcome.rows.agree) == (Verdict.AGREE, 1 << 18), outcome.reason
+    assert outcome.rows.by_oracle["torch"] == 1 << 18
+
+
+@pytest.mark.parametrize("fault", ["mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored"])
+def test_memory_faults_are_seen_on_the_device(pool: Pool, fault: str) -> None:
+    from fuzz.records import Layout
+
+    case = addition(rows=1000, block=128)
+    case = replace(case, arrays=(case.arrays[0], replace(case.arrays[1], layout=Layout(step=2)), case.arrays[2]))
+    outcome = pool.execute(case, f"own+fault:{fault}")
+    assert outcome.verdict is Verdict.DISAGREE
+    assert outcome.signature is not None
+    if fault == "mask_off_by_one":
+        assert outcome.signature.kind == "out_of_bounds"
+    if fault == "tail_dropped":
+        assert outcome.signature.kind == "unwritten"

@@ -1,0 +1,63 @@
+"""Reading option values, and the progress line."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.campaign.record import CampaignOptions, Counts, Plan
+from fuzz.campaign.run import Progress
+from fuzz.cli.options import seconds, size
+from fuzz.cli.progress import clock, line
+from fuzz.cli.render import values_line
+from fuzz.errors import TridiffError
+
+
+@pytest.mark.parametrize("text, value", [("90", 90), ("90s", 90), ("1.5m", 90), ("8h", 28800), (" 2d ", 172800)])
+def test_durations(text: str, value: float) -> None:
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf", "٣"])
+def test_what_is_no_duration(text: str) -> None:
+    if text == "٣":  # digits of other scripts are numbers to Python's \\d as well
+        assert seconds(text) == 3
+        return
+    with pytest.raises(TridiffError, match="is no duration"):
+        seconds(text)
+
+
+@pytest.mark.parametrize("text, value", [
+    ("6G", 6 << 30), ("512M", 512 << 20), ("1k", 1024), ("7", 7), ("2GiB", 2 << 30)])
+def test_sizes(text: str, value: int) -> None:
+    assert size(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "0G", "-1G", "1.5G", "G", "1P"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(TridiffError, match="is no memory size"):
+        size(text)
+
+
+def test_clock() -> None:
+    assert [clock(s) for s in (-1, 0, 59.9, 61, 3600, 7207)] == ["0:00", "0:00", "0:59", "1:01", "1:00:00", "2:00:07"]
+
+
+def progress_line(max_cases: int | None, counts: Counts, elapsed: float) -> str:
+    options = CampaignOptions(seconds=100, targets=(), subjects=(), backends=(), devices=(), workers=1, seed=0,
+                              max_cases=max_cases)
+    return line(Progress(counts=counts, shards_done=1, shards=4, elapsed=elapsed, findings=("x",)),
+                Plan(id="p", options=options, shards=()))
+
+
+def test_the_progress_line() -> None:
+    counts = Counts(executed=200, agree=150, not_checked=50, row_inputs=3000, launches=210, compiled_kernels=9)
+    assert progress_line(None, counts, 40) == (
+        "0:40 (1:00 left)  200 cases 5/s (75.0% checked)  3,000 rows 75/s  9 kernels  210 launches  findings 1  "
+        "shards 1/4")
+    assert progress_line(500, counts, 40).startswith("0:40 (1:00 left)  200 cases")
+    assert "(estimating)" in progress_line(500, Counts(), 0)
+
+
+def test_values_are_cut() -> None:
+    assert values_line(("1", "2")) == "[1 2]"
+    assert values_line(tuple("abcdefghij")) == "[a b c d e f g h ... 2 more]"

@@ -1,0 +1,187 @@
+"""The program as a person or a script meets it: exit statuses, JSON fields, one line for every mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fuzz.corpus.store import Corpus
+
+ROOT = Path(__file__).parents[3]
+
+
+def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tuple[str, str]:
+    """stdout and stderr of one run; asserts its exit status and that no traceback is shown."""
+    run = subprocess.run([sys.executable, "-m", "fuzz", *arguments], cwd=cwd, capture_output=True, text=True,
+                         timeout=280, check=False,
+                         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **environment})
+    assert "Traceback" not in run.stderr, run.stderr
+    assert run.returncode == status, run.stdout + run.stderr
+    return run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("arguments, line", [
+    (("fuzz", "--time", "soon"), "tridiff: 'soon' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    (("fuzz", "--time", "0s"), "tridiff: '0s' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    (("fuzz", "--memory", "lots"), "tridiff: 'lots' is no memory size; write a number with M or G, such as 6G"),
+    (("fuzz", "--hang-limit", "-1"), "tridiff: '-1' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    (("fuzz", "--backend", "abacus"),
+     "tridiff: unknown backend 'abacus'; use cuda, interpreter, compile or compile:sm_80|sm_90|sm_100|gfx942"),
+    (("fuzz", "--backend", "interpreter", "--target", "triton.vector_ad"),
+     "tridiff: unknown target 'triton.vector_ad'; try triton.vector_add"),
+    (("fuzz", "--backend", "interpreter", "--target", "triton.mod", "--subject", "inductor"),
+     "tridiff: triton.mod has no subject 'inductor'; use one of own, or own+fault:NAME"),
+    (("fuzz", "--backend", "interpreter", "--target", "triton.mod", "--subject", "own+fault:x"),
+     "tridiff: triton.mod has no fault 'x'; use one of floor_for_trunc"),
+    (("fuzz", "--resume"), "tridiff: no campaign to resume under .tridiff/campaigns; start one with `tridiff fuzz`"),
+    (("fuzz", "--resume", "--id", "x"), "tridiff: no campaign x under .tridiff/campaigns; start one with"),
+    (("targets", "nothing.*"), "tridiff: unknown target 'nothing.*'; try "),
+    (("replay", "no-such-entry"), "tridiff: "),
+    (("repro", "no-such-entry"), "tridiff: "),
+])
+def test_a_mistake_is_one_line_and_status_2(arguments: tuple[str, ...], line: str, tmp_path: Path) -> None:
+    output, errors = tridiff(*arguments, cwd=tmp_path, status=2)
+    assert output == ""
+    assert len(errors.strip().splitlines()) == 1
+    assert errors.startswith(line)
+    assert not (tmp_path / ".tridiff").exists(), "nothing was started"
+
+
+def test_unknown_options_are_status_2(tmp_path: Path) -> None:
+    _, errors = tridiff("fuzz", "--nonsense", cwd=tmp_path, status=2)
+    assert "No such option" in errors
+
+
+@pytest.mark.parametrize("command", ["fuzz", "replay", "repro", "targets", "doctor"])
+def test_every_command_shows_examples(command: str, tmp_path: Path) -> None:
+    output, _ = tridiff(command, "--help", cwd=tmp_path, status=0)
+    assert "Examples" in output and f"tridiff {command}" in output and "--json" in output
+
+
+def test_targets_as_json(tmp_path: Path) -> None:
+    output, _ = tridiff("targets", "triton.*", "helpers.min2", "--json", cwd=tmp_path, status=0)
+    listed = {one["name"]: one for one in json.loads(output)}
+    assert {"triton.vector_add", "triton.floordiv", "triton.mod", "helpers.min2"} <= set(listed)
+    for one in listed.values():
+        assert {"name", "family", "subjects", "backends", "oracles", "contract"} <= set(one)
+    assert listed["helpers.min2"]["subjects"] == ["own", "inductor"]
+    assert listed["triton.floordiv"]["oracles"] == ["torch", "numpy"]
+    assert {"cuda", "interpreter", "compile:sm_90", "compile:gfx942"} <= set(listed["triton.vector_add"]["backends"])
+    assert {"tail_dropped", "segfault", "wrong_value"} <= set(listed["triton.vector_add"]["faults"])
+    assert listed["triton.floordiv"]["family"] == "triton"
+
+
+def test_doctor_as_json(tmp_path: Path) -> None:
+    output, _ = tridiff("doctor", "--json", cwd=tmp_path, status=0)
+    rows = {one["check"]: one for one in json.loads(output)}
+    assert {"python", "torch", "triton", "numpy", "C compiler", "GPUs", "disk", "backend interpreter",
+            "backend compile:sm_90"} <= set(rows)
+    assert rows["backend interpreter"]["ok"] is True and rows["backend compile:sm_90"]["ok"] is True
+    assert re.match(r"Triton 3\.\d+\.\d+ on ", rows["backend interpreter"]["detail"])
+
+
+FAULT = ("fuzz", "--target", "helpers.div_floor_integer", "--backend", "interpreter", "--workers", "1", "--seed", "3",
+         "--max-cases", "60", "--json")
+FIELDS = {"executed", "agree", "disagree", "not_checked", "compile_error", "crash", "hang", "row_inputs", "launches",
+          "compiled_kernels", "new_findings", "known_findings", "seconds"}
+
+
+@pytest.mark.slow
+def test_find_know_and_stop_failing(tmp_path: Path) -> None:
+    """A fault is found (1); as a corpus entry it is known and suppressed (0); without the fault it is reported as no
+    longer failing (0)."""
+    fault = "own+fault:trunc_for_floor"
+    output, _ = tridiff(*FAULT, "--subject", fault, cwd=tmp_path, status=1)
+    first = json.loads(output.splitlines()[-1])
+    assert set(first) >= FIELDS
+    assert first["executed"] == 60 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
+    assert not list((tmp_path / "corpus").rglob("*.json")), "planted faults stay out of the corpus"
+    record = Path(tmp_path / first["record"])
+    assert {p.name for p in record.iterdir()} >= {"summary.json", "outcomes.sqlite"}
+
+    from fuzz.records import CorpusEntry, decode
+
+    corpus = Corpus(tmp_path / "corpus")
+    found = [decode(path.read_bytes(), CorpusEntry) for path in (tmp_path / ".tridiff").rglob("findings/*.json")]
+    assert len(found) == first["new_findings"]
+    for entry in found:
+        corpus.admit(entry)
+    output, _ = tridiff(*FAULT, "--subject", fault, cwd=tmp_path, status=0)
+    second = json.loads(output.splitlines()[-1])
+    assert (second["new_findings"], second["executed"]) == (0, 60) and second["disagree"] > 0
+    assert second["known_findings"] == len(found)
+    assert second["stopped_failing"] == []
+
+    # The same entries, said to be about the own subject, which never fails.
+    repaired = Corpus(tmp_path / "repaired")
+    for entry in found:
+        signature = replace(entry.signature, subject="own")
+        expected = tuple(replace(one, subject="own") for one in entry.expected)
+        repaired.admit(replace(entry, signature=signature, expected=expected))
+    output, _ = tridiff(*FAULT, "--subject", "own", "--corpus", "repaired", cwd=tmp_path, status=0)
+    third = json.loads(output.splitlines()[-1])
+    assert sorted(third["stopped_failing"]) == sorted(e.id for e in found)
+    assert (third["disagree"], third["new_findings"], third["known_findings"]) == (0, 0, 0)
+
+    output, _ = tridiff("replay", "--corpus", "corpus", "--backend", "interpreter", "--json", cwd=tmp_path, status=0)
+    rows = json.loads(output)
+    assert rows and all({"id", "target", "expected", "actual", "ok"} <= set(row) for row in rows)
+    assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "disagree", True) for row in rows)
+    output, _ = tridiff("replay", "--corpus", "repaired", "--backend", "interpreter", "--json", cwd=tmp_path, status=1)
+    assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "agree", False)
+               for row in json.loads(output))
+    tridiff("replay", "--corpus", "empty", "--json", cwd=tmp_path, status=2)
+
+
+def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
+    """Workers without memory for anything: that is the harness's failure, not the subject's."""
+    output, _ = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1",
+                        "--max-cases", "5", "--json", "--memory", "1M", cwd=tmp_path, status=2)
+    summary = json.loads(output.splitlines()[-1])
+    assert summary["new_findings"] == summary["agree"] == summary["crash"] == 0
+    assert summary["not_checked"] == summary["executed"]
+    assert summary["not_checked_reasons"] or summary["errors"]
+
+
+def test_places_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    base = ("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1")
+    for option in ("--corpus", "--state"):
+        _, errors = tridiff(*base, option, str(blocked / "sub"), cwd=tmp_path, status=2)
+        last = errors.strip().splitlines()[-1]
+        assert re.match(r"tridiff: .*(cannot be created|cannot be written) \(Not a directory\); ", last), errors
+
+
+def test_a_campaign_id_is_not_used_twice(tmp_path: Path) -> None:
+    (tmp_path / ".tridiff" / "campaigns" / "mine").mkdir(parents=True)
+    _, errors = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1", "--id",
+                        "mine", cwd=tmp_path, status=2)
+    assert errors.strip().splitlines()[-1] == "tridiff: campaign mine exists; resume it or choose another --id"
+
+
+def test_a_scheduler_runs_the_shards(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        output, _ = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1",
+                            "--max-cases", "10", "--json", "--scheduler", cluster.scheduler_address, cwd=tmp_path,
+                            status=0)
+    assert json.loads(output.splitlines()[-1])["agree"] == 10
+
+
+def test_a_scheduler_without_dask_is_one_line(tmp_path: Path) -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("distributed") is not None:
+        pytest.skip("dask.distributed is installed")
+    _, errors = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1",
+                        "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path, status=2)
+    assert errors.strip().splitlines()[-1] == (
+        "tridiff: --scheduler needs dask.distributed; pip install 'tridiff[cluster]'")
