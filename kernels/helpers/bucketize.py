@@ -60,28 +60,30 @@ def bucketize_binary_search(
     row = tl.cast(boundary_indices, tl.int64)
     stride = tl.cast(BOUNDARIES_STRIDE, tl.int64)
 
-    # An interval of n candidates leaves at most n >> 1, so the bit length of SIZE probes finish every lane. A
-    # run-time bound, the same for all lanes: no lane influences another.
-    remaining = tl.cast(BOUNDARIES_SIZE, tl.int64)
-    while remaining > 0:
-        middle = low + ((high - low) >> 1)
-        open_lane = low < high
-        if sorter_ptr is None:
-            position = middle.to(tl.int64)
-        else:
-            entry = tl.cast(sorter_indices, tl.int64) + tl.cast(SORTER_STRIDE, tl.int64) * middle.to(tl.int64)
-            position = tl.load(sorter_ptr + entry, mask=open_lane, other=0).to(tl.int64)
-        address = row + stride * position
-        readable = open_lane & (address >= 0) & (address < BOUNDARIES_UNDERLYING_NUMEL)
-        boundary = comparable(tl.load(boundaries_ptr + address, mask=readable, other=0))
-        if right:
-            not_below = boundary > sought
-        else:
-            not_below = boundary >= sought
-        below = readable & (not_below ^ True)
-        low = tl.where(below, middle + 1, low)
-        high = tl.where(below, high, middle)
-        remaining = remaining >> 1
+    # Triton 3.6.0 crashes on a loop that it can prove to be dead: a literal SIZE of 0 must not leave one behind.
+    if BOUNDARIES_SIZE > 0:
+        # An interval of n candidates leaves at most n >> 1, so the bit length of SIZE probes finish every lane. A
+        # run-time bound, the same for all lanes: no lane influences another.
+        remaining = tl.cast(BOUNDARIES_SIZE, tl.int64)
+        while remaining > 0:
+            middle = low + ((high - low) >> 1)
+            open_lane = low < high
+            if sorter_ptr is None:
+                position = middle.to(tl.int64)
+            else:
+                entry = tl.cast(sorter_indices, tl.int64) + tl.cast(SORTER_STRIDE, tl.int64) * middle.to(tl.int64)
+                position = tl.load(sorter_ptr + entry, mask=open_lane, other=0).to(tl.int64)
+            address = row + stride * position
+            readable = open_lane & (address >= 0) & (address < BOUNDARIES_UNDERLYING_NUMEL)
+            boundary = comparable(tl.load(boundaries_ptr + address, mask=readable, other=0))
+            if right:
+                not_below = boundary > sought
+            else:
+                not_below = boundary >= sought
+            below = readable & (not_below ^ True)
+            low = tl.where(below, middle + 1, low)
+            high = tl.where(below, high, middle)
+            remaining = remaining >> 1
     return low
 
 

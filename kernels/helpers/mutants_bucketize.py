@@ -36,40 +36,41 @@ def faulty_search(
         row = row * 0
     if WRONG == "stride_ignored":
         stride = stride * 0 + 1
-    remaining = tl.cast(BOUNDARIES_SIZE, tl.int64)
-    if WRONG == "one_probe_too_few":
-        remaining = remaining >> 1
-    while remaining > 0:
-        if WRONG == "midpoint_overflow":
-            middle = (low + high) // 2
-        else:
-            middle = low + ((high - low) >> 1)
-        open_lane = low < high
-        position = middle.to(tl.int64)
-        if (sorter_ptr is not None) and (WRONG != "sorter_ignored"):
-            entry = tl.cast(sorter_indices, tl.int64) + tl.cast(SORTER_STRIDE, tl.int64) * position
-            position = tl.load(sorter_ptr + entry, mask=open_lane & (middle >= 0), other=0).to(tl.int64)
-        address = row + stride * position
-        readable = open_lane & (address >= 0) & (address < BOUNDARIES_UNDERLYING_NUMEL)
-        boundary = tl.load(boundaries_ptr + address, mask=readable, other=0)
-        if WRONG == "sides_swapped":
-            not_below = (boundary >= values) if right else (boundary > values)
-        elif WRONG == "nan_boundary_on_top":
-            if right:
-                not_below = (boundary <= values) ^ True
+    if BOUNDARIES_SIZE > 0:
+        remaining = tl.cast(BOUNDARIES_SIZE, tl.int64)
+        if WRONG == "one_probe_too_few":
+            remaining = remaining >> 1
+        while remaining > 0:
+            if WRONG == "midpoint_overflow":
+                middle = (low + high) // 2
             else:
-                not_below = (boundary < values) ^ True
-            not_below = not_below & (values == values)
-        elif right:
-            not_below = boundary > values
-        else:
-            not_below = boundary >= values
-        if WRONG == "nan_value_at_bottom":
-            not_below = not_below | (values != values)
-        below = readable & (not_below ^ True)
-        low = tl.where(below, middle + 1, low)
-        high = tl.where(below, high, middle)
-        remaining = remaining >> 1
+                middle = low + ((high - low) >> 1)
+            open_lane = low < high
+            position = middle.to(tl.int64)
+            if (sorter_ptr is not None) and (WRONG != "sorter_ignored"):
+                entry = tl.cast(sorter_indices, tl.int64) + tl.cast(SORTER_STRIDE, tl.int64) * position
+                position = tl.load(sorter_ptr + entry, mask=open_lane & (middle >= 0), other=0).to(tl.int64)
+            address = row + stride * position
+            readable = open_lane & (address >= 0) & (address < BOUNDARIES_UNDERLYING_NUMEL)
+            boundary = tl.load(boundaries_ptr + address, mask=readable, other=0)
+            if WRONG == "sides_swapped":
+                not_below = (boundary >= values) if right else (boundary > values)
+            elif WRONG == "nan_boundary_on_top":
+                if right:
+                    not_below = (boundary <= values) ^ True
+                else:
+                    not_below = (boundary < values) ^ True
+                not_below = not_below & (values == values)
+            elif right:
+                not_below = boundary > values
+            else:
+                not_below = boundary >= values
+            if WRONG == "nan_value_at_bottom":
+                not_below = not_below | (values != values)
+            below = readable & (not_below ^ True)
+            low = tl.where(below, middle + 1, low)
+            high = tl.where(below, high, middle)
+            remaining = remaining >> 1
     return low
 
 

@@ -48,6 +48,13 @@ def test_compiles_with_sorter_and_either_index(index: tl.dtype, sorter: str) -> 
     assert f"tensor<2x64x!tt.ptr<{sorter}>>" in stages["ttir"]
 
 
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_compiles_for_literal_sizes(size: int) -> None:
+    stages = build("fp32", boundaries_size=size, boundaries_numel=size, boundaries_stride_col=1)
+    # With an empty row nothing is left to load: not even the values matter.
+    assert stages["ttir"].count("tt.load") == (3 if size else 0)
+
+
 def test_other_index_types_are_refused() -> None:
     message = compilation_error(lambda: build("fp32", index=tl.int16))
     assert "indexing_dtype must be int32 or int64" in message
