@@ -65,6 +65,10 @@ def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim:
     of_mean = tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc)
     of_mean = torch.where(of_mean > 0, of_mean.maximum(4 * (depth + 4) * tolerances.eps(acc) * largest), of_mean)
     of_m2 = tolerances.welford_m2_bound(mean, m2, weight, largest, spread, dim, depth=depth, acc=acc)
+    # A product below the smallest subnormal is off by up to its spacing, which weights then multiply: the distance
+    # 2.8e-23, squared and halved in fp32, leaves 1e-45 where the exact answer rounds to 0.
+    underflow = dtype(acc).smallest_subnormal * mean.shape[dim]
+    of_mean, of_m2 = of_mean + underflow, of_m2 + underflow * (count + 4)
     # Squared distances times weights may overflow on the way: what comes out then depends on the order.
     reach = 4 * largest.square() * count.clamp_min(1.0)
     # The same goes for what is added to an m2 that has overflowed before.
