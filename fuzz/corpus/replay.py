@@ -198,7 +198,7 @@ def misfit(case: Case, subject: str) -> str:
         if target.valid(case):
             return ""
         why = "its target cannot draw it"
-    except Exception as error:  # noqa: BLE001  whatever a target's functions raise on a foreign case
+    except Exception as error:
         why = f"{type(error).__name__}: {printable(str(error), limit=80)}"
     return str(TridiffError(f"the case does not fit {case.target} ({why})", fix="correct or delete the entry"))
 

@@ -20,7 +20,7 @@ from fuzz.backends.compile import CompileRunner, Pointer, Specialisation, specia
 from fuzz.backends.launch import Launch, LaunchReport, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.errors import TridiffError
-from fuzz.records import Case, LaunchOptions, Verdict
+from fuzz.records import LaunchOptions, Verdict
 from fuzz.repro import literals
 from fuzz.repro.checks import Expected, check_lines, expected_results
 from fuzz.repro.liveness import visited_lines
@@ -77,6 +77,9 @@ def build(request: Request) -> Candidates:
     if subject.process_fault:
         raise TridiffError(f"the planted process fault {subject.process_fault} is no kernel",
                            fix="rerun it with `tridiff repro` instead")
+    if request.backend == "interpreter" and request.failure_kind in ("device_assert", "assertion_missing"):
+        raise TridiffError("Triton's interpreter checks device assertions only with tridiff's repairs",
+                           fix="rerun it with `tridiff repro`, or write the script for another backend")
     device = torch.device("cpu")
     buffers = {spec.name: place(spec, case.sizes, device=device) for spec in case.arrays}
     options = case.options
@@ -193,7 +196,7 @@ def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected
     if tight:
         lines = _grouped(lines)
     if failure == "input_overwritten":
-        lines += [f"{name}_before = {name}.view(torch.uint8).clone()" for name in inputs]
+        lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in inputs]
     grid = _shown_grid(call.grid)
 
     def launch(options: LaunchOptions) -> str:
@@ -213,26 +216,26 @@ def _grouped(lines: list[str]) -> list[str]:
     """Arrays of one type and of the same layout, one behind the other, as one statement. Each stays a tensor of its
     own, with the alignment of its own allocation."""
     result: list[str] = []
-    for (maker, rest), group in itertools.groupby(lines, key=_maker):
-        members = [match for line in group if (match := _PLAIN.match(line))] if maker else list(group)
-        if not maker or len(members) == 1:
-            result += [one if isinstance(one, str) else one.string for one in members]
+    for _, group in itertools.groupby(lines, key=_alike):
+        members = list(group)
+        found = [match for line in members if (match := _PLAIN.match(line))]
+        if len(found) < 2:
+            result += members
             continue
-        found = [one for one in members if not isinstance(one, str)]
-        names, values = ", ".join(one[1] for one in found), ", ".join(one[3] for one in found)
-        if maker == "tensor":
-            result.append(f"{names} = (torch.tensor(v{rest} for v in ({values}))")
+        names, last = ", ".join(one[1] for one in found), found[-1]
+        if last[2] == "tensor":
+            result.append(f"{names} = (torch.tensor(v{last[4]} for v in ({', '.join(one[3] for one in found)}))")
         else:
-            result.append(f"{names} = (torch.full({rest} for _ in range({len(found)}))")
+            result.append(f"{names} = (torch.full({last[3]}{last[4]} for _ in range({len(found)}))")
     return result
 
 
-def _maker(line: str) -> tuple[str, str]:
+def _alike(line: str) -> tuple[str, ...]:
     """What lines must have in common to be one statement."""
     match = _PLAIN.match(line)
     if match is None:
-        return "", line
-    return match[2], match[4] if match[2] == "tensor" else match[3] + match[4]
+        return (line,)
+    return (match[2], match[4]) if match[2] == "tensor" else (match[2], match[3], match[4])
 
 
 def _shown_grid(grid: tuple[int, ...]) -> str:
@@ -246,7 +249,7 @@ def _options(options: LaunchOptions, everything: bool) -> dict[str, int | bool]:
     plain = LaunchOptions()
     names = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
     return {name: getattr(options, name) for name in names
-            if getattr(options, name) != getattr(plain, name) or everything and name in ("num_warps", "num_stages")}
+            if getattr(options, name) != getattr(plain, name) or (everything and name in ("num_warps", "num_stages"))}
 
 
 def _specialise(call: _Call, names: list[str], stand_ins: Mapping[str, Any]) -> Specialisation:

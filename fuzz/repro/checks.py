@@ -53,13 +53,14 @@ def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) 
     for name, values in zip(first.outputs, _call(first, case, buffers), strict=True):
         shape = buffers[name].shape
         rule = rule_of[name].member or rule_of[name]
-        if rule.kind in ("STAT", "META") or rule.kind == "SUM" and name not in bounds:
+        if rule.kind in ("STAT", "META") or (rule.kind == "SUM" and name not in bounds):
             raise TridiffError(f"{name} is judged by the rule {rule_of[name]}, which a script cannot express",
                                fix="rerun it with `tridiff repro` instead")
         if rule_of[name].member is not None:
             shape = (values.shape[0], *shape)
         source = " and ".join(dict.fromkeys(one.source for one in references if name in one.outputs))
-        results[name] = Expected(values.contiguous().reshape(shape), rule_of[name], _as_shape(defined, buffers[name].shape), source,
+        judged_lanes = _as_shape(defined, buffers[name].shape)
+        results[name] = Expected(values.contiguous().reshape(shape), rule_of[name], judged_lanes, source,
                                  bounds.get(name))
     return results
 
@@ -96,7 +97,8 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     """
     if failure_kind in ("nondeterministic", "option_dependent"):
         again = variants if failure_kind == "option_dependent" and variants else (launch,) * 20
-        return _repeated(tuple(expected), launch, again), "same"
+        outputs = [literals.as_bits(name, buffers[name].spec.dtype) for name in expected]
+        return _repeated(outputs, launch, again), "same"
     lines: list[str] = []
     shown: list[str] = []
     conditions: list[str] = []
@@ -107,7 +109,8 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
         dtype = buffers[name].spec.dtype
         label = "expected" if len(expected) == 1 else f"expected_{name}"
         actual = literals.fetch(name, dtype)
-        lines.append(f"{label} = {literals.numpy_expression(one.values, name_of_tensor(one.values))}  # by {one.source}")
+        literal = literals.numpy_expression(one.values, name_of_tensor(one.values))
+        lines.append(f"{label} = {literal}  # by {one.source}")
         shown.append(f'"{name}:", {actual}.tolist(), "expected:", {label}.tolist()')
         conditions.append(_same(actual, label, one, dtype))
         if not tight:
@@ -115,7 +118,8 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     if shown:
         lines.append(f"print({', '.join(shown)})")
     if failure_kind == "input_overwritten":
-        conditions += [f"bool(({name}.view(torch.uint8) == {name}_before).all())" for name in inputs]
+        conditions += [f"torch.equal({literals.as_bits(name, buffers[name].spec.dtype)}, {name}_before)"
+                       for name in inputs]
     if failure_kind == "out_of_bounds":
         lines.append(f"right = {' and '.join(conditions)}")
         conditions = ["right"]
@@ -130,11 +134,10 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     return tuple(lines), "ok"
 
 
-def _repeated(names: tuple[str, ...], launch: str, again: tuple[str, ...]) -> tuple[str, ...]:
-    """The same launch again, or under other options, must give the same bits."""
-    compare = (f"same &= all(torch.equal(a.view(torch.uint8), b.view(torch.uint8)) "
-               f"for a, b in zip(first, [{', '.join(names)}]))")
-    lines = [f"first, same = [{', '.join(f'{name}.clone()' for name in names)}], True"]
+def _repeated(outputs: list[str], launch: str, again: tuple[str, ...]) -> tuple[str, ...]:
+    """The same launch again, or under other options, must give the same bits. outputs: expressions for the bits."""
+    compare = f"same &= all(torch.equal(a, b) for a, b in zip(first, [{', '.join(outputs)}]))"
+    lines = [f"first, same = [{', '.join(f'{one}.clone()' for one in outputs)}], True"]
     if set(again) == {launch}:
         return (*lines, f"for _ in range({len(again)}):", f"    {launch}", f"    {compare}")
     return (*lines, *(line for one in again for line in (one, compare)))

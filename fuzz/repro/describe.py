@@ -1,5 +1,9 @@
 """Cases, inputs, expected and actual values as text for people."""
 
+import contextlib
+
+import msgspec
+
 from fuzz.content import text
 from fuzz.errors import TridiffError
 from fuzz.records import (
@@ -11,7 +15,7 @@ from fuzz.records import (
     LaunchOptions,
     Layout,
 )
-from fuzz.records.codec import encode, printable
+from fuzz.records.codec import printable
 from fuzz.repro.rerun import Rerun
 from fuzz.targets import find
 from oracles.dtypes import dtype as dtype_info
@@ -36,8 +40,9 @@ def describe(run: Rerun) -> str:
     versions = {"Triton": where.triton, "torch": where.torch, "device": where.device, "driver": where.driver}
     lines.append("  " + ", ".join(f"{name} {value}" for name, value in versions.items() if value))
     lines += ["", *describe_case(run.case)]
-    if outcome.evidence is not None:
-        lines += ["", *describe_evidence(run.case, outcome.evidence)]
+    shown = describe_evidence(run.case, outcome.evidence) if outcome.evidence is not None else []
+    if shown:
+        lines += ["", *shown]
     return "\n".join(lines) + "\n"
 
 
@@ -86,15 +91,15 @@ def _term(content: Content) -> str:
     if isinstance(base, Explicit):
         words = [f"values {' '.join(base.values[:24])}{' ...' if len(base.values) > 24 else ''}"]
     else:
-        words = [_plain(encode(base).decode())]
-    return ", ".join([*words, *(_plain(encode(one).decode()) for one in content.overrides)])
+        words = [_plain(base)]
+    return ", ".join([*words, *map(_plain, content.overrides)])
 
 
-def _plain(json_text: str) -> str:
-    """A small JSON object as words: `{"type":"iota","start":-4}` becomes `iota start=-4`."""
-    fields = json_text.strip("{}").replace('"', "")
-    kind, _, rest = fields.removeprefix("type:").partition(",")
-    return f"{kind} {rest.replace(':', '=').replace(',', ' ')}".strip()
+def _plain(term: msgspec.Struct) -> str:
+    """A term as words: `iota start=-4 step=1`."""
+    fields = msgspec.to_builtins(term)
+    kind = fields.pop("type")
+    return " ".join([kind, *(f"{name}={value}" for name, value in fields.items())])
 
 
 def describe_evidence(case: Case, evidence: Evidence) -> list[str]:
@@ -102,9 +107,15 @@ def describe_evidence(case: Case, evidence: Evidence) -> list[str]:
 
     Values are text in the array's dtype. Long rows are cut to the neighbourhood of that element.
     """
-    if evidence.log and not evidence.actual:
-        return ["end of the worker's log", *(f"  {printable(line)}" for line in evidence.log.splitlines()[-20:])]
-    lines = [f"row {evidence.row}"]
+    if not evidence.actual and not evidence.inputs:
+        log = [f"  {printable(line)}" for line in evidence.log.splitlines()[-20:]]
+        return ["end of the worker's log", *log] if log else []
+    lines = []
+    if evidence.whole and any(len(spec.dims) > 1 for spec in case.arrays):
+        lines.append(f"row {evidence.row} of {case.sizes.get('rows', 1)}")
+        evidence = _only_row(case, evidence)
+    elif not evidence.whole:
+        lines.append(f"row {evidence.row} of {case.sizes.get('rows', 1)}")
     wrong = first_wrong(case, evidence)
     name_of_wrong, position = wrong if wrong else ("", 0)
     length = len(evidence.actual.get(name_of_wrong, ()))
@@ -134,13 +145,27 @@ def describe_evidence(case: Case, evidence: Evidence) -> list[str]:
     return lines
 
 
+def _only_row(case: Case, evidence: Evidence) -> Evidence:
+    """Evidence that lists whole arrays, cut to the failing row of those that have rows."""
+    def cut(values: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        result = {}
+        for name, listed in values.items():
+            spec = case.array(name)
+            rows = case.sizes["rows"] if spec.dims[:1] == ("rows",) else 1
+            width = len(listed) // max(rows, 1)
+            start = evidence.row * width if rows > 1 else 0
+            result[name] = listed[start:start + width]
+        return result
+
+    return msgspec.structs.replace(evidence, inputs=cut(evidence.inputs), actual=cut(evidence.actual), whole=False,
+                                   expected={name: cut(one) for name, one in evidence.expected.items()})
+
+
 def first_wrong(case: Case, evidence: Evidence) -> tuple[str, int] | None:
     """The output and the position of the first element that contradicts every oracle that lists it."""
     rules: dict[str, Rule] = {}
-    try:
+    with contextlib.suppress(TridiffError):
         rules = dict(find(case.target).rules(case))
-    except TridiffError:
-        pass
     for name, actual in evidence.actual.items():
         dtype = case.array(name).dtype
         answers = [one[name] for one in evidence.expected.values() if len(one.get(name, ())) == len(actual)]

@@ -1,5 +1,6 @@
 """Arrays as Python expressions that rebuild them bit for bit with torch or numpy."""
 
+import itertools
 import math
 
 import torch
@@ -36,7 +37,17 @@ def number(pattern: int, dtype: str) -> str:
     word = text.from_bits(pattern, dtype)
     if "nan" in word:
         return "np.nan"
-    return word.replace("inf", "np.inf")
+    if "inf" in word:
+        return word.replace("inf", "np.inf")
+    if not dtype_info(dtype).is_float:
+        return word
+    largest = dtype_info(dtype).max
+    # The shortest text of the largest number may denote one beyond it, which torch refuses to round down.
+    return word if abs(float(word)) <= largest else repr(largest if float(word) > 0 else -largest)
+
+
+def _wide(value: float) -> str:
+    return "np.nan" if value != value else repr(value).replace("inf", "np.inf")
 
 
 def _progression(numbers: list[int]) -> int | None:
@@ -44,7 +55,7 @@ def _progression(numbers: list[int]) -> int | None:
     if len(numbers) <= LISTED or max(map(abs, numbers)) >= 2**62:
         return None
     step = numbers[1] - numbers[0]
-    return step if all(b - a == step for a, b in zip(numbers, numbers[1:], strict=False)) else None
+    return step if all(b - a == step for a, b in itertools.pairwise(numbers)) else None
 
 
 def signed(pattern: int, width: int) -> int:
@@ -68,7 +79,8 @@ def view(dtype: str) -> str:
 def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> str:
     """An expression for a contiguous tensor in the storage type (see `storage_dtype`).
 
-    values: in the array's own dtype (torch.bool for i1). device: a further argument such as `, device="cuda"`. A NaN with a payload makes the array one of bit patterns.
+    values: in the array's own dtype (torch.bool for i1). device: a further argument such as `, device="cuda"`.
+    A NaN with a payload makes the array one of bit patterns.
     """
     info, shape, found = dtype_info(dtype), tuple(values.shape), patterns(values)
     if info.is_float and info.bits > 8:
@@ -90,6 +102,11 @@ def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> s
         ramp = f"torch.arange({numbers[0]}, {numbers[-1] + (1 if step > 0 else -1)}, {step}"
         return f"{ramp}, dtype={kind_name}{device}){_reshape(shape)}"
     return f"torch.tensor({_nested([str(one) for one in numbers], shape)}, dtype={kind_name}{device})"
+
+
+def as_bits(name: str, dtype: str) -> str:
+    """An expression for the bits of an array as signed integers, whatever its strides."""
+    return f"{name}.view({_SIGNED[dtype_info(dtype).storage_bits]})"
 
 
 def _reshape(shape: tuple[int, ...]) -> str:
@@ -117,6 +134,9 @@ def numpy_expression(values: torch.Tensor, dtype: str) -> str:
     """An expression for the numpy array of expected results, NaNs without payload."""
     found, shape, kind = patterns(values), tuple(values.shape), numpy_dtype(dtype)
     tokens = [number(one, dtype) for one in found]
+    if kind == "np.float32" and dtype != "fp32":
+        # The shortest text of a narrow number is another number in fp32.
+        tokens = [_wide(one) for one in values.double().reshape(-1).tolist()]
     if len(found) > LISTED and len(set(found)) == 1:
         return f"np.full({shape}, {tokens[0]}, {kind})"
     if not dtype_info(dtype).is_float and dtype != "i1":

@@ -15,8 +15,8 @@ class _Enough(BaseException):
 
 
 def visited_lines(compile_kernel: Callable[[], object]) -> Mapping[int, frozenset[int]] | None:
-    """Line numbers (1 is the line of `def`) per `id` of the jit function; None when the compiler fails first, as its
-    silence about the rest would then mean nothing.
+    """Line numbers (1 is the line of `def`) per `id` of the jit function, for those that the front end went through to
+    their end: where it stops early, its silence about the rest means nothing. None when it never ran.
 
     compile_kernel: compiles one kernel with Triton in this process.
     """
@@ -24,12 +24,17 @@ def visited_lines(compile_kernel: Callable[[], object]) -> Mapping[int, frozense
     from triton.compiler import code_generator, compiler
 
     lines: defaultdict[int, set[int]] = defaultdict(set)
+    started: defaultdict[int, int] = defaultdict(int)
     visit, make_ir = code_generator.CodeGenerator.visit, compiler.ASTSource.make_ir
 
     def recording(self: Any, node: Any) -> Any:
+        function = id(self.jit_fn)
         if isinstance(node, ast.stmt):
-            lines[id(self.jit_fn)].add(node.lineno)
-        return visit(self, node)
+            lines[function].add(node.lineno)
+        started[function] += 1
+        found = visit(self, node)
+        started[function] -= 1
+        return found
 
     def stopping(self: Any, *arguments: Any, **options: Any) -> None:
         make_ir(self, *arguments, **options)
@@ -41,10 +46,10 @@ def visited_lines(compile_kernel: Callable[[], object]) -> Mapping[int, frozense
     try:
         compile_kernel()
     except _Enough:
-        return {function: frozenset(found) for function, found in lines.items()}
-    except Exception:  # noqa: BLE001  whatever the compiler raises; the finding itself may be this failure
-        return None
+        pass
+    except Exception:
+        pass
     finally:
         code_generator.CodeGenerator.visit = visit
         compiler.ASTSource.make_ir = make_ir
-    return None
+    return {function: frozenset(found) for function, found in lines.items() if not started[function]} or None

@@ -20,8 +20,7 @@ from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry
 from fuzz.records.codec import printable
 from fuzz.repro.request import Candidate, Candidates, Request
-
-MAX_LINES = 40
+from fuzz.repro.template import MAX_LINES as MAX_LINES
 
 Answer = Literal["BUG", "OK", "failed", "not run"]
 """What a script's run said: its last line; `failed` when it ended otherwise; `not run` where it cannot run here."""
@@ -56,7 +55,8 @@ def script(
     subject = subject or entry.signature.subject
     backend = backend or default_backend(entry, subject)
     if backend not in BACKENDS:
-        raise TridiffError(f"unknown backend {printable(repr(backend), limit=60)}", fix=f"use one of {' '.join(BACKENDS)}")
+        raise TridiffError(f"unknown backend {printable(repr(backend), limit=60)}",
+                           fix=f"use one of {' '.join(BACKENDS)}")
     problem = misfit(entry.case, subject)
     if problem:
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")

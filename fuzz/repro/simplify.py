@@ -43,15 +43,17 @@ def loaded(node: ast.AST) -> list[str]:
 
 
 class Substitute(ast.NodeTransformer):
-    """Put expressions in place of names that are read."""
+    """Put expressions in place of names that are read, and give others a new name, both at once: a new name may be
+    one of those that are replaced."""
 
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+    def __init__(self, values: Mapping[str, ast.expr], names: Mapping[str, str] | None = None) -> None:
         self._values = values
+        self._names = names or {}
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and node.id in self._values:
             return copy.deepcopy(self._values[node.id])
-        return node
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)
 
 
 class DropConversions(ast.NodeTransformer):
@@ -73,17 +75,9 @@ class FoldArithmetic(ast.NodeTransformer):
         self.generic_visit(node)
         neutral = {ast.Mult: 1, ast.Add: 0}.get(type(node.op))
         for one, other in ((node.left, node.right), (node.right, node.left)):
-            if neutral is not None and isinstance(one, ast.Constant) and type(one.value) is int and one.value == neutral:
+            if isinstance(one, ast.Constant) and type(one.value) is int and one.value == neutral:
                 return other
         return node
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(self._names.get(node.id, node.id), node.ctx)
 
 
 def bind(function: ast.FunctionDef, values: Mapping[str, ast.expr]) -> ast.FunctionDef:
@@ -213,8 +207,8 @@ class _Fold(ast.NodeTransformer):
 def fold(function: ast.FunctionDef, *, present: Collection[str], visited: Collection[int] | None) -> ast.FunctionDef:
     """The function as this launch compiles it.
 
-    present: names that are known not to be None (functions, arrays). visited: line numbers of the statements that the compiler's
-    front end went through (see `fuzz.repro.liveness`); None when nothing is known.
+    present: names that are known not to be None (functions, arrays). visited: line numbers of the statements that the
+    compiler's front end went through (see `fuzz.repro.liveness`); None when nothing is known.
     """
     result = copy.deepcopy(function)
     result.decorator_list = []
@@ -331,9 +325,11 @@ def inline_statement(
     if (set(loaded(callee)) - own - set(given)) & set(taken):
         return None
     renamed = _returned_as(statement, callee, given, own, taken)
+    read = [name for argument in given.values() for name in loaded(argument)]
     for name in sorted(own - set(renamed)):
         argument = given.get(name)
-        if isinstance(argument, ast.Name) and argument.id in dead and argument.id not in renamed.values():
+        if (isinstance(argument, ast.Name) and argument.id in dead and read.count(argument.id) == 1
+                and argument.id not in renamed.values()):
             renamed[name] = argument.id
         else:
             used = (*taken, *reserved, *renamed.values())
@@ -349,7 +345,7 @@ def inline_statement(
             fresh = _fresh(name, (*taken, *reserved, *renamed.values()))
             before.append(_assign(ast.Name(fresh, ast.Store()), argument))
             values[name] = ast.Name(fresh, ast.Load())
-    body = [Substitute(values).visit(_Rename(renamed).visit(copy.deepcopy(one))) for one in callee.body]
+    body = [Substitute(values, renamed).visit(copy.deepcopy(one)) for one in callee.body]
     last = body[-1]
     if not isinstance(last, ast.Return):
         return _tidy([*before, *body]) if isinstance(statement, ast.Expr) else None
@@ -375,7 +371,7 @@ def _returned_as(statement: ast.stmt, callee: ast.FunctionDef, given: Mapping[st
     pairs = [(one.id, name.id) for name, one in zip(targets, values, strict=True)
              if isinstance(name, ast.Name) and isinstance(one, ast.Name)]
     return {inner: outer for inner, outer in pairs if inner in own and [i for i, _ in pairs].count(inner) == 1
-            and (outer not in read or outer == inner and inner not in given)}
+            and (outer not in read or (outer == inner and inner not in given))}
 
 
 def _assignments(target: ast.expr, value: ast.expr) -> list[ast.stmt]:
@@ -410,7 +406,7 @@ def drop_aliases(function: ast.FunctionDef) -> None:
                         stores.count(alias) == 1 and alias not in names
                         and stores.count(name) == (0 if name in names else 1)):
                     rest = function.body[:number] + function.body[number + 1:]
-                    function.body = [_Rename({alias: name}).visit(other) for other in rest]
+                    function.body = [Substitute({}, {alias: name}).visit(other) for other in rest]
                     break
         else:
             return

@@ -152,10 +152,8 @@ class _Collector:
                 return attribute
 
             def visit_Name(self, name: ast.Name) -> ast.expr:
-                if isinstance(name.ctx, ast.Load) and name.id not in local and name.id not in skip:
-                    if name.id in scope:
-                        return collector.free(name.id, scope[name.id])
-                return name
+                read = isinstance(name.ctx, ast.Load) and name.id not in local and name.id not in skip
+                return collector.free(name.id, scope[name.id]) if read and name.id in scope else name
 
         resolved = Resolve().visit(node)
         assert isinstance(resolved, ast.FunctionDef)
@@ -219,12 +217,12 @@ def _program(collector: _Collector, kernel: str) -> Program:
     program = Program(functions=collector.functions, kernel=kernel, imports=sorted(collector.imports.values()),
                       constants=list(collector.constants.values()), decorators=collector.decorators,
                       packages=collector.packages)
-    _propagate_constants(program)
+    propagate_constants(program)
     inline_expressions(program)
     return program
 
 
-def _propagate_constants(program: Program) -> None:
+def propagate_constants(program: Program) -> None:
     """Fill in arguments that are the same constant in every call, callers first, and drop what they rule out."""
     for name in reversed(list(program.functions)):
         callee = program.functions[name]

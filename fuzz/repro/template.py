@@ -26,6 +26,13 @@ import os{{ '; os.environ["TRITON_INTERPRET"] = "1"' if tight }}
 {% if isolated %}
 import subprocess
 import sys
+if len(sys.argv) == 1:  # a crash or a hang must not take the verdict with it
+    try:
+        failed = subprocess.run([sys.executable, __file__, "run"], timeout=60).returncode != 0
+    except subprocess.TimeoutExpired:
+        failed = True
+    print("BUG" if failed else "OK")
+    sys.exit()
 {% endif %}
 {% if interpreted and not tight %}
 os.environ["TRITON_INTERPRET"] = "1"
@@ -45,15 +52,6 @@ from triton.compiler import ASTSource
 {% for line in program.imports %}
 {{ line }}
 {% endfor %}
-{% if isolated %}
-if len(sys.argv) == 1:  # a crash or a hang must not take the verdict with it
-    try:
-        failed = subprocess.run([sys.executable, __file__, "run"], timeout=60).returncode != 0
-    except subprocess.TimeoutExpired:
-        failed = True
-    print("BUG" if failed else "OK")
-    sys.exit()
-{% endif %}
 {{ gap }}{{ functions }}
 {{ gap }}{% if compiled -%}
 source = ASTSource(fn={{ program.kernel }}, signature={{ body.signature }}, constexprs={{ body.constants }},
@@ -96,7 +94,7 @@ print("OK" if {{ body.verdict }} else "BUG")
 """
 
 _ENVIRONMENT = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-                                  keep_trailing_newline=True, autoescape=False)  # noqa: S701  Python, not HTML
+                                  keep_trailing_newline=True, autoescape=False)
 
 _TARGETS = {"gfx942": 'GPUTarget("hip", "gfx942", 64)', "sm_80": 'GPUTarget("cuda", 80, 32)',
             "sm_90": 'GPUTarget("cuda", 90, 32)', "sm_100": 'GPUTarget("cuda", 100, 32)'}
@@ -119,13 +117,17 @@ class Body:
 
 def render(body: Body, program: Program, *, title: str, note: str, backend: str, failure: Verdict,
            failure_kind: str, spacing: int, tight: bool) -> str:
-    """The script's text, ending in a newline. title, note: comment lines at the top, note may be empty. failure: how
-    the finding shows; crashes and hangs are looked at from another process. failure_kind: as in the signature. spacing: blank lines around functions.
-    tight: as few lines as possible."""
+    """The script's text, ending in a newline.
+
+    title, note: comment lines at the top, note may be empty. failure: how the finding shows; crashes and hangs are
+    looked at from another process. failure_kind: as in the signature. spacing: blank lines around functions. tight:
+    as few lines as possible.
+    """
     name = kind(backend)
     attributes = f'{{(i,): [["tt.divisibility", 16]] for i in {body.divisible}}}' if body.divisible else "{}"
     text = _ENVIRONMENT.from_string(_TEMPLATE).render(
-        body=body, tight=tight, title=title, note=note, program=program, functions=program.text(spacing=spacing), gap="\n" * spacing,
+        body=body, tight=tight, title=title, note=note, program=program,
+        functions=program.text(spacing=spacing), gap="\n" * spacing,
         interpreted=name == "interpreter", compiled=name == "compile",
         isolated=failure in (Verdict.CRASH, Verdict.HANG), raises=failure is Verdict.COMPILE_ERROR,
         asserts=failure_kind == "assertion_missing",

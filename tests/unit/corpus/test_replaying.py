@@ -159,7 +159,8 @@ def test_a_flaky_finding_is_tried_until_it_shows() -> None:
     assert (result.ok, result.attempts) == (True, 4)
 
 
-@pytest.mark.parametrize(("reproduced", "attempts"), [("1/2", 10), ("9/10", 3), ("1/1000", FLAKY_ATTEMPTS), ("0/0", FLAKY_ATTEMPTS)])
+@pytest.mark.parametrize(("reproduced", "attempts"), [
+    ("1/2", 10), ("9/10", 3), ("1/1000", FLAKY_ATTEMPTS), ("0/0", FLAKY_ATTEMPTS)])
 def test_a_flaky_finding_that_stays_away_is_a_change(reproduced: str, attempts: int) -> None:
     workers = FakeWorkers(always(Verdict.AGREE))
     (result,) = results([flaky(reproduced)], workers)

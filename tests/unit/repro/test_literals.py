@@ -1,0 +1,89 @@
+"""Arrays written as expressions come back bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzz.repro import literals
+from oracles import arrays
+from oracles.bits import to_bits
+from oracles.dtypes import NAMES, torch_dtype
+from oracles.dtypes import dtype as dtype_info
+from oracles.special_values import special_bits
+
+SHAPES = ((), (1,), (5,), (2, 3), (17,), (3, 7), (2, 1, 3))
+
+
+@st.composite
+def tensors(draw: st.DrawFn) -> tuple[str, torch.Tensor]:
+    """An array of any type: random bits, special values, ramps and constants."""
+    dtype = draw(st.sampled_from(NAMES))
+    info, shape = dtype_info(dtype), draw(st.sampled_from(SHAPES))
+    count = int(np.prod(shape))
+    top = 1 << info.bits
+    kind = draw(st.integers(0, 3))
+    if kind == 0:
+        found = draw(st.lists(st.integers(0, top - 1), min_size=count, max_size=count))
+    elif kind == 1:
+        found = draw(st.lists(st.sampled_from(special_bits(dtype)), min_size=count, max_size=count))
+    elif kind == 2:
+        start, step = draw(st.integers(0, top - 1)), draw(st.integers(-3, 3))
+        found = [(start + step * k) % top for k in range(count)]
+    else:
+        found = [draw(st.sampled_from(special_bits(dtype)))] * count
+    flat = arrays.tensor_of_bits([one % top for one in found], dtype)
+    return dtype, flat.reshape(shape)
+
+
+def run(expression: str) -> torch.Tensor:
+    value = eval(expression, {"torch": torch, "np": np})
+    assert isinstance(value, torch.Tensor)
+    return value
+
+
+@given(tensors())
+def test_torch_expressions_rebuild_the_bits(drawn: tuple[str, torch.Tensor]) -> None:
+    dtype, values = drawn
+    expression = literals.torch_expression(values, dtype) + literals.view(dtype)
+    found = run(expression)
+    own = torch.int8 if dtype == "i1" else torch_dtype(dtype)
+    assert (found.dtype, tuple(found.shape)) == (own, tuple(values.shape))
+    wanted = values.view(torch.int8) if dtype == "i1" else values
+    assert literals.patterns(found) == literals.patterns(wanted), expression
+
+
+@given(tensors())
+def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]) -> None:
+    """Expected values against an output that holds exactly them: equal, signs of zero included, NaNs as NaNs."""
+    dtype, values = drawn
+    out = values.view(torch.int8) if dtype == "i1" else values
+    actual = eval(literals.fetch("out", dtype), {"out": out})
+    expected = eval(literals.numpy_expression(values, dtype), {"np": np})
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    assert np.array_equal(actual, expected, equal_nan=actual.dtype.kind == "f")
+    if actual.dtype.kind == "f":
+        numbers = ~np.isnan(expected)
+        assert np.array_equal(np.signbit(actual[numbers]), np.signbit(expected[numbers]))
+
+
+@pytest.mark.parametrize(("values", "expression"), [
+    (torch.arange(-8, 24), "torch.arange(-8, 24, 1, dtype=torch.int64)"),
+    (torch.arange(40, 0, -2).reshape(4, 5), "torch.arange(40, 1, -2, dtype=torch.int64).reshape(4, 5)"),
+    (torch.full((3, 9), 4), "torch.full((3, 9), 4, dtype=torch.int64)"),
+    (torch.tensor([[1, -2]]), "torch.tensor([[1, -2]], dtype=torch.int64)"),
+])
+def test_ramps_and_constants_are_said_shortly(values: torch.Tensor, expression: str) -> None:
+    assert literals.torch_expression(values, "i64") == expression
+
+
+def test_payloads_of_nans_are_kept() -> None:
+    values = arrays.tensor_of_bits([0x7FC00001, 0xFFC00000, 0x80000000], "fp32")
+    assert literals.torch_expression(values, "fp32") == (
+        "torch.tensor([2143289345, -4194304, -2147483648], dtype=torch.int32).view(torch.float32)")
+    plain = arrays.tensor_of_bits([0x7FC00000, 0x80000000, 0x7F800000], "fp32")
+    assert literals.torch_expression(plain, "fp32") == "torch.tensor([np.nan, -0.0, np.inf], dtype=torch.float32)"
+    assert to_bits(run(literals.torch_expression(plain, "fp32"))).tolist() == to_bits(plain).tolist()

@@ -1,0 +1,41 @@
+"""One more run of a finding, in a fresh worker."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import msgspec
+import pytest
+
+from fuzz.errors import TridiffError
+from fuzz.records import Verdict
+from fuzz.repro.rerun import rerun
+from tests.unit.corpus.entries import division_case, entry, expect
+
+
+def test_a_fault_is_seen_again_with_inputs_expected_and_actual_values() -> None:
+    one = entry(expected=(expect("own+fault:trunc_for_floor", triton=importlib.metadata.version("triton")),))
+    again = rerun(one)
+    assert (again.subject, again.backend) == ("own+fault:trunc_for_floor", "interpreter")
+    assert again.outcome.verdict is Verdict.DISAGREE and again.expected == one.expected[0]
+    evidence = again.outcome.evidence
+    assert evidence is not None
+    assert (evidence.inputs, evidence.actual) == ({"a": ("-1",), "b": ("2",)}, {"out": ("0",)})
+    assert evidence.expected["numpy"] == evidence.expected["torch"] == {"out": ("-1",)}
+    assert again.environment.triton == importlib.metadata.version("triton")
+
+
+def test_a_clean_run_shows_its_values_too() -> None:
+    again = rerun(division_case(("-7", "7"), ("2", "2")))
+    assert (again.subject, again.outcome.verdict, again.expected) == ("own", Verdict.AGREE, None)
+    assert again.outcome.evidence is not None
+    assert again.outcome.evidence.actual == {"out": ("-4", "3")}
+
+
+def test_what_cannot_run_is_refused_before_a_worker_starts() -> None:
+    with pytest.raises(TridiffError, match="does not fit"):
+        rerun(msgspec.structs.replace(division_case(), arrays=()))
+    with pytest.raises(TridiffError, match="has no subject 'theirs'"):
+        rerun(entry(), subject="theirs")
+    with pytest.raises(TridiffError, match="would take"):
+        rerun(msgspec.structs.replace(division_case(), sizes={"rows": 10**6, "cols": 10**6}))

@@ -1,0 +1,312 @@
+"""Standalone scripts: short, on their own, BUG for the finding and OK for the clean control."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from fuzz.corpus import entry_id
+from fuzz.errors import TridiffError
+from fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
+from fuzz.repro import script as scripts
+from fuzz.repro.build import build
+from fuzz.repro.request import Candidate, Candidates, Request
+from fuzz.repro.script import MAX_LINES, default_backend, run, script
+from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding, ramp
+
+ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess"}
+
+
+def request(finding: Finding, *, subject: str = "", backend: str = "interpreter", liveness: bool = True) -> Request:
+    return Request(title="a title", note="a note", case=finding.case, subject=subject or f"own+fault:{finding.fault}",
+                   backend=backend, failure=finding.verdict, failure_kind=finding.kind, liveness=liveness)
+
+
+def texts(asked: Request) -> tuple[str, ...]:
+    return tuple(one.text for one in build(asked).scripts)
+
+
+def imported(text: str) -> set[str]:
+    """Packages that a script imports."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {one.name.partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+def run_all(folder: Path, written: dict[str, str]) -> dict[str, str]:
+    """The last line of every script, by its name; run alone in the folder, without this checkout in sight."""
+    for name, text in written.items():
+        (folder / f"{name}.py").write_text(text)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("run_scripts.py")), str(folder)], cwd=folder,
+        env=environment | {"TRITON_INTERPRET": "1"}, capture_output=True, text=True, timeout=300, check=True)
+    return dict(line.split("\t", 1) for line in done.stdout.splitlines())
+
+
+def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
+    """Every kind of kernel and of failure, in both forms: sizes as literals, and as run-time arguments."""
+    written: dict[str, str] = {}
+    for number, finding in enumerate(FINDINGS):
+        if finding.verdict is Verdict.CRASH:
+            continue  # these look at themselves from another process
+        for subject in (f"own+fault:{finding.fault}", "own"):
+            for form, text in enumerate(texts(request(finding, subject=subject))):
+                # Behind a compile error nothing is known about which branches count.
+                assert text.count("\n") <= MAX_LINES + 5 * (finding.verdict is Verdict.COMPILE_ERROR), text
+                assert imported(text) <= ALLOWED, text
+                assert 'environ["TRITON_INTERPRET"] = "1"' in text
+                written[f"{number:02}-{form}-{'BUG' if subject != 'own' else 'OK'}"] = text
+    answers = run_all(tmp_path, written)
+    wrong = {name: f"{answer}\n{written[name]}" for name, answer in answers.items() if answer != name[5:]}
+    assert not wrong, "\n".join(f"{name}: {text}" for name, text in wrong.items())
+    assert len(answers) == len(written) >= 4 * (len(FINDINGS) - 2)
+
+
+def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path) -> None:
+    finding = FINDINGS[0]
+    varied = msgspec.structs.replace(finding.case, variants=(OTHER_OPTIONS,))
+    written = {}
+    for kind in ("out_of_bounds", "input_overwritten", "nondeterministic", "option_dependent", "unwritten"):
+        one = Finding(finding.fault, varied, kind=kind)
+        written[kind] = texts(request(one, subject="own"))[0]
+    assert run_all(tmp_path, written) == dict.fromkeys(written, "OK")
+    assert "for _ in range(20):" in written["nondeterministic"]
+    assert "a_before" in written["input_overwritten"] and "out_memory" in written["out_of_bounds"]
+    on_gpu = texts(request(Finding(finding.fault, varied, kind="option_dependent"), subject="own", backend="cuda"))[-1]
+    assert "num_warps=8, num_stages=1)" in on_gpu
+
+
+ISSUE_7749 = '''\
+# (arange(0, 4) - 4) // 2 is computed once for two lanes
+# triton#7749; found with Triton 3.9.0, torch 2.13.0 on NVIDIA H200
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(out_ptr, count):
+    position = tl.program_id(0) * 4 + tl.arange(0, 4)
+    mask = position < count
+    numerator = (position + -4).to(tl.int32)
+    denominator = tl.full([], 2, tl.int32)
+    result = numerator // denominator
+    tl.store(out_ptr + position, result, mask=mask)
+
+
+out = torch.full((4,), 77, dtype=torch.int32, device="cuda")
+kernel[(1,)](out, 4)
+expected = np.array([-2, -1, -1, 0], dtype=np.int32)  # by torch and numpy
+print("out:", out.cpu().numpy().tolist(), "expected:", expected.tolist())
+print("OK" if np.array_equal(out.cpu().numpy(), expected) else "BUG")
+'''
+
+
+def stored(case: Case, *, subject: str = "own", kind: str = "value", verdict: Verdict = Verdict.DISAGREE,
+           backend: str = "interpreter", title: str = "a finding") -> CorpusEntry:
+    signature = Signature(target=case.target, subject=subject, verdict=verdict, kind=kind, where="out")
+    return CorpusEntry(id=entry_id(signature), title=title, signature=signature, case=case, evidence=Evidence(),
+                       expected=(), upstream=("triton#7749",), found_in=Environment(
+                           backend=backend, triton="3.9.0", torch="2.13.0", device="NVIDIA H200"))
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write scripts here: importing torch and Triton in a child takes seconds."""
+    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: build(request).scripts)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_operator_ramp_reads_like_an_issue(tmp_path: Path) -> None:
+    """The script for a GPU, word by word; and it is a script that runs, which the interpreter gets right."""
+    entry = stored(SEVEN, backend="cuda", title="(arange(0, 4) - 4) // 2 is computed once for two lanes")
+    made = script(entry, verify=False)
+    assert made.text == ISSUE_7749
+    assert (made.answer, made.faithful, made.lines) == ("not run", True, 23)
+    assert run_all(tmp_path, {"on_cpu": made.text.replace(', device="cuda"', "")}) == {"on_cpu": "OK"}
+
+
+def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form() -> None:
+    """A scalar known or unknown to the compiler, a loaded divisor: the ways in which issue 7749 comes and goes."""
+    def faithful(**kinds: str) -> str:
+        one = Finding("floor_for_trunc", ramp("triton.floordiv", start=-32, count=32, block=32, divisor=16, **kinds))
+        return texts(request(one, subject="own", backend="cuda"))[-1]
+
+    assert "kernel[(1,)](out, -32, 32)" in faithful(start_kind="run_time")
+    assert "kernel[(1,)](out, 16, 32)" in faithful(divisor_kind="run_time")
+    unspecialised = faithful(divisor_kind="unspecialised")
+    assert "@triton.jit(do_not_specialize=['start', 'divisor'])" in unspecialised
+    loaded = faithful(divisor_kind="loaded")
+    assert "kernel[(1,)](out, b, 32)" in loaded and "b = torch.full((32,), 16," in loaded
+
+
+def test_upstream_helpers_are_imported_not_copied() -> None:
+    one = Finding("x", ramp("helpers.remainder_integer", start=-4, count=4, block=4, divisor=2))
+    text = texts(request(one, subject="inductor"))[0]
+    assert "from torch._inductor.runtime.triton_helpers import remainder_integer\n" in text
+    assert "remainder_integer(" in text and imported(text) <= ALLOWED
+
+
+def test_without_the_compilers_front_end_the_script_holds_more_and_says_the_same(tmp_path: Path) -> None:
+    finding = FINDINGS[6]
+    short, long = (texts(request(finding, liveness=liveness))[0] for liveness in (True, False))
+    nodes = [sum(1 for _ in ast.walk(ast.parse(text))) for text in (short, long)]
+    assert nodes[0] < 0.9 * nodes[1]
+    assert run_all(tmp_path, {"short": short, "long": long}) == {"short": "BUG", "long": "BUG"}
+
+
+def test_a_script_is_written_and_verified_in_processes_of_its_own() -> None:
+    """From the entry to BUG and OK, through the child that writes and the run that verifies; no torch in here is
+    needed for it."""
+    finding = FINDINGS[0]
+    made = script(stored(finding.case, subject="own+fault:trunc_for_floor"))
+    assert (made.answer, made.lines <= MAX_LINES, made.faithful) == ("BUG", True, False)
+    assert "# a finding\n# triton#7749; found with Triton 3.9.0, torch 2.13.0 on interpreter\n" in made.text
+
+
+def test_crashes_are_looked_at_from_another_process() -> None:
+    """A launch that ends its process is BUG; so is one that never ends."""
+    planted = next(one for one in FINDINGS if one.fault == "compile_error")
+    crashing = texts(request(Finding(planted.fault, planted.case, kind="SIGSEGV", verdict=Verdict.CRASH)))[0]
+    assert "import subprocess" in crashing and run(crashing) == "BUG"
+    hang = texts(request(Finding("wrong_value", planted.case, kind="launch", verdict=Verdict.HANG)))[0]
+    before, launch, after = hang.replace("timeout=60", "timeout=5").rpartition("kernel[(1,)]")
+    assert run(f"{before}import time; time.sleep(60); {launch}{after}") == "BUG"
+
+
+def test_device_assertions_need_a_device() -> None:
+    finding = next(one for one in FINDINGS if one.kind == "device_assert")
+    with pytest.raises(TridiffError, match="checks device assertions only with tridiff's repairs"):
+        build(request(finding))
+    text = texts(request(finding, backend="cuda"))[-1]
+    assert "debug=True)\ntorch.cuda.synchronize()" in text and "import subprocess" in text
+    missing = Finding(finding.fault, finding.case, kind="assertion_missing")
+    end = texts(request(missing, subject="own", backend="cuda"))[-1].splitlines()[-6:]
+    assert end[1:] == ["    torch.cuda.synchronize()", '    print("BUG")', "except Exception as error:",
+                       "    print(error)", '    print("OK")']
+
+
+def test_compile_findings_compile_and_nothing_else() -> None:
+    finding = next(one for one in FINDINGS if one.verdict is Verdict.COMPILE_ERROR)
+    broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0]
+                     for subject in ("", "own"))
+    assert imported(broken) <= ALLOWED - {"numpy", "torch"}
+    assert 'GPUTarget("cuda", 90, 32)' in broken
+    assert (run(broken), run(clean)) == ("BUG", "OK")
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer]) -> None:
+    """Two candidates with the given texts, and what running each would say."""
+    candidates = tuple(Candidate(text=text, faithful=number == 1) for number, text in enumerate(answers))
+    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: candidates)
+    monkeypatch.setattr(scripts, "run", lambda text, *, time_limit: answers[text])
+
+
+@pytest.mark.parametrize(("answers", "chosen"), [
+    ({"short": "BUG", "long": "BUG"}, ("short", "BUG")), ({"short": "OK", "long": "BUG"}, ("long", "BUG")),
+    ({"short": "failed", "long": "OK"}, ("long", "OK")), ({"short": "OK", "long": "failed"}, ("short", "OK")),
+    ({"short": "failed", "long": "failed"}, ("long", "failed")),
+])
+def test_the_first_form_that_shows_the_bug_is_taken(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer], chosen: tuple[str, str]
+) -> None:
+    answering(monkeypatch, answers)
+    made = script(stored(FINDINGS[0].case, subject="own+fault:trunc_for_floor"))
+    assert (made.text, made.answer) == chosen
+
+
+def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, {"short": "BUG", "long": "OK"})
+    monkeypatch.setattr(scripts, "available_backends", lambda: ("interpreter",))
+    made = script(stored(SEVEN, backend="cuda"))
+    assert (made.text, made.answer, made.faithful) == ("long", "not run", True)
+
+
+def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An abort of the compiler's front end must not cost the script."""
+    asked: list[Request] = []
+
+    def answer(*arguments: object, **options: bytes) -> object:
+        asked.append(msgspec.json.decode(options["input"], type=Request))
+        if asked[-1].liveness:
+            return subprocess.CompletedProcess([], -6, stdout=b"", stderr=b"LLVM ERROR")
+        found = Candidates(scripts=(Candidate(text="text", faithful=True),))
+        return subprocess.CompletedProcess([], 0, stdout=msgspec.json.encode(found), stderr=b"")
+
+    monkeypatch.setattr(scripts.subprocess, "run", answer)
+    assert script(stored(SEVEN), verify=False).text == "text"
+    assert [one.liveness for one in asked] == [True, False]
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"subject": "own+fault:nonsense"}, "has no fault 'nonsense'"),
+    ({"case": msgspec.structs.replace(SEVEN, target="helpers.of_tomorrow")}, "unknown target"),
+    ({"case": msgspec.structs.replace(SEVEN, arrays=())}, "cannot draw it|does not fit"),
+    ({"backend": 'cuda"; import os'}, "unknown backend"),
+])
+def test_what_has_no_script_says_why(changes: dict[str, object], message: str) -> None:
+    options = {"case": SEVEN, "subject": "own", "backend": "interpreter"} | changes
+    with pytest.raises(TridiffError, match=message) as caught:
+        script(stored(**options))  # type: ignore[arg-type]
+    assert str(caught.value).isprintable()
+
+
+def test_the_child_refuses_what_no_kernel_shows() -> None:
+    with pytest.raises(TridiffError, match="planted process fault segfault is no kernel"):
+        build(request(Finding("segfault", SEVEN, kind="SIGSEGV", verdict=Verdict.CRASH)))
+    empty = msgspec.structs.replace(FINDINGS[0].case, sizes={"rows": 0, "cols": 1})
+    with pytest.raises(TridiffError, match=r"0 launches|the case is empty"):
+        build(request(Finding("trunc_for_floor", empty)))
+
+
+def test_too_many_values_are_refused() -> None:
+    many = tuple(str(k * k % 1_000_003) for k in range(40_000))
+    case = FINDINGS[0].case
+    arrays = tuple(msgspec.structs.replace(spec, content=msgspec.structs.replace(
+        spec.content, base=msgspec.structs.replace(spec.content.base, values=many))) if spec.content else spec
+        for spec in case.arrays)  # type: ignore[arg-type]
+    large = Finding("trunc_for_floor", msgspec.structs.replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000}))
+    with pytest.raises(TridiffError, match="too many values; shrink the case first"):
+        build(request(large))
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_text_from_a_stranger_stays_in_its_comment() -> None:
+    entry = stored(SEVEN, title='x\nimport os\r\x85os.system("touch pwned")\u2028pass')
+    entry = msgspec.structs.replace(entry, upstream=("a\nb",), found_in=Environment(
+        backend="cuda", triton="3.9\nimport sys", device="y\nimport shutil"))
+    made = script(entry, verify=False)
+    assert imported(made.text) == {"numpy", "torch", "triton"}
+    assert made.text.splitlines()[:3][2] == "import numpy as np"
+
+
+def test_the_backend_is_where_it_was_found_or_is_expected_to_fail() -> None:
+    from tests.unit.corpus.entries import expect
+
+    assert default_backend(stored(SEVEN, backend="cuda"), "own") == "cuda"
+    nowhere = msgspec.structs.replace(stored(SEVEN, backend=""), expected=(
+        expect(backend="interpreter", verdict=Verdict.AGREE), expect(backend="compile:sm_80")))
+    assert default_backend(nowhere, "own") == "compile:sm_80"
+    assert default_backend(nowhere, "inductor") == "interpreter"
+
+
+def test_first_targets_fit_every_subject() -> None:
+    """Own helpers and upstream ones of the division targets, as ramps and as blocks, on every backend's form."""
+    for target in (FLOOR, "helpers.remainder_integer", "triton.floordiv", "triton.mod"):
+        for subject in ("own",) if target.startswith("triton") else ("own", "inductor"):
+            for backend in ("cuda", "interpreter", "compile:gfx942"):
+                one = Finding("x", ramp(target, start=-4, count=4, block=4, divisor=2))
+                for text in texts(request(one, subject=subject, backend=backend)):
+                    assert text.count("\n") <= MAX_LINES and imported(text) <= ALLOWED

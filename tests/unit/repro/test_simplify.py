@@ -1,0 +1,273 @@
+"""Cutting down kernels: every rewrite keeps the meaning, and does what it is for."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import textwrap
+import types
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzz.repro.simplify import (
+    DropConversions,
+    FoldArithmetic,
+    bind,
+    constant_node,
+    drop_aliases,
+    evaluate,
+    fold,
+    squeeze,
+)
+from fuzz.repro.source import Program, inline_expressions, inline_statements, propagate_constants
+
+
+def tree(text: str) -> ast.FunctionDef:
+    node = ast.parse(textwrap.dedent(text)).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
+def program(*texts: str, packages: dict[str, str] | None = None) -> Program:
+    """Functions in order, the kernel last; all at home in one package unless said otherwise."""
+    nodes = [tree(text) for text in texts]
+    functions = {node.name: node for node in nodes}
+    return Program(functions=functions, kernel=nodes[-1].name,
+                   packages={name: (packages or {}).get(name, "here") for name in functions})
+
+
+def body(node: ast.FunctionDef) -> str:
+    return "\n".join(ast.unparse(one) for one in node.body)
+
+
+def folded(text: str, **options: object) -> str:
+    options = {"present": (), "visited": None} | options
+    return body(fold(tree(text), **options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("test", "value"), [
+    ("'x' == 'x'", True), ("'x' != 'x'", False), ("None is None", True), ("None is not None", False), ("3 < 4", True),
+    ("-1 >= 0", False), ("not True", False), ("1 == 1 and 2 == 3", False), ("x and False", False),
+    ("x or True", True), ("f is None", False), ("f is not None", True),
+])
+def test_constant_conditions_are_decided(test: str, value: bool) -> None:
+    node = ast.parse(test, mode="eval").body
+    assert evaluate(node, ("f",)) is value
+
+
+@pytest.mark.parametrize("test", ["x", "x == 1", "x and True", "f", "not f", "f == 1", "f and True", "x is None",
+                                  "1 < 2 < 3", "f(x)"])
+def test_other_conditions_stay(test: str) -> None:
+    """`f` is present, which says that it is not None, not that it is true."""
+    assert "if" in folded(f"def k(x, f):\n    if {test}:\n        x = 1\n    return x", present=("f",))
+
+
+def test_folding_drops_what_constants_rule_out() -> None:
+    text = """
+        def k(a, FAULT: tl.constexpr, unused: int):
+            "Documentation."
+            tl.static_assert(a.dtype == tl.int32, "no")
+            if FAULT == "x":
+                a = 1
+            elif FAULT == "":
+                a = 2
+            else:
+                a = 3
+            y = a if FAULT == "" and a > 0 else 7
+            return y
+            a = 4
+    """
+    node = fold(bind(tree(text), {"FAULT": constant_node("")}), present=(), visited=None)
+    assert ast.unparse(node) == "def k(a, unused):\n    a = 2\n    return a if a > 0 else 7"
+
+
+def test_a_parameter_that_is_assigned_becomes_a_variable() -> None:
+    assert body(bind(tree("def k(n):\n    n = n + 1\n    return n"), {"n": constant_node(4)})) == (
+        "n = 4\nn = n + 1\nreturn n")
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (-3, "-3"), (0.5, "0.5"), (float("inf"), "float('inf')"), (float("-inf"), "float('-inf')"), (None, "None"),
+    (True, "True"), ("x", "'x'"),
+])
+def test_constants_are_written_so_that_a_kernel_can_read_them(value: bool | float | str | None, text: str) -> None:
+    assert ast.unparse(constant_node(value)) == text
+
+
+BRANCHES = """def k(x):
+    if x.dtype.is_floating():
+        y = 1
+    else:
+        y = 2
+    if x:
+        y = y + 1
+    if isinstance(x, int):
+        y = y + 2
+    return y"""
+
+
+def test_branches_that_were_not_compiled_go() -> None:
+    assert folded(BRANCHES, visited={2, 5, 6, 7, 8, 10}) == "y = 2\nif x:\n    y = y + 1\nreturn y"
+
+
+def test_a_branch_that_was_compiled_may_depend_on_run_time_values() -> None:
+    """Both branches seen, or a body without else seen: nothing is known about the condition."""
+    kept = folded(BRANCHES, visited=set(range(1, 11)))
+    assert kept.count("if ") == 3
+    assert folded(BRANCHES, visited=None) == kept
+
+
+def test_expressions_are_inlined_where_nothing_is_evaluated_twice() -> None:
+    twice = program("def double(x):\n    return x + x", "def k(p):\n    return double(p) + double(load(p)) + double(1)")
+    inline_expressions(twice)
+    assert body(twice.functions["k"]) == "return p + p + double(load(p)) + (1 + 1)"
+    once = program("def neg(x):\n    return -x", "def k(p):\n    return neg(load(p))")
+    inline_expressions(once)
+    assert (list(once.functions), body(once.functions["k"])) == (["k"], "return -load(p)")
+
+
+def test_a_global_that_is_a_variable_of_the_caller_is_not_captured() -> None:
+    clash = program("def g(x):\n    return x + scale", "def k(p):\n    scale = 3\n    return g(p) + scale")
+    inline_expressions(clash)
+    assert "g(p)" in body(clash.functions["k"])
+
+
+def test_arguments_that_are_always_the_same_constant_are_filled_in() -> None:
+    text = program("def search(x, wrong, kind, stride):\n    if wrong == 'other':\n        x = 0\n"
+                   "    return tl.cast(x * stride, kind)",
+                   "def k(p, q):\n    return search(p, 'one', tl.int64, 2) + search(q, 'one', tl.int64, 3)")
+    propagate_constants(text)
+    assert [ast.unparse(node) for node in text.functions.values()] == [
+        "def search(x, stride):\n    return tl.cast(x * stride, tl.int64)",
+        "def k(p, q):\n    return search(p, 2) + search(q, 3)"]
+
+
+def test_functions_passed_by_name_stay() -> None:
+    reduce = program("def smaller(a, b):\n    return min(a, b)", "def k(p):\n    return tl.reduce(p, 0, smaller)")
+    inline_expressions(reduce)
+    inline_statements(reduce, everything=True)
+    assert list(reduce.functions) == ["smaller", "k"]
+
+
+def test_scaffolding_is_inlined_and_helpers_stay() -> None:
+    texts = ("def tile(n):\n    row = pid() * 4\n    mask = row < n\n    return row, mask",
+             "def helper(a):\n    b = a + 1\n    b = b * b\n    return b",
+             "def k(p, n):\n    row, mask = tile(n)\n    x = helper(load(p + row, mask))\n    store(p + row, x, mask)")
+    packages = {"helper": "there"}
+    kept = program(*texts, packages=packages)
+    inline_statements(kept, everything=False)
+    assert list(kept.functions) == ["helper", "k"]
+    assert body(kept.functions["k"]).splitlines() == [
+        "row = pid() * 4", "mask = row < n", "x = helper(load(p + row, mask))", "store(p + row, x, mask)"]
+    flat = program(*texts, packages=packages)
+    inline_statements(flat, everything=True)
+    assert body(flat.functions["k"]).splitlines()[2:] == [
+        "x = load(p + row, mask) + 1", "x = x * x", "store(p + row, x, mask)"]
+
+
+def test_arrays_are_known_to_be_there_once_the_kernel_is_whole() -> None:
+    one = program("def k(p, n):\n    if p is not None and n > 0:\n        store(p, n)")
+    inline_statements(one, everything=False)
+    assert body(one.functions["k"]) == "if n > 0:\n    store(p, n)"
+
+
+def test_aliases_and_neutral_operations_go() -> None:
+    node = tree("def k(a):\n    x = a\n    y = x * 1 + 0\n    y = y\n    z = tl.where(True, y, y)\n    return z + x")
+    FoldArithmetic().visit(DropConversions().visit(node))
+    drop_aliases(node)
+    assert body(node) == "y = a\nreturn y + a" or body(node) == "return a + a"
+
+
+def test_an_alias_of_something_assigned_later_stays() -> None:
+    node = tree("def k(a):\n    x = a\n    a = a + 1\n    return x + a")
+    drop_aliases(node)
+    assert body(node) == "x = a\na = a + 1\nreturn x + a"
+
+
+def test_squeezing_respects_the_width_and_loops() -> None:
+    text = "def k(a):\n    x = f(a)\n    y = x + a\n    while y > 0:\n        z = y - 1\n        y = z\n    return y"
+    wide, narrow = tree(text), tree(text)
+    squeeze(wide, width=80)
+    assert body(wide).splitlines() == ["y = f(a) + a", "while y > 0:", "    y = y - 1", "return y"]
+    squeeze(narrow, width=12)
+    assert "x = f(a)" in body(narrow)
+
+
+# Random programs over ints: what a rewritten program returns is what the original returned.
+
+NAMES = ("a", "b", "c", "d")
+
+
+@st.composite
+def expressions(draw: st.DrawFn, names: tuple[str, ...], callees: tuple[str, ...]) -> str:
+    kind = draw(st.integers(0, 4 if callees else 3))
+    if kind == 4:
+        inner = [draw(expressions(names, ())) for _ in range(2)]
+        return f"{draw(st.sampled_from(callees))}({', '.join(inner)})"
+    if kind == 0 or not names:
+        return str(draw(st.integers(-3, 3)))
+    left = draw(st.sampled_from(names))
+    if kind == 1:
+        return left
+    right = draw(st.sampled_from((*names, "1", "0", "7")))
+    return f"({left} {draw(st.sampled_from(('+', '-', '*')))} {right})"
+
+
+@st.composite
+def functions(draw: st.DrawFn, name: str, callees: tuple[str, ...]) -> str:
+    known = ["a", "b"]
+    lines = [f"def {name}(a, b):"]
+    for _ in range(draw(st.integers(0, 5))):
+        target, value = draw(st.sampled_from(NAMES)), draw(expressions(tuple(known), callees))
+        if draw(st.integers(0, 5)) == 0:
+            other = draw(st.sampled_from([one for one in NAMES if one != target]))
+            lines.append(f"    {target}, {other} = ({value}, {draw(expressions(tuple(known), callees))})")
+            known += [other]
+        elif draw(st.integers(0, 6)) == 0:
+            lines += [f"    if {draw(st.sampled_from(known))} > 0:", f"        {known[0]} = {value}"]
+            continue
+        else:
+            lines.append(f"    {target} = {value}")
+        known = sorted({*known, target})
+    lines.append(f"    return {draw(expressions(tuple(known), callees))}")
+    return "\n".join(lines)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> tuple[str, ...]:
+    names: tuple[str, ...] = ()
+    texts = []
+    for name in ("f", "g", "h", "k"):
+        texts.append(draw(functions(name, names)))
+        names = (*names, name)
+    return tuple(texts)
+
+
+def results(functions: dict[str, ast.FunctionDef], kernel: str) -> list[int]:
+    module = ast.Module(body=[copy.deepcopy(node) for node in functions.values()], type_ignores=[])
+    scope = vars(types.ModuleType("program"))
+    exec(compile(ast.fix_missing_locations(module), "<program>", "exec"), scope)
+    return [scope[kernel](a, b) for a in (-2, 0, 3) for b in (-1, 0, 5)]
+
+
+@given(programs(), st.booleans(), st.booleans())
+def test_random_programs_keep_their_meaning(texts: tuple[str, ...], everything: bool, squeezed: bool) -> None:
+    packages = {"g": "there", "h": "there"}
+    before = results(program(*texts, packages=packages).functions, "k")
+    cut = program(*texts, packages=packages)
+    propagate_constants(cut)
+    assert results(cut.functions, "k") == before
+    inline_expressions(cut)
+    assert results(cut.functions, "k") == before
+    inline_statements(cut, everything=everything)
+    assert results(cut.functions, "k") == before
+    for node in cut.functions.values():
+        FoldArithmetic().visit(node)
+        drop_aliases(node)
+        if squeezed:
+            squeeze(node, width=110)
+    assert results(cut.functions, "k") == before
+    inline_expressions(cut)
+    assert results(cut.functions, "k") == before
