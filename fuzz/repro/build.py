@@ -23,9 +23,10 @@ from fuzz.errors import TridiffError
 from fuzz.records import LaunchOptions, Verdict
 from fuzz.repro import literals
 from fuzz.repro.checks import Expected, check_lines, expected_results
+from fuzz.repro.inline import drop_aliases, squeeze
 from fuzz.repro.liveness import visited_lines
 from fuzz.repro.request import Candidate, Candidates, Request
-from fuzz.repro.simplify import DropConversions, FoldArithmetic, drop_aliases, loaded, parameters, squeeze
+from fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
 from fuzz.repro.source import Program, collect, inline_expressions, inline_statements
 from fuzz.repro.template import MAX_LINES, WIDTH, Body, render
 from fuzz.subjects import parse_subject

@@ -10,21 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fuzz.errors import TridiffError
-from fuzz.repro.simplify import (
+from fuzz.repro.inline import (
     InlineExpressions,
-    assigned,
-    bind,
     call_sites,
     common_constants,
-    constant_node,
     drop_aliases,
     drop_arguments,
     expression_of,
-    fold,
     inline_statement,
-    loaded,
-    parameters,
 )
+from fuzz.repro.simplify import assigned, bind, constant_node, fold, loaded, parameters
 
 _STANDARD = {"triton": "triton", "tl": "triton.language"}
 _LIBRARIES = ("triton", "torch")

@@ -55,13 +55,13 @@ def run_all(folder: Path, written: dict[str, str]) -> dict[str, str]:
 
 
 def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
-    """Every kind of kernel and of failure, in both forms: sizes as literals, and as run-time arguments."""
+    """Every kind of kernel and of failure, faults in both forms: sizes as literals, and as run-time arguments."""
     written: dict[str, str] = {}
     for number, finding in enumerate(FINDINGS):
         if finding.verdict is Verdict.CRASH:
             continue  # these look at themselves from another process
         for subject in (f"own+fault:{finding.fault}", "own"):
-            for form, text in enumerate(texts(request(finding, subject=subject))):
+            for form, text in enumerate(texts(request(finding, subject=subject))[:1 + (subject != "own")]):
                 # Behind a compile error nothing is known about which branches count.
                 assert text.count("\n") <= MAX_LINES + 5 * (finding.verdict is Verdict.COMPILE_ERROR), text
                 assert imported(text) <= ALLOWED, text
@@ -70,7 +70,7 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
     answers = run_all(tmp_path, written)
     wrong = {name: f"{answer}\n{written[name]}" for name, answer in answers.items() if answer != name[5:]}
     assert not wrong, "\n".join(f"{name}: {text}" for name, text in wrong.items())
-    assert len(answers) == len(written) >= 4 * (len(FINDINGS) - 2)
+    assert len(answers) == len(written) >= 3 * (len(FINDINGS) - 2)
 
 
 def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path) -> None:

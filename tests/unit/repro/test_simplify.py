@@ -11,15 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzz.repro.inline import drop_aliases, squeeze
 from fuzz.repro.simplify import (
     DropConversions,
     FoldArithmetic,
     bind,
     constant_node,
-    drop_aliases,
     evaluate,
     fold,
-    squeeze,
 )
 from fuzz.repro.source import Program, inline_expressions, inline_statements, propagate_constants
 
