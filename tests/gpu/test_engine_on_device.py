@@ -110,7 +110,8 @@ def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, t
 def test_reductions_are_deterministic_and_do_not_depend_on_options(pool: Pool, target: str, dtype: str) -> None:
     variants = tuple(LaunchOptions(num_warps=warps, num_stages=stages) for warps in (1, 2, 8) for stages in (1, 2))
     for cols in (1, 33, 512):
-        case = replace(reduction(target, Mixture(seed=5), rows=256, cols=cols, dtype=dtype), variants=variants, repeats=4)
+        case = reduction(target, Mixture(seed=5), rows=256, cols=cols, dtype=dtype)
+        case = replace(case, variants=variants, repeats=4)
         outcome = pool.execute(case, "own")
         assert (outcome.verdict, outcome.rows.judged) == (Verdict.AGREE, 256), outcome.reason
         assert outcome.launches >= 1 + 4 + len(variants)

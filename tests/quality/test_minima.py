@@ -310,7 +310,7 @@ def test_extrema_compared_in_fp32(helper: str, tmp_path: Path) -> None:
 def test_addition_mask_off_by_one(tmp_path: Path) -> None:
     entry = hunt("triton.vector_add", "mask_off_by_one", tmp_path)
     # With blocks of one there is no lane behind the array.
-    assert (entry.signature.kind, entry.signature.where) == ("out_of_bounds", "out")
+    assert (entry.signature.kind, entry.signature.where) == ("out_of_bounds", "memory")
     assert (entry.case.sizes, entry.case.params) == ({"rows": 1}, {"block": 2})
     assert values(entry.case) == expected(entry.case, {"a": (0,), "b": (0,)})
     is_plain(entry)
@@ -327,7 +327,7 @@ def test_addition_tail_dropped(tmp_path: Path) -> None:
 def test_addition_overlapping_programs(tmp_path: Path) -> None:
     entry = hunt("triton.vector_add", "overlapping_programs", tmp_path)
     # Half a block of one is zero: every program writes element 0.
-    assert entry.signature.kind == "unwritten"
+    assert entry.signature.kind == "written_twice"
     assert (entry.case.sizes, entry.case.params) == ({"rows": 2}, {"block": 1})
     assert values(entry.case) == expected(entry.case, {"a": (0, 0), "b": (0, 0)})
     is_plain(entry)
