@@ -15,7 +15,6 @@ from pathlib import Path
 from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from fuzz.campaign.shard import close_pools, run_shard
 from fuzz.campaign.store import ShardStore, read_counts
-from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Environment, decode, pretty_json
 from fuzz.workers.zygote import die_with_parent
@@ -226,14 +225,6 @@ class Campaign:
             database.commit()
             database.execute("detach shard")
         database.close()
-
-
-def admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
-    """Put the campaign's findings into the corpus (faults planted on purpose stay out)."""
-    for entry in campaign.findings():
-        if "+fault:" not in entry.signature.subject:
-            corpus.admit(entry)
-    return summary
 
 
 def campaign_id(options: CampaignOptions) -> str:

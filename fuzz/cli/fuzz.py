@@ -83,13 +83,12 @@ def fuzz(
     with LiveProgress(campaign.plan) as progress:
         summary = campaign.run(progress.watch)
     summary = msgspec.structs.replace(summary, stopped_failing=known.stopped)
-    new = _admit(campaign, summary, store)
-    summary = msgspec.structs.replace(summary, new_findings=new)
+    summary = _admit(campaign, summary, store)
     record = _write(campaign, summary, reports)
     if as_json:
         print(json.dumps(_json(summary, record)))
     else:
-        render_summary(summary, campaign.findings(), record)
+        render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
     if summary.interrupted:
         _note(f"interrupted; continue with: tridiff fuzz --resume --id {summary.id}")
     raise typer.Exit(summary.exit_status)
@@ -112,14 +111,17 @@ def _default_workers(backends: tuple[str, ...], devices: tuple[int, ...]) -> int
     return min(cores, 16 * len(devices)) if "cuda" in backends else cores
 
 
-def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> tuple[str, ...]:
-    """Store findings; faults planted on purpose stay out of the corpus but still count as found."""
-    found = []
+def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
+    """Store findings and say which are new. One whose signature the corpus has, from another backend or version,
+    is known: its entry gains what was seen here. Faults planted on purpose stay out of the corpus."""
+    new: list[str] = []
+    known = set(summary.known_findings)
     for entry in campaign.findings():
-        found.append(entry.id)
-        if "+fault:" not in entry.signature.subject:
-            corpus.admit(entry)
-    return tuple(found)
+        if "+fault:" in entry.signature.subject or corpus.admit(entry).status == "new":
+            new.append(entry.id)
+        else:
+            known.add(entry.signature.key)
+    return msgspec.structs.replace(summary, new_findings=tuple(new), known_findings=tuple(sorted(known)))
 
 
 def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
