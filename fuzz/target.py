@@ -92,5 +92,3 @@ class Target:
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
     interpreter_elements: int = 1 << 12
     """Elements of one array that the interpreter manages in a fraction of a second."""
-    ir_ops: tuple[str, ...] = ()
-    """Operations that must appear in the compiled TTGIR; a declared one that does not is an error."""

@@ -26,11 +26,10 @@ def resolve(path: str) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class LaunchReport:
     """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler
-    recorded them (empty in the interpreter). ttgir: text for the IR ledger, only when asked for."""
+    recorded them (empty in the interpreter)."""
 
     compiled: int = 0
     readback: dict[str, int | bool] | None = None
-    ttgir: str = ""
 
 
 class Runner(Protocol):

@@ -8,7 +8,6 @@ result of such a ramp is an address, whose loads the compiler merges where it be
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import msgspec
 from hypothesis import strategies as st
 
 from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout
@@ -228,15 +227,3 @@ TARGETS = (
             subjects={"own": "kernels.helpers.integer:remainder_integer",
                       "inductor": f"{_UPSTREAM}:remainder_integer"}),
 )
-
-
-def with_ramp(case: Case, *, start: int, divisor: int) -> Case:
-    """The ramp case with another start and divisor; used by the explicit minimiser's tests."""
-    arrays = []
-    for spec in case.arrays:
-        if spec.name == "a":
-            spec = msgspec.structs.replace(spec, content=Content(base=Iota(start=start, step=0, per_row=1)))
-        elif spec.name == "b":
-            spec = msgspec.structs.replace(spec, content=Content(base=Constant(value=str(divisor))))
-        arrays.append(spec)
-    return msgspec.structs.replace(case, arrays=tuple(arrays))
