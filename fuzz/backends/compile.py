@@ -91,7 +91,7 @@ class CompileRunner:
         source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
         compiled = triton.compile(source, target=self._target, options=built)
         readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
-        return LaunchReport(compiled=1, readback=readback)
+        return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")))
 
     def synchronise(self) -> None:
         return None

@@ -26,10 +26,11 @@ def resolve(path: str) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class LaunchReport:
     """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler
-    recorded them (empty in the interpreter)."""
+    recorded them (empty in the interpreter). ttgir: text for the IR ledger, only when asked for."""
 
     compiled: int = 0
     readback: dict[str, int | bool] | None = None
+    ttgir: str = ""
 
 
 class Runner(Protocol):

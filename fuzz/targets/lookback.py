@@ -61,7 +61,8 @@ def _valid(case: Case) -> bool:
     if values.dtype != value or case.params.get("combine") not in _combines(value) or scratch.content is None:
         return False
     base = scratch.content.base
-    zero = isinstance(base, Constant) and base.value == "0" or isinstance(base, Explicit) and set(base.values) == {"0"}
+    zero = isinstance(base, Constant | Explicit) and set(
+        base.values if isinstance(base, Explicit) else (base.value,)) == {"0"}
     return zero and not scratch.content.overrides and case.sizes.get("slots", 3) == 3 and scratch.layout.step == 1
 
 
