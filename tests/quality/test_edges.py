@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from fuzz.content.place import place
 from fuzz.records import ArraySpec, Case, Constant, Content, Iota, LaunchOptions, Layout, Put, Small
 from fuzz.strategies import (
+    Ramp,
     contents,
     dtypes,
     int_divisors,
@@ -261,17 +263,24 @@ def operands(case: Case) -> tuple[int, int, int]:
     return a.base.start, a.base.start + case.sizes["rows"] - 1, int(b.base.value)
 
 
-def test_both_forms_of_division_come_up() -> None:
-    assert 150 < len(ramps()) < 850
+@cache
+def signed_ramps() -> tuple[Ramp, ...]:
+    return tuple(draws(integer_ramps(dtype="i32", maximum=1 << 12)))
+
+
+def test_every_form_of_division_comes_up() -> None:
+    forms = Counter(case.params["form"] for case in division_cases())
+    assert set(forms) >= {"blocks", "ramp"} and min(forms.values()) > 100
 
 
 @pytest.mark.parametrize("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
 def test_ramps_that_cross_zero_with_every_kind_of_divisor(kind: str) -> None:
     """The input of Triton issue 7749: contiguous, negative, a power of two that divides the block."""
-    hits = [c for c in ramps() if c.params["divisor_kind"] == kind
-            and c.array("a").dtype[0] == "i" and operands(c)[0] < 0 <= operands(c)[1]
-            and operands(c)[2] > 1 and operands(c)[2] & (operands(c)[2] - 1) == 0]
-    assert hits
+    hits = [ramp for ramp in signed_ramps()
+            if ramp.divisor_kind == kind and ramp.start < 0 < ramp.start + ramp.count
+            and ramp.divisor > 1 and ramp.divisor & (ramp.divisor - 1) == 0]
+    assert {ramp.start_kind for ramp in hits} == {"constexpr", "run_time"}
+    assert any(ramp.block % ramp.divisor == 0 for ramp in hits)
 
 
 def test_ramps_start_at_constants_and_at_run_time_values() -> None:
@@ -289,7 +298,7 @@ def test_wholly_negative_ramps_and_negative_divisors() -> None:
 @pytest.mark.parametrize("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
 def test_divisors_that_a_launch_specialises_and_those_it_does_not(kind: str) -> None:
     """1 becomes a constant, a multiple of 16 carries a hint, anything else neither (jit.md §2.2)."""
-    found = {ramp.divisor for ramp in draws(integer_ramps(dtype="i32", maximum=1 << 12)) if ramp.divisor_kind == kind}
+    found = {ramp.divisor for ramp in signed_ramps() if ramp.divisor_kind == kind}
     assert {1, 16, 2} <= found and min(found) < 0 and len(found) > 15
 
 
