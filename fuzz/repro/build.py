@@ -149,7 +149,7 @@ def _write(request: Request, buffers: Mapping[str, Buffer], call: _Call, expecte
                 FoldArithmetic().visit(DropConversions().visit(node))
                 drop_aliases(node)
             if squeezed:
-                squeeze(node, width=WIDTH)
+                squeeze(node, width=WIDTH, functions=program.functions)
         if squeezed:
             inline_expressions(program)
         _drop_parameters(program)

@@ -1,14 +1,42 @@
 """Putting functions in place of their calls, and variables in place of their names, in the trees of jit functions.
 
-As in `fuzz.repro.simplify`, the meaning stays; nothing here imports Triton. Device functions have no side effects but
-their stores, which stay in order, so an expression may move to where it is used.
+As in `fuzz.repro.simplify`, the meaning stays; nothing here imports Triton. An expression may move to where it is used,
+unless it would pass a store, an atomic operation or an assertion on the way.
 """
 
 import ast
 import copy
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 
 from fuzz.repro.simplify import Substitute, assign, assigned, loaded, parameters
+
+_ACTS = re.compile(r"(^|[._])(store|atomic_\w+|inline_asm\w*|device_assert|device_print|debug_barrier|barrier)$")
+_READS = re.compile(r"(^|[._])load\w*$")
+
+
+def _calls(node: ast.AST) -> list[str]:
+    return [ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
+
+
+def acting_functions(functions: Mapping[str, ast.FunctionDef]) -> frozenset[str]:
+    """Functions that do more than compute, themselves or through others."""
+    acting: set[str] = set()
+    while True:
+        more = {name for name, node in functions.items() if name not in acting and _acts(node, acting)}
+        if not more:
+            return frozenset(acting)
+        acting |= more
+
+
+def _acts(node: ast.AST, acting: Collection[str]) -> bool:
+    """Whether evaluating the node changes anything, so that its place matters."""
+    return any(_ACTS.search(name) or name in acting for name in _calls(node))
+
+
+def _pure(node: ast.AST, acting: Collection[str], functions: Collection[str]) -> bool:
+    """Whether the node neither changes nor reads memory. A call of one of `functions` may read."""
+    return not _acts(node, acting) and not any(_READS.search(name) or name in functions for name in _calls(node))
 
 
 def expression_of(function: ast.FunctionDef) -> ast.expr | None:
@@ -52,8 +80,11 @@ class InlineExpressions(ast.NodeTransformer):
     """Put a function that only returns an expression in place of its calls, where no argument is evaluated twice
     and no name changes its meaning."""
 
-    def __init__(self, callees: Mapping[str, ast.FunctionDef], caller: ast.FunctionDef) -> None:
+    def __init__(self, callees: Mapping[str, ast.FunctionDef], caller: ast.FunctionDef,
+                 functions: Mapping[str, ast.FunctionDef]) -> None:
         self._callees = callees
+        self._functions = functions
+        self._acting = acting_functions(functions)
         self._locals = assigned(caller.body) | set(parameters(caller))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -67,6 +98,9 @@ class InlineExpressions(ast.NodeTransformer):
         if any(names.count(name) > 1 and not _cheap(argument) for name, argument in given.items()):
             return node
         if (set(names) - set(given)) & self._locals:
+            return node
+        moving = any(_acts(one, self._acting) for one in (value, *given.values()))
+        if moving and not all(_pure(one, self._acting, self._functions) for one in given.values()):
             return node
         result = Substitute(given).visit(copy.deepcopy(value))
         assert isinstance(result, ast.expr)
@@ -84,17 +118,19 @@ def _straight(function: ast.FunctionDef) -> bool:
 
 def inline_statement(
     statement: ast.stmt, callee: ast.FunctionDef, *, taken: Collection[str], reserved: Collection[str],
-    dead: Collection[str],
+    dead: Collection[str], functions: Mapping[str, ast.FunctionDef],
 ) -> list[ast.stmt] | None:
     """The callee's statements in place of `targets = callee(...)`, `return callee(...)` or a bare call; None if that
     cannot be done. taken: variables of the caller, which the callee's variables and globals must not meet.
     reserved: names of functions and modules, which its variables must not meet either. dead: variables of the
-    caller that nothing behind the statement reads, so that the callee may assign them."""
+    caller that nothing behind the statement reads, so that the callee may assign them. functions: the whole program."""
     call = getattr(statement, "value", None)
     given = _arguments(call, callee) if isinstance(call, ast.Call) else None
     if given is None or not _straight(callee) or not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
         return None
     own = assigned(callee.body)
+    acting = acting_functions(functions)
+    acts = any(_acts(one, acting) for one in (callee, *given.values()))
     if (set(loaded(callee)) - own - set(given)) & set(taken):
         return None
     renamed = _returned_as(statement, callee, given, own, taken)
@@ -112,10 +148,12 @@ def inline_statement(
     for name, argument in given.items():
         if name in own:
             before.append(assign(ast.Name(renamed[name], ast.Store()), argument))
-        elif _simple(argument) or loaded(callee).count(name) <= 1:
+        elif _simple(argument) or (loaded(callee).count(name) <= 1 and (
+                _pure(argument, acting, functions) or (not acts and loaded(callee).count(name) == 1))):
             values[name] = argument
         else:
-            fresh = _fresh(name, (*taken, *reserved, *renamed.values()))
+            used = (*taken, *reserved, *renamed.values(), *(set(given) - {name}))
+            fresh = _fresh(name, used) if name in used else name
             before.append(assign(ast.Name(fresh, ast.Store()), argument))
             values[name] = ast.Name(fresh, ast.Load())
     body = [Substitute(values, renamed).visit(copy.deepcopy(one)) for one in callee.body]
@@ -185,9 +223,18 @@ def drop_aliases(function: ast.FunctionDef) -> None:
             return
 
 
-def squeeze(function: ast.FunctionDef, *, width: int) -> None:
+def squeeze(function: ast.FunctionDef, *, width: int, functions: Mapping[str, ast.FunctionDef]) -> None:
     """Put a variable that is assigned once and read once, in the very next statement, in place of its name there,
-    and make `x = a; x = f(x)` one statement, while the line stays within `width` columns."""
+    and make `x = a; x = f(x)` one statement, while the line stays within `width` columns. functions: all of the
+    program."""
+    acting = acting_functions(functions)
+
+    def movable(value: ast.expr, behind: ast.stmt) -> bool:
+        last = behind.value if isinstance(behind, ast.Expr) and isinstance(behind.value, ast.Call) else None
+        # What a bare call does, it does after its arguments are known.
+        parts = (*last.args, *(one.value for one in last.keywords)) if last is not None else (behind,)
+        return _pure(value, acting, functions) or not any(_acts(one, acting) for one in (value, *parts))
+
     for _ in range(2):  # a chain made one statement leaves a variable that is assigned once
         names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
         stores = [node.id for node in names if isinstance(node.ctx, ast.Store)]
@@ -196,12 +243,13 @@ def squeeze(function: ast.FunctionDef, *, width: int) -> None:
         todo: list[tuple[list[ast.stmt], int]] = [(function.body, 4)]
         while todo:
             body, indent = todo.pop()
-            _squeeze_body(body, single, width - indent)
+            _squeeze_body(body, single, width - indent, movable)
             todo += [(inner, indent + 4) for one in body if isinstance(one, ast.If | ast.While | ast.For)
                      for inner in (one.body, one.orelse) if inner]
 
 
-def _squeeze_body(body: list[ast.stmt], single: Collection[str], width: int) -> None:
+def _squeeze_body(body: list[ast.stmt], single: Collection[str], width: int,
+                  movable: Callable[[ast.expr, ast.stmt], bool]) -> None:
     number = 0
     while number + 1 < len(body):
         match body[number], body[number + 1]:
@@ -209,7 +257,7 @@ def _squeeze_body(body: list[ast.stmt], single: Collection[str], width: int) -> 
                     ast.Assign() | ast.Return() | ast.Expr()) as behind if (
                         loaded(behind).count(name) == 1 and (name in single or _reassigns(behind, name))):
                 changed = Substitute({name: value}).visit(copy.deepcopy(behind))
-                if len(ast.unparse(changed)) <= width:
+                if movable(value, behind) and len(ast.unparse(changed)) <= width:
                     body[number:number + 2] = [changed]
                     number = max(number - 1, 0)
                     continue

@@ -237,7 +237,7 @@ def inline_expressions(program: Program) -> None:
     callees = {name: node for name, node in program.functions.items() if expression_of(node) is not None}
     for node in program.functions.values():
         others = {name: callee for name, callee in callees.items() if callee is not node}
-        InlineExpressions(others, node).visit(node)
+        InlineExpressions(others, node, program.functions).visit(node)
     _drop_unused(program)
 
 
@@ -268,7 +268,7 @@ def _inline_one(functions: dict[str, ast.FunctionDef], allowed: set[str]) -> boo
                 continue
             behind = {one for later in caller.body[number + 1:] for one in loaded(later)}
             body = inline_statement(statement, functions[name], taken=local, dead=local - behind,
-                                    reserved=(*functions, *_STANDARD))
+                                    reserved=(*functions, *_STANDARD), functions=functions)
             if body is not None:
                 caller.body[number:number + 1] = body
                 if once:
