@@ -44,8 +44,8 @@ def philox4x32(
     *,
     rounds: int = ROUNDS,
 ) -> Quad:
-    """Four uint32 words per counter. seed: key modulo 2^64, or an array of keys that broadcasts. c0..c3: integers of one broadcast shape, modulo
-    2^32.
+    """Four uint32 words per counter. seed: key modulo 2^64, or an array of keys that
+    broadcasts. c0..c3: integers of one broadcast shape, modulo 2^32.
     """
     x0, x1, x2, x3 = np.broadcast_arrays(*(_words(c) for c in (c0, c1, c2, c3)))
     k0, k1 = seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF

@@ -38,6 +38,7 @@ __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
     "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
-    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict", "canonical_json", "decode", "digest",
+    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict",
+    "canonical_json", "decode", "digest",
     "encode", "pretty_json",
 ]

@@ -115,10 +115,11 @@ def int_divisors(*, dtype: str) -> st.SearchStrategy[Content]:
     if info.kind == "int":
         near |= {-n for n in near} | {int(info.min)}
     usable = tuple(str(n) for n in sorted(near, key=lambda n: (abs(n), n < 0)) if n != 0 and info.min <= n <= info.max)
+    chosen = usable[:40] + usable[40:][-24:]
     bases = st.one_of(
         st.builds(lambda seed: Content(base=Small(seed=seed, low=-9, high=9)), _SEEDS),
-        st.builds(lambda seed: Content(base=Constant(value="1"),
-                                       overrides=(Sprinkle(values=usable[:40] + usable[40:][-24:], seed=seed, per_mille=1000),)), _SEEDS),
+        st.builds(lambda seed: Content(base=Constant(value="1"), overrides=(
+            Sprinkle(values=chosen, seed=seed, per_mille=1000),)), _SEEDS),
         st.builds(lambda seed: Content(base=Mixture(seed=seed)), _SEEDS),
         st.builds(lambda value: Content(base=Constant(value=value)), st.sampled_from(usable)),
     )

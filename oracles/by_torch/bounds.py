@@ -59,7 +59,7 @@ def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim:
     A merge computes m1 + (m2 - m1) * r: its error is that of the larger mean, however little that one weighs.
     """
     acc = name_of_tensor(mean)
-    centre, spread, count = welford.welford(mean, m2, weight, dim)
+    _, spread, count = welford.welford(mean, m2, weight, dim)
     counted = (weight != 0) & torch.isfinite(mean)
     largest = torch.where(counted, to_float64(mean), 0.0).abs().amax(dim)
     of_mean = tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc)
