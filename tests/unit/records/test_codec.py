@@ -281,8 +281,8 @@ def test_a_plain_case_passes() -> None:
     (with_array(name="b"), "case names an array twice; give every array its own name"),
     (with_array(content=None, layout=Layout(broadcast=("rows",))),
      "output a: stride 0 makes elements overlap; remove broadcast from its layout"),
-    (replace(addition(), schema=SCHEMA + 1), f"case has schema {SCHEMA + 1}, this tridiff reads {SCHEMA}; rewrite it with "
-     "a newer tridiff"),
+    (replace(addition(), schema=SCHEMA + 1),
+     f"case has schema {SCHEMA + 1}, this tridiff reads {SCHEMA}; rewrite it with a newer tridiff"),
 ])
 def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(case: Case, message: str) -> None:
     tracemalloc.start()
