@@ -65,7 +65,7 @@ def signed(pattern: int, width: int) -> int:
 def storage_dtype(dtype: str) -> str:
     """The torch type, as source text, in which an array of `dtype` is written down; i1 lies in memory as int8."""
     info = dtype_info(dtype)
-    if info.is_float and info.bits > 8:
+    if dtype == "u8" or info.is_float and info.bits > 8:
         return str(torch_dtype(dtype))
     return str(_SIGNED[info.storage_bits])
 
@@ -93,7 +93,7 @@ def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> s
         if len(found) > LISTED and len(set(found)) == 1:
             return f"torch.full({shape}, {tokens[0]}, dtype={torch_dtype(dtype)}{device})"
         return f"torch.tensor({_nested(tokens, shape)}, dtype={torch_dtype(dtype)}{device})"
-    numbers = [signed(one, info.storage_bits) for one in found]
+    numbers = found if dtype == "u8" else [signed(one, info.storage_bits) for one in found]
     kind_name = storage_dtype(dtype)
     step = _progression(numbers)
     if step == 0:
