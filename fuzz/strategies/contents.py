@@ -75,6 +75,7 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     recipes: tuple[str, ...] = ("small", "special", "bits", "finite", "ramp", "constant", "ties")
     if not nan and info.is_float:
         recipes = ("small", "finite", "ramp")
+    constants = (*_edges(dtype), "nan") if nan and info.is_float else _edges(dtype)
     mixture = st.builds(Mixture, seed=_SEEDS, recipes=st.just(recipes))
     plain = _edges(dtype) if nan or not info.is_float else ("0.0", "-0.0")
     bases: list[st.SearchStrategy[object]] = [
