@@ -108,7 +108,11 @@ class Executor:
         """
         case.check()
         target = find(case.target)
-        if not target.valid(case):
+        try:
+            accepted = target.valid(case)
+        except (KeyError, AttributeError, TypeError, ValueError):
+            accepted = False  # a stranger's case may lack the very arrays that the check looks at
+        if not accepted:
             raise TridiffError(f"{case.target} does not accept this case", fix="draw it with `tridiff fuzz`")
         subject = parse_subject(subject_name, target)
         if self._kind == "interpreter":
