@@ -65,7 +65,7 @@ def signed(pattern: int, width: int) -> int:
 def storage_dtype(dtype: str) -> str:
     """The torch type, as source text, in which an array of `dtype` is written down; i1 lies in memory as int8."""
     info = dtype_info(dtype)
-    if dtype == "u8" or info.is_float and info.bits > 8:
+    if dtype == "u8" or (info.is_float and info.bits > 8):
         return str(torch_dtype(dtype))
     return str(_SIGNED[info.storage_bits])
 

@@ -75,9 +75,10 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     recipes: tuple[str, ...] = ("small", "special", "bits", "finite", "ramp", "constant", "ties")
     if not nan and info.is_float:
         recipes = ("small", "finite", "ramp")
-    constants = (*_edges(dtype), "nan") if nan and info.is_float else _edges(dtype)
     mixture = st.builds(Mixture, seed=_SEEDS, recipes=st.just(recipes))
     plain = _edges(dtype) if nan or not info.is_float else ("0.0", "-0.0")
+    if nan and info.is_float:
+        plain = (*plain, "nan")
     bases: list[st.SearchStrategy[object]] = [
         st.builds(Small, seed=_SEEDS), mixture, st.builds(Constant, value=st.sampled_from(plain)),
         mixture, st.builds(Iota, start=st.integers(-300, 300), step=st.sampled_from((1, -1, 0, 2))),
