@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case, Explicit, Iota, Permutation
+from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Permutation
 from fuzz.strategies import (
     contents,
     dtypes,
@@ -35,6 +35,17 @@ def _block(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
+def _values(dtype: str, *, whole_rows: bool) -> st.SearchStrategy[Content]:
+    """Any content; for reductions with an index a quarter of it rows of one value, NaN and infinities among them: the
+    whole row is then a tie."""
+    if not whole_rows:
+        return contents(dtype=dtype)
+    info = dtype_info(dtype)
+    values = ("0.0", "nan", "inf", "-inf") if info.is_float else (str(int(info.max)), str(int(info.min)))
+    tied = st.builds(Content, base=st.builds(Constant, value=st.sampled_from(values)))
+    return st.one_of(contents(dtype=dtype), contents(dtype=dtype), contents(dtype=dtype), tied)
+
+
 @st.composite
 def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
@@ -46,7 +57,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     arrays: list[ArraySpec] = []
     for name in values:
         arrays.append(ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                                content=draw(contents(dtype=dtype))))
+                                content=draw(_values(dtype, whole_rows=reduces and indexed))))
         if indexed:
             label = "index" if reduces else f"{name}_index"
             content = draw(index_contents(distinct=reduces))
