@@ -36,7 +36,7 @@ from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import torch_dtype
 from oracles.special_values import special_bits
 
-_INT_VIEW = {8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
+INT_VIEW = {8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 
 
 def _shifted(x: torch.Tensor, amount: int) -> torch.Tensor:
@@ -73,7 +73,7 @@ def _integers(values: torch.Tensor, dtype: str) -> torch.Tensor:
     if info.bits < 32:
         floats = floats.to(torch.float32)
     narrowed = floats.to(torch_dtype(dtype))
-    return narrowed.view(_INT_VIEW[info.bits]).to(torch.int64)
+    return narrowed.view(INT_VIEW[info.bits]).to(torch.int64)
 
 
 class _Grid:
@@ -268,7 +268,7 @@ def content_patterns(
     values = grid.full(values)
     if spec.dtype == "i1":
         values = values & 1
-    narrow = _INT_VIEW[dtype_info(spec.dtype).storage_bits]
+    narrow = INT_VIEW[dtype_info(spec.dtype).storage_bits]
     if narrow is torch.uint8:
         values = values & 0xFF
     return values.to(narrow).reshape(grid.shape)

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 import torch
 
 from fuzz.content.counter import ROW, signed
-from fuzz.content.generate import patterns
+from fuzz.content.generate import INT_VIEW, patterns
 from fuzz.records import ArraySpec
 from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import torch_dtype
 
 GUARD = 256
 """Elements on either side of an array; a multiple of every vector width."""
-
-_INT_VIEW = {8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 
 
 def poison_pattern(dtype: str, *, second: bool = False) -> int:
@@ -115,7 +113,7 @@ def place(
     spec: ArraySpec, sizes: dict[str, int], *, device: torch.device, second_poison: bool = False
 ) -> Buffer:
     """Allocate, poison and fill one array. The caller has checked the case (`Case.check`)."""
-    width = _INT_VIEW[dtype_info(spec.dtype).storage_bits]
+    width = INT_VIEW[dtype_info(spec.dtype).storage_bits]
     pattern = poison_pattern(spec.dtype, second=second_poison)
     fill = pattern if width is torch.uint8 else signed_width(pattern, dtype_info(spec.dtype).storage_bits)
     shape, strides = spec.shape(sizes), spec.strides(sizes)
@@ -144,6 +142,6 @@ def checksum(values: torch.Tensor) -> int:
     flat = values.contiguous().reshape(-1)
     if flat.dtype == torch.bool:
         flat = flat.view(torch.uint8)
-    integers = flat.view(_INT_VIEW[flat.element_size() * 8]).to(torch.int64)
+    integers = flat.view(INT_VIEW[flat.element_size() * 8]).to(torch.int64)
     weights = torch.arange(1, integers.numel() + 1, dtype=torch.int64, device=flat.device) * signed(ROW)
     return int((integers * (weights | 1)).sum()) & ((1 << 64) - 1)
