@@ -1,0 +1,46 @@
+"""From the source text of a generated kernel to a module that Triton, tracebacks and `inspect` can read.
+
+Nothing is written to disk: the text is registered with `linecache`, which is where `inspect` looks for the
+source of a jit function. A worker that lives through a night of generated kernels must not grow, so only the
+latest modules are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import types
+from collections import OrderedDict
+
+KEPT = 64
+"""Modules kept; the least recently used one goes first. A module in use elsewhere lives on, without source."""
+
+_modules: OrderedDict[str, types.ModuleType] = OrderedDict()
+
+
+def load(source: str, *, name: str) -> types.ModuleType:
+    """The module that `source` defines; equal text under an equal name is executed once.
+
+    name: an identifier that says what was generated; it shows in tracebacks and in line information. The text is
+    code of this project's own generators, never text from a corpus file. Raises whatever executing it raises.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is not an identifier; name the generated module like a Python module")
+    digest = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
+    filename = f"<generated {name} {digest}>"
+    if filename in _modules:
+        _modules.move_to_end(filename)
+        return _modules[filename]
+    module = types.ModuleType(f"generated.{name}_{digest}")
+    module.__file__ = filename
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    try:
+        exec(compile(source, filename, "exec"), module.__dict__)
+    except BaseException:
+        del linecache.cache[filename]
+        raise
+    _modules[filename] = module
+    while len(_modules) > KEPT:
+        oldest, _ = _modules.popitem(last=False)
+        linecache.cache.pop(oldest, None)
+    return module

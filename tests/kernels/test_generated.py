@@ -1,0 +1,61 @@
+"""Generated kernels: text becomes a module whose jit functions compile and show their source."""
+
+import inspect
+
+import pytest
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from kernels import generated
+
+SOURCE = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(value):
+    return value + value
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, double(tl.load(x_ptr + offsets)))
+"""
+
+
+def test_a_generated_kernel_compiles_and_shows_its_source() -> None:
+    module = generated.load(SOURCE, name="doubling")
+    compiled = triton.compile(
+        ASTSource(module.kernel, {"x_ptr": "*fp32", "out_ptr": "*fp32", "BLOCK": "constexpr"}, constexprs={"BLOCK": 64}),
+        target=GPUTarget("cuda", 90, 32))
+    assert "add.f32" in compiled.asm["ptx"] or "add.rn.f32" in compiled.asm["ptx"]
+    assert "def kernel(x_ptr" in inspect.getsource(module.kernel.fn)
+
+
+def test_equal_text_is_executed_once_and_other_text_is_not_confused_with_it() -> None:
+    first = generated.load(SOURCE, name="doubling")
+    other = generated.load(SOURCE.replace("value + value", "value * 3"), name="doubling")
+    assert generated.load(SOURCE, name="doubling") is first
+    assert "value * 3" in inspect.getsource(other.double.fn) and "value + value" in inspect.getsource(first.double.fn)
+
+
+def test_a_name_that_is_no_identifier_is_refused() -> None:
+    with pytest.raises(ValueError, match="not an identifier"):
+        generated.load(SOURCE, name="../x")
+
+
+def test_broken_text_raises_and_leaves_nothing_behind() -> None:
+    with pytest.raises(SyntaxError):
+        generated.load("def kernel(:\n", name="broken")
+    with pytest.raises(SyntaxError):
+        generated.load("def kernel(:\n", name="broken")
+
+
+def test_old_modules_are_dropped() -> None:
+    first = generated.load("x = 0\n", name="many")
+    for number in range(1, generated.KEPT + 1):
+        generated.load(f"x = {number}\n", name="many")
+    assert generated.load("x = 0\n", name="many") is not first
