@@ -11,7 +11,9 @@ from typing import Any
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.experimental.gluon._runtime import GluonASTSource
 
+from fuzz.backends.ir_file import ir_file
 from fuzz.backends.launch import LaunchReport
 from fuzz.records import LaunchOptions
 
@@ -83,12 +85,21 @@ class CompileRunner:
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
         given = specialise(kernel, arguments)
+        language = GluonASTSource if kernel.is_gluon() else ASTSource
+        return self._compile(
+            language(kernel, given.signature, constexprs=given.constants, attrs=given.attributes), options)
+
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
+               options: LaunchOptions) -> LaunchReport:
+        with ir_file(text) as path:
+            return self._compile(path, options)
+
+    def _compile(self, source: Any, options: LaunchOptions) -> LaunchReport:
         built: dict[str, Any] = {"num_warps": options.num_warps, "num_stages": options.num_stages,
                                  "num_ctas": options.num_ctas, "enable_fp_fusion": options.enable_fp_fusion,
                                  "debug": options.debug}
         if self._target.backend == "cuda":
             built["launch_cooperative_grid"] = options.launch_cooperative_grid
-        source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
         compiled = triton.compile(source, target=self._target, options=built)
         readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")))

@@ -1,5 +1,6 @@
 """Backend `cuda`: compile just in time and launch on the GPU."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -7,10 +8,14 @@ import torch
 import triton
 from triton.runtime.jit import JITFunction
 
+from fuzz.backends.ir_file import ir_file
 from fuzz.backends.launch import LaunchReport
 from fuzz.records import LaunchOptions
 
 READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
+
+TEXTS_KEPT = 16
+"""Compiled TTGIR texts kept for further launches of the same case."""
 
 
 class CudaRunner:
@@ -24,6 +29,7 @@ class CudaRunner:
 
     def __init__(self, on_stage: Callable[[str], None] = lambda name: None) -> None:
         self._built = 0
+        self._texts: OrderedDict[tuple[str, LaunchOptions], Any] = OrderedDict()
         self.on_stage = on_stage
         triton.knobs.compilation.listener = self._listen
         self._announce_compilation()
@@ -51,9 +57,31 @@ class CudaRunner:
             enable_fp_fusion=options.enable_fp_fusion, debug=options.debug,
             launch_cooperative_grid=options.launch_cooperative_grid,
         )
+        return self._report(compiled, before)
+
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
+               options: LaunchOptions) -> LaunchReport:
+        before = self._built
+        compiled = self._texts.get((text, options))
+        if compiled is None:
+            self.on_stage("compile")
+            target = triton.runtime.driver.active.get_current_target()
+            with ir_file(text) as path:
+                compiled = triton.compile(path, target=target, options={
+                    name: getattr(options, name) for name in READ_BACK})
+            self._texts[text, options] = compiled
+            while len(self._texts) > TEXTS_KEPT:
+                self._texts.popitem(last=False)
+        self.on_stage("launch")
+        compiled[grid](*arguments.values())
+        return self._report(compiled, before)
+
+    def _report(self, compiled: Any, before: int) -> LaunchReport:
         metadata = compiled.metadata
         readback = {name: getattr(metadata, name) for name in READ_BACK if hasattr(metadata, name)}
-        return LaunchReport(compiled=self._built - before, readback=readback)
+        built = self._built - before
+        return LaunchReport(compiled=built, readback=readback,
+                            ttgir=str(compiled.asm.get("ttgir", "")) if built else "")
 
     def synchronise(self) -> None:
         torch.cuda.synchronize()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fuzz.backends.launch import LaunchReport
+from fuzz.errors import TridiffError
 from fuzz.records import LaunchOptions
 
 
@@ -15,6 +16,11 @@ class InterpreterRunner:
             options: LaunchOptions) -> LaunchReport:
         kernel[grid](**arguments)
         return LaunchReport()
+
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
+               options: LaunchOptions) -> LaunchReport:
+        raise TridiffError("the interpreter runs Python kernels only, not TTGIR text",
+                           fix="choose the backend cuda or compile:sm_90")
 
     def synchronise(self) -> None:
         return None

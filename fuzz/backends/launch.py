@@ -26,7 +26,7 @@ def resolve(path: str) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class LaunchReport:
     """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler
-    recorded them (empty in the interpreter). ttgir: text for the IR ledger, only when asked for."""
+    recorded them (empty in the interpreter). ttgir: text for the IR ledger, where a kernel was newly built."""
 
     compiled: int = 0
     readback: dict[str, int | bool] | None = None
@@ -43,6 +43,12 @@ class Runner(Protocol):
         """Compile if needed, launch, return without waiting for the device."""
         ...
 
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
+               options: LaunchOptions) -> LaunchReport:
+        """As `run`, for a kernel given as TTGIR text; arguments in the order of its parameters. The number of
+        warps and blocks per cluster stands in the text and wins over the options."""
+        ...
+
     def synchronise(self) -> None:
         """Wait until every launch has finished; device errors surface here."""
         ...
@@ -52,12 +58,14 @@ class Launch:
     """One launch of one case: the arrays in place, the subject's helper, and the runner."""
 
     def __init__(self, *, case: Case, pointers: Mapping[str, Any], helper: Any, fault: str,
-                 options: LaunchOptions, runner: Runner, planted: str = "") -> None:
+                 options: LaunchOptions, runner: Runner, planted: str = "", schedule: int = 0) -> None:
         self.case = case
         self.helper = helper
         self.fault = fault
         self.planted = planted
         """Name of the planted fault; for faults of the caller, such as scratch that is not cleared."""
+        self.schedule = schedule
+        """0 for the case's main schedule, else the number of one that must give the same answer."""
         self.options = options
         self.reports: list[LaunchReport] = []
         self._pointers = pointers
@@ -108,3 +116,10 @@ class Launch:
             self.reports.append(LaunchReport())
             return
         self.reports.append(self._runner.run(kernel, grid, arguments, self.options))
+
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any]) -> None:
+        """Run a kernel given as TTGIR text; arguments in the order of its parameters, by whatever names."""
+        if 0 in grid:
+            self.reports.append(LaunchReport())
+            return
+        self.reports.append(self._runner.run_ir(text, grid, arguments, self.options))

@@ -50,6 +50,8 @@ class _Call:
     grid: tuple[int, int, int]
     arguments: dict[str, Any]
     options: LaunchOptions
+    text: str = ""
+    """TTGIR, where that is what was launched and not a jit function."""
 
 
 class _Recorder:
@@ -63,6 +65,11 @@ class _Recorder:
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
         self.calls.append(_Call(kernel, grid, arguments, options))
+        return LaunchReport()
+
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
+               options: LaunchOptions) -> LaunchReport:
+        self.calls.append(_Call(None, grid, arguments, options, text))
         return LaunchReport()
 
     def synchronise(self) -> None:
