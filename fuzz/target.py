@@ -4,7 +4,7 @@ A target file names its kernels and oracles by import path ("kernels.helpers.int
 because the process that draws cases must not import Triton; workers resolve the paths.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -38,7 +38,8 @@ class Reference:
     source: `numpy` and `torch` functions take and return arrays of that library (torch on the device of
     the subject), `exact` ones Python numbers; the exact one is asked only about rows in dispute.
     arguments: input arrays in the function's order; an entry `name=param` passes the case's param as the
-    keyword `name`. outputs: names of what is returned, in order.
+    keyword `name`, an entry `@case` the case itself (for references that interpret its program).
+    outputs: names of what is returned, in order.
     """
 
     source: Literal["numpy", "torch", "exact"]
@@ -70,10 +71,10 @@ class Target:
     """Whether every output element is written by exactly one lane; the interpreter counts."""
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
     """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
-    true where the contract defines the result."""
+    true where the contract defines the result: one mask for every output with rows, or a dict of masks by output."""
     bounds: Callable[[Case], tuple[Reference, ...]] = lambda case: ()
     """For outputs with a SUM rule: torch functions that derive the allowed errors (float64, one per element
-    of the output) from the inputs."""
+    of the output) from the inputs. An infinite bound leaves its element open."""
     canonical: Callable[[Case], Reference | None] = lambda case: None
     """Where the contract admits several answers: a torch function of outputs (and inputs) that puts every
     admissible one into the same form, which is then judged in place of its `outputs`."""
@@ -88,6 +89,15 @@ class Target:
     """A word that tells findings of one target apart (dtype kind, operator)."""
     simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Params the shrinker may change, each with its values from simplest on."""
+    schedules: Callable[[Case], int] = lambda case: 0
+    """Further launches of the same case in another way (`Launch.schedule` 1, 2, ...); each is judged like the main
+    one, and exact outputs must have its bits."""
+    reductions: Callable[[Case], Iterable[Case]] = lambda case: ()
+    """Simpler cases to try when shrinking, for cases that carry a program; each by one step, simplest first."""
+    size: Callable[[Case], tuple[int, ...]] = lambda case: ()
+    """What makes a program large, most important first; compared before everything else in `shrink.order`."""
+    cells: Callable[[Case], Iterable[str]] = lambda case: ()
+    """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32")."""
     dtypes: tuple[str, ...] = ()
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
     interpreter_elements: int = 1 << 12

@@ -58,11 +58,22 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Signature key to number of cases."""
     reasons: dict[str, int] = {}
     """Why cases were not checked."""
+    cells: dict[str, int] = {}
+    """Ledger cell to the number of judged cases that reached it."""
     environment: Environment = Environment()
     replacements: tuple[float, ...] = ()
     """Seconds from a worker's death to its replacement being ready."""
     stopped: bool = False
     error: str = ""
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a campaign reached, beside its summary. reached: backend, then target, then cell (of the cases and of the
+    IR of their kernels), with the number of judged cases."""
+
+    triton: str
+    reached: dict[str, dict[str, dict[str, int]]] = {}
+    schema: int = SCHEMA
 
 
 class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
+from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from fuzz.campaign.shard import close_pools, run_shard
 from fuzz.campaign.store import ShardStore, read_counts
 from fuzz.errors import TridiffError
@@ -202,6 +202,22 @@ class Campaign:
                             for (t, s, b), c in sorted(by_target.items())),
             new_findings=self._found(), known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
             errors=tuple(dict.fromkeys(errors)), seconds=round(seconds, 2), interrupted=interrupted)
+
+    def ledger(self, triton: str) -> Ledger:
+        """The cells that all shards reached."""
+        reached: dict[str, dict[str, dict[str, int]]] = {}
+        for spec in self.plan.shards:
+            path = self.state / f"shard-{spec.index:05}.sqlite"
+            if not path.exists():
+                continue
+            store = ShardStore(path)
+            result = store.result()
+            found = store.cells() or (result.cells if result else {})
+            store.close()
+            total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if found else {}
+            for cell, cases in found.items():
+                total[cell] = total.get(cell, 0) + cases
+        return Ledger(triton=triton, reached=reached)
 
     def merge(self, path: Path) -> None:
         """All outcomes of all shards in one SQLite file, with the plan and the environments."""

@@ -16,7 +16,7 @@ from fuzz.content.counter import finalise
 from fuzz.corpus.expected import torch_matters
 from fuzz.corpus.store import entry_id
 from fuzz.errors import TridiffError
-from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, pretty_json
+from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, Verdict, pretty_json
 from fuzz.shrink.explicit import minimise
 from fuzz.shrink.order import simplicity
 from fuzz.target import Limits, Target
@@ -126,7 +126,10 @@ class _Driver:
                 self.executed += phase == "fuzz"
                 return None
             raise
-        self.store.end(outcome, case, phase=phase, round_number=self.round)
+        reached: set[str] = set()
+        if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
+            reached = {*self.target.cells(case), *outcome.cells}
+        self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached))
         self.executed += phase == "fuzz"
         return outcome
 
@@ -266,6 +269,7 @@ class _Driver:
         return ShardResult(
             spec=self.spec, counts=self.store.counts(), findings=tuple(self.findings),
             known_seen=self.store.known_seen(frozenset(self.spec.known)), reasons=self.store.reasons(),
+            cells=self.store.cells(),
             environment=self.environment,
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
             stopped=self.stopped, error=error)

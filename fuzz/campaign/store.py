@@ -7,6 +7,7 @@ lies in `inflight`.
 
 import sqlite3
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,7 @@ create table if not exists outcomes (
     signature text not null, reason text not null, digest text not null, rows integer not null,
     launches integer not null, compiled integer not null, seconds real not null);
 create index if not exists by_signature on outcomes(signature) where signature != '';
+create table if not exists cells (cell text primary key, cases integer not null) without rowid;
 create table if not exists failing (number integer primary key, outcome text not null, description text not null);
 create table if not exists inflight (slot integer primary key, round integer, started real, description text);
 create table if not exists result (slot integer primary key, result text not null);
@@ -55,8 +57,9 @@ class ShardStore:
         self._write("insert or replace into inflight values (0, ?, ?, ?)",
                     (round_number, time.time(), canonical_json(case).decode()))
 
-    def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int) -> None:
-        """Record the outcome and clear the case in flight, together."""
+    def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int,
+            cells: Iterable[str] = ()) -> None:
+        """Record the outcome and the ledger cells it reached, and clear the case in flight, together."""
         self._number += 1
         signature = outcome.signature.key if outcome.signature else ""
         spent = outcome.seconds.materialise + outcome.seconds.launch + outcome.seconds.judge
@@ -66,6 +69,9 @@ class ShardStore:
                 self._number, round_number, phase, outcome.verdict.value, signature,
                 outcome.reason[:200] if outcome.verdict.value == "not_checked" else "", outcome.case_digest,
                 outcome.rows.judged, outcome.launches, outcome.compiled_kernels, spent))
+            for cell in cells:
+                self._db.execute("insert into cells values (?, 1) on conflict (cell) do update set cases = cases + 1",
+                                 (cell[:200],))
             if outcome.verdict.failed and phase == "fuzz" and self._failing_of(signature) < 20:
                 self._write("insert into failing values (?, ?, ?)", (
                     self._number, canonical_json(outcome).decode(), canonical_json(case).decode()))
@@ -116,6 +122,10 @@ class ShardStore:
         return {reason: int(n) for reason, n in self._db.execute(
             "select reason, count(*) from outcomes where verdict in ('not_checked', 'refused') and phase = 'fuzz' "
             "group by reason order by 2 desc limit 20")}
+
+    def cells(self) -> dict[str, int]:
+        """Ledger cells with the number of generated cases that reached each."""
+        return {cell: int(n) for cell, n in self._db.execute("select cell, cases from cells order by cell")}
 
     def finish(self, result: ShardResult) -> None:
         """Record that the shard used up its budget."""

@@ -129,6 +129,9 @@ def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "summary.json").write_text(pretty_json(summary))
+        ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
+        if ledger.reached:
+            (folder / "ledger.json").write_text(pretty_json(ledger))
         campaign.merge(folder / "outcomes.sqlite")
     except OSError as error:
         raise TridiffError(f"{folder} cannot be written ({error.strerror}); outcomes are safe in {campaign.state}",

@@ -4,11 +4,12 @@ import math
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from fuzz.errors import TridiffError
 from fuzz.records.codec import SCHEMA, digest
 from fuzz.records.content import Content
+from fuzz.records.program import Program
 
 MAX_ELEMENTS = 2**28
 """Most elements one array of a case may span in memory; more is refused before anything is allocated."""
@@ -99,6 +100,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Other options under which the outputs must have the same bits."""
     repeats: Annotated[int, Meta(ge=0, le=16)] = 0
     """Further launches that must give the same bits."""
+    program: Program | UnsetType = UNSET
+    """What a generated kernel computes, for targets that generate kernels; left out of the JSON otherwise."""
     schema: int = SCHEMA
 
     @property

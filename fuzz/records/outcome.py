@@ -106,4 +106,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     evidence: Evidence | None = None
     launches: int = 0
     compiled_kernels: int = 0
+    cells: tuple[str, ...] = ()
+    """Cells of the IR ledger found in the kernels that were compiled."""
     seconds: Seconds = Seconds()

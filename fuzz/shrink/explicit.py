@@ -312,6 +312,15 @@ def _shrink_settings(search: _Search) -> bool:
     return changed
 
 
+def _shrink_program(search: _Search) -> bool:
+    """Take the first of the target's own steps that keeps the failure, and start over from there."""
+    changed, progress = False, True
+    while progress and not search.exhausted:
+        progress = any(search.accept(candidate) for candidate in search.target.reductions(search.case))
+        changed |= progress
+    return changed
+
+
 def minimise(case: Case, outcome: Outcome, *, target: Target, run: Runner, inputs: Inputs, max_runs: int = 600,
              seconds: float = 60.0) -> Shrunk:
     """The simplest case with `outcome`'s signature that single steps reach within the budget.
@@ -323,12 +332,14 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Runner, input
         for row in outcome.failing_rows[:3]:
             if search.accept(cut_row(search.case, row)):
                 break
+    _shrink_program(search)
     _shrink_settings(search)
     _shrink_sizes(search)
     _written_out(search)
     progress = True
     while progress and not search.exhausted:
-        progress = _shrink_sizes(search)
+        progress = _shrink_program(search)
+        progress |= _shrink_sizes(search)
         progress |= _shrink_settings(search)
         progress |= _shrink_values(search)
         if not progress:

@@ -61,6 +61,7 @@ def simplicity(case: Case, target: Target) -> Simplicity:
     """Sort key; of two cases with one signature the smaller is kept."""
     values = [one for spec in case.arrays for one in values_of(spec)]
     return (
+        target.size(case),
         _elements(case),
         len(case.variants) + case.repeats,
         sum(_layout(spec.layout) for spec in case.arrays if spec.content is None or spec.layout != _PLAIN_LAYOUT),

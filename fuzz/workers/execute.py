@@ -188,22 +188,23 @@ class _Attempt:
             return unstable
         return self._judged(judged, buffers if self.want_inputs else None)
 
-    def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions) -> str:
+    def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions, schedule: int = 0) -> str:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
         if self.staging is None:
             pointers = {name: buffer.pointer for name, buffer in buffers.items()}
             if self.runner.backend == "interpreter":
-                return self._traced(buffers, pointers, helper, options)
-            return self._run(pointers, helper, options)
-        wrong = self._run(self.staging.upload(buffers), helper, options)
+                return self._traced(buffers, pointers, helper, options, schedule)
+            return self._run(pointers, helper, options, schedule)
+        wrong = self._run(self.staging.upload(buffers), helper, options, schedule)
         self.staging.download(buffers)
         self._lap("launch")
         return wrong
 
-    def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions) -> str:
+    def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions, schedule: int = 0) -> str:
         self.stage("compile" if kind(self.backend) == "compile" else "launch")
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
-                        planted=self.subject.name.partition("+fault:")[2], options=options, runner=self.runner)
+                        planted=self.subject.name.partition("+fault:")[2], options=options, runner=self.runner,
+                        schedule=schedule)
         try:
             if self.subject.process_fault:
                 sabotage.commit(self.subject.process_fault, self.runner, self.device)
@@ -220,7 +221,7 @@ class _Attempt:
         return ""
 
     def _traced(self, buffers: dict[str, Buffer], pointers: dict[str, Any], helper: Any,
-                options: LaunchOptions) -> str:
+                options: LaunchOptions, schedule: int) -> str:
         """Run interpreted with every access checked before it happens, and writes counted."""
         from fuzz.interpreter import buffers as traced
         from fuzz.interpreter.trace import recording
@@ -233,7 +234,7 @@ class _Attempt:
                 name=name, address=pointers[name].data_ptr(), element_bytes=size,
                 size_bytes=buffer.spec.span(self.case.sizes) * size, initialised=not buffer.is_output))
         with recording(watched) as trace:
-            wrong = self._run(pointers, helper, options)
+            wrong = self._run(pointers, helper, options, schedule)
         if self.target.writes_once and not self.subject.process_fault:
             for name, buffer in buffers.items():
                 if buffer.is_output and 0 not in buffer.shape:
@@ -251,9 +252,11 @@ class _Attempt:
             aligned = spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0
             return Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype, aligned=aligned)
 
-        wrong = self._run({spec.name: pointer(spec.name) for spec in self.case.arrays}, helper, options)
-        if wrong:
-            return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
+        pointers = {spec.name: pointer(spec.name) for spec in self.case.arrays}
+        for schedule in range(1 + self.target.schedules(self.case)):
+            wrong = self._run(pointers, helper, options, schedule)
+            if wrong:
+                return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
         if not any(report.compiled for report in self.reports):
             return self._outcome(Verdict.NOT_CHECKED, reason="nothing to compile: the launch grid is empty")
         return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
@@ -309,11 +312,13 @@ class _Attempt:
                 for name, buffer in buffers.items()}
 
     def _vary(self, buffers: dict[str, Buffer], helper: Any, judged: Judged) -> Outcome | None:
-        if self.runner.backend == "interpreter":
-            return None
-        for options in self.case.variants:
+        """Launch under the case's other options and in its other schedules."""
+        ways = [(options, 0, str(options)) for options in self.case.variants if self.runner.backend != "interpreter"]
+        ways += [(self.case.options, number, f"schedule {number}")
+                 for number in range(1, 1 + self.target.schedules(self.case))]
+        for options, schedule, way in ways:
             again = self._refilled(buffers, second=True)
-            wrong = self._launch(again, helper, options)
+            wrong = self._launch(again, helper, options, schedule)
             if wrong:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong, rows=judged.rows)
             trespass = self._trespassed(again)
@@ -328,7 +333,7 @@ class _Attempt:
             if different:
                 return self._finding("option_dependent", where=different[0], rows=judged.rows,
                                      evidence=evidence_of_inputs(self.case, again),
-                                     reason=f"{different[1]} elements of {different[0]} differ under {options}")
+                                     reason=f"{different[1]} elements of {different[0]} differ under {way}")
         return None
 
     def _must_assert(self) -> bool:

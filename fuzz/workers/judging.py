@@ -68,10 +68,14 @@ class _Inputs:
 
 def _call(reference: Reference, case: Case, inputs: _Inputs, index: torch.Tensor | None) -> tuple[Any, ...]:
     """The reference's outputs as torch tensors on the device of the inputs."""
-    positional, keywords = [], {}
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
     device = None
     for argument in reference.arguments:
         name, equals, param = argument.partition("=")
+        if argument == "@case":
+            positional.append(case)
+            continue
         if equals:
             keywords[name] = case.params[param] if param in case.params else case.sizes[param]
             continue
@@ -135,12 +139,28 @@ def _canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dic
     return actual | dict(zip(form.outputs, _call(form, case, inputs, None), strict=True))
 
 
-def _defined(case: Case, target: Target, inputs: _Inputs) -> torch.Tensor | None:
+def _defined(case: Case, target: Target, inputs: _Inputs) -> dict[str, torch.Tensor]:
+    """Per output, where the contract defines the result; outputs that are defined everywhere are left out."""
     found = target.defined(case)
     if found is None:
-        return None
+        return {}
     function, names = found
-    return _call(Reference(source="torch", function=function, arguments=names), case, inputs, None)[0]
+    masks = _call(Reference(source="torch", function=function, arguments=names), case, inputs, None)[0]
+    if isinstance(masks, Mapping):
+        return dict(masks)
+    return {spec.name: masks for spec in case.arrays if spec.content is None and spec.dims[:1] == ("rows",)}
+
+
+def _mask(defined: Mapping[str, torch.Tensor], bounds: Mapping[str, torch.Tensor], name: str,
+          actual: torch.Tensor) -> torch.Tensor | None:
+    """Which elements (or rows) of an output are judged; None for all. An infinite bound leaves its element open."""
+    mask, bound = defined.get(name), bounds.get(name)
+    if mask is not None and mask.dim() > actual.dim():
+        mask = mask.reshape(mask.shape[0], -1).all(1)
+    if bound is not None and bool(bound.isinf().any()):
+        judged = torch.broadcast_to(~bound.isinf(), actual.shape)
+        mask = judged if mask is None else judged & mask.reshape(mask.shape + (1,) * (actual.dim() - mask.dim()))
+    return mask
 
 
 def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> Judged:
@@ -162,9 +182,7 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
     worst: Judged | None = None
     for name in outputs:
         actual, batched = actuals[name], case.array(name).dims[:1] == ("rows",)
-        mask = defined if defined is not None and batched else None
-        if mask is not None and mask.dim() > actual.dim():
-            mask = mask.reshape(mask.shape[0], -1).all(1)
+        mask = _mask(defined, bounds, name, actual)
         found = vote.judge(actual, answers[name], rule_of[name], defined=mask)
         if batched and (found.disagree or found.conflict):
             suspects = torch.tensor((*found.failing_rows, *found.conflicting_rows), device=device).unique()
@@ -274,8 +292,9 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
         one, other = (buffer.typed(), second[name].typed()) if canonical is None else (
             canonical[0][name], canonical[1][name])
         different = compare.compare(one, other, rule).mismatch
-        if defined is not None and defined.shape == different.shape:
-            different = different & defined
+        mask = defined.get(name)
+        if mask is not None and mask.shape == different.shape:
+            different = different & mask
         count = int(different.sum())
         if count:
             return name, count

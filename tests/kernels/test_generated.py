@@ -28,9 +28,9 @@ def kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 def test_a_generated_kernel_compiles_and_shows_its_source() -> None:
     module = generated.load(SOURCE, name="doubling")
-    compiled = triton.compile(
-        ASTSource(module.kernel, {"x_ptr": "*fp32", "out_ptr": "*fp32", "BLOCK": "constexpr"}, constexprs={"BLOCK": 64}),
-        target=GPUTarget("cuda", 90, 32))
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "BLOCK": "constexpr"}
+    compiled = triton.compile(ASTSource(module.kernel, signature, constexprs={"BLOCK": 64}),
+                              target=GPUTarget("cuda", 90, 32))
     assert "add.f32" in compiled.asm["ptx"] or "add.rn.f32" in compiled.asm["ptx"]
     assert "def kernel(x_ptr" in inspect.getsource(module.kernel.fn)
 

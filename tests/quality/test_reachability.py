@@ -223,13 +223,16 @@ DIMENSIONS: dict[str, dict[str, Predicate]] = {
         "SIZE 0": size("edges", 0), "SIZE 1": size("edges", 1), "SIZE 2^k +- 1": size("edges", *_HALVES),
         "SIZE of 2^30 and more": lambda d: int(d.params.get("copies", 0)) >= 2**30,
         "int32 index with them": both(param("index_dtype", "i32"), lambda d: int(d.params.get("copies", 0)) > 2**30),
-        "NaN value": nan_in("values"), "NaN boundary": nan_in("boundaries"), "infinite boundary": infinity_in("boundaries"),
+        "NaN value": nan_in("values"), "NaN boundary": nan_in("boundaries"),
+        "infinite boundary": infinity_in("boundaries"),
         "duplicates": both(param("form", "row"), lambda d: d.sizes["edges"] > 1 and _any(
             d.wide("boundaries").diff(dim=1) == 0)),
         "sorter": param("form", "sorter"), "unsorted": param("form", "unsorted"), "right": param("right", True),
-        "int32": param("index_dtype", "i32"), "shared row": stride_zero("boundaries"), "stride above 1": step("boundaries"),
-        "value on a boundary": both(param("form", "row"), lambda d: min(d["values"].shape[1], d.sizes["edges"]) > 0 and _any(
-            d.wide("values")[:, :, None] == d.wide("boundaries")[:, None, :])),
+        "int32": param("index_dtype", "i32"), "shared row": stride_zero("boundaries"),
+        "stride above 1": step("boundaries"),
+        "value on a boundary": both(
+            param("form", "row"), lambda d: min(d["values"].shape[1], d.sizes["edges"]) > 0 and _any(
+                d.wide("values")[:, :, None] == d.wide("boundaries")[:, None, :])),
     },
     "helpers.pack_value_flag": {
         "NaN payload": nan_in("value"), "-0.0": negative_zero_in("value"),

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
+from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from fuzz.errors import TridiffError
 from fuzz.records import (
     MAX_ELEMENTS,
@@ -49,7 +49,7 @@ from tests.support.cases import addition, division
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, RowCounts, Seconds, Signature, Counts,
-           TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Summary, Content, ArraySpec, Case, CorpusEntry,
+           TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Ledger, Summary, Content, ArraySpec, Case, CorpusEntry,
            protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
 
 
@@ -81,16 +81,30 @@ def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
         case inspect.LiteralType():
             return st.sampled_from(list(info.values))
         case inspect.UnionType():
-            return st.one_of(*(_of(one) for one in info.types))
+            # An unset field is left out of the JSON: nothing to draw.
+            return st.one_of(*(_of(one) for one in info.types if not isinstance(one, inspect.CustomType)))
         case inspect.VarTupleType():
             most = min(info.max_length if info.max_length is not None else 3, 3)
             return st.lists(_of(info.item_type), min_size=info.min_length or 0, max_size=most).map(tuple)
         case inspect.DictType():
             return st.dictionaries(_of(info.key_type), _of(info.value_type), max_size=3)
         case inspect.StructType():
-            required = {f.name: _of(f.type) for f in info.fields}
-            return st.fixed_dictionaries(required).map(lambda fields, cls=info.cls: cls(**fields))
+            return _struct(info)
     raise AssertionError(f"no strategy for {info}")
+
+
+_STRUCTS: dict[type, st.SearchStrategy[object]] = {}
+
+
+def _struct(info: msgspec.inspect.StructType) -> st.SearchStrategy[object]:
+    """Instances of a Struct; deferred, because expressions contain expressions."""
+    if info.cls not in _STRUCTS:
+        def build() -> st.SearchStrategy[object]:
+            required = {f.name: _of(f.type) for f in info.fields}
+            return st.fixed_dictionaries(required).map(lambda fields: info.cls(**fields))
+
+        _STRUCTS[info.cls] = st.deferred(build)
+    return _STRUCTS[info.cls]
 
 
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)

@@ -1,0 +1,1 @@
+"""From a program graph to one readable Triton kernel (contract: codegen.md)."""

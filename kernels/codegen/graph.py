@@ -1,0 +1,263 @@
+"""The program graph: loop-level IR as plain data (contract: codegen.md §1 to §12). Imports msgspec only.
+
+A graph says what one fused kernel computes, not how. It iterates over a grid of points: the outer axes x0, x1, ...
+and at most one reduction axis r. Every node computes one value at every point of its domain, which is the set of
+axes it depends on; nodes are numbered by their position and refer to earlier ones only. Memory is flat: a buffer is
+addressed by an index expression that counts elements, so that strides, broadcasts, transpositions and indirect reads
+are all expressions.
+
+What holds for a legal graph beyond the types (`kernels.codegen.legality` checks it, strategies construct it):
+
+- a `Reduce`, `Scan` or `Sort` takes values and runs along r; a `Reduce` removes r from the domain, the others keep it;
+- a value without r may meet values with r again (an epilogue that needs a second pass over r);
+- every index is within its buffer wherever its mask holds; every outer point and, unless reduced, every point of r
+  stores once to each plain output; different points never store to one element, but for `atomic_add`;
+- no undefined behaviour: operands of divisions, shifts and narrowing conversions are guarded by nodes of the graph.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+MAX_NODES = 96
+MAX_DEPTH = 12
+"""Nesting of an index expression."""
+
+Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}\Z")]
+DType = Annotated[str, Meta(pattern=r"^[a-z0-9]{2,8}\Z")]
+"""Triton's name: i1 i8 ... u64 fp8e4nv fp8e5 bf16 fp16 fp32 fp64."""
+Value = Annotated[int, Meta(ge=0, lt=MAX_NODES)]
+"""An earlier node, by position."""
+Text = Annotated[str, Meta(max_length=64)]
+
+
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    pass
+
+
+# -- index expressions --------------------------------------------------------------------------------------
+
+
+class Sym(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sym"):
+    """An axis (x0, x1, ..., r), a size parameter, or `v12`: the integer value of node 12 (indirect indexing)."""
+
+    name: Name
+
+
+class Num(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="num"):
+    """An integer constant."""
+
+    value: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
+    """A double constant, as text (hexadecimal or decimal)."""
+
+    value: Text
+
+
+Function = Literal[
+    "add", "mul", "neg", "floordiv", "ceildiv", "cleandiv", "mod", "python_mod", "modular_indexing",
+    "int_true_div", "float_true_div", "trunc_to_int", "to_float", "floor", "ceiling", "floor_to_int", "ceil_to_int",
+    "round_to_int", "round_decimal", "sqrt", "float_pow", "pow_by_natural", "where", "min", "max", "abs",
+    "cos", "cosh", "acos", "sin", "sinh", "asin", "tan", "tanh", "atan", "log2",
+    "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge",
+]
+"""Every node of the expression printer (codegen.md §1); Python's semantics on exact numbers."""
+
+
+class Apply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="apply"):
+    """A function of expressions. add, mul, min, max, and, or take two or more arguments, modular_indexing three
+    (x, d, m): (x // d) % m for x >= 0."""
+
+    function: Function
+    args: Annotated[tuple[Sym | Num | Real | Apply, ...], Meta(min_length=1, max_length=8)]
+
+
+Expr = Sym | Num | Real | Apply
+
+
+# -- nodes --------------------------------------------------------------------------------------------------
+
+
+class Constant(_Record, kw_only=True, tag="constant"):
+    """A typed constant, the same at every point. value: text as in content terms ("-0.0", "nan", "inf", "255")."""
+
+    value: Text
+    dtype: DType
+
+
+class Index(_Record, kw_only=True, tag="index"):
+    """The value of an index expression at the point, as `dtype` (i32 or i64, i1 for conditions, fp64 for reals)."""
+
+    expr: Expr
+    dtype: DType = "i64"
+
+
+class Load(_Record, kw_only=True, tag="load"):
+    """buffer[index]. mask: an i1 value; where it is false nothing is read and the result is `other`. Without a mask
+    every point reads. checked: the index holds an indirect part, which is wrapped once if negative and then
+    asserted to be within 0 <= index < length on active lanes."""
+
+    buffer: Name
+    index: Expr
+    mask: Value | None = None
+    other: Text = "0"
+    checked: bool = False
+
+
+class Pointwise(_Record, kw_only=True, tag="op"):
+    """An operation of the op table (kernels/pointwise/table.py), by name. Operands have the dtypes the op wants:
+    conversions are nodes of their own. With `upcast` halves are computed in fp32 and not rounded between nodes."""
+
+    op: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}\Z")]
+    args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
+
+
+class Cast(_Record, kw_only=True, tag="cast"):
+    """to_dtype, or to_dtype_bitcast between types of one width."""
+
+    arg: Value
+    dtype: DType
+    bitcast: bool = False
+
+
+class Masked(_Record, kw_only=True, tag="masked"):
+    """The value where the mask holds, else `other` (of the value's dtype). Nodes that only this node needs are its
+    body: their loads are made under the combined mask, and nothing is evaluated elsewhere that could fail."""
+
+    mask: Value
+    arg: Value
+    other: Text = "0"
+
+
+class Reduce(_Record, kw_only=True, tag="reduce"):
+    """A fold along r. welford gives three results (mean, m2, weight), argmax and argmin give the index (i64), any and
+    all an i1, the others the accumulator type of codegen.md §2. welford_combine takes (mean, m2, weight)."""
+
+    kind: Literal[
+        "sum", "prod", "max", "min", "any", "all", "xor_sum", "argmax", "argmin", "welford", "welford_combine"]
+    args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
+
+
+class Scan(_Record, kw_only=True, tag="scan"):
+    """An inclusive scan along r under an associative combine on tuples. Results: one per argument.
+
+    sum prod max min logcumsumexp: one argument. affine: (a, b) with (a, b) o (c, d) = (a c, b c + d).
+    argmax, argmin: (value, index), first index wins, NaN wins. second: the right operand (non-commutative)."""
+
+    combine: Literal["sum", "prod", "max", "min", "logcumsumexp", "affine", "argmax", "argmin", "second"]
+    args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=2)]
+
+
+class Sort(_Record, kw_only=True, tag="sort"):
+    """Sort along r (persistent schedules only). Results: values, original positions (i16, r at most 512)."""
+
+    arg: Value
+    descending: bool = False
+    stable: bool = True
+
+
+class Bucketize(_Record, kw_only=True, tag="bucketize"):
+    """Position of a value among the sorted boundaries in a buffer (helpers.md §10). sorter: buffer of positions."""
+
+    arg: Value
+    boundaries: Name
+    size: Annotated[int, Meta(ge=0, le=1 << 16)]
+    right: bool = False
+    dtype: Literal["i32", "i64"] = "i64"
+    sorter: Name | None = None
+
+
+class Random(_Record, kw_only=True, tag="random"):
+    """The Philox stream (helpers.md §9): seed = element `slot` of an i64 buffer, offset = an integer value."""
+
+    kind: Literal["rand", "randn", "randint64"]
+    seeds: Name
+    slot: Annotated[int, Meta(ge=0, le=255)]
+    offset: Value
+    low: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = 0
+    high: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = 0
+
+
+class Asm(_Record, kw_only=True, tag="asm"):
+    """inline_asm_elementwise, one of a fixed set of 32-bit bodies (kernels.codegen.assembly)."""
+
+    body: Literal["add_s32", "max_s32", "lop3_xor", "prmt_reverse", "ex2_approx", "popc"]
+    args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
+    pure: bool = True
+
+
+class Part(_Record, kw_only=True, tag="part"):
+    """One result of a node that has several (frexp, welford, scans of tuples, sort)."""
+
+    of: Value
+    item: Annotated[int, Meta(ge=0, le=2)]
+
+
+class Store(_Record, kw_only=True, tag="store"):
+    """buffer[index] = value, converted to the buffer's dtype. atomic_add adds instead, and may collide."""
+
+    buffer: Name
+    index: Expr
+    value: Value
+    mode: Literal["set", "atomic_add"] = "set"
+
+
+Node = (Constant | Index | Load | Pointwise | Cast | Masked | Reduce | Scan | Sort | Bucketize | Random | Asm | Part
+        | Store)
+
+
+# -- how it is to be run ------------------------------------------------------------------------------------
+
+
+class Schedule(_Record, kw_only=True):
+    """One way to run the graph. Every legal schedule must compute the same values (bit for bit where no float is
+    accumulated).
+
+    reduction: persistent (r in one tile), looped, split (several programs per row: scans with look-back), cooperative
+    (RSPLIT programs and a grid barrier). x_blocks: block per outer tile axis; two of them tile x in two dimensions.
+    no_x_dim: one row per program, without an x axis in the tile. access: pointers, block pointers (Triton 3.6.0) or
+    tensor descriptors where an index allows it. static: sizes are literals in the source.
+    """
+
+    reduction: Literal["persistent", "looped", "split", "cooperative"] = "persistent"
+    x_blocks: Annotated[tuple[Annotated[int, Meta(ge=1, le=4096)], ...], Meta(min_length=1, max_length=3)] = (128,)
+    r_block: Annotated[int, Meta(ge=1, le=65536)] = 128
+    r_split: Annotated[int, Meta(ge=1, le=256)] = 1
+    no_x_dim: bool = False
+    index_dtype: Literal["i32", "i64"] = "i32"
+    access: Literal["pointers", "block_pointers", "descriptors"] = "pointers"
+    static: bool = False
+    upcast: bool = True
+    """Halves are computed in fp32 and rounded once at the store; otherwise every node rounds."""
+    lift_loads: bool = True
+    """Loads that do not depend on r are made once, before the loop."""
+    eviction: Literal["", "evict_first", "evict_last"] = ""
+    unspecialised: bool = False
+    """Sizes are passed without divisibility hints and without making 1 a constant."""
+    nan_check: bool = False
+
+
+class Buffer(_Record, kw_only=True):
+    """A kernel argument. length: elements. role: `in`, `out`, `inout` (read and then stored by the same point, or
+    accumulated into), `scratch` (workspace that is zero before each launch)."""
+
+    name: Name
+    dtype: DType
+    length: Annotated[int, Meta(ge=0, le=2**40)]
+    role: Literal["in", "out", "inout", "scratch"] = "in"
+
+
+class Graph(_Record, kw_only=True, tag="graph"):
+    """A program. outer: lengths of x0, x1, ...; r: length of the reduction axis, None without one (0 is legal and
+    reduces nothing). schedules: the first is the main one, the others are variants."""
+
+    outer: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**31)], ...], Meta(min_length=1, max_length=3)]
+    r: Annotated[int, Meta(ge=0, le=2**31)] | None = None
+    buffers: Annotated[tuple[Buffer, ...], Meta(max_length=24)]
+    nodes: Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
+    schedules: Annotated[tuple[Schedule, ...], Meta(min_length=1, max_length=6)] = (Schedule(),)
