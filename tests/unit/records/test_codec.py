@@ -49,8 +49,8 @@ from tests.support.cases import addition, division
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, RowCounts, Seconds, Signature, Counts,
-           TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Ledger, Summary, Content, ArraySpec, Case, CorpusEntry,
-           protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
+           TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Ledger, Summary, Content, ArraySpec, Case,
+           CorpusEntry, protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
 
 
 def of_type(annotation: object) -> st.SearchStrategy[object]:
