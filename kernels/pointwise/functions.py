@@ -1,0 +1,39 @@
+"""The device functions that templates of `kernels.pointwise.table` call, under one name each."""
+
+from kernels.helpers.bits import frexp
+from kernels.helpers.clamp import clamp
+from kernels.helpers.extrema import maximum, minimum
+from kernels.helpers.integer import div_floor_integer, remainder_integer
+from kernels.pointwise.floats import (
+    absolute,
+    ceil,
+    copysign,
+    floor,
+    floor_divide,
+    fmax,
+    fmin,
+    isfinite,
+    isinf,
+    negate,
+    nextafter,
+    relu,
+    remainder,
+    sign,
+    signbit,
+    trunc_divide,
+)
+from kernels.pointwise.integers import (
+    absolute_integer,
+    div_trunc_integer,
+    integer_power,
+    left_shift,
+    rem_trunc_integer,
+    right_shift,
+)
+
+__all__ = [
+    "absolute", "absolute_integer", "ceil", "clamp", "copysign", "div_floor_integer", "div_trunc_integer", "floor",
+    "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf", "left_shift", "maximum", "minimum",
+    "negate", "nextafter", "relu", "rem_trunc_integer", "remainder", "remainder_integer", "right_shift", "sign",
+    "signbit", "trunc_divide",
+]

@@ -1,0 +1,85 @@
+"""What is known of a pointwise operation. Imports neither torch nor Triton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Signature = tuple[str, ...]
+"""Dtype names of the operands, in Triton's spelling (fp32, i8, ...)."""
+
+BOOL: Signature = ("i1",)
+SIGNED: Signature = ("i8", "i16", "i32", "i64")
+UNSIGNED: Signature = ("u8", "u16", "u32", "u64")
+INTEGERS: Signature = SIGNED + UNSIGNED
+HALVES: Signature = ("bf16", "fp16")
+FP8: Signature = ("fp8e4nv", "fp8e5")
+FULL: Signature = ("fp32", "fp64")
+FLOATS: Signature = HALVES + FULL
+ALL: Signature = BOOL + INTEGERS + FP8 + FLOATS
+
+WIDTHS = {"i1": 1, "fp8e4nv": 8, "fp8e5": 8, "bf16": 16, "fp16": 16, "fp32": 32, "fp64": 64,
+          **{name: int(name[1:]) for name in INTEGERS}}
+
+TRITON_NAMES = {"i1": "tl.int1", "fp8e4nv": "tl.float8e4nv", "fp8e5": "tl.float8e5", "bf16": "tl.bfloat16",
+                "fp16": "tl.float16", "fp32": "tl.float32", "fp64": "tl.float64",
+                **{name: f"tl.int{name[1:]}" for name in SIGNED}, **{name: f"tl.uint{name[1:]}" for name in UNSIGNED}}
+"""How generated source spells each dtype."""
+
+Halves = Literal["fp32", "own", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an operation is written for some operand types.
+
+    signatures: the operand types this form is for. template: an expression over `{0}`, `{1}`, `{2}`; `tl`,
+    `libdevice` and `pointwise` are in scope (`table.IMPORTS`). result: index of the operand whose type the
+    result has, or the name of the result's type.
+    """
+
+    signatures: tuple[Signature, ...]
+    template: str
+    result: int | str = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A pointwise operation.
+
+    group: heading of codegen.md §3. forms: at most one per signature, over the types that are computed with; for
+    `halves="fp32"` no form names fp16 or bf16. halves: "fp32": operands are widened to fp32 and the result rounded
+    once; "own": the meaning depends on the half type itself (nextafter, bit casts), so a value that lives in fp32
+    must be rounded first; "any": both ways give the same (comparisons, selections, signs).
+    variant_of: the operation that this is another lowering of, with the same meaning up to accuracy and the
+    deviations that oracles/pointwise names; empty for the preferred one. note: what a reader must know.
+    """
+
+    name: str
+    group: str
+    forms: tuple[Form, ...]
+    halves: Halves = "any"
+    variant_of: str = ""
+    note: str = ""
+
+    @property
+    def arity(self) -> int:
+        """Number of operands."""
+        return len(self.forms[0].signatures[0])
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """All operand types it takes, half types included."""
+        found: dict[Signature, None] = {}
+        for form in self.forms:
+            for signature in form.signatures:
+                if self.halves == "fp32" and "fp32" in signature:
+                    for half in HALVES:
+                        found[tuple(half if name == "fp32" else name for name in signature)] = None
+                found[signature] = None
+        return tuple(found)
+
+
+def same(dtypes: Signature, arity: int) -> tuple[Signature, ...]:
+    """Signatures whose operands all have one type."""
+    return tuple((name,) * arity for name in dtypes)
