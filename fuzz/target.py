@@ -83,6 +83,8 @@ class Target:
     enabled (option `debug`; always in the interpreter)."""
     written: tuple[str, ...] = ()
     """Input arrays that the kernel may write: scratch."""
+    untraced: tuple[str, ...] = ()
+    """Subjects whose memory the interpreter does not watch, because they allocate some of their own."""
     valid: Callable[[Case], bool] = lambda case: True
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     about: Callable[[Case], str] = lambda case: ""

@@ -1,7 +1,7 @@
 """What a target's launch function is given, and what every runner must offer it."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -58,7 +58,8 @@ class Launch:
     """One launch of one case: the arrays in place, the subject's helper, and the runner."""
 
     def __init__(self, *, case: Case, pointers: Mapping[str, Any], helper: Any, fault: str,
-                 options: LaunchOptions, runner: Runner, planted: str = "", schedule: int = 0) -> None:
+                 options: LaunchOptions, runner: Runner, planted: str = "", schedule: int = 0,
+                 stage: Callable[[str], None] = lambda name: None) -> None:
         self.case = case
         self.helper = helper
         self.fault = fault
@@ -67,6 +68,9 @@ class Launch:
         self.schedule = schedule
         """0 for the case's main schedule, else the number of one that must give the same answer."""
         self.options = options
+        self.stage = stage
+        """For subjects that compile by themselves: announce "compile" before it and "launch" behind it, because the
+        time limits of the two differ."""
         self.reports: list[LaunchReport] = []
         self._pointers = pointers
         self._runner = runner

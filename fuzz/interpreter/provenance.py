@@ -22,7 +22,8 @@ NOWHERE: frozenset[int] = frozenset()
 
 def origins(handle: Any) -> frozenset[int]:
     """Base addresses that the pointers in `handle` were computed from; empty when unknown."""
-    attributes = getattr(handle, "attr", None)
+    # Not getattr: a tuple of Triton's answers unknown names with a ValueError (3.6.0).
+    attributes = vars(handle).get("attr") if hasattr(handle, "__dict__") else None
     found: frozenset[int] = attributes.get(_KEY, NOWHERE) if attributes else NOWHERE
     return found
 

@@ -39,7 +39,8 @@ _observer: Callable[[str, Any, Array], None] | None = None
 
 def undefined_lanes(handle: Any) -> Array | None:
     """bool array of the shape of the handle's data, True in undefined lanes; None when all are defined."""
-    attributes = getattr(handle, "attr", None)
+    # Not getattr: a tuple of Triton's answers unknown names with a ValueError (3.6.0).
+    attributes = vars(handle).get("attr") if hasattr(handle, "__dict__") else None
     lanes: Array | None = attributes.get(_KEY) if attributes else None
     return lanes
 

@@ -192,7 +192,7 @@ class _Attempt:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
         if self.staging is None:
             pointers = {name: buffer.pointer for name, buffer in buffers.items()}
-            if self.runner.backend == "interpreter":
+            if self.runner.backend == "interpreter" and self.subject.name not in self.target.untraced:
                 return self._traced(buffers, pointers, helper, options, schedule)
             return self._run(pointers, helper, options, schedule)
         wrong = self._run(self.staging.upload(buffers), helper, options, schedule)
@@ -204,7 +204,7 @@ class _Attempt:
         self.stage("compile" if kind(self.backend) == "compile" else "launch")
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
                         planted=self.subject.name.partition("+fault:")[2], options=options, runner=self.runner,
-                        schedule=schedule)
+                        schedule=schedule, stage=self.stage)
         try:
             if self.subject.process_fault:
                 sabotage.commit(self.subject.process_fault, self.runner, self.device)

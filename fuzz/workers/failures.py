@@ -14,6 +14,10 @@ class WrittenTwice(Exception):
         super().__init__(problem)
 
 
+class Declined(Exception):
+    """The subject does not take this case, for the reason in the text: not a failure, and not a pass."""
+
+
 _DEVICE = (
     ("illegal memory access", "illegal_address"),
     ("device-side assert", "device_assert"),
@@ -23,6 +27,13 @@ _DEVICE = (
     ("invalid program counter", "illegal_instruction"),
     ("launch timed out", "launch_timeout"),
 )
+
+
+_UPSTREAM = (
+    ("inductor", frozenset({"InductorError", "LoweringException", "BackendCompilerFailed"})),
+    ("dynamo", frozenset({"Unsupported", "TorchRuntimeError", "InternalTorchDynamoError", "UserError"})),
+)
+"""Stages of torch.compile, by the types of exception that it wraps its failures in."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,8 @@ def classify(error: BaseException, backend: str) -> Failure:
         return Failure(Verdict.DISAGREE, "written_twice", str(error), where=error.where)
     if "NoStandIn" in names:
         return Failure(Verdict.NOT_CHECKED, "NoStandIn", head)
+    if isinstance(error, Declined):
+        return Failure(Verdict.NOT_CHECKED, "declined", str(error))
     if names & {"OutOfResources"}:
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
     if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text or "can't allocate memory" in text:
@@ -85,6 +98,9 @@ def classify(error: BaseException, backend: str) -> Failure:
             "PassManager::run failed" in text or "ptxas" in text or "failed to translate" in text):
         return Failure(Verdict.COMPILE_ERROR, normalise(str(chain[-1] if len(chain) > 1 else error)), head,
                        where=_stage(text))
+    for stage, types in _UPSTREAM:
+        if names & types:
+            return Failure(Verdict.COMPILE_ERROR, normalise(str(chain[-1])), head, where=stage)
     if "CUDA" in text or "Triton Error" in text:
         return Failure(Verdict.CRASH, normalise(str(error)), head, spent=True)
     if backend == "interpreter":

@@ -52,6 +52,18 @@ def load_one(src, dst, n):
     tl.store(dst + i, tl.load(src + i, mask=i < n, other=0))
 
 
+@triton.jit
+def add_one_everywhere(dst, N: tl.constexpr):
+    tl.atomic_add(dst + tl.arange(0, N), 1.0)
+
+
+def check_a_scalar_operand_of_an_atomic_is_spread_over_the_block() -> None:
+    result = torch.zeros(4)
+    with repaired(), recording([Buffer.of_tensor("result", result)]):
+        add_one_everywhere[(1,)](result, N=4)
+    assert result.tolist() == [1.0] * 4
+
+
 def check_other_of_a_one_element_block_counts_although_zero() -> None:
     result = torch.ones(1)
     with repaired():
