@@ -1,6 +1,7 @@
 """Minimum and maximum: of two blocks, of pairs with an index, along an axis, along an axis with its index."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -35,6 +36,7 @@ def _block(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
+@cache
 def _values(dtype: str, *, whole_rows: bool) -> st.SearchStrategy[Content]:
     """Any content; for reductions with an index a quarter of it rows of one value, NaN and infinities among them: the
     whole row is then a tie."""

@@ -257,8 +257,11 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", "/nonexistent")
+def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # A package of that name which comes first and does not import, as a broken installation would have it.
+    (tmp_path / "fuzz").mkdir()
+    (tmp_path / "fuzz" / "__init__.py").write_text("import fuzz.gone\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir("/")
     made = Pool(PoolOptions(backend="interpreter", start_limit=60))
     try:
