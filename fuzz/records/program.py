@@ -4,5 +4,6 @@ The union is tagged; a new kind of program is added here and nowhere else.
 """
 
 from kernels.codegen.graph import Graph
+from kernels.gluon.chain import Chain
 
-Program = Graph
+Program = Graph | Chain
