@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from oracles.dtypes import FLOATS, dtype
 from oracles.errors import OracleError
 from oracles.rules import ABS, BIT, NUM, NUM0, SET, SUM, ULP, Rule
 
@@ -242,3 +243,59 @@ FLUSHING = frozenset(
 """fp32 lowerings with .ftz under default options on sm_90 (oracles.md §3): subnormals may read or write as
 zero.
 """
+
+
+HALVES = ("bf16", "fp16")
+CONVERT, CAST = "to_", "bitcast_"
+
+# Another lowering of an operation means the same: only accuracy and deviations differ.
+_LOWERINGS = {
+    **{f"{op}_tl": op for op in ("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log2", "rsqrt", "sin",
+                                 "sqrt")},
+    **{f"{op}_libdevice": op for op in ("abs", "ceil", "copysign", "floor", "isinf", "isnan", "nextafter", "signbit")},
+    **{f"{op}_operator": op for op in ("left_shift", "right_shift", "neg")},
+    "minimum_tl": "fmin", "maximum_tl": "fmax", "minimum_nan_tl": "minimum", "maximum_nan_tl": "maximum",
+    "floordiv_operator": "trunc_divide", "mod_operator": "fmod",
+}  # fmt: skip
+
+# Operations whose row in TABLE has another name, and those that are exact without a row of their own.
+_ROWS = {"truediv": "div", "exp_tl": "exp_fast", "round": "nearbyint"}
+_EXACT = {
+    "square": NUM, "mul_add": SET(NUM), "floor_divide": SET(NUM), "trunc_divide": SET(NUM), "remainder": NUM0,
+    "fmin": NUM0, "fmax": NUM0, "relu": NUM0, "clamp": NUM0, "sign": NUM0, "neg": BIT, "neg_operator": NUM,
+    "abs_tl": NUM, "abs_libdevice": NUM, "copysign_libdevice": NUM, "nextafter": NUM0, "nextafter_libdevice": NUM0,
+    "frexp_mantissa": NUM,
+}  # fmt: skip
+
+
+def meaning(op: str) -> str:
+    """The operation of which `op` is a lowering: `exp` for `exp_tl`; most operations mean themselves."""
+    return _LOWERINGS.get(op, op)
+
+
+def row_of(op: str, name: str) -> str:
+    """The TABLE row that judges a float result of `op` in type `name`; OracleError for an operation without one."""
+    for candidate in (_ROWS.get(op, op), _ROWS.get(meaning(op), meaning(op))):
+        if candidate in _BY_OP:
+            return candidate
+    raise OracleError(f"no accuracy row for {op!r} in {name}; add one to oracles.pointwise.TABLE")
+
+
+def rule_of(op: str, dtypes: tuple[str, ...], result: str) -> Rule:
+    """The rule for an operation of codegen.md §3 on operands of these types with a result of type `result`.
+
+    What is not a float is compared by its bits. lgamma and the Bessel functions have regions: `rule_for` with x.
+    """
+    if not dtype(result).is_float or op.startswith(CAST) or op == "where":
+        return BIT
+    if op.startswith(CONVERT):
+        # Overflow to fp8e5 may saturate or not (oracles.md §5).
+        return SET(NUM) if result == "fp8e5" else NUM
+    for name in (op, meaning(op)):
+        if name in _EXACT:
+            return _EXACT[name]
+    if not dtype(dtypes[0]).is_float and op == "truediv":
+        return rule_for("div", "fp32")
+    if dtypes[0] not in FLOATS:
+        raise OracleError(f"{op} has no float rule for {dtypes}")
+    return rule_for(row_of(op, dtypes[0]), result)

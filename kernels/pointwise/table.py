@@ -132,7 +132,8 @@ def _logic() -> list[Op]:
     bits = BOOL + INTEGERS
     return [
         _logical("logical_and", "&"), _logical("logical_or", "|"), _logical("logical_xor", "^"),
-        _op("logical_not", "logic", Form(same(BOOL, 1), "~{0}", "i1"), Form(same(INTEGERS + FLOATS, 1), "{0} == 0", "i1")),
+        _op("logical_not", "logic", Form(same(BOOL, 1), "~{0}", "i1"),
+            Form(same(INTEGERS + FLOATS, 1), "{0} == 0", "i1")),
         _op("bitwise_and", "logic", Form(same(bits, 2), "{0} & {1}")),
         _op("bitwise_or", "logic", Form(same(bits, 2), "{0} | {1}")),
         _op("bitwise_xor", "logic", Form(same(bits, 2), "{0} ^ {1}")),
@@ -200,8 +201,8 @@ def _transcendental() -> list[Op]:
                                    (trigonometric, ("sin", "cos")), (special, ("erf",))) for name in names]
     return [
         *found,
-        _op("sqrt_rn", exponential, Form(same(("fp32",), 1), "tl.sqrt_rn({0})"), Form(same(("fp64",), 1), "tl.sqrt({0})"),
-            halves="fp32", variant_of="sqrt"),
+        _op("sqrt_rn", exponential, Form(same(("fp32",), 1), "tl.sqrt_rn({0})"),
+            Form(same(("fp64",), 1), "tl.sqrt({0})"), halves="fp32", variant_of="sqrt"),
         _real("sigmoid", exponential, "tl.sigmoid({0})"),
         _op("pow", exponential, Form(same(INTEGERS, 2), "pointwise.integer_power({0}, {1})"),
             Form(same(FULL, 2), "libdevice.pow({0}, {1})"), halves="fp32"),
