@@ -1,0 +1,11 @@
+"""Pipelined kernels: copies, barriers and tensor cores that overlap, generated from a plan.
+
+plan.py     what a kernel does, as data, and which plans are legal
+steps.py    the steps of one partition: copy, wait, arrive, load, compute, store
+build.py    plan -> steps; the only place that decides what waits for what
+faults.py   deliberately broken variants: changes of the steps
+emit.py     steps -> Gluon source text
+model.py    steps run one at a time on the CPU, with copies that finish as late or as early as they may
+
+The text that is compiled and the model that proves progress come from the same steps.
+"""

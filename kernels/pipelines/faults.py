@@ -1,0 +1,205 @@
+"""Deliberately broken pipelines: each fault changes the steps of a correct kernel in one way.
+
+A fault that a plan offers no place for raises `NotApplicable`. Whether a fault can be seen at all is what
+`model.py` shows; what sees it on a GPU (a wrong value, a launch that differs from itself, the concurrency sanitizer, a
+hang) is for the table of `tests/gpu/test_pipeline_faults.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from kernels.pipelines import steps as s
+
+
+class NotApplicable(ValueError):
+    """The plan has no place for this fault."""
+
+
+Change = Callable[[s.Step], tuple[s.Step, ...]]
+Fault = Callable[[s.Kernel], s.Kernel]
+
+
+def _changed(steps: tuple[s.Step, ...], change: Change) -> tuple[s.Step, ...]:
+    found: list[s.Step] = []
+    for step in steps:
+        if isinstance(step, s.Loop | s.If):
+            found.append(dataclasses.replace(step, body=_changed(step.body, change)))
+        else:
+            found += change(step)
+    return tuple(found)
+
+
+def _everywhere(change: Change) -> Fault:
+    """Apply a change to every step of every partition; it must change something."""
+
+    def plant(kernel: s.Kernel) -> s.Kernel:
+        partitions = tuple(dataclasses.replace(part, steps=_changed(part.steps, change)) for part in kernel.partitions)
+        if partitions == kernel.partitions:
+            raise NotApplicable("the plan has no place for this fault")
+        return dataclasses.replace(kernel, partitions=partitions)
+
+    return plant
+
+
+def _without(*kinds: type) -> Fault:
+    return _everywhere(lambda step: () if isinstance(step, kinds) else (step,))
+
+
+def _is_full(step: s.Step) -> bool:
+    return isinstance(step, s.WaitBarrier) and not step.opposite
+
+
+def _barriers(change: Callable[[s.BarrierRing], s.BarrierRing]) -> Fault:
+    def plant(kernel: s.Kernel) -> s.Kernel:
+        barriers = tuple(change(ring) for ring in kernel.barriers)
+        if barriers == kernel.barriers:
+            raise NotApplicable("the plan has no mbarrier for this fault")
+        return dataclasses.replace(kernel, barriers=barriers)
+
+    return plant
+
+
+def _count(by: int) -> Callable[[s.BarrierRing], s.BarrierRing]:
+    """Other arrival counts of barriers that say that a slot is full, or of those with several readers."""
+
+    def change(ring: s.BarrierRing) -> s.BarrierRing:
+        wanted = "full" in ring.name if by > 0 else ring.count > 1
+        return dataclasses.replace(ring, count=ring.count + by) if wanted else ring
+
+    return change
+
+
+def _shallower(step: s.Step) -> tuple[s.Step, ...]:
+    if isinstance(step, s.WaitGroups) and step.pending:
+        return (s.WaitGroups(step.pending + 1),)
+    return (s.WaitGroups(1),) if isinstance(step, s.WaitGroups) else (step,)
+
+
+def _too_shallow(kernel: s.Kernel) -> s.Kernel:
+    if kernel.plan.slack:
+        raise NotApplicable("the wait is stricter than it has to be")
+    return _everywhere(_shallower)(kernel)
+
+
+def _phase(step: s.Step) -> tuple[s.Step, ...]:
+    if isinstance(step, s.WaitBarrier) and not step.opposite:
+        return (dataclasses.replace(step, opposite=True),)
+    return (step,)
+
+
+def _read_early(kernel: s.Kernel) -> s.Kernel:
+    if kernel.plan.ring < 2 or kernel.plan.tiles < 2:
+        raise NotApplicable("there is no other slot")
+
+    def change(step: s.Step) -> tuple[s.Step, ...]:
+        if isinstance(step, s.Read | s.DotStep):
+            return (dataclasses.replace(step, at=step.at.moved(1)),)
+        return (step,)
+
+    return _everywhere(change)(kernel)
+
+
+def _release_early(kernel: s.Kernel) -> s.Kernel:
+    """Readers give a slot back before they have read it."""
+    partitions = []
+    for part in kernel.partitions:
+        steps = part.steps
+        if part.role.startswith("compute"):
+            steps = tuple(_released_first(step) if isinstance(step, s.Loop) else step for step in steps)
+        partitions.append(dataclasses.replace(part, steps=steps))
+    if tuple(partitions) == kernel.partitions:
+        raise NotApplicable("nobody gives slots back")
+    return dataclasses.replace(kernel, partitions=tuple(partitions))
+
+
+def _released_first(loop: s.Loop) -> s.Loop:
+    given = [step for step in loop.body if isinstance(step, s.Arrive) and step.barrier.startswith("empty")]
+    rest = [step for step in loop.body if step not in given]
+    waits = sum(isinstance(step, s.WaitBarrier) for step in rest[:4])
+    given = [dataclasses.replace(step, at=s.At(), when="") for step in given]
+    return dataclasses.replace(loop, body=(*rest[:waits], *given, *rest[waits:]))
+
+
+def _expect(factor: float) -> Change:
+    def change(step: s.Step) -> tuple[s.Step, ...]:
+        if isinstance(step, s.Expect):
+            return (dataclasses.replace(step, size=int(step.size * factor)),)
+        return (step,)
+
+    return change
+
+
+def _registers(kernel: s.Kernel) -> s.Kernel:
+    """Another number of registers than the plan asks for."""
+    partitions = tuple(dataclasses.replace(part, registers=part.registers + 8 if part.registers < 64 else
+                                           part.registers - 8) if part.registers else part
+                       for part in kernel.partitions)
+    if partitions == kernel.partitions:
+        raise NotApplicable("the plan asks for no registers")
+    return dataclasses.replace(kernel, partitions=partitions)
+
+
+def _unmasked(kernel: s.Kernel) -> s.Kernel:
+    plan = kernel.plan
+    stores = any(isinstance(step, s.StoreOut) for part in kernel.partitions for step in flat(part.steps))
+    if not stores or not plan.cut + plan.before:
+        raise NotApplicable("no store is masked")
+    return dataclasses.replace(kernel, masked=False)
+
+
+def flat(steps: tuple[s.Step, ...]) -> list[s.Step]:
+    """All steps, those in loops and branches included."""
+    found: list[s.Step] = []
+    for step in steps:
+        found.append(step)
+        if isinstance(step, s.Loop | s.If):
+            found += flat(step.body)
+    return found
+
+
+def _missing_arrive(step: s.Step) -> tuple[s.Step, ...]:
+    return () if isinstance(step, s.Arrive) else (step,)
+
+
+def _unwaited_store(step: s.Step) -> tuple[s.Step, ...]:
+    return (s.StoreWait(step.pending + 1),) if isinstance(step, s.StoreWait) else (step,)
+
+
+def _no_dot_wait(kernel: s.Kernel) -> s.Kernel:
+    """The loop's wait for multiplications is left out; the one behind the loop stays."""
+
+    def without(part: s.Partition) -> s.Partition:
+        return dataclasses.replace(part, steps=tuple(
+            dataclasses.replace(step, body=_changed(step.body, lambda one: () if isinstance(one, s.DotWait) else (one,)))
+            if isinstance(step, s.Loop) else step for step in part.steps))
+
+    partitions = tuple(without(part) for part in kernel.partitions)
+    if partitions == kernel.partitions:
+        raise NotApplicable("no multiplication is under way behind its step")
+    return dataclasses.replace(kernel, partitions=partitions)
+
+
+FAULTS: Mapping[str, Fault] = MappingProxyType({
+    "missing_wait": _everywhere(lambda step: () if isinstance(step, s.WaitGroups) or _is_full(step) else (step,)),
+    "wait_one_too_shallow": _too_shallow,
+    "missing_commit": _without(s.Commit),
+    "wrong_phase": _everywhere(_phase),
+    "arrive_count_one_too_high": _barriers(_count(1)),
+    "arrive_count_one_too_low": _barriers(_count(-1)),
+    "missing_arrive": _everywhere(_missing_arrive),
+    "missing_proxy_fence": _without(s.Fence),
+    "read_one_stage_early": _read_early,
+    "released_before_read": _release_early,
+    "register_request_ignored": _registers,
+    "expect_half_the_bytes": _everywhere(_expect(0.5)),
+    "expect_twice_the_bytes": _everywhere(_expect(2)),
+    "store_wait_missing": _without(s.StoreWait),
+    "store_wait_one_too_shallow": _everywhere(_unwaited_store),
+    "reused_before_dot_wait": _no_dot_wait,
+    "predicate_dropped": _unmasked,
+    "missing_barrier": _without(s.Barrier),
+})
+"""Every fault by name."""
