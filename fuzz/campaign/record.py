@@ -21,6 +21,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     elements: int = 1 << 14
     rows: int = 1 << 10
     shrink: bool = True
+    shrink_seconds: float = 30.0
+    """What one finding may take to shrink by Hypothesis; explicit minimisation gets twice that."""
     known: tuple[str, ...] = ()
     """Signature keys of corpus entries that still fail: counted, not reported."""
 

@@ -1,5 +1,6 @@
 """Run a campaign: submit its shards, watch them, gather what they found."""
 
+import collections
 import concurrent.futures
 import contextlib
 import multiprocessing
@@ -8,9 +9,11 @@ import os
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from fuzz.campaign.shard import close_pools, run_shard
@@ -18,6 +21,10 @@ from fuzz.campaign.store import ShardStore, read_counts
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Environment, decode, pretty_json
 from fuzz.workers.zygote import die_with_parent
+
+SHORTEST_SHARD = 0.25
+SHORTEST_SHRINK = 5.0
+"""Seconds that a shard and a finding get even when the campaign's time is up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +61,24 @@ def _executor(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(options.workers, mp_context=context, initializer=_initialise) as pool:
         yield pool
+
+
+class _Clock:
+    """Shares what is left of a campaign's time among the shards that have not started, so that slow starts and
+    shrinking shorten the shards that follow and not the night. Shards with a number of cases are left alone."""
+
+    def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions) -> None:
+        self._workers = options.workers
+        self._end = time.monotonic() + sum(spec.seconds for spec in waiting) / options.workers
+
+    def allot(self, spec: ShardSpec, remaining: int) -> ShardSpec:
+        """The next shard with its seconds; `remaining` counts it and all after it."""
+        if spec.max_cases is not None:
+            return spec
+        left = max(self._end - time.monotonic(), 0.0)
+        share = left * self._workers / max(remaining, self._workers)
+        return replace(spec, seconds=max(min(spec.seconds, share), SHORTEST_SHARD),
+                       shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK))
 
 
 class Campaign:
@@ -125,13 +150,17 @@ class Campaign:
                 store.close()
                 if done is not None:
                     results[spec.index] = done
-        waiting = [spec for spec in self.plan.shards if spec.index not in results]
+        waiting = collections.deque(spec for spec in self.plan.shards if spec.index not in results)
+        clock = _Clock(waiting, self.plan.options)
         interrupted = False
         errors: list[str] = []
         with _executor(self.plan.options) as executor:
-            futures = {executor.submit(run_shard, spec, str(self.state.resolve())): spec for spec in waiting}
-            while futures:
+            futures: dict[concurrent.futures.Future[ShardResult], ShardSpec] = {}
+            while futures or (waiting and not interrupted):
                 try:
+                    while waiting and not interrupted and len(futures) < self.plan.options.workers:
+                        spec = clock.allot(waiting[0], len(waiting))
+                        futures[executor.submit(run_shard, spec, str(self.state.resolve()))] = waiting.popleft()
                     done_now, _ = concurrent.futures.wait(
                         futures, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
                     for future in done_now:

@@ -27,7 +27,6 @@ ROUND = 300
 """Cases per Hypothesis run; a fresh seed afterwards keeps its memory of past examples small."""
 
 SHRINK_RUNS = 250
-SHRINK_SECONDS = 30.0
 CONFIRMATIONS = 5
 
 _pools: dict[tuple[str, int], Pool] = {}
@@ -196,7 +195,7 @@ class _Driver:
                 hunted = outcome.signature
                 best = (simplicity(case, self.target), case, outcome)
                 failing[case.digest] = True
-                deadline = time.monotonic() + SHRINK_SECONDS
+                deadline = time.monotonic() + self.spec.shrink_seconds
                 if self.spec.shrink:
                     _fail()
                 raise _RoundOver
@@ -248,7 +247,8 @@ class _Driver:
             return found
 
         if self.spec.shrink:
-            shrunk = minimise(case, outcome, target=self.target, run=run, inputs=self.pool.inputs)
+            shrunk = minimise(case, outcome, target=self.target, run=run, inputs=self.pool.inputs,
+                              seconds=2 * self.spec.shrink_seconds)
             case_final, outcome_final = shrunk.case, shrunk.outcome
         else:
             case_final, outcome_final = case, outcome

@@ -1,0 +1,44 @@
+"""A campaign keeps its time: what starting and shrinking cost is taken from the shards that follow."""
+
+import pytest
+from msgspec.structs import replace
+
+from fuzz.campaign import run
+from fuzz.campaign.record import CampaignOptions, ShardSpec
+
+OPTIONS = CampaignOptions(seconds=60.0, targets=(), subjects=(), backends=(), devices=(), workers=2, seed=0)
+SHARD = ShardSpec(index=0, target="t", subject="own", backend="cuda", device=0, seed=0, seconds=10.0)
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    moment = [1000.0]
+    monkeypatch.setattr(run.time, "monotonic", lambda: moment[0])
+    return moment
+
+
+def test_a_campaign_on_time_gives_every_shard_what_was_planned(now: list[float]) -> None:
+    clock = run._Clock([SHARD] * 12, OPTIONS)
+    assert clock.allot(SHARD, 12) == SHARD
+    now[0] += 50
+    assert clock.allot(SHARD, 2) == replace(SHARD, shrink_seconds=10.0)
+
+
+def test_time_lost_is_taken_evenly_from_the_shards_that_remain(now: list[float]) -> None:
+    clock = run._Clock([SHARD] * 12, OPTIONS)
+    now[0] += 40
+    assert clock.allot(SHARD, 8).seconds == 5.0
+
+
+def test_every_shard_and_every_finding_gets_a_little_even_when_time_is_up(now: list[float]) -> None:
+    clock = run._Clock([SHARD] * 12, OPTIONS)
+    now[0] += 100
+    late = clock.allot(SHARD, 3)
+    assert (late.seconds, late.shrink_seconds) == (run.SHORTEST_SHARD, run.SHORTEST_SHRINK)
+
+
+def test_shards_with_a_number_of_cases_are_left_alone(now: list[float]) -> None:
+    counted = replace(SHARD, max_cases=7)
+    clock = run._Clock([counted] * 4, OPTIONS)
+    now[0] += 1000
+    assert clock.allot(counted, 1) == counted
