@@ -34,14 +34,14 @@ class _Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Global(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An array in global memory, row-major; i1 is stored as bytes 0 and 1. shape () is one element.
+    """An array in global memory, row-major; i1 is stored as bytes 0 and 1. A scalar has shape (1,).
 
     between: a promise that every value is a whole number between these two; indices and sums of floats need one.
     """
 
     name: Name
     dtype: DType
-    shape: Annotated[tuple[Annotated[int, Meta(ge=1, le=1 << 14)], ...], Meta(max_length=5)]
+    shape: Extents
     output: bool = False
     between: tuple[Small, Small] | UnsetType = UNSET
 

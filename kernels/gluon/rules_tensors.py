@@ -154,7 +154,7 @@ def _out(state: State, number: int, step: Out) -> Type:
     shape = [0] * len(order)
     for k, axis in enumerate(order):
         shape[axis] = source.shape[k]
-    output_array(state, step.array, source.dtype, tuple(shape))
+    output_array(state, step.array, source.dtype, tuple(shape) or (1,))
     require(source.settled or not step.order, "what atomics return is stored in its own order")
     return None
 

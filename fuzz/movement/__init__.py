@@ -1,0 +1,1 @@
+"""Chains of data movements: drawn, launched, and computed by the references."""

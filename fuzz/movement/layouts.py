@@ -1,0 +1,157 @@
+"""Hypothesis strategies for layouts: any legal one for a tensor or buffer of a given shape."""
+
+from hypothesis import strategies as st
+
+from kernels.gluon.layouts import (
+    Bases,
+    Blocked,
+    Distributed,
+    DotOperand,
+    Linear,
+    Mma,
+    Nvmma,
+    Padded,
+    Shared,
+    SharedLinear,
+    Slice,
+    Swizzled,
+    distributed_problem,
+)
+from kernels.gluon.memory import log2, shared_problem
+
+LANES = 32
+
+
+def _shares(draw: st.DrawFn, bits: int, rank: int) -> tuple[int, ...]:
+    """Extents whose product is 2^bits."""
+    extents = [1] * rank
+    for _ in range(bits):
+        extents[draw(st.integers(0, rank - 1))] *= 2
+    return tuple(extents)
+
+
+@st.composite
+def blocked(draw: st.DrawFn, *, rank: int, warps: int, elements: int = 8) -> Blocked:
+    """A blocked layout with at most `elements` elements per thread."""
+    size = _shares(draw, draw(st.integers(0, log2(elements))), rank)
+    order = tuple(draw(st.permutations(range(rank))))
+    return Blocked(size, _shares(draw, log2(LANES), rank), _shares(draw, log2(warps), rank), order)
+
+
+@st.composite
+def linear(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int) -> Linear:
+    """The bits of the axes dealt out to registers, lanes and warps in any order; zero bases where there are more
+    lanes and warps than elements, and at times although there are not."""
+    rank = len(shape)
+    bits = [tuple(1 << bit if k == axis else 0 for k in range(rank))
+            for axis in reversed(range(rank)) for bit in range(log2(shape[axis]))]
+    zero = (0,) * rank
+    threads = log2(LANES) + log2(warps)
+    spare = max(threads - len(bits), 0) + draw(st.sampled_from((0, 0, 0, 1, 2)))
+    dealt = draw(st.permutations([*bits, *[zero] * spare]))
+    if draw(st.booleans()):
+        dealt = sorted(dealt, key=lambda basis: (basis == zero, [dealt.index(basis)]))
+    lanes, warp = dealt[:log2(LANES)], dealt[log2(LANES):threads]
+    # A zero basis in registers makes a thread hold an element twice, which only costs.
+    register = [basis for basis in dealt[threads:] if any(basis) or draw(st.booleans())]
+    return Linear(tuple(register), tuple(lanes), tuple(warp), shape)
+
+
+@st.composite
+def mma(draw: st.DrawFn, *, warps: int, version: int) -> Mma:
+    """An accumulator layout of rank 2."""
+    if version == 2:
+        return Mma(2, _shares(draw, log2(warps), 2), (16, 8))
+    columns = draw(st.sampled_from((8, 16, 32, 64)))
+    along = _shares(draw, log2(warps // 4), 2)
+    return Mma(3, (4 * along[0], along[1]), (16, columns, draw(st.sampled_from((16, 8, 32)))))
+
+
+@st.composite
+def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, bits: int, slices: bool) -> Distributed:
+    rank = len(shape)
+    kinds = ["blocked", "blocked", "linear"]
+    if slices and rank < 4:
+        kinds.append("slice")
+    if rank == 2:
+        kinds += ["mma2", "dot"]
+        if warps % 4 == 0:
+            kinds.append("mma3")
+    kind = draw(st.sampled_from(kinds))
+    if kind == "linear":
+        return draw(linear(shape=shape, warps=warps))
+    if kind == "slice":
+        axis = draw(st.integers(0, rank))
+        wide = (*shape[:axis], draw(st.sampled_from((1, 2, 8))), *shape[axis:])
+        return Slice(axis, draw(_proposed(shape=wide, warps=warps, bits=bits, slices=False)))
+    if kind in ("mma2", "mma3"):
+        return draw(mma(warps=warps, version=int(kind[-1])))
+    if kind == "dot":
+        return draw(_dot_operand(warps=warps, bits=bits))
+    return draw(blocked(rank=rank, warps=warps))
+
+
+@st.composite
+def _dot_operand(draw: st.DrawFn, *, warps: int, bits: int) -> Distributed:
+    if bits > 32 or draw(st.integers(0, 3)) == 3:
+        return DotOperand(draw(st.sampled_from((0, 1))), draw(blocked(rank=2, warps=warps)), 0)
+    version = draw(st.sampled_from((2, 2, 3) if warps % 4 == 0 else (2,)))
+    operand = 0 if version == 3 else draw(st.sampled_from((0, 1)))
+    return DotOperand(operand, draw(mma(warps=warps, version=version)), 32 // bits)
+
+
+@st.composite
+def distributed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, bits: int, slices: bool = True) -> Distributed:
+    """Any layout that a tensor of `shape` with elements of `bits` bits may have; shrinks towards blocked ones."""
+    found = draw(_proposed(shape=shape, warps=warps, bits=bits, slices=slices))
+    if distributed_problem(found, shape=shape, warps=warps, bits=bits):
+        return draw(blocked(rank=len(shape), warps=warps))
+    return found
+
+
+@st.composite
+def _offset_bases(draw: st.DrawFn, *, shape: tuple[int, ...], mixed: bool) -> Bases:
+    """Bases of an invertible map: the axes' bits in any order; mixed: with others added to them."""
+    rank = len(shape)
+    natural = [tuple(1 << bit if k == axis else 0 for k in range(rank))
+               for axis in reversed(range(rank)) for bit in range(log2(shape[axis]))]
+    bases = [tuple(one) for one in draw(st.permutations(natural))]
+    if mixed and len(bases) > 1:
+        for _ in range(draw(st.integers(0, 3))):
+            into, other = draw(st.integers(0, len(bases) - 1)), draw(st.integers(0, len(bases) - 1))
+            if into != other:
+                bases[into] = tuple(a ^ b for a, b in zip(bases[into], bases[other], strict=True))
+    return tuple(bases)
+
+
+@st.composite
+def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool = True, plain: bool = False) -> Shared:
+    """Any layout that a buffer of `shape` may have; shrinks towards plain memory. plain: only memory without
+    swizzle and padding, in row-major order."""
+    rank = len(shape)
+    natural = tuple(reversed(range(rank)))
+    if plain:
+        return Swizzled(1, 1, 1, natural)
+    size = 1
+    for extent in shape:
+        size *= extent
+    kinds = ["plain", "swizzled", "swizzled", "nvmma", "linear"] + (["padded"] if padded else [])
+    kind = draw(st.sampled_from(kinds))
+    found: Shared = Swizzled(1, 1, 1, tuple(draw(st.permutations(natural))))
+    power = st.sampled_from((1, 2, 4, 8, 16))
+    if kind == "swizzled":
+        found = Swizzled(draw(power), draw(power), draw(power), tuple(draw(st.permutations(natural))))
+    elif kind == "nvmma" and bits in (8, 16, 32, 64):
+        turned = rank == 2 and draw(st.booleans())
+        swizzle = draw(st.sampled_from((32, 64, 128, 0)))
+        found = Nvmma(swizzle, bits, rank, turned and swizzle > 0)  # type: ignore[arg-type]
+    elif kind == "padded" and size > 1:
+        intervals = draw(st.lists(st.sampled_from([1 << k for k in range(1, log2(size) + 1)]), min_size=1, max_size=2,
+                                  unique=True))
+        pairs = tuple((interval, draw(st.sampled_from((1, 2, 4, 8)))) for interval in sorted(intervals))
+        found = Padded(pairs, draw(_offset_bases(shape=shape, mixed=False)), shape)
+    elif kind == "linear" and size > 1:
+        found = SharedLinear(draw(_offset_bases(shape=shape, mixed=True)), draw(st.sampled_from((16, 4, 128))))
+    if shared_problem(found, shape=shape, bits=bits):
+        return Swizzled(1, 1, 1, natural)
+    return found
