@@ -1,0 +1,313 @@
+"""Single operations that torch.compile is asked for, as data. Imports neither torch nor Triton.
+
+Each row says the same thing twice: as a torch expression, which is compiled, run eagerly as first reference, and
+printed in reports; and as a numpy expression, the second reference. `{0}`, `{1}`, `{2}` are the operands. The contract
+is that of torch.compile itself: the compiled function returns what the function returns, up to the tolerance of
+oracles.md §3 and §4, whatever codegen.md says about what generated code should do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED
+from oracles.dtypes import dtype as dtype_info
+
+Signature = tuple[str, ...]
+Judging = Literal["exact", "unsigned_zero", "real", "sum", "mean", "prefix_sum", "variance"]
+
+FULL: Signature = ("fp32", "fp64")
+BOOL: Signature = ("i1",)
+COMPUTED: Signature = ("i8", "i16", "i32", "i64", "u8")
+"""Integers on which torch computes; the others are little more than storage there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One row.
+
+    family: the target it belongs to. result: dtype name, or the number of the operand whose type the result has.
+    judging: exact (bits of integers, numbers with the sign of zero), unsigned_zero (numbers), real (both references
+    in float64, ULP of `accuracy` in oracles.pointwise, `ulps` instead if given), or a bound of oracles.md §4.
+    keeps: a row of results per row of operands and not one result. defined: torch expression, true where torch
+    itself promises a result. alone: eager torch is asked for one element at a time, because its vector code is wrong
+    for some values (oracles.md §6).
+    """
+
+    name: str
+    family: str
+    torch: str
+    numpy: str
+    signatures: tuple[Signature, ...]
+    result: int | str = 0
+    judging: Judging = "exact"
+    accuracy: str = ""
+    ulps: float = 0.0
+    keeps: bool = True
+    defined: str = ""
+    alone: bool = False
+
+    @property
+    def arity(self) -> int:
+        return len(self.signatures[0])
+
+    def result_dtype(self, operands: Signature) -> str:
+        """Type of the result, as eager torch has it."""
+        return self.result if isinstance(self.result, str) else operands[self.result]
+
+
+def _same(dtypes: Signature, arity: int) -> tuple[Signature, ...]:
+    return tuple((name,) * arity for name in dtypes)
+
+
+def _point(name: str, torch: str, numpy: str, dtypes: Signature, *, arity: int = 1, result: int | str = 0,
+           judging: Judging = "exact", defined: str = "", family: str = "pointwise") -> Operation:
+    return Operation(name=name, family=family, torch=torch, numpy=numpy, signatures=_same(dtypes, arity),
+                     result=result, judging=judging, defined=defined, alone=name in _ALONE)
+
+
+def _real(name: str, torch: str, numpy: str, *, arity: int = 1, accuracy: str = "", ulps: float = 0.0) -> Operation:
+    return Operation(name=name, family="pointwise", torch=torch, numpy=numpy, signatures=_same(FLOATS, arity),
+                     judging="real", accuracy="" if ulps else accuracy or name, ulps=ulps)
+
+
+_NUMBERS = COMPUTED + FLOATS
+_ALONE = ("fmod", "remainder", "floor_divide")
+_DIVISOR = "torch.where({1} == 0, 1, {1})"
+_NUMPY_DIVISOR = "np.where({1} == 0, 1, {1}).astype({1}.dtype)"
+
+
+def _exact() -> list[Operation]:
+    unary = [
+        ("neg", "-{0}", "-{0}"), ("abs", "torch.abs({0})", "np.abs({0})"), ("square", "{0} * {0}", "{0} * {0}"),
+    ]
+    binary = [
+        ("add", "{0} + {1}", "{0} + {1}"), ("sub", "{0} - {1}", "{0} - {1}"), ("mul", "{0} * {1}", "{0} * {1}"),
+    ]
+    floats = [
+        ("sign", "torch.sign({0})", "np.where(np.isnan({0}), 0, np.sign({0})).astype({0}.dtype)"),
+        ("floor", "torch.floor({0})", "np.floor({0})"), ("ceil", "torch.ceil({0})", "np.ceil({0})"),
+        ("trunc", "torch.trunc({0})", "np.trunc({0})"), ("round", "torch.round({0})", "np.rint({0})"),
+        ("relu", "torch.relu({0})", "np.where({0} <= 0, 0, {0}).astype({0}.dtype)"),
+    ]
+    pairs = [
+        ("fmod", "torch.fmod({0}, {1})", "np.fmod({0}, {1})"),
+        ("copysign", "torch.copysign({0}, {1})", "np.copysign({0}, {1})"),
+        ("nextafter", "torch.nextafter({0}, {1})", "np.nextafter({0}, {1})"),
+    ]
+    # numpy's functions for bf16 mistake NaNs: through float64, which holds every half.
+    ties = [(name, f"torch.{name}({{0}}, {{1}})", f"np.{name}({{0}}.astype(float), {{1}}.astype(float))")
+            for name in ("minimum", "maximum", "fmin", "fmax")]
+    tests = [("isnan", "isnan"), ("isinf", "isinf"), ("isfinite", "isfinite"), ("signbit", "signbit")]
+    order = [("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")]
+    return [
+        *(_point(*row, _NUMBERS) for row in unary),
+        *(_point(*row, _NUMBERS, arity=2) for row in binary),
+        *(_point(*row, FLOATS) for row in floats),
+        *(_point(*row, FLOATS, arity=2) for row in pairs),
+        *(_point(*row, FLOATS, arity=2, judging="unsigned_zero") for row in ties),
+        *(_point(name, f"torch.{name}({{0}})", f"np.{other}({{0}})", FLOATS, result="i1") for name, other in tests),
+        *(_point(name, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}", _NUMBERS, arity=2, result="i1")
+          for name, sign in order),
+        _point("remainder", "torch.remainder({0}, {1})", "np.remainder({0}, {1})", FULL, arity=2,
+               judging="unsigned_zero"),
+        _point("floor_divide", "torch.floor_divide({0}, {1})", "np.floor_divide({0}, {1})", FULL, arity=2,
+               judging="unsigned_zero"),
+        _point("trunc_divide", 'torch.div({0}, {1}, rounding_mode="trunc")', "np.trunc({0} / {1})", FULL, arity=2),
+        _point("frexp_mantissa", "torch.frexp({0})[0]", "np.frexp({0})[0]", FULL),
+        _point("frexp_exponent", "torch.frexp({0})[1]", "np.frexp({0})[1]", FULL, result="i32"),
+        Operation(name="ldexp", family="pointwise", torch="torch.ldexp({0}, {1})", numpy="np.ldexp({0}, {1})",
+                  signatures=(("fp32", "i32"), ("fp64", "i32")), judging="real", ulps=1,
+                  defined="torch.abs({1}) < 100"),
+        *(_point(f"{name}_integer", f"torch.{torch}({{0}}, {_DIVISOR})", f"np.{numpy}({{0}}, {_NUMPY_DIVISOR})",
+                 COMPUTED, arity=2)
+          for name, torch, numpy in (("floor_divide", "floor_divide", "floor_divide"), ("fmod", "fmod", "fmod"),
+                                     ("remainder", "remainder", "remainder"))),
+        *(_point(name, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}", BOOL + COMPUTED, arity=2)
+          for name, sign in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", "^"))),
+        _point("bitwise_not", "~{0}", "~{0}", BOOL + COMPUTED),
+        *(_point(name, f"torch.{name}({{0}}, {{1}})", f"np.{name}({{0}}, {{1}})", BOOL + _NUMBERS, arity=2,
+                 result="i1") for name in ("logical_and", "logical_or", "logical_xor")),
+        *(_point(name, f"{{0}} {sign} {{1}}", f"np.{name}({{0}}, {{1}})", COMPUTED, arity=2,
+                 defined="({1} >= 0) & ({1} < {0}.element_size() * 8)")
+          for name, sign in (("left_shift", "<<"), ("right_shift", ">>"))),
+        *(Operation(name=name, family="pointwise", torch=torch, numpy=numpy, signatures=tuple(
+            ("i1", kind, kind) for kind in BOOL + _NUMBERS), result=1)
+          for name, torch, numpy in (("where", "torch.where({0}, {1}, {2})", "np.where({0}, {1}, {2})"),)),
+        _point("clamp", "torch.clamp({0}, {1}, {2})", "np.minimum(np.maximum({0}, {1}), {2})", _NUMBERS, arity=3,
+               judging="unsigned_zero"),
+        _point("truediv_integer", "{0} / {1}", "np.float32({0}) / np.float32({1})", COMPUTED, arity=2,
+               result="fp32", defined="{1} != 0"),
+        _point("round_decimals", "torch.round({0}, decimals=2)", "np.round({0}, 2)", FULL, judging="unsigned_zero"),
+    ]
+
+
+def _transcendental() -> list[Operation]:
+    alike = ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh",
+             "tanh")
+    inverse = ("asin", "acos", "atan", "asinh", "acosh", "atanh")
+    special = {"erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln"}
+    bessel = {"i0": "i0", "i1": "i1"}
+    return [
+        *(_real(name, f"torch.{name}({{0}})", f"np.{name}({{0}})") for name in alike),
+        *(_real(name, f"torch.{name}({{0}})", f"np.arc{name[1:]}({{0}})") for name in inverse),
+        *(_real(name, f"torch.{name}({{0}})", f"special.{other}({{0}})") for name, other in special.items()
+          if name != "lgamma"),
+        *(_real(name, f"torch.special.{name}({{0}})", f"special.{other}({{0}})") for name, other in bessel.items()),
+        _real("rsqrt", "torch.rsqrt({0})", "1 / np.sqrt({0})"),
+        _real("reciprocal", "torch.reciprocal({0})", "1 / {0}"),
+        _real("sigmoid", "torch.sigmoid({0})", "special.expit({0})"),
+        _real("truediv", "{0} / {1}", "{0} / {1}", arity=2, accuracy="div"),
+        _real("atan2", "torch.atan2({0}, {1})", "np.arctan2({0}, {1})", arity=2),
+        _real("hypot", "torch.hypot({0}, {1})", "np.hypot({0}, {1})", arity=2),
+        _real("pow", "torch.pow({0}, {1})", "np.power({0}, {1})", arity=2),
+        _real("xlogy", "torch.xlogy({0}, {1})", "special.xlogy({0}, {1})", arity=2, ulps=4),
+        _real("sinc", "torch.sinc({0})", "np.sinc({0})", ulps=16),
+    ]
+
+
+def _folding() -> list[Operation]:
+    """Idioms that an optimiser is tempted to simplify; floats only, and numbers that are not."""
+    rows = [
+        ("times_zero", "{0} * 0", "{0} * {0}.dtype.type(0)"),
+        ("times_zero_point", "{0} * 0.0", "{0} * {0}.dtype.type(0)"),
+        ("times_one", "{0} * 1", "{0}"), ("plus_zero", "{0} + 0", "{0} + {0}.dtype.type(0)"),
+        ("minus_zero", "{0} - 0", "{0} - {0}.dtype.type(0)"), ("minus_itself", "{0} - {0}", "{0} - {0}"),
+        ("by_itself", "{0} / {0}", "{0} / {0}"), ("zero_by", "0 / {0}", "np.reciprocal({0}) * {0}.dtype.type(0)"),
+        ("by_one", "{0} / 1", "{0}"), ("to_the_zero", "{0} ** 0", "np.ones_like({0})"),
+        ("to_the_one", "{0} ** 1", "{0}"), ("to_the_two", "{0} ** 2", "{0} * {0}"),
+        ("twice_negated", "-(-{0})", "{0}"), ("zero_minus", "0 - {0}", "{0}.dtype.type(0) - {0}"),
+        ("add_and_subtract", "({0} + 1) - 1", "({0} + {0}.dtype.type(1)) - {0}.dtype.type(1)"),
+        ("equal_to_itself", "{0} == {0}", "{0} == {0}"), ("unequal_to_itself", "{0} != {0}", "{0} != {0}"),
+        ("full_times", "torch.zeros_like({0}) * {0}", "np.zeros_like({0}) * {0}"),
+        ("full_plus", "torch.zeros_like({0}) + {0}", "np.zeros_like({0}) + {0}"),
+    ]
+    made = [_point(name, torch, numpy, FULL, family="folding", result="i1" if "equal" in name else 0)
+            for name, torch, numpy in rows]
+    chain = _point("multiply_divide", "{0} * {1} / {1}", "{0} * {1} / {1}", ("fp16", "bf16"), arity=2,
+                   family="folding")
+    return [*made, chain]
+
+
+def _conversions() -> list[Operation]:
+    found = []
+    everything = BOOL + INTEGERS + FLOATS
+    for target in everything + FP8:
+        info = dtype_info(target)
+        sources = tuple(name for name in everything + (FP8 if target in FLOATS else ()) if name != target)
+        if target in FP8:
+            sources = FLOATS
+        torch_name = f"torch.{_TORCH_NAMES[target]}"
+        floats = tuple(name for name in sources if dtype_info(name).is_float)
+        whole = tuple(name for name in sources if not dtype_info(name).is_float)
+        arguments = (f"to_{target}", f"{{0}}.to({torch_name})", f"convert({{0}}, {target!r})")
+        if info.is_float or target == "i1":
+            found.append(_point(*arguments, sources, result=target, family="conversion"))
+        else:
+            inside = f"({{0}} > {float(info.min)} - 1) & ({{0}} < {float(info.max)})"
+            found += [_point(*arguments, whole, result=target, family="conversion"),
+                      _point(f"{arguments[0]}_of_float", *arguments[1:], floats, result=target, family="conversion",
+                             defined=inside)]
+        if target not in FP8 and target != "i1":
+            alike = tuple(name for name in (*SIGNED, "u8", *FLOATS) if name != target
+                          and dtype_info(name).storage_bits == info.storage_bits)
+            if alike and target in (*SIGNED, "u8", *FLOATS):
+                # Of a value that is computed, because the view of an argument needs no kernel; never of a NaN.
+                found.append(_point(f"view_{target}", f"torch.where({{0}} > 0, {{0}}, 1).view({torch_name})",
+                                    f"np.where({{0}} > 0, {{0}}, {{0}}.dtype.type(1)).view(numpy_dtype({target!r}))",
+                                    alike, result=target, family="conversion"))
+    return found
+
+
+_TORCH_NAMES = {
+    "i1": "bool",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
+    "u64": "uint64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "bf16": "bfloat16", "fp16": "float16",
+    "fp32": "float32", "fp64": "float64",
+}
+
+
+def _row(name: str, torch: str, numpy: str, dtypes: Signature, *, family: str = "reduction", keeps: bool = False,
+         judging: Judging = "exact", result: int | str = 0, accuracy: str = "") -> Operation:
+    return Operation(name=name, family=family, torch=torch, numpy=numpy, signatures=_same(dtypes, 1), keeps=keeps,
+                     judging=judging, result=result, accuracy=accuracy)
+
+
+def _reductions() -> list[Operation]:
+    extremes = [("amax", "max"), ("amin", "min")]
+    return [
+        _row("sum_integer", "{0}.sum(-1)", "{0}.sum(-1, dtype=np.int64)", BOOL + COMPUTED, result="i64"),
+        _row("prod_integer", "{0}.prod(-1)", "{0}.prod(-1, dtype=np.int64)", BOOL + COMPUTED, result="i64"),
+        _row("sum", "{0}.sum(-1)", "{0}.sum(-1)", FLOATS, judging="sum"),
+        _row("mean", "{0}.mean(-1)", "{0}.mean(-1)", FLOATS, judging="mean"),
+        _row("var_mean_mean", "torch.var_mean({0}, -1, correction=0)[1]", "welford_mean({0})", FULL, judging="mean"),
+        _row("var", "torch.var({0}, -1, correction=0)", "{0}.var(-1)", FULL, judging="variance"),
+        *(_row(name, f"{{0}}.{name}(-1)", f"{{0}}.{numpy}(-1)", BOOL + _NUMBERS, judging="unsigned_zero")
+          for name, numpy in extremes),
+        *(_row(name, f"{{0}}.{name}(-1)", f"{{0}}.{name}(-1)", _NUMBERS, result="i64")
+          for name in ("argmax", "argmin")),
+        *(_row(name, f"{{0}}.{name}(-1)", f"{{0}}.astype(bool).{name}(-1)",
+               BOOL + tuple(kind for kind in _NUMBERS if kind != "u8"), result="i1") for name in ("any", "all")),
+        # torch documents that these two keep uint8.
+        *(_row(f"{name}_u8", f"{{0}}.{name}(-1)", f"{{0}}.astype(bool).{name}(-1)", ("u8",))
+          for name in ("any", "all")),
+    ]
+
+
+def _scans() -> list[Operation]:
+    return [
+        _row("cumsum_integer", "torch.cumsum({0}, -1)", "np.cumsum({0}, -1, dtype=np.int64)", BOOL + COMPUTED,
+             family="scan", keeps=True, result="i64"),
+        _row("cumprod_integer", "torch.cumprod({0}, -1)", "np.cumprod({0}, -1, dtype=np.int64)", BOOL + COMPUTED,
+             family="scan", keeps=True, result="i64"),
+        _row("cumsum", "torch.cumsum({0}, -1)", "np.cumsum({0}, -1)", FLOATS, family="scan", keeps=True,
+             judging="prefix_sum"),
+        *(_row(f"{name}_{part}", f"torch.{name}({{0}}, -1)[{index}]", f"{name}({{0}})[{index}]", _NUMBERS,
+               family="scan", keeps=True, result=("i64" if index else 0),
+               judging="exact" if index else "unsigned_zero")
+          for name in ("cummax", "cummin") for index, part in enumerate(("values", "indices"))),
+    ]
+
+
+def _sorts() -> list[Operation]:
+    return [
+        _row(f"sort{'_descending' if down else ''}_{part}",
+             f"torch.sort({{0}}, dim=-1, descending={down}, stable=True)[{index}]", f"sort({{0}}, {down})[{index}]",
+             BOOL + _NUMBERS, family="sort", keeps=True, result=("i64" if index else 0),
+             judging="exact" if index else "unsigned_zero")
+        for down in (False, True) for index, part in enumerate(("values", "indices"))
+    ]
+
+
+def _searches() -> list[Operation]:
+    return [
+        Operation(name=f"bucketize_{'right' if right else 'left'}{'_i32' if narrow else ''}", family="bucketize",
+                  torch=f"torch.bucketize({{0}}, {{1}}, right={right}, out_int32={narrow})",
+                  numpy=f"bucketize({{0}}, {{1}}, {right})", signatures=_same(_NUMBERS, 2),
+                  result="i32" if narrow else "i64")
+        for right in (False, True) for narrow in (False, True)
+    ]
+
+
+_ROWS = (*_exact(), *_transcendental(), *_folding(), *_conversions(), *_reductions(), *_scans(), *_sorts(),
+         *_searches())
+
+OPERATIONS: Mapping[str, Operation] = MappingProxyType({one.name: one for one in _ROWS})
+"""Every operation by name."""
+
+assert len(OPERATIONS) == len(_ROWS), "two operations share a name"
+
+
+def program(operation: Operation) -> str:
+    """The text of the function that is compiled."""
+    names = ("a", "b", "c")[:operation.arity]
+    return (f"import torch\n\n\ndef compute({', '.join(names)}):\n"
+            f"    return {operation.torch.format(*names)}\n")
+
+
+def of_family(family: str) -> tuple[str, ...]:
+    """Names of the operations of one target, in the table's order."""
+    return tuple(name for name, one in OPERATIONS.items() if one.family == family)

@@ -1,0 +1,172 @@
+"""The two references of a single operation: the torch expression run eagerly, the numpy expression, and the bounds.
+
+Eager torch runs on the CPU, where its results are documented, and never sees the compiler. Real-valued operations are
+evaluated in float64 and judged by the oracles' ULP figures; exact ones in their own types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy import special
+
+from fuzz.inductor.operations import FULL, OPERATIONS, Operation
+from fuzz.records import Case
+from oracles import tolerances
+from oracles.by_numpy import conversions, search
+from oracles.by_torch import search as torch_search
+from oracles.dtypes import NAMES, dtype, name_of_array, name_of_torch, numpy_dtype
+from oracles.errors import OracleError
+
+Array = npt.NDArray[Any]
+
+NO_DTYPE = -1
+"""What stands for the type of a result that has no name here, or another shape than it must."""
+
+
+def operation_of(case: Case) -> Operation:
+    """The operation that a case is about."""
+    return OPERATIONS[str(case.params["op"])]
+
+
+def type_code(kind: torch.dtype) -> int:
+    """A type as a number that fits an output array."""
+    try:
+        return NAMES.index(name_of_torch(kind))
+    except OracleError:
+        return NO_DTYPE
+
+
+@cache
+def _compiled(text: str) -> Any:
+    return compile(text, f"<{text}>", "eval")
+
+
+def _torch(expression: str, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    names = ("a", "b", "c")[:len(inputs)]
+    found = eval(_compiled(expression.format(*names)), {"torch": torch}, dict(zip(names, inputs, strict=True)))
+    assert isinstance(found, torch.Tensor)
+    return found
+
+
+def by_torch(case: Case, *inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(result, code of the result's type) of eager torch on the CPU, on the device of the inputs."""
+    operation, device = operation_of(case), inputs[0].device
+    host = tuple(one.cpu() for one in inputs)
+    eager = _torch(operation.torch, tuple(one[:1] for one in host) if operation.family == "pointwise" else host)
+    if _inexact(operation):
+        result = _torch(operation.torch, tuple(
+            one.double() if one.is_floating_point() else one for one in host))
+    else:
+        result = eagerly(operation, host)
+    return result.to(device), torch.tensor([type_code(eager.dtype)], dtype=torch.int32, device=device)
+
+
+def eagerly(operation: Operation, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    """The torch expression on CPU tensors, one element at a time where the vector code cannot be trusted."""
+    if not operation.alone:
+        return _torch(operation.torch, inputs)
+    return torch.cat([_torch(operation.torch, tuple(one[i:i + 1] for one in inputs))
+                      for i in range(inputs[0].shape[0])])
+
+
+def _inexact(operation: Operation) -> bool:
+    return operation.judging not in ("exact", "unsigned_zero")
+
+
+def by_numpy(case: Case, *inputs: Array) -> tuple[Array, Array]:
+    """(result, code of the type that torch documents): the numpy expression, of the result's type; unrounded float64
+    for real-valued operations."""
+    operation = operation_of(case)
+    names = ("a", "b", "c")[:len(inputs)]
+    operands = [_widened(one, operation) for one in inputs]
+    with np.errstate(all="ignore"):
+        found = eval(_compiled(operation.numpy.format(*names)), dict(_FUNCTIONS),
+                     dict(zip(names, operands, strict=True)))
+    name = operation.result_dtype(tuple(name_of_array(one) for one in inputs))
+    result = np.asarray(found)
+    wanted = np.dtype(np.float64) if _inexact(operation) else numpy_dtype(name)
+    code = np.array([NAMES.index(name)], dtype=np.int32)
+    return (result if result.dtype == wanted else np.asarray(result.astype(wanted))), code
+
+
+def _widened(one: Array, operation: Operation) -> Array:
+    if _inexact(operation) and dtype(name_of_array(one)).is_float:
+        return np.asarray(one.astype(np.longdouble if operation.family != "pointwise" else np.float64))
+    return one
+
+
+def defined(case: Case, *inputs: torch.Tensor) -> torch.Tensor:
+    """Where torch promises a result; only for operations that do not promise one everywhere."""
+    operation = operation_of(case)
+    if operation.family == "bucketize":
+        right = "right=True" in operation.torch
+        return torch_search.bucketize_defined(inputs[0][None], inputs[1][None], right=right)[0]
+    return _torch(operation.defined, inputs)
+
+
+def bound(case: Case, *inputs: torch.Tensor) -> torch.Tensor:
+    """Allowed errors of an accumulating operation along the last axis; halves accumulate in fp32, rounded once."""
+    (x,) = inputs
+    acc = name_of_torch(x.dtype)
+    return _BOUNDS[operation_of(case).judging](x, acc=acc if acc in FULL else "fp32")
+
+
+def _variance(x: torch.Tensor, *, acc: str) -> torch.Tensor:
+    variance, mean = torch.var_mean(x.double(), -1, correction=0)
+    found = tolerances.two_pass_variance_bound(x, mean, variance, acc=acc)
+    # The sum of squares may leave the range although the variance does not.
+    overflows = variance * x.shape[-1] > float(dtype(acc).max)
+    return torch.where(overflows, torch.inf, found)
+
+
+_BOUNDS: dict[str, Callable[..., torch.Tensor]] = {
+    "sum": tolerances.sum_bound, "mean": tolerances.mean_bound, "prefix_sum": tolerances.prefix_sum_bound,
+    "variance": _variance,
+}
+
+
+def _cumulative(x: Array, better: Callable[[Any, Any], bool]) -> tuple[Array, Array]:
+    """Running extremum with its position: later ties win, the first NaN stays."""
+    values, positions = x.copy(), np.zeros(x.shape, dtype=np.int64)
+    for line, out, where in zip(x, values, positions, strict=True):
+        best, at = line[0], 0
+        for i, value in enumerate(line):
+            if best == best and (value != value or better(value, best)):
+                best, at = value, i
+            out[i], where[i] = best, at
+    return values, positions
+
+
+def _sorted(x: Array, descending: bool) -> tuple[Array, Array]:
+    """Stable, NaN largest."""
+    whole = not dtype(name_of_array(x)).is_float
+    rank: Array = x.astype(np.int64 if whole else np.float64)
+    not_a_number = rank != rank
+    if descending:
+        # Complement, not negation: the smallest integer has no negative.
+        rank = np.invert(rank) if whole else -np.where(not_a_number, 0, rank)
+    order = np.lexsort((rank, not_a_number != descending), axis=-1)
+    return np.take_along_axis(x, order, -1), order.astype(np.int64)
+
+
+def _welford_mean(x: Array) -> Array:
+    """The mean as a Welford pass leaves it: NaN where a deviation is infinity minus infinity."""
+    mean = x.mean(-1)
+    return np.where(np.isfinite(x).all(-1), mean, np.nan)
+
+
+def _bucketize(values: Array, boundaries: Array, right: bool) -> Array:
+    return search.bucketize(values[None], boundaries[None], right=right)[0]
+
+
+_FUNCTIONS = {
+    "np": np, "special": special, "numpy_dtype": numpy_dtype, "sort": _sorted, "bucketize": _bucketize,
+    "welford_mean": _welford_mean, "convert": lambda x, to: conversions.convert(x, to=to),
+    "cummax": lambda x: _cumulative(x, lambda a, b: a >= b), "cummin": lambda x: _cumulative(x, lambda a, b: a <= b),
+}
