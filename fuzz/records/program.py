@@ -5,5 +5,6 @@ The union is tagged; a new kind of program is added here and nowhere else.
 
 from kernels.codegen.graph import Graph
 from kernels.gluon.chain import Chain
+from kernels.pipelines.plan import Plan
 
-Program = Graph | Chain
+Program = Graph | Chain | Plan

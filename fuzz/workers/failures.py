@@ -14,6 +14,17 @@ class WrittenTwice(Exception):
         super().__init__(problem)
 
 
+class Refuted(Exception):
+    """A launch shows a defect by other means than its outputs: a sanitizer's report, IR that is not what was asked.
+
+    kind and where go into the signature. spent: the process can run nothing more.
+    """
+
+    def __init__(self, kind: str, where: str, problem: str, *, spent: bool = False) -> None:
+        self.kind, self.where, self.spent = kind, where, spent
+        super().__init__(problem)
+
+
 class Declined(Exception):
     """The subject does not take this case, for the reason in the text: not a failure, and not a pass."""
 
@@ -73,6 +84,8 @@ def classify(error: BaseException, backend: str) -> Failure:
     names = {type(one).__name__ for one in chain}
     text = "\n".join(f"{type(one).__name__}: {one}" for one in chain)
     head = f"{type(error).__name__}: {error}"
+    if isinstance(error, Refuted):
+        return Failure(Verdict.DISAGREE, error.kind, str(error), where=error.where, spent=error.spent)
     for pattern, device_kind in _DEVICE:
         if pattern in text:
             return Failure(Verdict.CRASH, device_kind, f"CUDA error: {pattern}", spent=True)

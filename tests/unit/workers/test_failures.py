@@ -1,7 +1,9 @@
 """Exceptions of subjects that compile by themselves become verdicts."""
 
+from collections.abc import Callable
+
 from fuzz.records import Verdict
-from fuzz.workers.failures import Declined, classify
+from fuzz.workers.failures import Declined, Refuted, classify
 
 
 class InductorError(RuntimeError):
@@ -12,7 +14,7 @@ class Unsupported(RuntimeError):
     """Named as torch.compile names what its front end refuses."""
 
 
-def _wrapped(outer: type[Exception], inner: Exception) -> BaseException:
+def _wrapped(outer: Callable[[str], Exception], inner: Exception) -> BaseException:
     try:
         try:
             raise inner
@@ -39,3 +41,12 @@ def test_failures_of_torch_compile_are_compile_errors_of_its_stages() -> None:
 def test_an_assertion_on_the_device_is_one_whoever_wraps_it() -> None:
     found = classify(_wrapped(InductorError, RuntimeError("CUDA error: device-side assert triggered")), "cuda")
     assert (found.verdict, found.kind, found.spent) == (Verdict.CRASH, "device_assert", True)
+
+
+def test_a_refutation_keeps_its_kind_whatever_the_device_says_meanwhile() -> None:
+    found = classify(_wrapped(refuted_by_a_sanitizer, RuntimeError("CUDA error: device-side assert triggered")), "cuda")
+    assert (found.verdict, found.kind, found.where, found.spent) == (Verdict.DISAGREE, "sanitizer", "consan", True)
+
+
+def refuted_by_a_sanitizer(message: str) -> Exception:
+    return Refuted("sanitizer", "consan", message, spent=True)
