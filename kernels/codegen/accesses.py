@@ -1,0 +1,142 @@
+"""Loads and stores: index, mask, `other`, assertions, conversions to and from storage (codegen.md §4, §5, §10)."""
+
+from __future__ import annotations
+
+from kernels.codegen.blocks import block_load, block_store
+from kernels.codegen.constants import full, literal, parse
+from kernels.codegen.domains import R, Analysis
+from kernels.codegen.graph import Load, Store
+from kernels.codegen.state import Emitter, Shape
+from kernels.pointwise.record import HALVES
+from kernels.pointwise.table import emit as emit_op
+
+
+def _mask(emitter: Emitter, position: int, shape: Shape, axes: set[str], own: int | None) -> tuple[str, Shape]:
+    """Text of the mask of an access and the shape to which it must be broadcast ("" if every lane is active)."""
+    parts = emitter.tile_masks(axes)
+    for mask in (*emitter.body_masks(position), *([own] if own is not None else [])):
+        value = emitter.value(mask)
+        parts.append(value.texts[0])
+        shape |= value.shape
+    return " & ".join(dict.fromkeys(parts)), shape
+
+
+def mask_axes(emitter: Emitter, position: int, own: int | None) -> set[str]:
+    """Axes that decide whether an access is active."""
+    analysis = emitter.analysis
+    axes: set[str] = set()
+    for mask in (*emitter.body_masks(position), *([own] if own is not None else [])):
+        axes |= analysis.domains[mask]
+    return axes
+
+
+def emit_load(emitter: Emitter, position: int, node: Load) -> None:
+    analysis = emitter.analysis
+    stored = analysis.buffers[node.buffer]
+    axes = set(analysis.domains[position]) | mask_axes(emitter, position, node.mask)
+    loaded = block_load(emitter, position, node)
+    if loaded is None:
+        loaded = _pointer_load(emitter, position, node, axes)
+    text, shape = loaded
+    if stored == "i1":
+        text = f"({text} != 0)"
+    elif stored in HALVES and emitter.schedule.upcast:
+        text = f"{text}.to(tl.float32)"
+    emitter.put(position, (emitter.assign(f"tmp{position}", text),), shape)
+    emitter.loaded[node.buffer] = emitter.loaded.get(node.buffer, emitter.full_shape) & shape
+
+
+def _pointer_load(emitter: Emitter, position: int, node: Load, axes: set[str]) -> tuple[str, Shape]:
+    stored = emitter.analysis.buffers[node.buffer]
+    index, shape, wide = emitter.index(node.index)
+    mask, full_shape = _mask(emitter, position, shape, axes, node.mask)
+    full_shape |= emitter.shape_of(axes)
+    if node.checked:
+        index = _checked_index(emitter, position, node, index, mask, wide)
+    if not shape:
+        index = f"tl.broadcast_to({index}, {emitter.ones})" if node.checked or not index.isdecimal() else (
+            f"tl.full({emitter.ones}, {index}, {'tl.int64' if wide else 'tl.int32'})")
+    index = emitter.broadcast(index, shape, full_shape)
+    arguments = [f"{emitter.pointer(node.buffer)} + ({index})" if " " in index else (
+        f"{emitter.pointer(node.buffer)} + {index}")]
+    if mask:
+        arguments.append(mask)
+        has_meaning = node.mask is not None or emitter.analysis.bodies[position] or position in emitter.feeding
+        if has_meaning and "missing_other" not in emitter.faults:
+            arguments.append(f"other={_other(emitter, node, stored)}")
+    if emitter.schedule.eviction:
+        arguments.append(f'eviction_policy="{emitter.schedule.eviction}"')
+    return f"tl.load({', '.join(arguments)})", full_shape
+
+
+def _other(emitter: Emitter, node: Load, stored: str) -> str:
+    value = parse(node.other, stored)
+    if stored == "i1":
+        return str(int(value))
+    text = literal(value, stored)
+    if text is not None and not stored.startswith("fp8"):
+        return text
+    return full(value, stored, emitter.ones)
+
+
+def _checked_index(emitter: Emitter, position: int, node: Load, index: str, mask: str, wide: bool) -> str:
+    """Wraps a negative index once and asserts that active lanes are in range (codegen.md §5)."""
+    length = next(one.length for one in emitter.graph.buffers if one.name == node.buffer)
+    if not wide and length >= 2**31:
+        index = f"({index}).to(tl.int64)"
+    raw = emitter.assign(f"index{position}", index)
+    if "wrap_dropped" in emitter.faults:
+        wrapped = raw
+    else:
+        wrapped = emitter.assign(f"wrapped{position}", f"tl.where({raw} < 0, {raw} + {length}, {raw})")
+    inside = f"({wrapped} >= 0) & ({wrapped} < {length})"
+    if mask and "assert_masked_lanes" not in emitter.faults:
+        inside = f"({inside}) | (({mask}) ^ True)"
+    emitter.line(f'tl.device_assert({inside}, "index out of bounds: 0 <= {wrapped} < {length}")')
+    return wrapped
+
+
+def converted(emitter: Emitter, text: str, dtype: str, to: str) -> str:
+    """A variable of `dtype` (as computed) converted to the storage form of `to`."""
+    result = text if dtype == to else emit_op(f"to_{to}", (dtype,), (text,))
+    if "pointwise." in result:
+        emitter.used.add("pointwise")
+    return f"({result}).to(tl.int8)" if to == "i1" else result
+
+
+def emit_store(emitter: Emitter, position: int, node: Store) -> None:
+    analysis = emitter.analysis
+    buffer = next(one for one in emitter.graph.buffers if one.name == node.buffer)
+    domain = analysis.domains[position]
+    value = emitter.value(node.value)
+    text = converted(emitter, value.texts[0], emitter.compute(analysis.dtype(node.value)), buffer.dtype)
+    shape = emitter.shape_of(domain)
+    if value.shape != shape:
+        text = emitter.broadcast(text, value.shape, shape)
+    if buffer.role == "inout" and node.mode == "set" and "missing_barrier" not in emitter.faults and (
+            emitter.loaded.get(node.buffer, emitter.full_shape) != emitter.full_shape):
+        # Several threads hold copies of what was loaded: all must have read before one of them writes.
+        emitter.line("tl.debug_barrier()")
+    written = None if node.mode != "set" else block_store(emitter, position, node, text)
+    if written is not None:
+        emitter.line(written)
+        return
+    index, index_shape, wide = emitter.index(node.index)
+    if index_shape != shape or index.isdecimal():
+        index = f"tl.full({emitter.shape_text(shape)}, {index}, {'tl.int64' if wide else 'tl.int32'})" if (
+            index.isdecimal()) else emitter.broadcast(index, index_shape, shape)
+    masks = emitter.tile_masks(domain)
+    if R not in domain and emitter.first_of_r:
+        masks.append(emitter.first_of_r)
+    pointer = f"{emitter.pointer(node.buffer)} + " + (f"({index})" if " " in index else index)
+    mask = " & ".join(masks)
+    if node.mode == "atomic_add":
+        emitter.line(f'tl.atomic_add({pointer}, {text}{", " + mask if mask else ""}, sem="relaxed")')
+        return
+    emitter.line(f"tl.store({pointer}, {text}{', ' + mask if mask else ''})")
+
+
+def lifted(analysis: Analysis, position: int) -> bool:
+    """Whether a load without r may be made once, before the loop: not if it depends on data or a mask."""
+    node = analysis.graph.nodes[position]
+    return not (isinstance(node, Load) and (node.mask is not None or node.checked or analysis.bodies[position]))

@@ -1,0 +1,178 @@
+"""One graph under one schedule as the text of one kernel."""
+
+from __future__ import annotations
+
+from kernels.codegen import accesses, elementwise, reductions, scans, special
+from kernels.codegen.domains import Analysis
+from kernels.codegen.geometry import spreads
+from kernels.codegen.graph import (
+    Asm,
+    Bucketize,
+    Cast,
+    Constant,
+    Index,
+    Load,
+    Masked,
+    Part,
+    Pointwise,
+    Random,
+    Reduce,
+    Scan,
+    Schedule,
+    Sort,
+    Store,
+)
+from kernels.codegen.passes import Pass, plan
+from kernels.codegen.state import Emitter, Scope
+from kernels.codegen.tiles import Tile, tiling
+
+_EMIT = {
+    Constant: elementwise.emit_constant, Index: elementwise.emit_index, Pointwise: elementwise.emit_pointwise,
+    Cast: elementwise.emit_cast, Masked: elementwise.emit_masked, Load: accesses.emit_load, Store: accesses.emit_store,
+    Scan: scans.emit_scan, Sort: special.emit_sort, Bucketize: special.emit_bucketize, Random: special.emit_random,
+    Asm: special.emit_asm,
+}
+
+
+def emit_body(analysis: Analysis, schedule: Schedule, *, faults: frozenset[str] = frozenset()) -> Emitter:
+    """The statements of the kernel, in `top.lines` of the emitter that is returned, with all that they refer to."""
+    tiles = tiling(analysis.graph, schedule)
+    emitter = Emitter(analysis, schedule, tiles, faults=faults)
+    emitter.spread_y = spreads(tiles, schedule) and any(tile.name == "y" for tile in tiles.outer)
+    emitter.spread_x = spreads(tiles, schedule) and schedule.reduction in ("split", "cooperative")
+    for tile in reversed(tiles.outer):
+        _outer_tile(emitter, tile)
+    if tiles.r is None:
+        _straight(emitter)
+        return emitter
+    _r_base(emitter, tiles.r)
+    if schedule.reduction in ("persistent", "split"):
+        _whole_r(emitter, tiles.r)
+        _straight(emitter)
+    else:
+        _loops(emitter, tiles.r)
+    return emitter
+
+
+def _program(emitter: Emitter, tile: Tile) -> str:
+    """Text of the number of this program along a tile axis."""
+    reduction = emitter.schedule.reduction
+    along_y = tile.name == "y" or tile.name == "x" and reduction in ("split", "cooperative")
+    if not along_y:
+        number = f"tl.program_id({'xyz'.index(tile.name)})"
+    elif emitter.spread_x or emitter.spread_y:
+        number = "(tl.program_id(1) + tl.program_id(2) * tl.num_programs(1))"
+    else:
+        number = "tl.program_id(1)"
+    return f"{number}.to(tl.int64)" if emitter.tiling.wide else number
+
+
+def _arange(emitter: Emitter, tile: Tile) -> str:
+    text = f"tl.arange(0, {tile.block_name if tile.place is not None else 1})"
+    return f"{text}.to(tl.int64)" if emitter.tiling.wide else text
+
+
+def _outer_tile(emitter: Emitter, tile: Tile) -> None:
+    name = tile.name
+    if tile.place is None:
+        emitter.line(f"{name}offset = {_program(emitter, tile)}")
+        emitter.line(f"{name}index = {name}offset + {_arange(emitter, tile)}")
+    else:
+        emitter.line(f"{name}offset = {_program(emitter, tile)} * {tile.block_name}")
+        emitter.line(f"{name}index = {name}offset + {emitter.along(tile, _arange(emitter, tile))}")
+    if not emitter.constant_mask(tile):
+        emitter.line(f"{name}mask = {name}index < {emitter.size(f'{name}numel', tile.numel)}")
+
+
+def _r_base(emitter: Emitter, tile: Tile) -> None:
+    emitter.line(f"rbase = {emitter.along(tile, _arange(emitter, tile))}")
+
+
+def _r_index(emitter: Emitter, tile: Tile, end: str) -> None:
+    emitter.line("rindex = roffset + rbase")
+    if not emitter.constant_mask(tile):
+        emitter.line(f"rmask = rindex < {end}")
+
+
+def _whole_r(emitter: Emitter, tile: Tile) -> None:
+    length = emitter.size("rnumel", tile.numel) if not emitter.constant_mask(tile) else ""
+    if emitter.schedule.reduction == "persistent":
+        emitter.line("rindex = rbase")
+        if length:
+            emitter.line(f"rmask = rindex < {length}")
+        return
+    number = "tl.program_id(0).to(tl.int64)" if emitter.tiling.wide else "tl.program_id(0)"
+    emitter.line(f"roffset = {number} * RBLOCK")
+    emitter.first_of_r = "(tl.program_id(0) == 0)"
+    _r_index(emitter, tile, length)
+
+
+def _emit(emitter: Emitter, position: int) -> None:
+    node = emitter.graph.nodes[position]
+    if isinstance(node, Part):
+        value = emitter.value(node.of)
+        emitter.put(position, (value.texts[node.item],), value.shape)
+    elif isinstance(node, Reduce):
+        reductions.emit_persistent(emitter, position, node)
+    else:
+        _EMIT[type(node)](emitter, position, node)  # type: ignore[operator]
+
+
+def _straight(emitter: Emitter) -> None:
+    """Every node once, in the order of the graph; what overwrites its own input comes last."""
+    nodes = emitter.graph.nodes
+    roles = {buffer.name: buffer.role for buffer in emitter.graph.buffers}
+    last = []
+    for position, node in enumerate(nodes):
+        if position in emitter.analysis.dead:
+            continue
+        if isinstance(node, Store) and node.mode == "set" and roles[node.buffer] == "inout":
+            last.append(position)
+        else:
+            _emit(emitter, position)
+    for position in last:
+        _emit(emitter, position)
+
+
+def _loops(emitter: Emitter, tile: Tile) -> None:
+    length = emitter.size("rnumel", tile.numel)
+    start, end, emitter.first_iteration = "0", length, "roffset == 0"
+    if emitter.schedule.reduction == "cooperative":
+        chunk = f"tl.cdiv({length}, RSPLIT * RBLOCK) * RBLOCK"
+        emitter.line(f"rstart = tl.program_id(0) * ({chunk})")
+        emitter.line(f"rend = tl.minimum(rstart + {chunk}, {length})")
+        start, end, emitter.first_iteration = "rstart", "rend", "roffset == rstart"
+        emitter.first_of_r = "(tl.program_id(0) == 0)"
+    order = plan(emitter)
+    for number, one in enumerate(order.passes):
+        emitter.pass_number = number
+        for position in one.before:
+            _emit(emitter, position)
+        _loop(emitter, tile, one, start, end)
+        for position in one.reduces:
+            node = emitter.graph.nodes[position]
+            assert isinstance(node, Reduce)
+            reductions.close_accumulator(emitter, position, node)
+    for position in (*order.after, *order.stores):
+        _emit(emitter, position)
+
+
+def _loop(emitter: Emitter, tile: Tile, one: Pass, start: str, end: str) -> None:
+    for position in one.reduces:
+        node = emitter.graph.nodes[position]
+        assert isinstance(node, Reduce)
+        reductions.open_accumulator(emitter, position, node)
+    emitter.scope = Scope(parent=emitter.top)
+    _r_index(emitter, tile, end)
+    for position in one.body:
+        node = emitter.graph.nodes[position]
+        if isinstance(node, Reduce):
+            reductions.accumulate(emitter, position, node)
+        else:
+            _emit(emitter, position)
+    for position in one.stores:
+        _emit(emitter, position)
+    body = emitter.scope.lines
+    emitter.scope = emitter.top
+    emitter.line(f"for roffset in range({start}, {end}, RBLOCK):")
+    emitter.top.lines += [f"    {line}" for line in body]

@@ -1,0 +1,63 @@
+"""Sort, bucketize, random numbers, inline assembly (codegen.md §3, §8, §9)."""
+
+from __future__ import annotations
+
+from kernels.codegen.assembly import BODIES
+from kernels.codegen.graph import Asm, Bucketize, Random, Sort
+from kernels.codegen.state import Emitter, Shape
+from kernels.pointwise.record import TRITON_NAMES
+
+
+def emit_sort(emitter: Emitter, position: int, node: Sort) -> None:
+    assert emitter.tiling.r is not None
+    value = emitter.value(node.arg)
+    text = value.texts[0]
+    if value.shape != emitter.full_shape:
+        text = emitter.assign(f"{text}_tile", emitter.broadcast(text, value.shape, emitter.full_shape))
+    emitter.used.add("sort_with_index")
+    padded = not emitter.constant_mask(emitter.tiling.r)
+    length = emitter.size("rnumel", emitter.tiling.r.numel) if padded else "None"
+    shape = emitter.shape_text(emitter.full_shape)
+    index = emitter.assign("rindex_i16", f"tl.broadcast_to(rindex.to(tl.int16), {shape})")
+    stable = node.stable and "stability_dropped" not in emitter.faults
+    call = f"sort_with_index({text}, {index}, {length}, stable={stable}, descending={node.descending})"
+    names = emitter.assign_many((f"tmp{position}_sorted", f"tmp{position}_index"), call)
+    emitter.put(position, names, emitter.full_shape)
+
+
+def emit_bucketize(emitter: Emitter, position: int, node: Bucketize) -> None:
+    value = emitter.value(node.arg)
+    emitter.used.add("bucketize_binary_search")
+    lengths = {buffer.name: buffer.length for buffer in emitter.graph.buffers}
+    sorter = "None" if node.sorter is None else emitter.pointer(node.sorter)
+    right = node.right != ("bucketize_side" in emitter.faults)
+    call = (f"bucketize_binary_search({value.texts[0]}, {emitter.pointer(node.boundaries)}, {node.size}, "
+            f"{lengths[node.boundaries]}, 1, 0, {TRITON_NAMES[node.dtype]}, {right}, {sorter}, 1, 0)")
+    emitter.put(position, (emitter.assign(f"tmp{position}", call),), value.shape)
+
+
+def emit_random(emitter: Emitter, position: int, node: Random) -> None:
+    offset = emitter.value(node.offset)
+    slot = node.slot + ("next_seed" in emitter.faults)
+    seed = emitter.assign(f"seed{position}", f"tl.load({emitter.pointer(node.seeds)} + {slot})")
+    emitter.used.add(node.kind)
+    # Truncated to 32 bits: the stream repeats after 2^32 elements, in whatever type positions are counted.
+    arguments = [seed, f"{offset.texts[0]}.to(tl.uint32)"]
+    if node.kind == "randint64":
+        arguments += [_int64(node.low), _int64(node.high)]
+    emitter.put(position, (emitter.assign(f"tmp{position}", f"{node.kind}({', '.join(arguments)})"),), offset.shape)
+
+
+def _int64(value: int) -> str:
+    return str(value) if -(2**31) <= value < 2**31 else f"tl.full([], {value}, tl.int64)"
+
+
+def emit_asm(emitter: Emitter, position: int, node: Asm) -> None:
+    body = BODIES[node.body]
+    values = [emitter.value(k) for k in node.args]
+    shape: Shape = frozenset().union(*(value.shape for value in values))
+    texts = [value.texts[0] if value.shape == shape else emitter.broadcast(value.texts[0], value.shape, shape)
+             for value in values]
+    call = (f'tl.inline_asm_elementwise({body.ptx!r}, "{body.constraints}", [{", ".join(texts)}], '
+            f"dtype={TRITON_NAMES[body.dtype]}, is_pure={node.pure}, pack=1)").replace("'", '"')
+    emitter.put(position, (emitter.assign(f"tmp{position}", call, pure=node.pure),), shape)
