@@ -1,0 +1,105 @@
+"""What a program computes, by interpreting its graph with numpy (contract: kernels/codegen/notes.md).
+
+Integers are exact and wrap; floats are float64 with an absolute bound on how far the subject's value may lie from
+them (`oracles.by_numpy.bounded`). One pass gives values, bounds and definedness of all outputs; the three functions
+that the engine asks for (`outputs`, `bounds`, `defined`) share it through a small memory keyed by the case's digest.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fuzz.programs.arrays import graph_of, input_names, output_names
+from fuzz.programs.interpret import Interpreter
+from fuzz.records import Case
+from oracles.by_numpy.bounded import TINY, Real, Value, Whole, spacing
+
+if TYPE_CHECKING:
+    import torch
+
+Array = npt.NDArray[Any]
+_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One output: what is expected of each element of the buffer, by how much it may be missed, where it is open.
+
+    bound: beyond the half ulp that a SUM rule allows by itself (a whole one for fp64), hence negative where the value
+    is certain; None for integers.
+    """
+
+    values: Array
+    bound: Array | None
+    defined: Array
+
+
+_memory: OrderedDict[str, dict[str, Answer]] = OrderedDict()
+
+
+def answers(case: Case, *arrays: Array) -> dict[str, Answer]:
+    """The answer for every output array of the case; arrays: its inputs in the order of `input_names`."""
+    key = case.digest
+    if key in _memory:
+        _memory.move_to_end(key)
+        return _memory[key]
+    inputs = dict(zip(input_names(case), arrays, strict=True))
+    found = evaluate(case, inputs)
+    _memory[key] = found
+    while len(_memory) > _KEPT:
+        _memory.popitem(last=False)
+    return found
+
+
+def evaluate(case: Case, inputs: dict[str, Array]) -> dict[str, Answer]:
+    """`answers` without the memory."""
+    stored = Interpreter(graph_of(case), inputs).run()
+    return {output: _answer(stored[buffer]) for output, buffer in output_names(case).items()}
+
+
+def _answer(value: Value) -> Answer:
+    if isinstance(value, Whole):
+        return Answer(value.value, None, ~value.open)
+    open_elements = np.isinf(value.error)
+    return Answer(_expected(value, open_elements), _bound(value, open_elements), ~open_elements)
+
+
+def _expected(value: Real, open_elements: Array) -> Array:
+    # A zero of unknown sign is told from one of certain sign by not being quite zero.
+    blurred = (value.value == 0) & (value.error > 0) & ~open_elements
+    return np.where(blurred, TINY, np.where(open_elements, 0.0, value.value))
+
+
+def _bound(value: Real, open_elements: Array) -> Array:
+    with np.errstate(all="ignore"):
+        step = spacing(np.where(np.isfinite(value.value), value.value, 0.0), value.dtype)
+        own = step if value.dtype == "fp64" else 0.5 * step
+        # The rounding of this very subtraction is the last summand.
+        bound = np.where(value.error == 0, -own, value.error - own + 2.0**-50 * own)
+        bound = np.where(value.error <= TINY, np.where(value.error == 0, bound, 0.0), bound)
+        bound = np.where(np.isfinite(value.value), bound, 0.0)
+    return np.where(open_elements, np.inf, bound)
+
+
+def outputs(case: Case, *arrays: Array) -> tuple[Array, ...]:
+    """The numpy oracle: expected arrays in the order of the case's outputs; float64 for floats."""
+    return tuple(one.values for one in answers(case, *arrays).values())
+
+
+def bounds(case: Case, *arrays: Array) -> tuple[Array, ...]:
+    """Allowed errors of the float outputs, in their order; infinite where open."""
+    return tuple(one.bound for one in answers(case, *arrays).values() if one.bound is not None)
+
+
+def defined(case: Case, *tensors: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Per output, which elements the contract defines."""
+    from oracles.arrays import to_numpy, to_torch
+
+    device = tensors[0].device if tensors else "cpu"
+    found = answers(case, *map(to_numpy, tensors))
+    return {name: to_torch(np.ascontiguousarray(one.defined), device=device) for name, one in found.items()}

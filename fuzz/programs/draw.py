@@ -1,0 +1,220 @@
+"""Random programs as cases: valid by construction, mostly of 15 to 60 nodes, shrinking towards one load and one store.
+
+    programs("reduction", target="codegen.reduction", limits=Limits())
+
+A program is drawn in this order: features (swarm), axes, nodes one production at a time, stores of what is not used
+otherwise, schedules, launch options. Nodes that no store needs are cut. See `fuzz.programs.productions` for how
+undefined behaviour is kept out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from fuzz.programs.addresses import address, apply, num
+from fuzz.programs.arrays import arrays_of
+from fuzz.programs.chance import Chance
+from fuzz.programs.cut import without_dead_nodes
+from fuzz.programs.pool import Entry, Pool
+from fuzz.programs.productions import FP8, Productions
+from fuzz.programs.schedules import MAX_VARIANTS, schedule
+from fuzz.programs.swarm import Family, Swarm, swarm
+from fuzz.programs.workspaces import workspaces
+from fuzz.records import Case, LaunchOptions, Layout
+from fuzz.strategies import launch_options, option_variants
+from fuzz.target import Limits
+from kernels.codegen.graph import Buffer, Graph, Load, Store, Sym
+from oracles.dtypes import dtype as dtype_info
+
+_SIZES = (2, 4, 8, 12, 16, 20, 24, 28, 32, 38, 44, 50, 60, 70)
+"""Nodes to aim for, before dead ones are cut."""
+_LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 37, 63, 64, 65, 97, 127, 128, 129, 255, 256, 257, 509,
+            512, 513, 1000, 1023, 1024, 1025, 2049, 4096, 5000)
+_MAX_STORES = 6
+
+
+def _length(chance: Chance, most: int) -> int:
+    fitting = [length for length in _LENGTHS if length <= max(most, 1)]
+    return chance.of(fitting)
+
+
+def _axes(chance: Chance, features: Swarm, cap: int) -> tuple[tuple[int, ...], int | None]:
+    """Lengths of the outer axes and of r."""
+    count = chance.weighted(((5, 1), (4, 2), (2, 3)))
+    with_r = features.reduces or chance.one_in(6)
+    r: int | None = None
+    left = cap
+    if with_r:
+        r = _length(chance, min(left, 512) if any(w and n == "sort" for w, n in features.productions) else left)
+        left //= max(r, 1)
+    outer = []
+    for place in range(count):
+        share = max(int(left ** (1 / (count - place))), 1)
+        # One axis may take more than its share.
+        length = _length(chance, min(left, share * chance.of((1, 4, 16))))
+        outer.append(length)
+        left //= max(length, 1)
+    if chance.one_in(60):
+        outer[chance.below(count)] = 0
+    elif r is not None and chance.one_in(40):
+        r = 0
+    return tuple(outer), r
+
+
+def _grow(pool: Pool, features: Swarm, *, cap: int, nodes: int) -> Productions:
+    productions = Productions(pool, cap=cap)
+    weights = [(weight, name) for weight, name in features.productions
+               if not (name in ("reduce", "scan", "sort") and "r" not in pool.axes)]
+    # A buffer of the grid's own shape comes first, so that the program depends on its points.
+    productions.load()
+    stressed = max(weights)[1]
+    first = True
+    while len(pool.nodes) < nodes and not pool.full:
+        name = pool.chance.weighted(weights)
+        if first and stressed not in ("load", "pointwise"):
+            name = stressed if pool.chance.below(4) else name
+        first = False
+        getattr(productions, name)()
+    return productions
+
+
+def _mutate(pool: Pool, productions: Productions) -> None:
+    """Stores into buffers that exist before the launch: in place, or adding atomically."""
+    chance = pool.chance
+    if chance.one_in(3):
+        value = pool.pick(lambda entry: entry.dtype in ("i32", "i64", "u32", "u64", "fp32", "fp64", "fp16", "bf16"))
+        if value is not None:
+            _atomic(pool, productions, value)
+    elif chance.one_in(4):
+        _in_place(pool, productions)
+
+
+def _atomic(pool: Pool, productions: Productions, value: Entry) -> None:
+    chance = pool.chance
+    from fuzz.programs import contents
+
+    cells = chance.of((1, 4, 16, 33))
+    found = contents.content(chance, value.dtype, wild=0)
+    name = pool.buffer(value.dtype, cells, found, prefix="io", role="inout")
+    points = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or "r" in value.axes]
+    kind = chance.below(3)
+    entry = pool.pick(productions._usable_index) if kind == 2 else None
+    if entry is not None:
+        index = apply("python_mod", Sym(name=f"v{entry.position}"), num(cells))
+    elif kind == 0:
+        index = num(0)
+    else:
+        index = apply("mod", address(chance, "dense", points)[0], num(cells))
+    pool.add(Store(buffer=name, index=index, value=value.position, mode="atomic_add"), axes=pool.outer)
+
+
+def _in_place(pool: Pool, productions: Productions) -> None:
+    """Read and written by the same point."""
+    chance = pool.chance
+    from fuzz.programs import contents
+
+    dtype = productions.dtype()
+    wants_r = "r" in pool.axes and bool(chance.below(2))
+    axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or wants_r]
+    expr, length = address(chance, chance.of(("dense", "strided")), axes, store=True)
+    if length > productions.cap or length < 1:
+        return
+    found = contents.content(chance, dtype, wild=pool.swarm.wild)
+    name = pool.buffer(dtype, length, found, prefix="io", role="inout")
+    before = pool.add(Load(buffer=name, index=expr), axes=pool.axes_of(expr))
+    allowed = frozenset(axis for axis, _ in axes)
+    value = before
+    for _ in range(chance.between(1, 3)):
+        other = pool.pick(lambda entry: entry.dtype == dtype and entry.axes <= allowed)
+        if other is None or dtype in FP8 or dtype == "i1":
+            break
+        from kernels.codegen.graph import Pointwise
+
+        value = pool.add(Pointwise(op=chance.of(("add", "mul", "maximum")), args=(value.position, other.position)))
+    pool.add(Store(buffer=name, index=expr, value=value.position), axes=allowed | pool.outer)
+
+
+def _storable(chance: Chance, dtype: str) -> str:
+    """The type of an output for values of a type: the same, or one it is converted to."""
+    info = dtype_info(dtype)
+    if not chance.one_in(6):
+        return dtype
+    if info.is_float:
+        return chance.of(("fp16", "bf16", "fp32", "fp64", "fp8e5", "fp8e4nv") if dtype not in FP8 else ("fp32", "fp16"))
+    return chance.of(("i32", "i64", "u8", "i8", "fp32", "fp64", "i1", "u64", "fp16"))
+
+
+def _store(pool: Pool, value: Entry, *, cap: int) -> None:
+    chance = pool.chance
+    with_r = "r" in value.axes or ("r" in pool.axes and chance.one_in(12))
+    axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or with_r]
+    form = chance.weighted([(weight, name) for weight, name in pool.swarm.forms if name not in ("broadcast", "expression")])
+    expr, length = address(chance, form, axes, store=True)
+    if length > cap or (length < 1 and form != "dense"):
+        expr, length = address(chance, "dense", axes, store=True)
+    dtype = _storable(chance, value.dtype)
+    name = f"out{sum(one.role == 'out' for one in pool.buffers)}"
+    pool.buffers.append(Buffer(name=name, dtype=dtype, length=max(length, 1), role="out"))
+    pool.add(Store(buffer=name, index=expr, value=value.position), axes=frozenset(axis for axis, _ in axes))
+
+
+def _finish(pool: Pool, *, cap: int) -> None:
+    """Store what nothing uses, latest first; fold the rest into dead code."""
+    unused = [entry for entry in pool.entries.values() if not entry.uses]
+    if not unused and not any(isinstance(node, Store) for node in pool.nodes):
+        unused = [list(pool.entries.values())[-1]]
+    ranked = sorted(unused, key=lambda entry: (-entry.depth, -entry.position))
+    for entry in ranked[:_MAX_STORES]:
+        _store(pool, entry, cap=cap)
+
+
+def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: bool) -> tuple[Graph, Pool]:
+    nodes = chance.of(_SIZES)
+    features = swarm(chance, family, assembly=assembly)
+    cap = min(limits.elements, 1 << 14)
+    outer, r = _axes(chance, features, max(cap // 4, 1))
+    axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
+    pool = Pool(chance, features, axes)
+    productions = _grow(pool, features, cap=cap, nodes=nodes)
+    _mutate(pool, productions)
+    _finish(pool, cap=cap)
+    graph = Graph(outer=outer, r=r, buffers=tuple(pool.buffers), nodes=tuple(pool.nodes))
+    return without_dead_nodes(graph), pool
+
+
+def _layouts(chance: Chance, graph: Graph) -> dict[str, Layout]:
+    """Some arrays start off the alignment that a launch looks for."""
+    if chance.below(3):
+        return {}
+    chosen = chance.of(graph.buffers).name if graph.buffers else ""
+    return {chosen: Layout(offset=chance.of((1, 3, 4, 7, 16)))}
+
+
+@st.composite
+def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits) -> Case:
+    """Cases of one family of programs. limits.variants: whether the backend tells options apart, and compiles (the
+    interpreter has no inline assembly)."""
+    chance = Chance(draw)
+    graph, pool = _draw_graph(chance, family, limits, assembly=limits.variants)
+    upcast = pool.swarm.upcast
+    most = 4096 if limits.variants else 24
+    schedules = [schedule(chance, graph, programs=most, upcast=upcast)]
+    for _ in range(chance.weighted(((3, 0), (3, 1), (2, MAX_VARIANTS)))):
+        another = schedule(chance, graph, programs=most, upcast=upcast)
+        if another not in schedules:
+            schedules.append(another)
+    graph = replace(graph, schedules=tuple(schedules))
+    arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))
+    options: dict[str, Any] = {"options": LaunchOptions()}
+    if limits.variants:
+        options = {"options": draw(launch_options()), "variants": draw(option_variants())}
+    return Case(target=target, sizes=sizes, arrays=arrays, program=graph, **options)
+
+
+def points(graph: Graph) -> int:
+    """Points of the whole grid."""
+    return math.prod(graph.outer) * max(graph.r or 1, 1)

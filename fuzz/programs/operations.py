@@ -1,0 +1,85 @@
+"""Which pointwise operations a value of each dtype may meet, and what guards them (contract: codegen.md §3).
+
+Read from the operation table. Left out are conversions and bit casts (nodes of their own) and bare operators that are
+undefined for some operands, where a guarded form means the same (`floordiv_operator` of signed numbers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from kernels.pointwise.table import OPS, result_dtype
+from oracles.dtypes import dtype as dtype_info
+
+DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
+SHIFTS = ("left_shift", "right_shift", "left_shift_operator", "right_shift_operator")
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_OWN_PRODUCTION = {*SHIFTS, *COMPARISONS, "where", "frexp_mantissa", "frexp_exponent", "llrint", "clamp"}
+_GROUPS_LEFT_OUT = ("conversion", "bit cast")
+_NO_LIBRARY_STAND_IN: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One operation for operands of one dtype. variant: another lowering of an operation that is listed too."""
+
+    op: str
+    group: str
+    arity: int
+    result: str
+    variant: bool
+
+
+@cache
+def choices(dtype: str) -> tuple[Choice, ...]:
+    """Operations whose operands all have this dtype."""
+    found = []
+    for op in OPS.values():
+        if op.group in _GROUPS_LEFT_OUT or op.name in _OWN_PRODUCTION:
+            continue
+        if dtype_info(dtype).is_integer and op.name in DIVISIONS:
+            continue
+        signature = (dtype,) * op.arity
+        if signature in op.signatures:
+            found.append(Choice(op.name, op.group, op.arity, result_dtype(op.name, signature), bool(op.variant_of)))
+    return tuple(found)
+
+
+@cache
+def table(dtype: str, groups: tuple[tuple[str, int], ...]) -> tuple[tuple[int, Choice], ...]:
+    """(weight, choice), the simple and frequent ones first."""
+    weights = dict(groups)
+    found = []
+    for one in choices(dtype):
+        base = 6 if one.group in ("exact arithmetic", "min/max") else 2
+        weight = base + 3 * weights.get(one.group, 0)
+        if one.group in ("exponential", "special", "trigonometric", "hyperbolic"):
+            weight = 1 + weights.get(one.group, 0)
+        found.append((max(weight // (4 if one.variant else 1), 1), one))
+    return tuple(found)
+
+
+@cache
+def integer_divisions(dtype: str) -> tuple[str, ...]:
+    """Integer divisions that are defined for every non-zero divisor."""
+    signed = dtype_info(dtype).kind == "int"
+    return tuple(name for name in DIVISIONS
+                 if (dtype, dtype) in OPS[name].signatures and not (signed and name.endswith("_operator")))
+
+
+def castable(source: str) -> tuple[str, ...]:
+    """Dtypes a value may be converted to; from floats to integers behind a guard."""
+    return tuple(name for name in _TARGETS if name != source)
+
+
+_TARGETS = ("fp32", "i32", "i64", "fp64", "fp16", "bf16", "i8", "i16", "u8", "u16", "u32", "u64", "i1", "fp8e5", "fp8e4nv")
+
+
+@cache
+def same_width(source: str) -> tuple[str, ...]:
+    """Dtypes of a value's bits read differently."""
+    if source == "i1":
+        return ()
+    return tuple(name for name in _TARGETS if name not in (source, "i1")
+                 and dtype_info(name).bits == dtype_info(source).bits)

@@ -1,0 +1,83 @@
+"""How a drawn graph is run: the main schedule and others that must give the same answer."""
+
+from __future__ import annotations
+
+import math
+
+from fuzz.programs.chance import Chance
+from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
+from kernels.codegen.schedules import schedule_problem
+
+MAX_VARIANTS = 2
+
+
+def _power_below(n: int) -> int:
+    """The largest power of two <= n, at least 1."""
+    return 1 << max(n, 1).bit_length() - 1
+
+
+def _power_above(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def _reductions(graph: Graph) -> list[str]:
+    kinds = {type(node) for node in graph.nodes}
+    if graph.r is None or Sort in kinds:
+        return ["persistent"]
+    found = ["persistent", "looped", "looped"]
+    if Scan not in kinds and Reduce in kinds:
+        found.append("cooperative")
+    if Scan in kinds and Reduce not in kinds:
+        found.append("split")
+    return found
+
+
+def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[int, ...]:
+    """Blocks of the tile axes x, y, z: around the axis's length, but with a bounded number of programs."""
+    lengths = [math.prod(graph.outer[axes - 1:])] + list(reversed(graph.outer[:axes - 1]))
+    left = programs
+    blocks = []
+    for length in lengths:
+        whole = min(_power_above(length), 1024)
+        smallest = max(_power_above(-(-length // max(left, 1))), 1)
+        # From the whole axis in one block downwards, sometimes with room to spare.
+        options = [whole, *(size for size in (whole // 2, whole // 4, 1, 4, 16, whole * 2) if smallest <= size <= 1024)]
+        block = max(chance.of(options), min(smallest, 1024))
+        blocks.append(block)
+        left = max(left // max(-(-length // block), 1), 1)
+    return tuple(blocks)
+
+
+def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool) -> Schedule:
+    """One schedule that fits the graph. programs: how many may be launched, roughly."""
+    kind = chance.of(_reductions(graph))
+    one_row = kind in ("split", "cooperative")
+    tile_axes = 1 if one_row or chance.below(2) == 0 else chance.between(1, len(graph.outer))
+    blocks = _blocks(chance, graph, tile_axes, programs=max(programs // (4 if one_row else 1), 1))
+    rows = math.prod(graph.outer)
+    no_x_dim = graph.r is not None and kind != "split" and tile_axes == 1 and rows <= programs and chance.one_in(4)
+    r_block = 128
+    if kind != "persistent" and graph.r:
+        # Between two and eight steps, or one that is too long.
+        steps = chance.of((2, 3, 4, 8, 1))
+        r_block = min(_power_above(-(-graph.r // steps)), 4096)
+    flags = chance.below(64)
+    found = Schedule(
+        reduction=kind, x_blocks=blocks, r_block=r_block,  # type: ignore[arg-type]
+        r_split=chance.of((2, 1, 3)) if kind == "cooperative" else 1, no_x_dim=no_x_dim,
+        index_dtype="i64" if flags & 1 and flags & 2 else "i32", static=bool(flags & 4), upcast=upcast,
+        lift_loads=not (flags & 8 and flags & 16), unspecialised=bool(flags & 32),
+        access=chance.weighted(((8, "pointers"), (1, "block_pointers"), (1, "descriptors"))),
+        eviction=chance.weighted(((8, ""), (1, "evict_first"), (1, "evict_last"))))
+    return found if schedule_problem(graph, found) is None else plain(graph, upcast=upcast)
+
+
+def plain(graph: Graph, *, upcast: bool) -> Schedule:
+    """The simplest schedule of a graph."""
+    rows = math.prod(graph.outer)
+    block = min(_power_above(rows), 64 if graph.r else 1024)
+    found = Schedule(x_blocks=(block,), upcast=upcast)
+    if schedule_problem(graph, found) is None:
+        return found
+    return Schedule(x_blocks=(1,), upcast=upcast, reduction="persistent" if (graph.r or 0) <= 1 << 14 else "looped",
+                    r_block=1024)

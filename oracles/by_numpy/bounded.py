@@ -1,0 +1,253 @@
+"""Values with error bounds: what a chain of rounded operations may produce (contract: oracles.md §2 to §4).
+
+A `Real` holds, per element, a float64 value and how far the subject's value may lie from it. Error 0 means that the
+subject has exactly this value, the sign of zero included (of a NaN only that it is one); an infinite error leaves
+the element open. `TINY` stands for "zero, of either sign". Errors are derived, never guessed: the rounding of each
+operation in its own type (`settle`), and what it makes of its operands' errors. The value itself is computed in
+float64, whose rounding is part of every non-zero bound.
+
+A `Whole` holds integers or truth values of numpy's own type and which elements are open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from oracles.dtypes import dtype, numpy_dtype
+
+Array = npt.NDArray[Any]
+TINY = 5e-324
+"""Error of a zero of unknown sign: smaller than any other."""
+
+_REFERENCE = 2.0**-51
+"""Relative error of the reference's own arithmetic: four roundings to nearest in float64."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Real:
+    """Float values of type `dtype`, float64 `value` and `error` of one shape. fused: where a sum of this product may
+    be computed with one rounding, how far the unrounded product may lie from `value`."""
+
+    dtype: str
+    value: Array
+    error: Array
+    fused: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    @property
+    def low(self) -> Array:
+        return np.asarray(self.value - self.error)
+
+    @property
+    def high(self) -> Array:
+        return np.asarray(self.value + self.error)
+
+    @property
+    def exact(self) -> Array:
+        """Elements whose value is certain."""
+        return np.asarray(self.error == 0)
+
+    @property
+    def nan(self) -> Array:
+        """Elements that are certainly NaN."""
+        return np.asarray(np.isnan(self.value) & (self.error == 0))
+
+    def open_where(self, mask: Array) -> Real:
+        """The same with further elements open."""
+        return Real(self.dtype, self.value, np.where(mask, np.inf, self.error), self.fused)
+
+    def loose(self) -> Array:
+        """The error if a sum may take the unrounded product instead."""
+        return self.error if self.fused is None else self.error + self.fused
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """Integers or truth values (`i1`: numpy bool) of type `dtype`, and the elements that are open."""
+
+    dtype: str
+    value: Array
+    open: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    def open_where(self, mask: Array) -> Whole:
+        """The same with further elements open."""
+        return Whole(self.dtype, self.value, np.asarray(self.open | mask))
+
+
+Value = Real | Whole
+
+
+def exact_real(name: str, value: Array) -> Real:
+    """Certain values; float64 array whose elements type `name` represents."""
+    wide = np.asarray(value, dtype=np.float64)
+    return Real(name, wide, np.zeros(wide.shape))
+
+
+def whole(name: str, value: Array, is_open: Array | None = None) -> Whole:
+    """Integers wrapped into type `name`, or truth values."""
+    typed = np.asarray(value)
+    if typed.dtype != numpy_dtype(name):
+        typed = typed.astype(numpy_dtype(name))
+    mask = np.zeros(typed.shape, dtype=bool) if is_open is None else np.broadcast_to(is_open, typed.shape)
+    return Whole(name, typed, mask)
+
+
+def open_of(x: Value) -> Array:
+    """Which elements are open."""
+    return np.asarray(np.isinf(x.error)) if isinstance(x, Real) else x.open
+
+
+def rounded(value: Array, name: str) -> Array:
+    """float64 values rounded once to type `name` (nearest even, overflow to infinity), as float64.
+
+    bf16 and fp8 are reached by way of fp32: give them values that fp32 holds.
+    """
+    if name == "fp64":
+        return value
+    with np.errstate(all="ignore"):
+        if name == "fp8e4nv":
+            clipped = np.where(np.isnan(value), value, np.clip(value, -448.0, 448.0))
+            return np.asarray(clipped.astype(np.float32).astype(numpy_dtype(name)).astype(np.float64))
+        if name in ("bf16", "fp8e5"):
+            return np.asarray(value.astype(np.float32).astype(numpy_dtype(name)).astype(np.float64))
+        return np.asarray(value.astype(numpy_dtype(name)).astype(np.float64))
+
+
+def spacing(value: Array, name: str) -> Array:
+    """Distance between neighbours of type `name` at |value|: the larger one at a power of two, float64.
+
+    That of the subnormals below the smallest normal, that of the top binade beyond the largest number.
+    """
+    kind = dtype(name)
+    size = np.abs(value)
+    size = np.where(size < np.inf, size, kind.max)
+    exponent = np.frexp(np.minimum(size, float(kind.max)))[1] - 1
+    exponent = np.maximum(exponent, 1 - kind.bias) - kind.mantissa_bits
+    return np.asarray(np.ldexp(1.0, exponent))
+
+
+def overflow_threshold(name: str) -> float:
+    """The smallest number that rounds to infinity."""
+    kind = dtype(name)
+    return float(kind.max) * (1.0 + kind.unit_roundoff / (2.0 - 2.0 * kind.unit_roundoff)) if name != "fp64" else np.inf
+
+
+def settle(
+    name: str,
+    value: Array,
+    spread: Array | float,
+    *,
+    ulps: Array | float = 0.5,
+    absolute: Array | float = 0.0,
+    rounds: bool = False,
+) -> Real:
+    """The result of an operation in type `name`.
+
+    value: the true result for the operands' values, in float64. spread: how far the operands' errors move it, NaN
+    where that is unknown. ulps: accuracy of the operation, the half ulp of rounding included. absolute: added.
+    rounds: the operation rounds correctly, so that certain operands (spread 0) give a certain result.
+    """
+    with np.errstate(all="ignore"):
+        spread = np.broadcast_to(np.asarray(spread, dtype=np.float64), value.shape)
+        finite = np.isfinite(value)
+        size = np.where(finite, np.abs(value), 0.0)
+        error = spread + ulps * spacing(size + spread, name) + absolute + _REFERENCE * size
+        if name != "fp64":
+            # Near the overflow threshold either side of it may come out; beyond it only infinity does.
+            edge = overflow_threshold(name)
+            beyond = finite & (size - error >= edge)
+            near = finite & ~beyond & (size + error >= edge)
+            value = np.where(beyond, np.copysign(np.inf, value), value)
+            error = np.where(beyond, 0.0, np.where(near, np.inf, error))
+        else:
+            error = np.where(finite & (size > 1.7e308), np.inf, error)
+        error = np.where(finite | np.isnan(spread), error, np.where(spread == 0, 0.0, np.inf))
+        error = np.where(np.isnan(error), np.inf, error)
+        if rounds:
+            certain = spread == 0
+            value = np.where(certain, rounded(value, name), value)
+            error = np.where(certain, 0.0, error)
+    return Real(name, value, error)
+
+
+def nearest(value: Array, name: str) -> Array:
+    """float64 values rounded once to type `name`, ties to even, however far apart the types are; no overflow."""
+    kind = dtype(name)
+    with np.errstate(all="ignore"):
+        exponent = np.frexp(np.where(np.isfinite(value), value, 0.0))[1] - 1
+        quantum = np.maximum(exponent, 1 - kind.bias) - kind.mantissa_bits
+        return np.where(np.isfinite(value), np.ldexp(np.rint(np.ldexp(value, -quantum)), quantum), value)
+
+
+def cast_real(x: Real, name: str) -> Real:
+    """x rounded to type `name`. From fp64 to bf16 and fp8 the way by fp32 rounds twice, which is allowed; fp8e4nv
+    saturates, infinities included; where fp8e5 overflows it may saturate and is left open (oracles.md §5)."""
+    source, target = dtype(x.dtype), dtype(name)
+    if x.dtype == name or (target.mantissa_bits >= source.mantissa_bits and target.bias >= source.bias
+                           and target.has_inf and source.has_inf):
+        return Real(name, x.value, x.error)
+    with np.errstate(all="ignore"):
+        if name == "fp8e4nv":
+            return _saturated(x)
+        found = settle(name, x.value, x.error, rounds=True)
+        if x.dtype == "fp64" and name in ("bf16", "fp8e5"):
+            twice = (found.error == 0) & np.isfinite(found.value) & (found.value != nearest(x.value, name))
+            found = Real(name, found.value, np.where(twice, spacing(found.value, name), found.error))
+        if name == "fp8e5":
+            at_limit = np.abs(x.value) + x.error >= 57344.0
+            found = found.open_where(at_limit & ~(x.exact & ((np.abs(x.value) < 61440.0) | np.isnan(x.value))))
+    return found
+
+
+def _saturated(x: Real) -> Real:
+    name, limit = "fp8e4nv", 448.0
+    size = np.abs(x.value)
+    inside = np.where(np.isnan(x.value), x.value, np.clip(x.value, -limit, limit))
+    found = settle(name, inside, np.where(np.isfinite(x.value), x.error, 0.0), rounds=True)
+    error = np.where(found.error == 0, 0.0, np.where(np.isinf(x.error), np.inf, x.error + 0.5 * spacing(inside, name)))
+    if x.dtype == "fp64":
+        twice = (error == 0) & np.isfinite(inside) & (found.value != nearest(inside, name))
+        error = np.where(twice, spacing(inside, name), error)
+    beyond = size - x.error >= limit
+    return Real(name, np.where(beyond, np.copysign(limit, x.value), found.value), np.where(beyond, 0.0, error))
+
+
+def broadcast(*values: Value) -> tuple[int, ...]:
+    """The common shape of some values."""
+    return np.broadcast_shapes(*(v.shape for v in values))
+
+
+def take(x: Value, where: Any) -> Value:
+    """The elements that a numpy index selects."""
+    if isinstance(x, Whole):
+        return Whole(x.dtype, x.value[where], np.broadcast_to(x.open, x.shape)[where])
+    fused = None if x.fused is None else np.broadcast_to(x.fused, x.shape)[where]
+    return Real(x.dtype, x.value[where], np.broadcast_to(x.error, x.shape)[where], fused)
+
+
+def select(condition: Whole, first: Value, second: Value) -> Value:
+    """first where the condition holds, else second; open where the condition is, unless both agree."""
+    holds = condition.value
+    if isinstance(first, Whole):
+        assert isinstance(second, Whole)
+        unsure = condition.open & (first.value != second.value)
+        return Whole(first.dtype, np.where(holds, first.value, second.value),
+                     np.where(holds, first.open, second.open) | unsure)
+    assert isinstance(second, Real)
+    with np.errstate(invalid="ignore"):
+        apart = (first.value != second.value) | (np.signbit(first.value) != np.signbit(second.value))
+    value = np.where(holds, first.value, second.value)
+    error = np.where(holds, first.error, second.error)
+    unsure = np.where(apart, np.inf, np.maximum(first.error, second.error))
+    return Real(first.dtype, value, np.where(condition.open, unsure, error))

@@ -1,0 +1,297 @@
+"""Reductions of values with error bounds along the last axis (contract: oracles.md §4, kernels/codegen/notes.md).
+
+Float sums and products may be associated in any order, so the bounds are those of the worst order. A fold is certain
+where no order rounds: sums of numbers with a common last bit, products of few significant bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from oracles.by_numpy.bounded import TINY, Real, Value, Whole, rounded, spacing, whole
+from oracles.by_numpy.bounded_ops import lowest_bit, nonzero, significant_bits
+from oracles.dtypes import dtype, numpy_dtype
+
+Array = npt.NDArray[Any]
+
+
+def eps(name: str) -> float:
+    """2u: what oracles.md §4 counts per term."""
+    return 2.0 * dtype(name).unit_roundoff
+
+
+def _settled(name: str, value: Array, error: Array, certain: Array) -> Real:
+    """Certain folds are values of the type; the rest carry their error."""
+    error = np.where(np.isnan(error), np.inf, error)
+    return Real(name, np.where(certain, rounded(value, name), value), np.where(certain, 0.0, error))
+
+
+# -- sums ---------------------------------------------------------------------------------------------------
+
+
+def _sum_parts(x: Real) -> tuple[Array, Array, Array, Array, Array]:
+    """(total, sum of sizes, error of the terms, certain, special) per prefix; along the last axis."""
+    finite = np.isfinite(x.value)
+    clean = np.where(finite, x.value, 0.0)
+    term = np.where(finite, x.loose(), np.where(np.isinf(x.error), np.inf, 0.0))
+    total = np.cumsum(x.value.astype(np.longdouble), axis=-1).astype(np.float64)
+    sizes = np.cumsum(np.abs(clean) + np.where(np.isfinite(term), term, 0.0), axis=-1)
+    blur = np.cumsum(term, axis=-1)
+    bit = np.minimum.accumulate(lowest_bit(clean), axis=-1)
+    precision = dtype(x.dtype).precision
+    # Every partial sum, in any order, is a multiple of the last bit and no larger than the sum of sizes.
+    no_rounding = (sizes <= bit * 2.0**precision) | (sizes == 0)
+    certain = np.logical_and.accumulate(x.exact & (term == 0), axis=-1) & no_rounding
+    special = np.logical_or.accumulate(~finite, axis=-1)
+    return total, sizes, blur, certain, special
+
+
+def _sum_result(x: Real, total: Array, sizes: Array, blur: Array, certain: Array, special: Array,
+                count: Array | int, minus: Array) -> Real:
+    name = x.dtype
+    error = blur + count * eps(name) * sizes + 2.0**-52 * sizes
+    overflow = sizes + error >= float(dtype(name).max)
+    error = np.where(overflow, np.inf, error)
+    # Infinities and NaN: the rules of addition hold in any order, if no partial sum overflows.
+    error = np.where(special, np.where(np.isinf(blur) | overflow, np.inf, 0.0), error)
+    found = _settled(name, total, error, certain & ~special)
+    # -0.0 comes out only if every term is one, and then only if no padding zero is added.
+    zero = found.exact & (total == 0)
+    value = np.where(zero, 0.0, found.value)
+    return Real(name, value, np.where(zero & minus, TINY, found.error))
+
+
+def reduce_sum(x: Real) -> Real:
+    """Sum along the last axis."""
+    if x.shape[-1] == 0:
+        return Real(x.dtype, np.zeros(x.shape[:-1]), np.zeros(x.shape[:-1]))
+    total, sizes, blur, certain, special = (part[..., -1] for part in _sum_parts(x))
+    minus = (np.signbit(x.value) & (x.value == 0)).all(axis=-1)
+    return _sum_result(x, total, sizes, blur, certain, special, x.shape[-1], minus)
+
+
+def scan_sum(x: Real) -> Real:
+    """Prefix sums."""
+    minus = np.logical_and.accumulate(np.signbit(x.value) & (x.value == 0), axis=-1)
+    count = np.arange(1, x.shape[-1] + 1)
+    return _sum_result(x, *_sum_parts(x), count, minus)
+
+
+# -- products -----------------------------------------------------------------------------------------------
+
+
+def _product(x: Real, count: Array | int) -> Real:
+    """Prefix products: relative errors add; open where a partial product in some order may leave the normal range."""
+    name = x.dtype
+    kind = dtype(name)
+    finite = np.isfinite(x.value)
+    total = np.cumprod(x.value.astype(np.longdouble), axis=-1)
+    counted = finite & (x.value != 0)
+    logs = np.log2(np.where(counted, np.abs(x.value) + np.where(np.isfinite(x.error), x.error, 0.0), 1.0))
+    grown, shrunk = np.cumsum(np.maximum(logs, 0), axis=-1), np.cumsum(np.maximum(-logs, 0), axis=-1)
+    zero = np.logical_or.accumulate(x.exact & (x.value == 0), axis=-1)
+    special = np.logical_or.accumulate(~finite, axis=-1)
+    # A zero absorbs underflow; only growth could make it NaN. An infinity absorbs growth; only a zero could.
+    in_range = (grown < kind.bias) & ((shrunk < kind.bias - 1) | (zero & ~special))
+    with np.errstate(all="ignore"):
+        relative = np.where(x.exact, 0.0, x.error / np.abs(x.value))
+        relative = np.where(np.isnan(relative) | (relative >= 0.5), np.inf, relative)
+        spread = np.cumsum(relative * 1.5, axis=-1)
+        bits = np.cumsum(np.where(x.exact, np.maximum(significant_bits(x.value), 1) - 1, 999), axis=-1) + 1
+    value = total.astype(np.float64)
+    error = np.abs(value) * np.expm1(spread + count * eps(name) + 2.0**-50)
+    definite = np.logical_and.accumulate(np.isfinite(x.error), axis=-1)
+    sure_special = (special | zero) & np.logical_and.accumulate(x.exact | (np.abs(x.value) > x.error), axis=-1)
+    error = np.where(special | zero, np.where(sure_special, 0.0, np.inf), error)
+    error = np.where(in_range & definite, error, np.inf)
+    certain = (bits <= kind.precision) & in_range & definite & ~special & ~zero
+    found = _settled(name, value, error, certain)
+    return Real(name, found.value, np.where(zero & (found.error == 0) & ~special, 0.0, found.error))
+
+
+def scan_prod(x: Real) -> Real:
+    """Prefix products."""
+    return _product(x, np.arange(1, x.shape[-1] + 1))
+
+
+def reduce_prod(x: Real) -> Real:
+    """Product along the last axis."""
+    if x.shape[-1] == 0:
+        return Real(x.dtype, np.ones(x.shape[:-1]), np.zeros(x.shape[:-1]))
+    found = _product(x, x.shape[-1])
+    return Real(x.dtype, found.value[..., -1], found.error[..., -1])
+
+
+# -- extrema ------------------------------------------------------------------------------------------------
+
+
+def scan_extremum(x: Real, *, largest: bool) -> Real:
+    """Running maximum or minimum; NaN stays."""
+    sign = 1.0 if largest else -1.0
+    value = np.maximum.accumulate(sign * x.value, axis=-1)
+    with np.errstate(invalid="ignore"):
+        nan = np.isnan(x.value)
+        high = np.maximum.accumulate(np.where(nan, -np.inf, sign * x.value + x.error), axis=-1)
+        low = np.maximum.accumulate(np.where(nan, -np.inf, sign * x.value - np.where(np.isinf(x.error), np.inf, x.error)),
+                                    axis=-1)
+        error = np.maximum(high - value, value - low)
+        error = np.where((high == value) & (low == value), 0.0, error)
+    opened = np.logical_or.accumulate(np.isinf(x.error), axis=-1)
+    certain_nan = np.logical_or.accumulate(x.nan, axis=-1)
+    zeros = [np.logical_or.accumulate((x.value == 0) & (np.signbit(x.value) == sign_bit), axis=-1)
+             for sign_bit in (False, True)]
+    error = np.where((value == 0) & zeros[0] & zeros[1], np.maximum(error, TINY), error)
+    error = np.where(certain_nan, 0.0, np.where(opened | np.isnan(error), np.inf, error))
+    # An infinite extreme that is certain stays, whatever else is open below it.
+    return Real(x.dtype, sign * value, error)
+
+
+def reduce_extremum(x: Real, *, largest: bool) -> Real:
+    """Maximum or minimum along the last axis, which is not empty; NaN wins."""
+    found = scan_extremum(x, largest=largest)
+    return Real(x.dtype, found.value[..., -1], found.error[..., -1])
+
+
+def arg_extremum(x: Value, *, largest: bool) -> Whole:
+    """Position (i64) of the first extreme; open where another element may be it."""
+    shape = x.shape[:-1]
+    if isinstance(x, Whole):
+        keys = x.value.astype(np.uint8) if x.dtype == "i1" else x.value
+        position = np.argmax(keys, axis=-1) if largest else np.argmin(keys, axis=-1)
+        return whole("i64", position, x.open.any(axis=-1))
+    sign = 1.0 if largest else -1.0
+    key = sign * x.value
+    nan = np.isnan(key)
+    any_nan = nan.any(axis=-1)
+    ranked = np.where(nan, -np.inf, key)
+    first = np.where(any_nan, np.argmax(nan, axis=-1), np.argmax(ranked, axis=-1))
+    chosen = np.take_along_axis(ranked, first[..., None], -1)
+    chosen_error = np.take_along_axis(x.error, first[..., None], -1)
+    with np.errstate(invalid="ignore"):
+        below = ranked + x.error < chosen - chosen_error
+        tie = x.exact & (chosen_error == 0) & (ranked <= chosen)
+    itself = np.arange(x.shape[-1]) == first[..., None]
+    sure = (below | tie | itself).all(axis=-1) & np.isfinite(x.error).all(axis=-1)
+    sure = np.where(any_nan, np.isfinite(x.error).all(axis=-1), sure)
+    return Whole("i64", first.astype(np.int64).reshape(shape), ~sure)
+
+
+# -- truth, integers ----------------------------------------------------------------------------------------
+
+
+def reduce_truth(x: Value, *, every: bool) -> Whole:
+    """any or all along the last axis; certain as soon as one certain element decides."""
+    truth = nonzero(x)
+    decisive = ~truth.value if every else truth.value
+    decided = (decisive & ~truth.open).any(axis=-1)
+    value = truth.value.all(axis=-1) if every else truth.value.any(axis=-1)
+    value = np.where(decided, not every, value)
+    return Whole("i1", value, truth.open.any(axis=-1) & ~decided)
+
+
+_INTEGER_FOLDS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum, "xor_sum": np.bitwise_xor}
+
+
+def integer_fold(kind: str, x: Whole, accumulator: str) -> Whole:
+    """A reduction of integers or truth values in the accumulator's type, which wraps."""
+    wide = x.value.astype(numpy_dtype(accumulator))
+    value = _INTEGER_FOLDS[kind].reduce(wide, axis=-1, **({"dtype": wide.dtype} if kind in ("sum", "prod") else {}))
+    return Whole(accumulator, np.asarray(value).astype(numpy_dtype(accumulator)), x.open.any(axis=-1))
+
+
+def integer_scan(kind: str, x: Whole) -> Whole:
+    """A scan of integers in their own type, which wraps; max and min also of truth values."""
+    value = _INTEGER_FOLDS[kind].accumulate(x.value, axis=-1, **({"dtype": x.value.dtype} if kind in ("sum", "prod") else {}))
+    return Whole(x.dtype, value, np.logical_or.accumulate(x.open, axis=-1))
+
+
+# -- Welford ------------------------------------------------------------------------------------------------
+
+
+def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
+    """(mean, m2, weight) of all states along the last axis: plain elements are (x, 0, 1).
+
+    Bounds: oracles.md §4 for a chain as long as the row, the larger one of Welford's and the two-pass form.
+    """
+    name = mean.dtype
+    count = mean.shape[-1]
+    zeros = np.zeros(mean.shape[:-1])
+    if count == 0:
+        return tuple(Real(name, zeros, zeros) for _ in range(3))  # type: ignore[return-value]
+    w = weight.value
+    total = w.sum(axis=-1)
+    used = w != 0
+    regular = (np.isfinite(mean.value) & np.isfinite(m2.value)) | ~used
+    values = np.where(used & np.isfinite(mean.value), mean.value, 0.0)
+    inner = np.where(used & np.isfinite(m2.value), m2.value, 0.0)
+    shares = np.maximum(total, 1e-300)
+    centre = (values.astype(np.longdouble) * w).sum(axis=-1) / shares
+    gaps = values - centre[..., None].astype(np.float64)
+    spread = (inner + w * gaps * gaps).sum(axis=-1)
+    c = 4 * (count + 4) * eps(name)
+    error_of_mean = np.where(used, mean.error, 0.0)
+    average = (np.abs(values) * w).sum(axis=-1) / shares
+    largest = np.abs(values).max(axis=-1)
+    mean_error = c * average + (error_of_mean * w).sum(axis=-1) / shares
+    energy = spread + total * centre.astype(np.float64) ** 2
+    blur = error_of_mean.max(axis=-1)
+    moved = 2 * blur * np.sqrt(np.maximum(total * spread, 0.0)) + total * blur * blur + np.where(used, m2.error, 0.0).sum(-1)
+    m2_error = c * np.sqrt(np.maximum(spread * energy, 0.0)) + c * c * energy + moved + dtype(name).smallest_normal
+    limit = float(dtype(name).max)
+    too_large = (4 * total * largest * largest + 4 * spread >= limit) | (2 * largest * np.maximum(total, 1.0) >= limit)
+    certain_weight = weight.exact.all(axis=-1) & (np.abs(w).sum(axis=-1) < 2.0 ** dtype(name).precision) & (
+        w == np.rint(w)).all(axis=-1) & (w >= 0).all(axis=-1)
+    good = regular.all(axis=-1)
+    nothing = total == 0
+    mean_error = np.where(good & ~too_large & certain_weight & ~nothing, mean_error, np.inf)
+    m2_error = np.where(good, np.where(too_large | ~certain_weight | nothing, np.inf, m2_error), 0.0)
+    sure = np.isfinite(mean.error).all(axis=-1) & np.isfinite(m2.error).all(axis=-1) & certain_weight
+    m2_error = np.where(sure, m2_error, np.inf)
+    mean_value = centre.astype(np.float64)
+    mean_error = np.where(mean_value == 0, np.maximum(mean_error, TINY), mean_error)
+    return (Real(name, mean_value, mean_error),
+            Real(name, np.where(good, spread, np.nan), m2_error),
+            Real(name, total, np.where(certain_weight, 0.0, np.inf)))
+
+
+# -- sorting ------------------------------------------------------------------------------------------------
+
+
+def sort(x: Value, *, descending: bool, stable: bool) -> tuple[Value, Whole]:
+    """(sorted values, original positions i16) along the last axis: NaN last, first when descending."""
+    key: Array
+    if isinstance(x, Whole):
+        key = x.value.astype(np.uint8) if x.dtype == "i1" else x.value
+        blurred = np.broadcast_to(x.open.any(axis=-1, keepdims=True), x.shape)
+    else:
+        key = x.value
+        blurred = np.broadcast_to((~x.exact).any(axis=-1, keepdims=True), x.shape)
+    # Ranks: equal keys share one, NaNs the highest.
+    ranks = np.unique(key, return_inverse=True, equal_nan=True)[1].reshape(key.shape).astype(np.int64)
+    ranks = -ranks if descending else ranks
+    order = np.argsort(ranks, axis=-1, kind="stable")
+    sorted_ranks = np.take_along_axis(ranks, order, -1)
+    tied = np.zeros(order.shape, dtype=bool)
+    same = sorted_ranks[..., 1:] == sorted_ranks[..., :-1]
+    tied[..., 1:] |= same
+    tied[..., :-1] |= same
+    positions = Whole("i16", order.astype(np.int16), blurred | (tied if not stable else False))
+    if isinstance(x, Whole):
+        return Whole(x.dtype, np.take_along_axis(x.value, order, -1), blurred), positions
+    value = np.take_along_axis(x.value, order, -1)
+    # Sorting moves no element further than the largest error.
+    worst = np.broadcast_to(x.error.max(axis=-1, keepdims=True), x.shape)
+    with np.errstate(invalid="ignore"):
+        unclear = ~np.isfinite(value)
+    error = np.where(blurred, np.where(unclear, np.inf, worst), 0.0)
+    if not stable:
+        error = np.where((value == 0) & tied, np.maximum(error, TINY), error)
+    return Real(x.dtype, value, error), positions
+
+
+def half_step(value: Array, name: str) -> Array:
+    """Half the spacing at a value: one rounding to type `name`."""
+    return 0.5 * spacing(value, name)

@@ -1,0 +1,612 @@
+"""Pointwise operations on values with error bounds (contract: codegen.md §3, oracles.md §3).
+
+`apply(op, arguments)` takes operands of the types that are computed with (halves in fp32 unless the operation works
+on them as they are). What an operand's error does to the result comes from evaluating monotone functions at both
+ends, from Lipschitz constants, or from partial derivatives; near a discontinuity the element is open. The accuracy
+of each operation is its rule in `oracles.pointwise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from oracles.by_numpy import functions, pointwise
+from oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, nearest, select, settle, spacing, whole
+from oracles.dtypes import dtype
+from oracles.errors import OracleError
+from oracles.pointwise import accuracy, meaning, row_of
+
+Array = npt.NDArray[Any]
+
+_FLUSHED = 2.0**-126
+"""Magnitudes below this may be flushed to zero by fp32 library functions (oracles.md §3)."""
+
+
+def _subnormal(x: Array, name: str) -> Array:
+    return np.asarray((np.abs(x) < dtype(name).smallest_normal) & (x != 0)) if name == "fp32" else np.zeros(x.shape, bool)
+
+
+# -- exact and correctly rounded arithmetic -----------------------------------------------------------------
+
+
+def _times(size: Array, error: Array) -> Array:
+    """size * error, 0 where the error is: an infinite size does not blur a certain value."""
+    return np.where(error == 0, 0.0, size * error)
+
+
+def add(a: Real, b: Real, sign: float = 1.0) -> Real:
+    """a + b, or a - b; one rounding, and no rounding of a product that goes into it."""
+    value = a.value + sign * b.value
+    special = ~np.isfinite(a.value) | ~np.isfinite(b.value)
+    spread = np.where(special, np.where(np.isinf(a.error) | np.isinf(b.error), np.inf, 0.0), a.loose() + b.loose())
+    return settle(a.dtype, value, spread, rounds=True)
+
+
+def mul(a: Real, b: Real) -> Real:
+    """a * b; `fused` says how far the unrounded product may be."""
+    value = a.value * b.value
+    size_a, size_b = np.abs(a.value), np.abs(b.value)
+    spread = _times(size_a, b.error) + _times(size_b, a.error) + _times(a.error, b.error)
+    # Infinity times a number of certain sign is certain; so is NaN.
+    with np.errstate(invalid="ignore"):
+        sure = (np.isnan(a.value) | np.isnan(b.value) | (np.isinf(a.value) & (size_b > b.error))
+                | (np.isinf(b.value) & (size_a > a.error)))
+    known = np.isfinite(a.error) & np.isfinite(b.error)
+    spread = np.where(known, np.where(~np.isfinite(a.value) | ~np.isfinite(b.value),
+                                      np.where(sure, 0.0, np.where(spread == 0, 0.0, np.inf)), spread), np.inf)
+    found = settle(a.dtype, value, spread, rounds=True)
+    if a.dtype == "fp64":
+        fused = np.where(found.exact & _exact_product(a.value, b.value), 0.0, spacing(found.value, "fp64"))
+    else:
+        fused = np.where(found.exact, np.abs(found.value - value), spacing(found.value, a.dtype))
+    return Real(found.dtype, found.value, found.error, np.where(np.isfinite(fused), fused, 0.0))
+
+
+def _exact_product(a: Array, b: Array) -> Array:
+    """Whether a * b needs no rounding in fp64: few enough significant bits, far from the ends of the range."""
+    product = a * b
+    far = (np.abs(product) > 1e-250) & (np.abs(product) < 1e300) | (a == 0) | (b == 0)
+    return np.asarray(far & (significant_bits(a) + significant_bits(b) <= 53))
+
+
+def significant_bits(x: Array) -> Array:
+    """Bits between the highest and lowest set ones of each significand, 0 for zero; finite float64."""
+    fraction = np.frexp(np.where(np.isfinite(x), x, 0.0))[0]
+    integer = np.abs(np.ldexp(fraction, 53)).astype(np.int64)
+    low = integer & -integer
+    return np.where(integer == 0, 0, 53 - np.log2(np.maximum(low, 1).astype(np.float64)).astype(np.int64))
+
+
+def lowest_bit(x: Array) -> Array:
+    """The value of the lowest set bit of each significand, infinity for zero; finite float64."""
+    fraction, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
+    integer = np.abs(np.ldexp(fraction, 53)).astype(np.int64)
+    low = (integer & -integer).astype(np.float64)
+    return np.where(integer == 0, np.inf, np.ldexp(low, exponent - 53))
+
+
+def _fma(a: Real, b: Real, c: Real) -> Real:
+    product = mul(a, b)
+    exact = a.exact & b.exact & c.exact
+    value = a.value * b.value + c.value
+    if a.dtype == "fp64":
+        certain = exact & _exact_product(a.value, b.value)
+    else:
+        total = a.value * b.value
+        back = value - total
+        certain = exact & ((total - (value - back)) + (c.value - back) == 0)
+    special = ~np.isfinite(value)
+    certain |= exact & special & ~np.isfinite(a.value * b.value + 0.0 * c.value)
+    spread = np.where(product.exact, 0.0, product.error) + c.error
+    spread = np.where(exact, 0.0, np.where(special, np.inf, spread))
+    found = settle(a.dtype, value, spread, rounds=True)
+    uncertain = settle(a.dtype, value, spread)
+    extra = spacing(value, "fp64") if a.dtype == "fp64" else 0.0
+    return Real(a.dtype, np.where(certain, found.value, uncertain.value),
+                np.where(certain, found.error, uncertain.error + extra))
+
+
+def _mul_add(a: Real, b: Real, c: Real) -> Real:
+    return add(mul(a, b), c)
+
+
+def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
+    value = a.value / b.value
+    away = np.abs(b.value) - b.error
+    quotient = np.abs(value)
+    spread = (_times(np.ones_like(away), a.error) + _times(quotient, b.error)) / np.where(away > 0, away, np.nan)
+    exact = a.exact & b.exact
+    special = ~np.isfinite(a.value) | ~np.isfinite(b.value)
+    nan = np.isnan(a.value) | np.isnan(b.value)
+    known = np.isfinite(a.error) & np.isfinite(b.error)
+    sure = nan | (np.isinf(a.value) & (away > 0)) | (np.isinf(b.value) & np.isfinite(a.value) & (np.abs(a.value) > a.error))
+    spread = np.where(exact, 0.0, np.where(special, np.where(sure, 0.0, np.inf), spread))
+    return settle(a.dtype, value, np.where(known, spread, np.inf), ulps=ulps, rounds=rounds)
+
+
+# -- steps --------------------------------------------------------------------------------------------------
+
+
+def _step(function: Callable[[Array], Array]) -> Callable[[Real], Real]:
+    """A piecewise constant function: certain where both ends agree."""
+    def operation(x: Real) -> Real:
+        value, low, high = function(x.value), function(x.low), function(x.high)
+        with np.errstate(invalid="ignore"):
+            sure = x.exact | ((low == high) & (np.signbit(low) == np.signbit(high)))
+            sure |= np.isinf(x.value) & np.isfinite(x.error)
+        return Real(x.dtype, value, np.where(sure, 0.0, np.inf))
+
+    return operation
+
+
+def _sign(x: Real) -> Real:
+    value = np.where(np.isnan(x.value), 0.0, np.sign(x.value))
+    value = np.where(value == 0, 0.0, value)
+    sure = x.exact | ((np.abs(x.value) > x.error))
+    return Real(x.dtype, value, np.where(sure & np.isfinite(x.error), 0.0, np.inf))
+
+
+def _copysign(x: Real, y: Real) -> Real:
+    sure = (np.abs(y.value) > y.error) & np.isfinite(y.error) | (y.exact & ~np.isnan(y.value))
+    value = np.copysign(np.abs(x.value), y.value)
+    return Real(x.dtype, value, np.where(sure | np.isnan(x.value), x.error, np.inf))
+
+
+def _nextafter(x: Real, y: Real) -> Real:
+    name = x.dtype
+    step = spacing(x.value, name)
+    with np.errstate(invalid="ignore"):
+        up = y.value > x.value
+        # Towards zero from a power of two the neighbour is half as far.
+        toward_zero = up == (x.value < 0)
+        mantissa = np.frexp(x.value)[0]
+        half = toward_zero & (np.abs(mantissa) == 0.5) & (np.abs(x.value) > dtype(name).smallest_normal)
+        step = np.where(half, step / 2, step)
+        moved = np.where(up, x.value + step, x.value - step)
+        moved = np.where(np.isinf(x.value), np.copysign(float(dtype(name).max), x.value), moved)
+        moved = np.where(np.abs(moved) > float(dtype(name).max), np.copysign(np.inf, moved), moved)
+        moved = np.where(moved == 0, np.copysign(0.0, x.value), moved)
+        value = np.where(x.value == y.value, y.value, moved)
+        value = np.where(np.isnan(x.value) | np.isnan(y.value), np.nan, value)
+        if name == "fp64":
+            value = np.nextafter(x.value, y.value)
+    return Real(name, value, np.where(x.exact & y.exact, 0.0, np.inf))
+
+
+def _frexp(x: Real) -> tuple[Array, Array, Array]:
+    mantissa, exponent = np.frexp(x.value)
+    regular = np.isfinite(x.value)
+    with np.errstate(invalid="ignore"):
+        same = (np.frexp(x.low)[1] == exponent) & (np.frexp(x.high)[1] == exponent) & (np.abs(x.value) > x.error)
+    sure = x.exact | (same & regular)
+    return np.where(regular, mantissa, x.value), np.where(regular, exponent, 0), sure
+
+
+def _frexp_mantissa(x: Real) -> Real:
+    mantissa, exponent, sure = _frexp(x)
+    return Real(x.dtype, mantissa, np.where(sure, np.ldexp(x.error, -exponent), np.inf))
+
+
+def _ldexp(x: Real, n: Whole) -> Real:
+    limited = np.clip(n.value, -4000, 4000)
+    found = settle(x.dtype, np.ldexp(x.value, limited), np.ldexp(x.error, limited), rounds=True)
+    # Libraries round a result below the normal numbers once or twice, and may flush it.
+    small = (np.abs(found.value) < dtype(x.dtype).smallest_normal) & (x.value != 0) & np.isfinite(x.value)
+    flushed = np.where(small, dtype(x.dtype).smallest_normal, 0.0)
+    subnormal = _subnormal(x.value, x.dtype)
+    return Real(x.dtype, found.value, found.error + flushed).open_where(n.open | subnormal)
+
+
+# -- minima, choices ----------------------------------------------------------------------------------------
+
+
+def extremum(a: Real, b: Real, *, largest: bool, keeps_nan: bool | None) -> Real:
+    """min or max. keeps_nan: one NaN operand gives NaN (True), the number (False), or is open (None)."""
+    with np.errstate(invalid="ignore"):
+        value = (np.maximum if largest else np.minimum)(a.value, b.value)
+        one_nan = np.isnan(a.value) ^ np.isnan(b.value)
+        number = np.where(np.isnan(a.value), b.value, a.value)
+        number_error = np.where(np.isnan(a.value), b.error, a.error)
+        first = (a.value - a.error > b.value + b.error) if largest else (a.value + a.error < b.value - b.error)
+        second = (b.value - b.error > a.value + a.error) if largest else (b.value + b.error < a.value - a.error)
+        error = np.where(first, a.error, np.where(second, b.error, np.maximum(a.error, b.error)))
+        both_zero = (a.value == 0) & (b.value == 0) & (np.signbit(a.value) != np.signbit(b.value))
+        error = np.where(both_zero, np.maximum(error, TINY), error)
+    unknown = np.isinf(a.error) | np.isinf(b.error)
+    if keeps_nan is False:
+        value, error = np.where(one_nan, number, value), np.where(one_nan, number_error, error)
+    elif keeps_nan is None:
+        error = np.where(one_nan, np.inf, error)
+    else:
+        error = np.where(one_nan, 0.0, error)
+    return Real(a.dtype, value, np.where(unknown & ~(first | second), np.inf, error))
+
+
+def _clamp(x: Real, low: Real, high: Real) -> Real:
+    return extremum(extremum(x, low, largest=True, keeps_nan=True), high, largest=False, keeps_nan=True)
+
+
+def _relu(x: Real) -> Real:
+    with np.errstate(invalid="ignore"):
+        value = np.where(x.value <= 0, 0.0, x.value)
+    return Real(x.dtype, value, np.where(x.value + x.error < 0, 0.0, x.error))
+
+
+# -- remainders ---------------------------------------------------------------------------------------------
+
+
+def _quotient_family(op: str, a: Real, b: Real) -> Real:
+    """fmod, remainder, floor_divide, trunc_divide: exact operands give exact remainders; blurred ones are open."""
+    exact = a.exact & b.exact
+    x, y = a.value, b.value
+    rest = np.fmod(x, y)
+    opposite = (rest != 0) & ((rest < 0) != (y < 0))
+    if op == "fmod":
+        value, error = rest, np.zeros(rest.shape)
+    elif op == "remainder":
+        moved = settle(a.dtype, rest + y, 0.0, rounds=True)
+        value = np.where(opposite, moved.value, rest)
+        error = np.where(value == 0, TINY, 0.0)
+    else:
+        # The candidates of the contract: computed in the type, or from the exact remainder.
+        wide = a.dtype == "fp64"
+        p, q = (x, y) if wide else (x.astype(np.float32), y.astype(np.float32))
+        by_type = np.floor_divide(p, q) if op == "floor_divide" else np.trunc(p / q)
+        whole_quotient = np.rint((x - rest) / y)
+        floored = np.where(opposite, whole_quotient - 1, whole_quotient) if op == "floor_divide" else whole_quotient
+        first = by_type.astype(np.float64)
+        regular = np.isfinite(floored) & np.isfinite(first)
+        value = first
+        error = np.where(regular & (floored != first), np.abs(first - floored), 0.0)
+        large = regular & (np.abs(first) >= 2.0 ** dtype(a.dtype).mantissa_bits)
+        error = np.where(large, np.maximum(error, 2 * spacing(first, a.dtype)), error)
+        error = np.where(value == 0, np.maximum(error, TINY), error)
+    # fp32 library functions may flush subnormal operands and results.
+    flushed = _subnormal(x, a.dtype) | _subnormal(y, a.dtype) | (_subnormal(rest, a.dtype))
+    nan = a.nan | b.nan
+    return Real(a.dtype, value, np.where((exact & ~flushed) | nan, error, np.inf))
+
+
+def _mod_operator(a: Real, b: Real) -> Real:
+    """a - b * trunc(a / b) as Triton lowers it: exact for small quotients only."""
+    found = _quotient_family("fmod", a, b)
+    with np.errstate(all="ignore"):
+        large = ~(np.abs(a.value / b.value) < (2.0**51 if a.dtype == "fp64" else 2.0**22))
+        # The rounded quotient may reach the next whole number: then the remainder is off by one divisor.
+        near = np.abs(a.value / b.value - np.rint(a.value / b.value)) < 1e-5
+    value = found.value
+    error = np.where(value == 0, np.maximum(found.error, TINY), found.error)
+    odd = large | ~np.isfinite(a.value) | ~np.isfinite(b.value) | (b.value == 0)
+    return Real(a.dtype, value, error).open_where(odd | (near & (value != 0)))
+
+
+# -- smooth functions ---------------------------------------------------------------------------------------
+
+_MONOTONE = frozenset((
+    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "asin", "acos", "atan", "sinh", "tanh",
+    "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "erfcx", "sigmoid", "reciprocal", "i1"))
+_EVEN = frozenset(("cosh", "i0"))
+_LIPSCHITZ = {"sin": 1.0, "cos": 1.0, "j0": 0.582, "j1": 0.5}
+_POLES = frozenset(("reciprocal", "rsqrt"))
+_NO_LIBRARY = frozenset(("reciprocal", "sqrt_rn", "div_rn"))
+
+
+def function(op: str, x: Array) -> Array:
+    """The float64 value of a function of one variable; op as `oracles.pointwise.meaning` gives it."""
+    if op in pointwise._SCIPY:
+        return pointwise._special(op, x)
+    return np.asarray(functions.FUNCTIONS[{"sqrt_rn": "sqrt"}.get(op, op)](x))
+
+
+def _accuracy(op: str, name: str, x: Array, value: Array) -> tuple[Array | float, Array | float]:
+    """(ulps, absolute error) of a function in type `name` at x, the final rounding included."""
+    row = accuracy(row_of(op, name))
+    regions = row.fp64_regions if name == "fp64" else row.fp32_regions
+    rule = row.fp64 if name == "fp64" else row.fp32
+    ulps: Array | float = 0.5
+    absolute: Array | float = 0.0
+    for inside, one in [(None, rule), *(((r.low, r.high), r.rule) for r in regions)]:
+        if one.kind == "ULP":
+            found, add_on = one.k + one.plus_per_abs_x * np.where(np.isfinite(x), np.abs(x), 0.0) + 0.5, 0.0
+        elif one.kind == "ABS":
+            found, add_on = 0.5, one.k
+        elif one.kind == "SUM":  # lgamma between its roots
+            found = 0.5
+            add_on = np.maximum(np.where(np.isfinite(value), np.abs(value), 1.0), 1.0) * (
+                2.0**-49 if name == "fp64" else 2.0**-20)
+        else:
+            found, add_on = 0.5, 0.0
+        where = np.ones(x.shape, bool) if inside is None else (x > inside[0]) & (x < inside[1])
+        ulps, absolute = np.where(where, found, ulps), np.where(where, add_on, absolute)
+    # Beyond a region's figure the values on either side may be meant: x itself is blurred by less than that.
+    return ulps, absolute
+
+
+def smooth(op: str, x: Real) -> Real:
+    """A function of one variable with an accuracy row: exp, sin, lgamma, ..."""
+    meant = meaning(op)
+    value = function(meant, x.value)
+    low, high = x.low, x.high
+    if meant in _MONOTONE:
+        if meant == "acos" or meant == "asin":
+            low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
+        below, above = function(meant, low), function(meant, high)
+        spread = np.maximum(np.abs(value - below), np.abs(above - value))
+        spread = np.where((below == value) & (above == value), 0.0, spread)
+        if meant in _POLES:
+            spread = np.where(np.abs(x.value) > x.error, spread, np.inf)
+        if meant in ("acos", "asin"):
+            outside = (np.abs(x.value) + x.error > 1) & (np.abs(x.value) - x.error <= 1)
+            spread = np.where(outside, np.inf, spread)
+    elif meant in _EVEN:
+        size = np.abs(x.value)
+        above, below = function(meant, size + x.error), function(meant, np.maximum(size - x.error, 0.0))
+        spread = np.maximum(np.abs(above - value), np.abs(value - below))
+        spread = np.where((above == value) & (below == value), 0.0, spread)
+    elif meant in _LIPSCHITZ:
+        spread = np.where(np.isfinite(x.value), _LIPSCHITZ[meant] * x.error, np.where(x.error < np.inf, 0.0, np.inf))
+    elif meant == "tan":
+        # The derivative is 1 + tan^2, at most four times that within the quarter turn that a small error leaves.
+        slope = 1.0 + value * value
+        spread = np.where(x.error * np.sqrt(slope) < 0.25, 4.0 * slope * x.error, np.inf)
+        spread = np.where(np.isfinite(x.value), spread, 0.0)
+    elif meant in ("y0", "y1"):
+        left = np.maximum(low, 1e-300)
+        slope = np.abs(function("y1", left)) + (np.abs(function("y0", left)) + 1.0 / left if meant == "y1" else 0.0)
+        spread = np.where(low > 0, (slope + 1.0) * x.error, np.inf)
+        spread = np.where(x.value + x.error < 0, 0.0, spread)
+    else:
+        # No bound on the derivative is written down: only certain operands are judged.
+        spread = np.full(value.shape, np.inf)
+    spread = np.where(x.exact, 0.0, np.where(x.nan, 0.0, spread))
+    spread = np.where(np.isinf(x.error), np.inf, spread)
+    ulps, absolute = _accuracy(op, x.dtype, x.value, value)
+    if x.dtype == "fp64":
+        # numpy's and the C library's own functions are within four ulps of float64.
+        ulps = ulps + (64.0 if meant in pointwise._SCIPY or meant in ("lgamma", "erf", "erfc") else 4.0)
+        if meant in ("j0", "j1", "y0", "y1", "lgamma", "i0", "i1", "erfcx", "erfinv"):
+            absolute = absolute + 1e-13
+    if x.dtype == "fp32" and meant not in _NO_LIBRARY:
+        flushed = function(meant, np.copysign(0.0, x.value))
+        moved = np.where(np.isfinite(flushed) | (flushed == value), np.abs(flushed - value), np.inf)
+        moved = np.where(flushed == value, 0.0, moved)
+        spread = np.where(_subnormal(x.value, "fp32") | ((np.abs(x.value) - x.error < _FLUSHED) & ~x.exact & ~x.nan),
+                          spread + moved + (_FLUSHED if meant not in ("log", "log2", "log10", "rsqrt") else 0.0),
+                          spread)
+        absolute = absolute + np.where((np.abs(value) < 2 * _FLUSHED) & (value != 0), _FLUSHED, 0.0)
+    found = settle(x.dtype, value, spread, ulps=ulps, absolute=absolute,
+                   rounds=meant == "sqrt_rn")
+    # f(0) = 0 and the like are certain to every library; a sign or an infinity is not blurred by an ulp figure.
+    fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0)))
+    settled = np.where(fixed & (value == 0), np.where(x.value == 0, 0.0, found.error), found.error)
+    settled = np.where(fixed & (value == 1), 0.0, settled)
+    if meant in ("j1", "lgamma", "log", "log2", "log10", "log1p", "acosh", "erfinv", "y0", "y1", "i1"):
+        settled = np.where(x.exact & (value == 0), np.maximum(settled, TINY), settled)
+    return Real(x.dtype, found.value, settled)
+
+
+def _pow(a: Real, b: Real) -> Real:
+    value = np.power(a.value, b.value)
+    exact = a.exact & b.exact
+    with np.errstate(all="ignore"):
+        near = np.abs(a.value) - a.error
+        relative = np.expm1(np.abs(b.value) * a.error / near + b.error * np.maximum(
+            np.abs(np.log(near)), np.abs(np.log(a.value + a.error))) + b.error * a.error / near)
+        spread = np.where((a.value > a.error) & np.isfinite(value), np.abs(value) * relative, np.inf)
+    subnormal = _subnormal(a.value, a.dtype) | _subnormal(b.value, a.dtype)
+    spread = np.where(exact, 0.0, spread)
+    small = np.where((np.abs(value) < 2 * _FLUSHED) & (a.value != 0) & (a.dtype == "fp32"), _FLUSHED, 0.0)
+    k = 8.5 if a.dtype == "fp32" else 2.5 + 4.0
+    found = settle(a.dtype, value, spread, ulps=k, absolute=small)
+    trivial = exact & ((b.value == 0) | (a.value == 1) | (a.value == 0) & np.isfinite(value))
+    zero = exact & (value == 0) & (a.value != 0)
+    error = np.where(trivial, 0.0, np.where(zero, np.maximum(found.error, TINY), found.error))
+    return Real(a.dtype, found.value, error).open_where(subnormal)
+
+
+def _atan2(a: Real, b: Real) -> Real:
+    value = np.arctan2(a.value, b.value)
+    radius = np.hypot(a.value, b.value)
+    moved = np.hypot(a.error, b.error)
+    exact = a.exact & b.exact
+    with np.errstate(all="ignore"):
+        # Away from the origin an error turns the angle by at most asin(error / radius); the cut is a jump.
+        spread = np.where(radius > 2 * moved, 2.0 * moved / radius, np.inf)
+        cut = (b.value - b.error < 0) & (np.abs(a.value) <= a.error) & ~a.exact
+        spread = np.where(exact, 0.0, np.where(cut | ~np.isfinite(radius), np.inf, spread))
+    subnormal = _subnormal(a.value, a.dtype) | _subnormal(b.value, a.dtype)
+    tiny = np.where(np.abs(value) < 2 * _FLUSHED, _FLUSHED, 0.0) if a.dtype == "fp32" else 0.0
+    found = settle(a.dtype, value, np.where(a.nan | b.nan, 0.0, spread), ulps=3.5 if a.dtype == "fp32" else 6.5,
+                   absolute=np.where(value == 0, 0.0, tiny))
+    return found.open_where(subnormal)
+
+
+def _hypot(a: Real, b: Real) -> Real:
+    value = np.hypot(a.value, b.value)
+    infinite = np.isinf(a.value) & np.isfinite(a.error) | np.isinf(b.value) & np.isfinite(b.error)
+    nan = (a.nan | b.nan) & ~infinite
+    spread = np.where(infinite, 0.0, np.where(nan & np.isfinite(a.error + b.error), 0.0, a.error + b.error))
+    tiny = np.where(np.abs(value) < 4 * _FLUSHED, 2 * _FLUSHED, 0.0) if a.dtype == "fp32" else 0.0
+    found = settle(a.dtype, value, spread, ulps=3.5 if a.dtype == "fp32" else 6.5, absolute=tiny)
+    zero = a.exact & b.exact & (value == 0)
+    return Real(a.dtype, found.value, np.where(zero, 0.0, found.error))
+
+
+# -- comparisons and classes --------------------------------------------------------------------------------
+
+
+def _ordering(op: str, a: Real, b: Real) -> Whole:
+    compare = getattr(np, {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
+                           "ge": "greater_equal"}[op])
+    with np.errstate(invalid="ignore"):
+        value = compare(a.value, b.value)
+        apart = (a.low > b.high) | (a.high < b.low)
+        nan = a.nan | b.nan
+        zeros = (a.value == 0) & (b.value == 0) & (np.maximum(a.error, b.error) <= TINY)
+    known = np.isfinite(a.error) & np.isfinite(b.error)
+    sure = (a.exact & b.exact) | ((apart | nan | zeros) & known)
+    return Whole("i1", value, ~sure)
+
+
+def nonzero(x: Value) -> Whole:
+    """x != 0 (NaN is), as i1."""
+    if isinstance(x, Whole):
+        return Whole("i1", x.value != 0, x.open)
+    with np.errstate(invalid="ignore"):
+        value = x.value != 0
+        sure = x.exact | ((np.abs(x.value) > x.error) & np.isfinite(x.error)) | ((x.value == 0) & (x.error <= TINY))
+    return Whole("i1", value, ~sure)
+
+
+def _class(op: str, x: Real) -> Whole:
+    if op == "signbit":
+        sure = (np.abs(x.value) > x.error) & np.isfinite(x.error) | (x.exact & ~np.isnan(x.value))
+        return Whole("i1", np.signbit(x.value), ~sure)
+    value = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}[op](x.value)
+    return Whole("i1", value, np.isinf(x.error))
+
+
+def to_integer(x: Real, name: str, *, function: Callable[[Array], Array] = np.trunc) -> Whole:
+    """x truncated to an integer type; open where the type cannot hold it or the step is uncertain."""
+    step = _step(function)(x)
+    kind = dtype(name)
+    with np.errstate(invalid="ignore"):
+        held = (step.value >= float(kind.min)) & (step.value < float(kind.max) + (0.0 if kind.bits > 53 else 1.0))
+        held = held if kind.bits <= 53 else held & (step.value < 2.0 ** (kind.bits - (kind.kind == "int")))
+    inside = np.where(held, step.value, 0.0)
+    zero_ended = (step.value == 0) & (np.abs(x.value) + x.error < 1) & np.isfinite(x.error)
+    sure = (step.error == 0) | zero_ended
+    wide = inside.astype(np.uint64 if kind.kind == "uint" else np.int64)
+    return whole(name, wide, ~(held & sure))
+
+
+def to_real(x: Whole, name: str) -> Real:
+    """Integers or truth values rounded once to a float type (bf16 and fp8 by way of fp32)."""
+    if x.dtype == "i1":
+        value = x.value.astype(np.float64)
+    elif name in ("fp64", "fp32"):
+        value = x.value.astype(np.float32 if name == "fp32" else np.float64).astype(np.float64)
+    else:
+        single = Real("fp32", x.value.astype(np.float32).astype(np.float64), np.zeros(x.shape))
+        narrow = cast_real(single, name)
+        if dtype(x.dtype).bits > 24 and name in ("fp16", "bf16"):
+            direct = nearest(x.value.astype(np.float64), name)
+            twice = np.isfinite(narrow.value) & (direct != narrow.value)
+            narrow = Real(name, narrow.value, np.where(twice, spacing(narrow.value, name), narrow.error))
+        return narrow.open_where(x.open)
+    return Real(name, value, np.where(x.open, np.inf, 0.0))
+
+
+# -- the table ----------------------------------------------------------------------------------------------
+
+_STEPS: dict[str, Callable[[Real], Real]] = {
+    "floor": _step(np.floor), "ceil": _step(np.ceil), "trunc": _step(np.trunc), "round": _step(np.rint)}
+_ONE: dict[str, Callable[..., Real]] = {
+    "neg": lambda x: Real(x.dtype, -x.value, x.error, x.fused),
+    "neg_operator": lambda x: Real(x.dtype, 0.0 - x.value, x.error, x.fused),
+    "abs": lambda x: Real(x.dtype, np.abs(x.value), x.error),
+    "square": lambda x: mul(x, x), "sign": _sign, "relu": _relu, "frexp_mantissa": _frexp_mantissa}
+_TWO: dict[str, Callable[..., Real]] = {
+    "add": add, "sub": lambda a, b: add(a, b, -1.0), "mul": mul, "copysign": _copysign, "nextafter": _nextafter,
+    "minimum": lambda a, b: extremum(a, b, largest=False, keeps_nan=True),
+    "maximum": lambda a, b: extremum(a, b, largest=True, keeps_nan=True),
+    "fmin": lambda a, b: extremum(a, b, largest=False, keeps_nan=False),
+    "fmax": lambda a, b: extremum(a, b, largest=True, keeps_nan=False),
+    "minimum_tl": lambda a, b: extremum(a, b, largest=False, keeps_nan=None),
+    "maximum_tl": lambda a, b: extremum(a, b, largest=True, keeps_nan=None),
+    "truediv": lambda a, b: _divide(a, b, ulps=2.5 if a.dtype == "fp32" else 0.5, rounds=a.dtype == "fp64"),
+    "div_rn": lambda a, b: _divide(a, b, ulps=0.5, rounds=True),
+    "pow": _pow, "atan2": _atan2, "hypot": _hypot, "mod_operator": _mod_operator}
+_THREE: dict[str, Callable[..., Real]] = {"fma": _fma, "mul_add": _mul_add, "clamp": _clamp}
+_CLASSES = ("signbit", "isnan", "isinf", "isfinite")
+_ORDERINGS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _float_operation(op: str, args: Sequence[Real]) -> Value:
+    meant = meaning(op)
+    if op in ("abs_libdevice", "floor_libdevice", "ceil_libdevice", "floor_tl", "ceil_tl") and args[0].dtype == "fp32":
+        # These flush subnormals on the device.
+        found = (_STEPS | _ONE)[meant](args[0])
+        return found.open_where(_subnormal(args[0].value, "fp32"))
+    for table in (_ONE, _TWO, _THREE, _STEPS):
+        for name in (op, meant):
+            if name in table:
+                return table[name](*args)
+    if meant in _ORDERINGS:
+        return _ordering(meant, args[0], args[1])
+    if meant in _CLASSES:
+        return _class(meant, args[0])
+    if meant in ("fmod", "remainder", "floor_divide", "trunc_divide"):
+        return _quotient_family(meant, args[0], args[1])
+    if meant == "frexp_exponent":
+        _, exponent, sure = _frexp(args[0])
+        return whole("i32", exponent, ~sure)
+    if meant == "ilogb":
+        x = args[0]
+        _, exponent, sure = _frexp(x)
+        odd = ~np.isfinite(x.value) | (x.value == 0) | _subnormal(x.value, x.dtype)
+        return whole("i32", exponent - 1, ~sure | odd)
+    if meant == "llrint":
+        return to_integer(args[0], "i64", function=np.rint)
+    return smooth(op, args[0])
+
+
+def apply(op: str, args: Sequence[Value]) -> Value:
+    """The value of `op`; operands of one shape after broadcasting. Half types only for operations that work on them
+    as they are. OracleError for an unknown operation."""
+    with np.errstate(all="ignore"):
+        shape = np.broadcast_shapes(*(a.shape for a in args))
+        args = [_expand(a, shape) for a in args]
+        if op == "where":
+            condition = args[0]
+            assert isinstance(condition, Whole)
+            return select(condition, args[1], args[2])
+        if op.startswith("logical_"):
+            args = [nonzero(a) for a in args]
+            if op == "logical_not":
+                one = args[0]
+                assert isinstance(one, Whole)
+                return Whole("i1", ~one.value, one.open)
+            op = op.replace("logical", "bitwise")
+        if op == "ldexp":
+            assert isinstance(args[0], Real) and isinstance(args[1], Whole)
+            return _ldexp(args[0], args[1])
+        if isinstance(args[0], Real):
+            return _float_operation(op, [a for a in args if isinstance(a, Real)])
+        return _integer_operation(op, [a for a in args if isinstance(a, Whole)])
+
+
+def _integer_operation(op: str, args: Sequence[Whole]) -> Value:
+    unsure = np.zeros(args[0].shape, dtype=bool)
+    for one in args:
+        unsure = unsure | one.open
+    if op == "truediv":
+        found = _divide(to_real(args[0], "fp32"), to_real(args[1], "fp32"), ulps=2.5, rounds=False)
+        return found.open_where(unsure)
+    arrays = [one.value for one in args]
+    unsure = unsure | ~pointwise.defined(op, *arrays)
+    value = pointwise.evaluate(op, *arrays)
+    if value.dtype == bool:
+        return Whole("i1", value, unsure)
+    return Whole(args[0].dtype, value, unsure)
+
+
+def _expand(x: Value, shape: tuple[int, ...]) -> Value:
+    if x.shape == shape:
+        return x
+    if isinstance(x, Whole):
+        return Whole(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.open, shape))
+    fused = None if x.fused is None else np.broadcast_to(x.fused, shape)
+    return Real(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.error, shape), fused)
+
+
+def known_operation(op: str) -> bool:
+    """Whether `apply` takes operations of this name."""
+    try:
+        return bool(meaning(op)) and (op in _ONE or op in _TWO or op in _THREE or accuracy(row_of(op, "fp32")) is not None)
+    except OracleError:
+        return meaning(op) in pointwise._INTEGER or meaning(op) in (*_CLASSES, *_ORDERINGS)
