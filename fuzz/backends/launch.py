@@ -127,3 +127,7 @@ class Launch:
             self.reports.append(LaunchReport())
             return
         self.reports.append(self._runner.run_ir(text, grid, arguments, self.options))
+
+    def synchronise(self) -> None:
+        """Wait until what was launched has finished; for launch functions that judge how it ended."""
+        self._runner.synchronise()
