@@ -1,0 +1,156 @@
+"""What of a program can be said in torch, as data: for the process that draws, and for the one that writes the function.
+
+Imports neither torch nor Triton. `expressible(graph)` names the first thing that has no torch expression of the same
+meaning; the sets are what a strategy draws from, if its programs are meant for torch.compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from kernels.codegen.domains import Analysis
+from kernels.codegen.graph import (
+    Apply,
+    Asm,
+    Bucketize,
+    Cast,
+    Expr,
+    Graph,
+    Index,
+    Load,
+    Num,
+    Pointwise,
+    Random,
+    Reduce,
+    Scan,
+    Sort,
+    Store,
+)
+from kernels.pointwise.table import OPS
+
+DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "fp8e4nv", "fp8e5", "bf16", "fp16", "fp32", "fp64")
+"""Types that torch computes with, or stores (fp8)."""
+
+SORTED = 512
+"""Longest row that torch.compile sorts itself."""
+
+_FUNCTIONS = (
+    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+    "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "hypot", "pow",
+    "sigmoid", "reciprocal", "floor", "ceil", "trunc", "round", "abs", "sign", "signbit", "copysign", "nextafter", "isnan",
+    "isinf", "isfinite", "relu", "fmod", "remainder", "floor_divide", "minimum", "maximum", "fmin", "fmax", "clamp",
+    "where", "logical_and", "logical_or", "logical_xor", "logical_not", "frexp",
+)
+_SPECIAL = {"erfcx": "erfcx", "i0": "i0", "i1": "i1", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
+            "y1": "bessel_y1"}
+_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
+              "gt": ">", "ge": ">=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+
+
+def _templates() -> dict[str, str]:
+    found = {name: f"torch.{name}({', '.join('{%d}' % k for k in range(OPS[name].arity if name in OPS else 1))})"
+             for name in _FUNCTIONS}
+    found |= {name: f"torch.special.{other}({{0}})" for name, other in _SPECIAL.items()}
+    found |= {name: f"{{0}} {sign} {{1}}" for name, sign in _OPERATORS.items()}
+    return found | {
+        "neg": "-{0}", "bitwise_not": "~{0}", "square": "{0} * {0}", "mul_add": "{0} * {1} + {2}",
+        "trunc_divide": 'torch.div({0}, {1}, rounding_mode="trunc")',
+    }
+
+
+TEMPLATES: Mapping[str, str] = MappingProxyType(_templates())
+"""Torch expression of a pointwise operation on tensors of equal types; `{0}`, `{1}`, `{2}` are names or literals."""
+
+# Other lowerings in the table whose meaning is that of a torch function too.
+_VARIANTS = ("minimum_tl", "maximum_tl", "minimum_nan_tl", "maximum_nan_tl", "floor_libdevice", "ceil_libdevice",
+             "floor_tl", "ceil_tl", "abs_tl", "abs_libdevice", "signbit_libdevice", "copysign_libdevice",
+             "nextafter_libdevice", "isnan_libdevice", "isinf_libdevice")
+
+DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod")
+SHIFTS = ("left_shift", "right_shift")
+"""Integer operations for which generated code and torch differ on some operands: they are written with guards."""
+
+REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "welford")
+SCANS = ("sum", "prod", "max", "min", "logcumsumexp")
+
+EXPRESSIONS = frozenset((
+    "add", "mul", "neg", "floordiv", "ceildiv", "cleandiv", "mod", "python_mod", "modular_indexing", "int_true_div",
+    "float_true_div", "trunc_to_int", "to_float", "floor", "ceiling", "floor_to_int", "ceil_to_int", "round_to_int",
+    "round_decimal", "sqrt", "float_pow", "pow_by_natural", "where", "min", "max", "abs", "cos", "cosh", "acos", "sin",
+    "sinh", "asin", "tan", "tanh", "atan", "log2", "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge"))
+
+
+def operation(op: str) -> str | None:
+    """The operation of TEMPLATES that means the same as an operation of the table; None if there is none."""
+    if op in TEMPLATES or op in SHIFTS:
+        return op
+    root = OPS[op].variant_of if op in OPS else ""
+    if root and (op in _VARIANTS or OPS[op].group in ("exponential", "trigonometric", "special", "hyperbolic")):
+        return operation(root)
+    return None
+
+
+def expressible(graph: Graph) -> str:
+    """Why no torch function computes the graph, or "" if one does (`fuzz.programs.upstream` writes it)."""
+    if 0 in graph.outer or graph.r == 0:
+        return "an axis is empty: there is nothing to launch"
+    for buffer in graph.buffers:
+        if buffer.dtype not in DTYPES:
+            return f"torch does not compute with {buffer.dtype}"
+    analysis = Analysis(graph)
+    for position, node in enumerate(graph.nodes):
+        for dtype in analysis.dtypes[position]:
+            if dtype not in DTYPES:
+                return f"torch does not compute with {dtype}"
+        problem = _problem(analysis, position)
+        if problem:
+            return problem
+    return ""
+
+
+def _problem(analysis: Analysis, position: int) -> str:
+    node = analysis.graph.nodes[position]
+    match node:
+        case Random():
+            return "torch has random streams of its own"
+        case Asm():
+            return "torch has no inline assembly"
+        case Pointwise():
+            return _pointwise(node, tuple(analysis.dtype(k) for k in node.args))
+        case Reduce() if node.kind not in REDUCTIONS:
+            return f"torch has no reduction {node.kind}"
+        case Scan() if node.combine not in SCANS:
+            return f"torch has no scan {node.combine}"
+        case Sort() if (analysis.graph.r or 0) > SORTED:
+            return f"torch.compile leaves sorts of more than {SORTED} elements to eager torch"
+        case Bucketize() if node.size == 0:
+            return "nothing to search in"
+        case Cast() if node.bitcast and "i1" in (node.dtype, analysis.dtype(node.arg)):
+            return "torch does not reinterpret bool"
+        case Store(mode="atomic_add") if analysis.buffers[node.buffer] == "bf16":
+            return "atomic additions of bf16 are left to eager torch"
+        case Index() | Load() | Store():
+            return _expression(node.expr if isinstance(node, Index) else node.index)
+    return ""
+
+
+def _pointwise(node: Pointwise, dtypes: tuple[str, ...]) -> str:
+    if operation(node.op) is None:
+        return f"torch has no {node.op} of the same meaning"
+    whole = dtypes[0] in ("i1", "i8", "i16", "i32", "i64", "u8")
+    if node.op == "pow" and whole:
+        return "integer powers are left to eager torch"
+    if dtypes[0].startswith("fp8") and node.op != "where":
+        return f"torch has no {node.op} of {dtypes[0]}"
+    return ""
+
+
+def _expression(expr: Expr) -> str:
+    if isinstance(expr, Num) and abs(expr.value) > 2**53:
+        return "an index expression holds integers beyond doubles"
+    if isinstance(expr, Apply):
+        if expr.function not in EXPRESSIONS:
+            return f"torch has no index expression {expr.function}"
+        return next(filter(None, map(_expression, expr.args)), "")
+    return ""

@@ -1,0 +1,126 @@
+"""Cells of the coverage ledger that a program reaches, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.programs.arrays import graph_of
+from fuzz.records import Case
+from kernels.codegen.domains import Analysis, expression, indirect
+from kernels.codegen.graph import (
+    Apply,
+    Asm,
+    Bucketize,
+    Cast,
+    Expr,
+    Graph,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Pointwise,
+    Random,
+    Reduce,
+    Scan,
+    Sort,
+    Store,
+)
+
+
+def functions(expr: Expr) -> Iterator[str]:
+    """Names of the functions in an expression."""
+    if isinstance(expr, Apply):
+        yield expr.function
+        for one in expr.args:
+            yield from functions(one)
+
+
+def _expression_size(expr: Expr) -> int:
+    return 1 + sum(map(_expression_size, expr.args)) if isinstance(expr, Apply) else 0
+
+
+def operation(node: Node) -> str:
+    """What a node does, in one word."""
+    if isinstance(node, Pointwise):
+        return node.op
+    if isinstance(node, Cast):
+        return f"{'bitcast' if node.bitcast else 'to'}_{node.dtype}"
+    if isinstance(node, Reduce):
+        return f"reduce_{node.kind}"
+    if isinstance(node, Scan):
+        return f"scan_{node.combine}"
+    if isinstance(node, Sort):
+        return f"sort{'_descending' if node.descending else ''}{'' if node.stable else '_unstable'}"
+    if isinstance(node, Bucketize):
+        return f"bucketize{'_right' if node.right else ''}{'_sorter' if node.sorter else ''}"
+    if isinstance(node, Random):
+        return node.kind
+    if isinstance(node, Asm):
+        return f"asm_{node.body}"
+    if isinstance(node, Store):
+        return f"store_{node.mode}"
+    if isinstance(node, Load):
+        return "load_checked" if node.checked else "load_masked" if node.mask is not None else "load"
+    return type(node).__name__.lower()
+
+
+def features(graph: Graph) -> tuple[str, ...]:
+    """The features whose pairs are counted."""
+    found = {f"reduction={schedule.reduction}" for schedule in graph.schedules if graph.r is not None}
+    found |= {f"access={schedule.access}" for schedule in graph.schedules if schedule.access != "pointers"}
+    if not graph.schedules[0].upcast:
+        found.add("no_upcast")
+    if any(schedule.no_x_dim for schedule in graph.schedules):
+        found.add("no_x_dim")
+    if any(len(schedule.x_blocks) > 1 for schedule in graph.schedules):
+        found.add("tiled")
+    if any(schedule.static for schedule in graph.schedules):
+        found.add("static")
+    for node in graph.nodes:
+        if isinstance(node, Masked):
+            found.add("masked")
+        elif isinstance(node, Load):
+            if node.mask is not None:
+                found.add("masked_load")
+            if indirect(node.index):
+                found.add("gather")
+        elif isinstance(node, Reduce | Scan | Sort | Bucketize | Random | Asm):
+            found.add(type(node).__name__.lower())
+        elif isinstance(node, Store) and node.mode == "atomic_add":
+            found.add("atomic_add")
+        elif isinstance(node, Index):
+            found.add("index")
+    if any(buffer.role == "inout" for buffer in graph.buffers):
+        found.add("inout")
+    return tuple(sorted(found))
+
+
+def cells(case: Case) -> Iterator[str]:
+    """`op=... dtype=...`, the same with each feature, pairs of features, and functions of index expressions."""
+    graph = graph_of(case)
+    analysis = Analysis(graph)
+    present = features(graph)
+    seen: set[str] = set()
+    for position, node in enumerate(graph.nodes):
+        of = analysis.dtypes[node.args[0]][0] if isinstance(node, Pointwise | Reduce | Scan) else (
+            analysis.dtypes[node.arg][0] if isinstance(node, Cast | Bucketize | Sort) else
+            analysis.dtypes[node.value][0] if isinstance(node, Store) else
+            analysis.dtypes[position][0] if analysis.dtypes[position] else "")
+        word = f"op={operation(node)} dtype={of}"
+        seen.add(word)
+        seen.update(f"{word} feature={feature}" for feature in present)
+        expr = expression(node)
+        if expr is not None:
+            seen.update(f"expr={name}" for name in functions(expr))
+    seen.update(f"pair={one}+{two}" for place, one in enumerate(present) for two in present[place + 1:])
+    yield from sorted(seen)
+
+
+def size(case: Case) -> tuple[int, ...]:
+    """Nodes, schedules, nodes of index expressions, points: what a reader has to hold in mind."""
+    graph = graph_of(case)
+    expressions = sum(_expression_size(expr) for node in graph.nodes if (expr := expression(node)) is not None)
+    points = max(graph.r or 1, 1)
+    for length in graph.outer:
+        points *= max(length, 1)
+    return len(graph.nodes), points * (2 if graph.r is not None else 1), len(graph.schedules), expressions, len(graph.outer)

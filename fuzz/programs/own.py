@@ -1,0 +1,55 @@
+"""Launch the kernel that the own generator makes of a case's program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from fuzz.programs.arrays import after, graph_of
+from fuzz.programs.workspaces import Place, places
+from kernels.codegen.kernel import Kernel
+from kernels.codegen.launch import plan
+from kernels.generated import load
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+
+
+def launch_graph(launch: Launch) -> None:
+    """Generate, load and run the schedule that the launch asks for; buffers written in place are copied to their
+    outputs afterwards."""
+    graph = graph_of(launch.case)
+    schedule = graph.schedules[launch.schedule]
+    faults = (launch.planted,) if _is_fault_of_generator(launch.planted) else ()
+    kernel = plan(graph, schedule, faults=faults)
+    module = load(kernel.source, name=kernel.name)
+    if kernel.cooperative:
+        launch.options = replace(launch.options, launch_cooperative_grid=True)
+    scratch = places(graph) if kernel.workspaces else {}
+    launch.run(getattr(module, kernel.name), kernel.grid, _arguments(launch, kernel, scratch))
+    if launch.backend.startswith("compile"):
+        return
+    for buffer in graph.buffers:
+        if buffer.role == "inout":
+            target, source = launch.pointer(after(buffer.name)), launch.pointer(buffer.name)
+            target[:buffer.length].copy_(source[:buffer.length])
+
+
+def _is_fault_of_generator(name: str) -> bool:
+    from kernels.codegen.mutants import FAULTS
+
+    return name in FAULTS
+
+
+def _arguments(launch: Launch, kernel: Kernel, scratch: Mapping[tuple[int, str], Place]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    for one in kernel.arguments:
+        if one.kind == "buffer":
+            arguments[one.name] = launch.pointer(str(one.value))
+        elif one.kind == "workspace":
+            arguments[one.name] = launch.pointer(scratch[launch.schedule, str(one.value)].array)
+        else:
+            arguments[one.name] = one.value
+    return arguments

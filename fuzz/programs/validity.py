@@ -1,0 +1,65 @@
+"""Whether a case is one that `fuzz.programs.draw` could have drawn; asked of every case before it is run."""
+
+from __future__ import annotations
+
+from fuzz.programs.arrays import IN_PLACE, WORKSPACES, fits, graph_of
+from fuzz.programs.workspaces import workspaces
+from fuzz.records import Case
+from kernels.codegen.geometry import grid
+from kernels.codegen.graph import Graph
+from kernels.codegen.legality import IllegalGraph, check
+from kernels.codegen.tiles import tiling
+from oracles.dtypes import dtype as dtype_info
+
+MAX_PROGRAMS = 1 << 16
+COOPERATIVE_PROGRAMS = 128
+"""Programs of every launch of a case that is launched cooperatively: all must be resident at once."""
+
+
+def valid(case: Case) -> bool:
+    """Legal graph, its own arrays, one meaning under all schedules, launches of bounded size."""
+    if not fits(case):
+        return False
+    graph = graph_of(case)
+    try:
+        check(graph)
+        scratch = workspaces(graph)
+    except (IllegalGraph, RecursionError):
+        return False
+    found = [(spec.dtype, case.sizes[spec.dims[0]]) for spec in case.arrays if spec.name in WORKSPACES]
+    if found != list(scratch) or len(scratch) > len(WORKSPACES):
+        return False
+    if any(buffer.role == "inout" and buffer.name not in IN_PLACE for buffer in graph.buffers):
+        return False
+    if len({schedule.upcast for schedule in graph.schedules}) > 1:
+        return False
+    return _launchable(case, graph)
+
+
+def cooperative(graph: Graph) -> bool:
+    """Whether some schedule has a barrier across the grid."""
+    return any(schedule.reduction == "cooperative" for schedule in graph.schedules)
+
+
+def programs_of(graph: Graph) -> int:
+    """Programs of the largest launch."""
+    found = 0
+    for schedule in graph.schedules:
+        x, y, z = grid(tiling(graph, schedule), schedule)
+        found = max(found, x * y * z)
+    return found
+
+
+def _launchable(case: Case, graph: Graph) -> bool:
+    most = programs_of(graph)
+    if cooperative(graph):
+        every = (case.options, *case.variants)
+        if most > COOPERATIVE_PROGRAMS or not all(one.launch_cooperative_grid for one in every):
+            return False
+    elif case.options.launch_cooperative_grid:
+        return False
+    if any(schedule.access == "descriptors" for schedule in graph.schedules):
+        for spec in case.arrays:
+            if spec.layout.offset * dtype_info(spec.dtype).itemsize % 16:
+                return False
+    return most <= MAX_PROGRAMS

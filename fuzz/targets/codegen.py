@@ -1,0 +1,88 @@
+"""Generated kernels: random programs through the own generator and through torch.compile, judged by interpretation.
+
+One target per family of programs; `mixed` draws from all of them. Oracles interpret the same graph
+(`fuzz.programs.by_numpy`, `fuzz.programs.by_torch`); the bounds of float outputs are derived from the case.
+"""
+
+from typing import TYPE_CHECKING
+
+from fuzz.programs.arrays import WRITTEN, graph_of, input_names, output_names
+from fuzz.programs.draw import programs
+from fuzz.programs.ledger import cells, size
+from fuzz.programs.reductions import simpler
+from fuzz.programs.swarm import FAMILIES, Family
+from fuzz.programs.validity import valid
+from fuzz.records import Case
+from fuzz.target import Reference, Target
+from kernels.codegen.graph import Asm
+from kernels.codegen.mutants import FAULTS
+from oracles.dtypes import NAMES
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+_ABOUT: dict[Family, str] = {
+    "pointwise": "loads, operations, conversions, masks and stores over one to three axes",
+    "indexing": "index expressions of every node, gathers, strided and masked accesses",
+    "reduction": "reductions of every kind, persistent, looped and cooperative, with epilogues",
+    "scan": "scans of values and pairs, persistent, looped and split",
+    "sort": "sorting with positions, and bucketize",
+    "random": "Philox streams among other operations",
+    "memory": "masked bodies, indirect reads, in-place stores and atomic adds",
+    "mixed": "all features at once",
+}
+
+
+def _launch(launch: "Launch") -> None:
+    launch.helper(launch)
+
+
+def _by_dtype(case: Case, *, floats: bool) -> tuple[str, ...]:
+    return tuple(name for name in output_names(case) if dtype_info(case.array(name).dtype).is_float == floats)
+
+
+def _oracles(case: Case) -> tuple[Reference, ...]:
+    arguments = ("@case", *input_names(case))
+    outputs = tuple(output_names(case))
+    found = (Reference(source="numpy", function="fuzz.programs.by_numpy:outputs", arguments=arguments, outputs=outputs),)
+    return found
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT, SUM
+
+    derived = SUM("program_bound", origin="derived per element by interpreting the program (oracles.by_numpy.bounded)")
+    return {name: derived if dtype_info(case.array(name).dtype).is_float else BIT for name in output_names(case)}
+
+
+def _bounds(case: Case) -> tuple[Reference, ...]:
+    floats = _by_dtype(case, floats=True)
+    if not floats:
+        return ()
+    return (Reference(source="numpy", function="fuzz.programs.by_numpy:bounds",
+                      arguments=("@case", *input_names(case)), outputs=floats),)
+
+
+def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
+    return "fuzz.programs.by_numpy:defined", ("@case", *input_names(case))
+
+
+def _target(family: Family) -> Target:
+    return Target(
+        name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
+        cases=lambda limits: programs(family, target=f"codegen.{family}", limits=limits),
+        launch=_launch, subjects={"own": "fuzz.programs.own:launch_graph"},
+        faults=dict.fromkeys(FAULTS, "fuzz.programs.own:launch_graph"),
+        oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
+        schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
+        writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
+
+
+def uses_assembly(case: Case) -> bool:
+    """Whether the program has inline assembly, which the interpreter cannot run."""
+    return any(isinstance(node, Asm) for node in graph_of(case).nodes)
+
+
+TARGETS = tuple(_target(family) for family in FAMILIES)
