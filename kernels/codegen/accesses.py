@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels.codegen.blocks import block_load, block_store
 from kernels.codegen.constants import full, literal, parse
-from kernels.codegen.domains import R, Analysis
+from kernels.codegen.domains import Analysis, R
 from kernels.codegen.graph import Load, Store
 from kernels.codegen.state import Emitter, Shape
 from kernels.pointwise.record import HALVES

@@ -22,7 +22,7 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
-from kernels.codegen.passes import Pass, plan
+from kernels.codegen.passes import Pass, in_order, plan
 from kernels.codegen.state import Emitter, Scope
 from kernels.codegen.tiles import Tile, tiling
 
@@ -57,7 +57,7 @@ def emit_body(analysis: Analysis, schedule: Schedule, *, faults: frozenset[str] 
 def _program(emitter: Emitter, tile: Tile) -> str:
     """Text of the number of this program along a tile axis."""
     reduction = emitter.schedule.reduction
-    along_y = tile.name == "y" or tile.name == "x" and reduction in ("split", "cooperative")
+    along_y = tile.name == "y" or (tile.name == "x" and reduction in ("split", "cooperative"))
     if not along_y:
         number = f"tl.program_id({'xyz'.index(tile.name)})"
     elif emitter.spread_x or emitter.spread_y:
@@ -123,9 +123,8 @@ def _straight(emitter: Emitter) -> None:
     nodes = emitter.graph.nodes
     roles = {buffer.name: buffer.role for buffer in emitter.graph.buffers}
     last = []
-    for position, node in enumerate(nodes):
-        if position in emitter.analysis.dead:
-            continue
+    for position in in_order(emitter, set(range(len(nodes))) - emitter.analysis.dead):
+        node = nodes[position]
         if isinstance(node, Store) and node.mode == "set" and roles[node.buffer] == "inout":
             last.append(position)
         else:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from kernels.codegen.domains import R, Analysis
+from kernels.codegen.domains import Analysis, R
 from kernels.codegen.geometry import grid
 from kernels.codegen.graph import Buffer, Graph, Schedule, Store
 from kernels.codegen.imports import import_lines

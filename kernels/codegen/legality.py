@@ -227,7 +227,7 @@ def _check_expression(analysis: Analysis, position: int, node: Node, buffers: di
     _require(fact.kind == "int", f"an index is an integer expression, not {fact.kind}")
     checked = isinstance(node, Load) and node.checked
     if indirect(expr):
-        _require(checked or isinstance(node, Store) and node.mode == "atomic_add",
+        _require(checked or (isinstance(node, Store) and node.mode == "atomic_add"),
                  "the index depends on data; only checked loads and atomic_add may do that")
         return
     length = buffers[node.buffer].length

@@ -6,6 +6,7 @@ the nodes it reads are computed anew. Values without r are computed between the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kernels.codegen.accesses import lifted, mask_axes
@@ -60,7 +61,7 @@ def plan(emitter: Emitter) -> Plan:
     made_in = {k: count - 1 if _in_place(emitter, node) else stage[k]
                for k, node in enumerate(nodes) if isinstance(node, Store) and in_loop[k]}
     needed = [_closure(emitter, [k for k, node in enumerate(nodes) if live[k] and (
-        isinstance(node, Reduce) and stage[k] == number + 1 or made_in.get(k) == number)], in_loop)
+        (isinstance(node, Reduce) and stage[k] == number + 1) or made_in.get(k) == number)], in_loop)
         for number in range(count)]
     computed: set[int] = set()
     passes = []
@@ -68,17 +69,34 @@ def plan(emitter: Emitter) -> Plan:
         loop = [k for k in nodes_needed if in_loop[k] and not isinstance(nodes[k], Store)]
         free = _closure_free(emitter, [k for k in nodes_needed if not in_loop[k] and not isinstance(nodes[k], Reduce)]
                              + [o for k in nodes_needed for o in operands(nodes[k]) if not in_loop[o]], in_loop)
-        kept = {k for k in free if not emitter.schedule.lift_loads and isinstance(nodes[k], Load)
+        kept = {k for k in free if (not emitter.schedule.lift_loads and isinstance(nodes[k], Load))
                 or not lifted(analysis, k)}
         inside = _spread(emitter, kept, free) - computed
-        before = sorted(free - inside - computed)
-        computed |= set(before)
+        before = free - inside - computed
+        computed |= before
         reduces = [k for k, node in enumerate(nodes) if live[k] and isinstance(node, Reduce) and stage[k] == number + 1]
         stores = [k for k, made in made_in.items() if made == number]
-        passes.append(Pass(tuple(before), tuple(sorted({*loop, *inside, *reduces})), tuple(reduces), tuple(stores)))
+        body = in_order(emitter, {*loop, *inside, *reduces})
+        passes.append(Pass(in_order(emitter, before), body, tuple(reduces), tuple(stores)))
     stores = tuple(k for k, node in enumerate(nodes) if isinstance(node, Store) and not in_loop[k])
     after = _closure_free(emitter, [o for k in stores for o in operands(nodes[k])], in_loop) - computed
-    return Plan(tuple(passes), tuple(sorted(after)), stores)
+    return Plan(tuple(passes), in_order(emitter, after), stores)
+
+
+def in_order(emitter: Emitter, positions: Iterable[int]) -> tuple[int, ...]:
+    """The nodes in the order of the graph, but a mask before the body that is computed under it."""
+    wanted = set(positions)
+    done: dict[int, None] = {}
+
+    def visit(position: int) -> None:
+        if position in wanted and position not in done:
+            for one in (*operands(emitter.graph.nodes[position]), *emitter.body_masks(position)):
+                visit(one)
+            done[position] = None
+
+    for position in sorted(wanted):
+        visit(position)
+    return tuple(done)
 
 
 def _in_place(emitter: Emitter, node: Store) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kernels.codegen.constants import full, parse
-from kernels.codegen.domains import R, Analysis, feeding
+from kernels.codegen.domains import Analysis, R, feeding
 from kernels.codegen.expressions import Printer
 from kernels.codegen.graph import Expr, Masked, Schedule
 from kernels.codegen.kernel import Workspace

@@ -65,7 +65,7 @@ def tiling(graph: Graph, schedule: Schedule) -> Tiling:
     names = [f"x{k}" for k in range(len(graph.outer))]
     lengths = dict(zip(names, graph.outer, strict=True))
     blocks = tuple(reversed(schedule.x_blocks))
-    one_row = schedule.no_x_dim or schedule.reduction == "split" and graph.r is not None
+    one_row = schedule.no_x_dim or (schedule.reduction == "split" and graph.r is not None)
     if one_row:
         blocks = (1,)
     groups = [(name,) for name in names[: len(blocks) - 1]] + [tuple(names[len(blocks) - 1:])]
