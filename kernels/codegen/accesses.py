@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernels.codegen.blocks import block_load, block_store
 from kernels.codegen.constants import full, literal, parse
 from kernels.codegen.domains import Analysis, R
+from kernels.codegen.expressions import is_atom
 from kernels.codegen.graph import Load, Store
-from kernels.codegen.state import Emitter, Shape
+from kernels.codegen.state import Emitter, IndexText, Shape
 from kernels.pointwise.record import HALVES
 from kernels.pointwise.table import emit as emit_op
 
@@ -48,17 +51,16 @@ def emit_load(emitter: Emitter, position: int, node: Load) -> None:
 
 def _pointer_load(emitter: Emitter, position: int, node: Load, axes: set[str]) -> tuple[str, Shape]:
     stored = emitter.analysis.buffers[node.buffer]
-    index, shape, wide = emitter.index(node.index)
-    mask, full_shape = _mask(emitter, position, shape, axes, node.mask)
-    full_shape |= emitter.shape_of(axes)
+    index = emitter.index(node.index)
+    shape = emitter.shape_of(axes)
+    mask, mask_shape = _mask(emitter, position, index.shape, axes, node.mask)
+    shape |= mask_shape
+    text, is_block = index.text, not index.bare
     if node.checked:
-        index = _checked_index(emitter, position, node, index, mask, wide)
-    if not shape:
-        index = f"tl.broadcast_to({index}, {emitter.ones})" if node.checked or not index.isdecimal() else (
-            f"tl.full({emitter.ones}, {index}, {'tl.int64' if wide else 'tl.int32'})")
-    index = emitter.broadcast(index, shape, full_shape)
-    arguments = [f"{emitter.pointer(node.buffer)} + ({index})" if " " in index else (
-        f"{emitter.pointer(node.buffer)} + {index}")]
+        text, is_block = _checked_index(emitter, position, node, index, mask), True
+    if not is_block or index.shape != shape:
+        text = replace(index, text=text, bare=not is_block).block(emitter.shape_text(shape))
+    arguments = [_address(emitter, node.buffer, text)]
     if mask:
         arguments.append(mask)
         has_meaning = node.mask is not None or emitter.analysis.bodies[position] or position in emitter.feeding
@@ -66,7 +68,11 @@ def _pointer_load(emitter: Emitter, position: int, node: Load, axes: set[str]) -
             arguments.append(f"other={_other(emitter, node, stored)}")
     if emitter.schedule.eviction:
         arguments.append(f'eviction_policy="{emitter.schedule.eviction}"')
-    return f"tl.load({', '.join(arguments)})", full_shape
+    return f"tl.load({', '.join(arguments)})", shape
+
+
+def _address(emitter: Emitter, buffer: str, index: str) -> str:
+    return f"{emitter.pointer(buffer)} + " + (index if is_atom(index) else f"({index})")
 
 
 def _other(emitter: Emitter, node: Load, stored: str) -> str:
@@ -79,19 +85,19 @@ def _other(emitter: Emitter, node: Load, stored: str) -> str:
     return full(value, stored, emitter.ones)
 
 
-def _checked_index(emitter: Emitter, position: int, node: Load, index: str, mask: str, wide: bool) -> str:
+def _checked_index(emitter: Emitter, position: int, node: Load, index: IndexText, mask: str) -> str:
     """Wraps a negative index once and asserts that active lanes are in range (codegen.md §5)."""
     length = next(one.length for one in emitter.graph.buffers if one.name == node.buffer)
-    if not wide and length >= 2**31:
-        index = f"({index}).to(tl.int64)"
-    raw = emitter.assign(f"index{position}", index)
-    if "wrap_dropped" in emitter.faults:
-        wrapped = raw
-    else:
+    text = index.block(emitter.ones) if index.bare else index.text
+    if not index.wide and length >= 2**31:
+        text = f"({text}).to(tl.int64)"
+    raw = emitter.assign(f"index{position}", text)
+    wrapped = raw
+    if "wrap_dropped" not in emitter.faults:
         wrapped = emitter.assign(f"wrapped{position}", f"tl.where({raw} < 0, {raw} + {length}, {raw})")
     inside = f"({wrapped} >= 0) & ({wrapped} < {length})"
     if mask and "assert_masked_lanes" not in emitter.faults:
-        inside = f"({inside}) | (({mask}) ^ True)"
+        inside = f"({inside}) | ({mask if is_atom(mask) else f'({mask})'} ^ True)"
     emitter.line(f'tl.device_assert({inside}, "index out of bounds: 0 <= {wrapped} < {length}")')
     return wrapped
 
@@ -121,14 +127,12 @@ def emit_store(emitter: Emitter, position: int, node: Store) -> None:
     if written is not None:
         emitter.line(written)
         return
-    index, index_shape, wide = emitter.index(node.index)
-    if index_shape != shape or index.isdecimal():
-        index = f"tl.full({emitter.shape_text(shape)}, {index}, {'tl.int64' if wide else 'tl.int32'})" if (
-            index.isdecimal()) else emitter.broadcast(index, index_shape, shape)
+    index = emitter.index(node.index)
+    where = index.block(emitter.shape_text(shape)) if index.bare or index.shape != shape else index.text
     masks = emitter.tile_masks(domain)
     if R not in domain and emitter.first_of_r:
         masks.append(emitter.first_of_r)
-    pointer = f"{emitter.pointer(node.buffer)} + " + (f"({index})" if " " in index else index)
+    pointer = _address(emitter, node.buffer, where)
     mask = " & ".join(masks)
     if node.mode == "atomic_add":
         emitter.line(f'tl.atomic_add({pointer}, {text}{", " + mask if mask else ""}, sem="relaxed")')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernels.codegen.constants import full
+from kernels.codegen.expressions import is_atom
 from kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise
 from kernels.codegen.state import Emitter, Shape
 from kernels.pointwise.record import HALVES, TRITON_NAMES
@@ -16,18 +17,16 @@ def emit_constant(emitter: Emitter, position: int, node: Constant) -> None:
 
 
 def emit_index(emitter: Emitter, position: int, node: Index) -> None:
-    text, shape, wide = emitter.index(node.expr)
-    if text.lstrip("-").isdecimal():
-        text = full(int(text), node.dtype, emitter.ones)
-    elif node.dtype in ("i32", "i64"):
-        bracketed = text if text.isidentifier() else f"({text})"
-        if not shape:  # sizes only: a scalar, or a Python integer where it was specialised to 1
-            bracketed = f"tl.full({emitter.ones}, {text}, {'tl.int64' if wide else 'tl.int32'})"
-        same = (node.dtype == "i64") == wide
-        text = bracketed if same and not shape else text if same else f"{bracketed}.to({TRITON_NAMES[node.dtype]})"
-    elif not shape and node.dtype == "i1":
-        text = f"tl.full({emitter.ones}, {text}, tl.int1)"
-    emitter.put(position, (emitter.assign(f"tmp{position}", text),), shape)
+    index = emitter.index(node.expr)
+    text = index.block(emitter.ones) if index.bare else index.text
+    if index.bare and text.startswith("tl.full") and index.text.lstrip("-").isdecimal():
+        text = full(int(index.text), node.dtype, emitter.ones)
+    elif node.dtype in ("i32", "i64") and (node.dtype == "i64") != index.wide:
+        text = f"{text if is_atom(text) else f'({text})'}.to({TRITON_NAMES[node.dtype]})"
+    if text.isidentifier():
+        emitter.put(position, (text,), index.shape)
+        return
+    emitter.put(position, (emitter.assign(f"tmp{position}", text),), index.shape)
 
 
 def _joint(emitter: Emitter, args: tuple[int, ...], *, level: bool) -> tuple[list[str], Shape]:

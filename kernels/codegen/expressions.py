@@ -98,7 +98,7 @@ class Printer:
     def _symbol(self, name: str) -> Text:
         text = self.names[name]
         if name in self.scalars:
-            return Text(text if self._narrow or text.isdecimal() else f"tl.cast({text}, tl.int64)")
+            return Text(text if self._narrow else f"tl.cast({text}, tl.int64)")
         if name[0] == "v" and name[1:].isdecimal():
             return Text(f"{text}.to({self._integer})")
         return Text(text if self._narrow or self.wide else f"{text}.to(tl.int64)")
@@ -107,20 +107,31 @@ class Printer:
         """An argument of a real function: integers are converted exactly or to nearest even."""
         if isinstance(expr, Num):
             return self._double(float(expr.value))
-        printed = self._print(expr)
         if self.facts.of(expr).kind == "real":
-            return printed.text
-        return f"tl.cast({printed.text}, tl.float64)"
+            return self._print(expr).text
+        return f"tl.cast({self._typed(expr)}, tl.float64)"
+
+    def _bare(self, expr: Expr) -> bool:
+        """Whether an integer is printed as a Python number or a scalar argument, which may be a constant of the launch.
+        Every larger expression is a block: scalars by themselves would follow other rules, in the interpreter too."""
+        return isinstance(expr, Num) or (isinstance(expr, Sym) and expr.name in self.scalars)
 
     def _typed(self, expr: Expr) -> str:
-        """An integer argument as a tensor even if it is a literal."""
-        return full(expr.value, "i32" if self._narrow else "i64", self.shape) if isinstance(expr, Num) else (
-            self._print(expr).text)
+        """An integer argument as a block even if it is a literal or a size."""
+        if isinstance(expr, Num):
+            return full(expr.value, "i32" if self._narrow else "i64", self.shape)
+        if self._bare(expr):
+            return f"tl.full({self.shape}, {self._print(expr).text}, {self._integer})"
+        return self._print(expr).text
+
+    def _first(self, args: tuple[Expr, ...]) -> Text:
+        """The first operand of an operator: as a block if no other operand is one."""
+        return Text(self._typed(args[0])) if all(map(self._bare, args)) else self._print(args[0])
 
     # -- arithmetic ----------------------------------------------------------------------------------------
 
     def _print_add(self, expr: Apply) -> Text:
-        parts = [self._print(expr.args[0]).within(SUM)]
+        parts = [self._first(expr.args).within(SUM)]
         for one in expr.args[1:]:
             if isinstance(one, Num) and one.value < 0:
                 parts.append(f"- {-one.value}")
@@ -133,11 +144,11 @@ class Printer:
     def _print_mul(self, expr: Apply) -> Text:
         first, *others = expr.args
         is_product = isinstance(first, Apply) and first.function == "mul"
-        parts = [self._print(first).within(PRODUCT if is_product else ATOM)]
+        parts = [self._first(expr.args).within(PRODUCT if is_product else ATOM)]
         return Text(" * ".join([*parts, *(self._print(one).within(ATOM) for one in others)]), PRODUCT)
 
     def _print_neg(self, expr: Apply) -> Text:
-        return Text(f"-{self._print(expr.args[0]).within(ATOM)}", SUM)
+        return Text(f"-{self._first(expr.args).within(ATOM)}", SUM)
 
     def _real_arithmetic(self, expr: Apply) -> Text:
         parts = [self._as_double(one) for one in expr.args]
@@ -151,7 +162,7 @@ class Printer:
         return self._fold("minimum" if expr.function == "min" else "maximum", parts)
 
     def _bracketed(self, text: str) -> str:
-        return text if _is_atom(text) else f"({text})"
+        return text if is_atom(text) else f"({text})"
 
     def _fold(self, name: str, parts: list[str]) -> Text:
         result = Text(parts[0])
@@ -166,9 +177,7 @@ class Printer:
         return self._fold("maximum", [self._typed(one) for one in expr.args])
 
     def _print_abs(self, expr: Apply) -> Text:
-        if isinstance(expr.args[0], Num):
-            return Text(str(abs(expr.args[0].value)))
-        return self._call("pointwise.absolute_integer", self._print(expr.args[0]).text)
+        return self._call("pointwise.absolute_integer", self._typed(expr.args[0]))
 
     # -- divisions -----------------------------------------------------------------------------------------
 
@@ -183,7 +192,7 @@ class Printer:
         return self._call("remainder_integer", self._typed(a), self._typed(b))
 
     def _operand(self, a: Expr) -> str:
-        return self._typed(a) if isinstance(a, Num) else self._print(a).within(ATOM)
+        return self._typed(a) if self._bare(a) else self._print(a).within(ATOM)
 
     def _both_natural(self, a: Expr, b: Expr) -> bool:
         return self.facts.of(a).interval[0] >= 0 and self.facts.of(b).interval[0] > 0
@@ -196,9 +205,9 @@ class Printer:
     def _print_ceildiv(self, expr: Apply) -> Text:
         a, b = expr.args
         if self._both_natural(a, b):
-            sum_ = f"{self._print(a).within(SUM)} + {self._print(b).within(PRODUCT)} - 1"
+            sum_ = f"{self._first((a, b)).within(SUM)} + {self._print(b).within(PRODUCT)} - 1"
             return Text(f"({sum_}) // {self._print(b).within(ATOM)}", PRODUCT)
-        negated = Text(f"-{self._operand(a)}" if not isinstance(a, Num) else self._typed(Num(-a.value)))
+        negated = Text(f"-{self._operand(a)}")
         return Text(f"-{self._call('div_floor_integer', negated.text, self._typed(b)).text}", SUM)
 
     def _print_mod(self, expr: Apply) -> Text:
@@ -241,7 +250,7 @@ class Printer:
     def _print_pow_by_natural(self, expr: Apply) -> Text:
         base, exponent = expr.args
         if isinstance(exponent, Num) and isinstance(base, Sym) and 1 <= exponent.value <= 4:
-            return Text(" * ".join([self._print(base).text] * exponent.value), PRODUCT)
+            return Text(" * ".join([self._typed(base)] * exponent.value), PRODUCT)
         return self._call("natural_power", self._typed(base), self._typed(exponent))
 
     def _print_where(self, expr: Apply) -> Text:
@@ -255,8 +264,7 @@ class Printer:
         if self.facts.of(a).kind == "real" or self.facts.of(b).kind == "real":
             a_text, b_text = (self._bracketed(self._as_double(one)) for one in (a, b))
         else:
-            # Never two literals: a condition on them would be a Python truth value.
-            a_text = self._typed(a) if isinstance(a, Num) else self._print(a).within(SUM)
+            a_text = self._first((a, b)).within(SUM)
             b_text = self._print(b).within(SUM)
         return Text(f"{a_text} {_OPERATORS[expr.function]} {b_text}", COMPARISON)
 
@@ -273,7 +281,7 @@ class Printer:
         return Text(f"{self._print(expr.args[0]).within(ATOM)} ^ True", BITS)
 
 
-def _is_atom(text: str) -> bool:
+def is_atom(text: str) -> bool:
     """Whether text needs no brackets as an operand: a name, a number, a call or one bracket."""
     level = 0
     for character in text:

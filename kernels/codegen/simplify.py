@@ -11,9 +11,13 @@ from kernels.codegen.ranges import Facts
 
 
 def simplify(expr: Expr, facts: Facts, sizes: dict[str, int] | None = None) -> Expr:
-    """An expression of the same value at every point. sizes: parameters to replace by their numbers."""
+    """An expression of the same value at every point. sizes: parameters to replace by their numbers,
+    axes of one element by 0; None where sizes are not known."""
     if isinstance(expr, Sym):
-        return Num(sizes[expr.name]) if sizes and expr.name in sizes else expr
+        if sizes is None or expr.name[0] == "v":
+            return expr
+        low, high = facts.of(expr).interval
+        return Num(low) if low == high else expr
     if not isinstance(expr, Apply):
         return expr
     args = tuple(simplify(one, facts, sizes) for one in expr.args)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kernels.codegen.constants import full, parse
 from kernels.codegen.domains import Analysis, R, feeding
 from kernels.codegen.expressions import Printer
-from kernels.codegen.graph import Expr, Masked, Schedule
+from kernels.codegen.graph import Expr, Masked, Num, Schedule, Sym
 from kernels.codegen.kernel import Workspace
 from kernels.codegen.ranges import IllegalExpression, symbols
 from kernels.codegen.simplify import simplify
@@ -25,6 +25,24 @@ class Value:
 
     texts: tuple[str, ...]
     shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class IndexText:
+    """A printed index expression. wide: its integers are int64. bare: it is a Python number or a size, not a block."""
+
+    text: str
+    shape: Shape
+    wide: bool
+    bare: bool
+
+    @property
+    def dtype(self) -> str:
+        return "tl.int64" if self.wide else "tl.int32"
+
+    def block(self, shape: str) -> str:
+        """The text as a block of the shape (text), which must be larger than its own."""
+        return f"tl.full({shape}, {self.text}, {self.dtype})" if self.bare else f"tl.broadcast_to({self.text}, {shape})"
 
 
 @dataclass
@@ -225,8 +243,8 @@ class Emitter:
         self.sizes[name] = value
         return name
 
-    def index(self, expr: Expr) -> tuple[str, Shape, bool]:
-        """Text of an expression, the shape it has, and whether its integers are int64."""
+    def index(self, expr: Expr) -> IndexText:
+        """Text of an expression, and what is known of it."""
         simpler = self._simplified(expr)
         names = dict(self._axis_names)
         shape: Shape = frozenset()
@@ -241,7 +259,8 @@ class Emitter:
                 names[name] = value.texts[0]
                 shape |= value.shape
         self.printer.names = names
-        return self.printer.text(simpler).text, shape, self.printer.is_wide(simpler)
+        return IndexText(self.printer.text(simpler).text, shape, self.printer.is_wide(simpler),
+                         isinstance(simpler, Num) or (isinstance(simpler, Sym) and simpler.name in self.analysis.sizes))
 
     def _simplified(self, expr: Expr) -> Expr:
         if self.schedule.static:
@@ -261,7 +280,7 @@ class Emitter:
         inner = [self.size(f"n{one[1:]}", self.analysis.axes[one]) for one in tile.axes[place + 1:]]
         text = f"{tile.name}index"
         for one in reversed(inner):
-            text += f" // {one}"
+            text += f" // {one}" if one != "1" else ""
         if place > 0:
             text += f" % {self.size(f'n{name[1:]}', self.analysis.axes[name])}"
         self.top.cache[name] = name
