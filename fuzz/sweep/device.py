@@ -130,8 +130,10 @@ def judge_float(
         near = (distance < half) | ((distance == half) & ((magnitude & 1) == 0))
     else:
         near = distance.to(tl.float64) * ulps <= tolerance
-    near = near | (slack > 0) & (
-        tl.abs(decode(pattern, MANTISSA, EXPONENT, INFINITY, HAS_INF) - reference) <= slack)
+    # An absolute error counts on top of the rounding's half ulp, which is taken off the distance first.
+    beyond = tl.maximum(distance.to(tl.float64) * ulps - 0.5, 0.0) / tl.maximum(distance.to(tl.float64) * ulps, 0.5)
+    got = decode(pattern, MANTISSA, EXPONENT, INFINITY, HAS_INF)
+    near = near | ((slack > 0) & (tl.abs(got - reference) * beyond <= slack))
     special = want_nan | got_nan | got_inf | overflows
     error = tl.where(special, 0.0, (distance.to(tl.float64) * ulps)).to(tl.float32)
 

@@ -72,6 +72,12 @@ class Judge:
         self._decks = [torch.from_numpy(deck(one.dtype, one.bits).view(np.int64).copy()).to(self.device)
                        for one in listed]
 
+    @property
+    def measures_ulps(self) -> bool:
+        """Whether errors are in ulps: results are floats compared as numbers."""
+        found = self.kernels.reference
+        return found is not None and found.kind == "number" and self.kernels.result != "fp64"
+
     def _launch(self, name: str, programs: int, *arguments: Any) -> None:
         options: dict[str, Any] = {}
         if self.device.type == "cuda":

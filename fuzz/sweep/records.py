@@ -24,7 +24,8 @@ WRONG = CLASSES[1:8]
 ERROR_BINS = ("<=0.5", "<=1", "<=2", "<=4", "<=8", "<=64", "<=65536", "more")
 """Upper edges of the error histogram, in ulps."""
 
-Bounded = Annotated[int, msgspec.Meta(ge=0, le=1 << 64)]
+Bounded = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
+Pattern = Annotated[int, msgspec.Meta(ge=0)]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]{1,64}$")]
 
 
@@ -76,7 +77,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Box(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A product of ranges of patterns, one (first, last) pair per operand, both included."""
 
-    ranges: tuple[tuple[Bounded, Bounded], ...]
+    ranges: tuple[tuple[Pattern, Pattern], ...]
 
 
 class Deviation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

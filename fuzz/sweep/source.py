@@ -14,7 +14,8 @@ from fuzz.sweep.records import SweepSpec
 from fuzz.sweep.space import Space, space_of
 from kernels.pointwise.table import IMPORTS, TRITON_NAMES, emit, result_dtype
 from oracles.dtypes import dtype
-from oracles.pointwise import CONVERT, meaning, rule_of
+from oracles.errors import OracleError
+from oracles.pointwise import CAST, CONVERT, accuracy, meaning, row_of, rule_for, rule_of
 from oracles.rules import Rule
 
 COUNTERS = 18
@@ -140,7 +141,7 @@ def build(spec: SweepSpec, *, shape: Shape = ON_DEVICE) -> Kernels:
     space = space_of(spec, result)
     span = min(shape.span, space.size)
     shape = Shape(min(shape.lanes, span), max(1, span // min(shape.lanes, span)))
-    rule = rule_of(spec.op, spec.dtypes, result)
+    rule = _rule(spec, result)
     found = None if space.on_host else reference(spec.op, spec.dtypes, result)
     decks = tuple(index for index, one in enumerate(space.operands) if one.deck)
     names = "pqr"[: len(spec.dtypes)]
@@ -170,6 +171,12 @@ def build(spec: SweepSpec, *, shape: Shape = ON_DEVICE) -> Kernels:
             "as_bits": ".to(tl.int64, bitcast=True)" if found.kind == "number" else "",
         }
     return Kernels(_TEMPLATE.format(**parts), decks, shape, space, rule, result, found)
+
+
+def _rule(spec: SweepSpec, result: str) -> Rule:
+    """The rule of the region around zero; where an absolute error is allowed as well, the reference has it as slack."""
+    rule = rule_of(spec.op, spec.dtypes, result)
+    return rule_for(row_of(spec.op, result), result, x=1.0) if rule.kind == "ABS" else rule
 
 
 def _format(name: str) -> str:
@@ -224,7 +231,7 @@ def _judge(spec: SweepSpec, found: Reference, rule: Rule, result: str) -> str:
         f"device.is_subnormal({p}, {dtype(name).bits}, {dtype(name).mantissa_bits})"
         for p, name in zip("pqr", spec.dtypes, strict=False) if dtype(name).is_float) or "pattern < 0"
     lines = [f"    subnormal = {subnormal}"]
-    width = dtype(result).storage_bits if result == "i1" else dtype(result).bits
+    width = dtype(result).bits
     if found.kind == "bits":
         lines.append(f"    code, error = device.judge_bits(pattern, reference, subnormal, {width})")
     elif result == "fp64":
@@ -240,7 +247,7 @@ def _judge(spec: SweepSpec, found: Reference, rule: Rule, result: str) -> str:
 def _judge_number(spec: SweepSpec, found: Reference, rule: Rule, result: str) -> list[str]:
     same = meaning(spec.op)
     saturates = {"fp8e4nv": 1, "fp8e5": 2}.get(result, 0) if same.startswith(CONVERT) else 0
-    exact = rule.kind != "ULP" and not found.loose and rule.kind != "ABS"
+    exact = rule.kind != "ULP" and not found.loose
     tolerance = f"pattern.to(tl.float32) * 0.0 + {tolerance_in_ulps(rule, found)}"
     if rule.plus_per_abs_x:
         growth = f"{rule.plus_per_abs_x!r} * tl.abs(a)"
@@ -263,3 +270,27 @@ def _judge_number(spec: SweepSpec, found: Reference, rule: Rule, result: str) ->
 def tolerance_in_ulps(rule: Rule, found: Reference) -> float:
     """The error allowed, half an ulp of the last rounding included, before what grows with the input."""
     return (rule.k if rule.kind == "ULP" else 0.0) + 0.5 + found.loose
+
+
+def tolerance_text(kernels: Kernels) -> str:
+    """What is allowed, in words."""
+    rule, found = kernels.rule, kernels.reference
+    if found is None or found.kind == "bits":
+        return rule.kind.lower() if found is None else "same bits"
+    text = f"{rule.k:g} ulp" if rule.kind == "ULP" else "the nearest value"
+    if rule.plus_per_abs_x:
+        text += f" + {rule.plus_per_abs_x:g} |x|"
+    if found.alternative:
+        text += ", of one or the other reference"
+    return text + (", or an absolute error near the roots" if found.slack else "")
+
+
+def documented(spec: SweepSpec) -> float | None:
+    """The documented maximum error in ulps (oracles/pointwise.py), if there is a figure for these types."""
+    if spec.dtypes[0] not in ("fp32", "fp64") or meaning(spec.op).startswith((CONVERT, CAST)):
+        return None
+    try:
+        row = accuracy(row_of(spec.op, spec.dtypes[0]))
+    except OracleError:
+        return None
+    return row.doc_fp64 if spec.dtypes[0] == "fp64" else row.doc_fp32

@@ -1,0 +1,36 @@
+"""Compile the kernels of a sweep ahead of time, for the cache that the launches will look into. Needs no GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from fuzz.backends.compile import Pointer, specialise
+from fuzz.sweep.execute import launch_options
+from fuzz.sweep.records import SweepSpec
+from fuzz.sweep.source import build
+from kernels.generated import load
+
+_POINTERS = {
+    "judge": {"counts_ptr": "i32", "worst_ptr": "fp32", "where_ptr": "i32"},
+    "classify": {"code_ptr": "i8", "spans_ptr": "i64"},
+    "probe": {"pattern_ptr": "i64", "reference_ptr": "i64", "code_ptr": "i8", "error_ptr": "fp32", "index_ptr": "i64"},
+}
+_INTEGERS = {"judge": ("first_span", "opaque_zero"), "classify": ("opaque_zero",), "probe": ("count",)}
+
+
+def compile_ahead(spec: SweepSpec, capability: int, *, kernels: tuple[str, ...] = ("judge", "probe")) -> int:
+    """Compile `kernels` of a spec for an architecture such as 90; the number compiled."""
+    built = build(spec)
+    module = load(built.text, name="sweep_" + spec.op)
+    for name in ("probe",) if built.space.on_host else kernels:
+        arguments: dict[str, Any] = {p: Pointer(d, True) for p, d in _POINTERS[name].items()}
+        arguments |= dict.fromkeys(_INTEGERS[name], 0)
+        arguments |= {f"deck{index}_ptr": Pointer("i64", True) for index in built.decks}
+        given = specialise(getattr(module, name), arguments)
+        source = ASTSource(getattr(module, name), given.signature, constexprs=given.constants, attrs=given.attributes)
+        triton.compile(source, target=GPUTarget("cuda", capability, 32), options=launch_options(spec))
+    return len(("probe",) if built.space.on_host else kernels)
