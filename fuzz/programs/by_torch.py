@@ -1,15 +1,18 @@
 """What a program computes, by interpreting its graph with torch on any device (contract: kernels/codegen/notes.md).
 
 The second source beside `by_numpy`: every node is computed in the type that it is held in, each operation correctly
-rounded or nearly so, by the torch oracles. It shares nothing with the generator and the numpy interpreter but the graph.
+rounded or nearly so, by the torch oracles. With the generator and the numpy interpreter it shares the graph alone.
 Bounds and definedness are the numpy interpreter's affair.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 
 import torch
+from scipy import special
 from torch import Tensor
 
 from fuzz.programs import torch_expressions, torch_folds
@@ -218,7 +221,7 @@ class _Interpreter:
             if OPS[node.op].halves == "fp32":
                 args = [torch_folds.widened(one) if name in HALVES else one
                         for one, name in zip(args, logical, strict=True)]
-        found = pointwise.evaluate(node.op, *(one.contiguous() for one in torch.broadcast_tensors(*args)))
+        found = _applied(node.op, [one.contiguous() for one in torch.broadcast_tensors(*args)])
         if found.dim() > len(self._lengths):
             found = found[-1]  # of several right answers, the one that rounds once
         held = self._held(result)
@@ -293,6 +296,31 @@ class _Interpreter:
         if kind.is_float:
             return conversions.convert(held.double().index_add(0, places, values.double()), to=kind.name)
         return integer.narrow(integer.widen(held).index_add(0, places, integer.widen(values)), kind)
+
+
+_BESSEL: dict[str, Callable[..., object]] = {"j0": special.j0, "j1": special.j1, "y0": special.y0, "y1": special.y1}
+
+
+def _applied(op: str, args: list[Tensor]) -> Tensor:
+    """The torch oracle's answer; what it leaves to others is computed by scipy, or as exact fractions."""
+    if op in _BESSEL:
+        wide = _BESSEL[op](args[0].double().cpu().numpy())
+        return torch.as_tensor(wide, dtype=torch.float64, device=args[0].device)
+    if op == "fma" and args[0].dtype == torch.float64:
+        flat = [_fused(*one) for one in zip(*(part.reshape(-1).tolist() for part in args), strict=True)]
+        return torch.tensor(flat, dtype=torch.float64, device=args[0].device).reshape(args[0].shape)
+    return pointwise.evaluate(op, *args)
+
+
+def _fused(a: float, b: float, c: float) -> float:
+    """a * b + c, rounded once."""
+    if not all(map(math.isfinite, (a, b, c))):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(exact) if exact else a * b + c
+    except OverflowError:
+        return math.copysign(math.inf, exact)
 
 
 def _reversed_bytes(x: Tensor) -> Tensor:

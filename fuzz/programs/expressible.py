@@ -1,7 +1,8 @@
-"""What of a program can be said in torch, as data: for the process that draws, and for the one that writes the function.
+"""What of a program can be said in torch, as data.
 
-Imports neither torch nor Triton. `expressible(graph)` names the first thing that has no torch expression of the same
-meaning; the sets are what a strategy draws from, if its programs are meant for torch.compile.
+For the process that draws programs and for the one that writes the function: imports neither torch nor Triton.
+`expressible(graph)` names the first thing that has no torch expression of the same meaning; the sets are what a
+strategy draws from, if its programs are meant for torch.compile.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ SORTED = 512
 """Longest row that torch.compile sorts itself."""
 
 _FUNCTIONS = (
-    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-    "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "hypot", "pow",
-    "sigmoid", "reciprocal", "floor", "ceil", "trunc", "round", "abs", "sign", "signbit", "copysign", "nextafter", "isnan",
-    "isinf", "isfinite", "relu", "fmod", "remainder", "floor_divide", "minimum", "maximum", "fmin", "fmax", "clamp",
-    "where", "logical_and", "logical_or", "logical_xor", "logical_not", "frexp",
+    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "hypot",
+    "pow", "sigmoid", "reciprocal", "floor", "ceil", "trunc", "round", "abs", "sign", "signbit", "copysign",
+    "nextafter", "isnan", "isinf", "isfinite", "relu", "fmod", "remainder", "floor_divide", "minimum", "maximum",
+    "fmin", "fmax", "clamp", "where", "logical_and", "logical_or", "logical_xor", "logical_not", "frexp",
 )
 _SPECIAL = {"erfcx": "erfcx", "i0": "i0", "i1": "i1", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
             "y1": "bessel_y1"}
@@ -49,13 +50,14 @@ _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "eq": "==", "n
 
 
 def _templates() -> dict[str, str]:
-    found = {name: f"torch.{name}({', '.join('{%d}' % k for k in range(OPS[name].arity if name in OPS else 1))})"
-             for name in _FUNCTIONS}
+    operands = {1: "{0}", 2: "{0}, {1}", 3: "{0}, {1}, {2}"}
+    found = {name: f"torch.{name}({operands[OPS[name].arity if name in OPS else 1]})" for name in _FUNCTIONS}
     found |= {name: f"torch.special.{other}({{0}})" for name, other in _SPECIAL.items()}
     found |= {name: f"{{0}} {sign} {{1}}" for name, sign in _OPERATORS.items()}
     return found | {
         "neg": "-{0}", "bitwise_not": "~{0}", "square": "{0} * {0}", "mul_add": "{0} * {1} + {2}",
         "trunc_divide": 'torch.div({0}, {1}, rounding_mode="trunc")',
+        "frexp_mantissa": "torch.frexp({0})[0]", "frexp_exponent": "torch.frexp({0})[1]",
     }
 
 
@@ -65,7 +67,8 @@ TEMPLATES: Mapping[str, str] = MappingProxyType(_templates())
 # Other lowerings in the table whose meaning is that of a torch function too.
 _VARIANTS = ("minimum_tl", "maximum_tl", "minimum_nan_tl", "maximum_nan_tl", "floor_libdevice", "ceil_libdevice",
              "floor_tl", "ceil_tl", "abs_tl", "abs_libdevice", "signbit_libdevice", "copysign_libdevice",
-             "nextafter_libdevice", "isnan_libdevice", "isinf_libdevice")
+             "nextafter_libdevice", "isnan_libdevice", "isinf_libdevice", "floordiv_operator", "mod_operator",
+             "left_shift_operator", "right_shift_operator")
 
 DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod")
 SHIFTS = ("left_shift", "right_shift")
@@ -99,7 +102,7 @@ def expressible(graph: Graph) -> str:
         if buffer.dtype not in DTYPES:
             return f"torch does not compute with {buffer.dtype}"
     analysis = Analysis(graph)
-    for position, node in enumerate(graph.nodes):
+    for position in range(len(graph.nodes)):
         for dtype in analysis.dtypes[position]:
             if dtype not in DTYPES:
                 return f"torch does not compute with {dtype}"
@@ -130,6 +133,8 @@ def _problem(analysis: Analysis, position: int) -> str:
             return "torch does not reinterpret bool"
         case Store(mode="atomic_add") if analysis.buffers[node.buffer] == "bf16":
             return "atomic additions of bf16 are left to eager torch"
+        case Load() if any(one.name == node.buffer and one.length == 0 for one in analysis.graph.buffers):
+            return "an empty buffer is read"
         case Index() | Load() | Store():
             return _expression(node.expr if isinstance(node, Index) else node.index)
     return ""

@@ -1,4 +1,4 @@
-"""Index expressions in torch: int64, float64 and bool tensors (contract: kernels/codegen/notes.md, "Integers and indices").
+"""Index expressions in torch: int64, float64 and bool tensors (contract: kernels/codegen/notes.md).
 
 Legal expressions stay within 64 bits at every point, so int64 is exact; quotients of larger integers than doubles
 hold are formed by Python, element by element.

@@ -64,6 +64,8 @@ def reduce_welford(mean: Tensor, m2: Tensor, weight: Tensor) -> State:
 
 def sort(x: Tensor, *, descending: bool) -> tuple[Tensor, Tensor]:
     """Stable, NaN last (first if descending), with the original positions as i16."""
+    if not x.numel():
+        return x, torch.zeros(x.shape, dtype=torch.int16, device=x.device)
     values, positions = sorting.sort_rows(x.reshape(-1, x.shape[-1]), descending=descending, index_dtype="i16")
     return values.reshape(x.shape), positions.reshape(x.shape)
 

@@ -1,0 +1,55 @@
+"""Subject `inductor` of generated programs: the graph as a torch function, through torch.compile (codegen.md §0).
+
+What has no torch expression is declined with its reason (`fuzz.programs.expressible`). The graph's schedules become
+Inductor's settings where it has some: persistent or looped reductions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from fuzz.backends import kind
+from fuzz.backends.launch import Launch, LaunchReport
+from fuzz.inductor import session
+from fuzz.programs.arrays import after, graph_of
+from fuzz.programs.expressible import expressible
+from fuzz.programs.torch_text import torch_program
+from fuzz.workers.failures import Declined
+
+
+def launch_graph(launch: Launch) -> None:
+    """Run the case's program through torch.compile; every output array gets the final contents of its buffer."""
+    if kind(launch.backend) == "compile":
+        raise Declined("functions of torch are run, not compiled ahead of time; use the backend cuda or interpreter")
+    graph = graph_of(launch.case)
+    problem = expressible(graph)
+    if problem:
+        raise Declined(problem)
+    program, device = torch_program(graph), session.device()
+    contents = {buffer.name: _contents(launch, buffer.name) for buffer in graph.buffers if buffer.role != "scratch"}
+    settings = session.Settings(
+        emulate_precision_casts=program.emulated,
+        persistent_reductions=graph.schedules[launch.schedule].reduction == "persistent")
+    found = session.run(program.text, tuple(contents[name].to(device) for name in program.arguments),
+                        settings=settings, stage=launch.stage)
+    roles = {buffer.name: buffer.role for buffer in graph.buffers}
+    for name, result in zip(program.outputs, found.tensors, strict=True):
+        place = _array(launch, name if roles[name] == "out" else after(name))
+        place.copy_(result.view(torch.uint8) if result.dtype == torch.bool else result)
+    launch.reports.append(LaunchReport(compiled=found.kernels))
+
+
+def _array(launch: Launch, name: str) -> torch.Tensor:
+    """The memory of one flat array of the case."""
+    spec, pointer = launch.spec(name), launch.pointer(name)
+    length, = spec.shape(launch.case.sizes)
+    found: Any = pointer[:length]
+    assert isinstance(found, torch.Tensor)
+    return found
+
+
+def _contents(launch: Launch, name: str) -> torch.Tensor:
+    memory = _array(launch, name)
+    return memory != 0 if launch.spec(name).dtype == "i1" else memory
