@@ -25,6 +25,7 @@ from fuzz.repro import literals
 from fuzz.repro.checks import Expected, check_lines, expected_results
 from fuzz.repro.inline import drop_aliases, squeeze
 from fuzz.repro.liveness import visited_lines
+from fuzz.repro.loops import drop_empty_loops
 from fuzz.repro.request import Candidate, Candidates, Request
 from fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
 from fuzz.repro.source import Program, collect, inline_expressions, inline_statements
@@ -97,10 +98,14 @@ def build(request: Request) -> Candidates:
     pointers = {name: buffer.pointer for name, buffer in buffers.items()}
     target.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
                          options=options, runner=recorder))
-    if len(recorder.calls) != 1:
-        raise TridiffError(f"{case.target} made {len(recorder.calls)} launches of this case, a script shows one",
+    calls = recorder.calls
+    if len(calls) > 1 and request.where in buffers:
+        calls = [call for call in calls if any(one is buffers[request.where].pointer
+                                               for one in call.arguments.values())]
+    if len(calls) != 1:
+        raise TridiffError(f"{case.target} made {len(calls)} launches of this case, a script shows one",
                            fix="rerun it with `tridiff repro` instead")
-    return _candidates(request, target, buffers, recorder.calls[0])
+    return _candidates(request, target, buffers, calls[0])
 
 
 def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], call: _Call) -> Candidates:
@@ -113,7 +118,12 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
     expected: dict[str, Expected] = {}
     checked = request.failure in (Verdict.DISAGREE, Verdict.AGREE) and request.failure_kind != "assertion_missing"
     if kind(request.backend) != "compile" and checked:
-        expected = expected_results(request.case, target, buffers)
+        used = {_array_of(buffers, value) for value in call.arguments.values() if isinstance(value, torch.Tensor)}
+        results = expected_results(request.case, target, buffers)
+        expected = {name: result for name, result in results.items() if name in used}
+        if not expected:
+            raise TridiffError("no output that an oracle judges comes from this launch",
+                               fix="rerun it with `tridiff repro` instead")
     found: list[Candidate] = []
     for faithful in (False, True):
         written = _write(request, buffers, call, expected, visited, stand_ins, faithful=faithful)
@@ -154,6 +164,7 @@ def _write(request: Request, buffers: Mapping[str, Buffer], call: _Call, expecte
         for node in program.functions.values():
             if not faithful:
                 FoldArithmetic().visit(DropConversions().visit(node))
+                drop_empty_loops(node)
                 drop_aliases(node)
             if squeezed:
                 squeeze(node, width=WIDTH, functions=program.functions)

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
-from fuzz.backends.launch import resolve
 from fuzz.content.place import Buffer
 from fuzz.errors import TridiffError
 from fuzz.records import Case
 from fuzz.repro import literals
-from fuzz.target import Reference, Target
-from oracles import arrays, bits
+from fuzz.target import Target
+from fuzz.workers.judging import Inputs, call, defined_masks
+from oracles import bits
 from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import name_of_tensor
 from oracles.rules import Rule
@@ -32,25 +31,25 @@ class Expected:
 
 
 def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, Expected]:
-    """What the target's first reference gives for the whole case, by output."""
+    """What the first reference that covers an output gives for the whole case, by output."""
     if any(0 in buffer.shape for buffer in buffers.values()):
         raise TridiffError("the case is empty: there is nothing to show", fix="choose another entry")
     if target.canonical(case) is not None:
         raise TridiffError(f"the contract of {case.target} admits several answers, which a script cannot tell apart",
                            fix="rerun it with `tridiff repro` instead")
     rule_of = target.rules(case)
-    defined = None
-    found = target.defined(case)
-    if found is not None:
-        (mask,) = _call(Reference(source="torch", function=found[0], arguments=found[1]), case, buffers)
-        defined = None if bool(mask.all()) else mask
+    inputs = Inputs(case, buffers)
+    defined = {name: mask for name, mask in defined_masks(case, target, inputs).items() if not bool(mask.all())}
     bounds: dict[str, torch.Tensor] = {}
     for one in target.bounds(case):
-        bounds |= dict(zip(one.outputs, _call(one, case, buffers), strict=True))
+        bounds |= dict(zip(one.outputs, call(one, case, inputs, None), strict=True))
     references = target.oracles(case)
-    first = references[0]
+    answers: dict[str, torch.Tensor] = {}
+    for reference in references:
+        if any(name not in answers for name in reference.outputs):
+            answers = dict(zip(reference.outputs, call(reference, case, inputs, None), strict=True)) | answers
     results: dict[str, Expected] = {}
-    for name, values in zip(first.outputs, _call(first, case, buffers), strict=True):
+    for name, values in answers.items():
         shape = buffers[name].shape
         rule = rule_of[name].member or rule_of[name]
         if rule.kind in ("STAT", "META") or (rule.kind == "SUM" and name not in bounds):
@@ -59,7 +58,7 @@ def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) 
         if rule_of[name].member is not None:
             shape = (values.shape[0], *shape)
         source = " and ".join(dict.fromkeys(one.source for one in references if name in one.outputs))
-        judged_lanes = _as_shape(defined, buffers[name].shape)
+        judged_lanes = _as_shape(defined.get(name), buffers[name].shape)
         results[name] = Expected(values.contiguous().reshape(shape), rule_of[name], judged_lanes, source,
                                  bounds.get(name))
     return results
@@ -70,22 +69,6 @@ def _as_shape(defined: torch.Tensor | None, shape: tuple[int, ...]) -> torch.Ten
         return defined
     rows = defined.reshape(defined.shape[0], -1).all(1)
     return rows if tuple(rows.shape) == shape else None
-
-
-def _call(reference: Reference, case: Case, buffers: Mapping[str, Buffer]) -> tuple[torch.Tensor, ...]:
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
-    for argument in reference.arguments:
-        name, equals, param = argument.partition("=")
-        if equals:
-            keywords[name] = case.params[param] if param in case.params else case.sizes[param]
-            continue
-        values = buffers[name].values
-        assert values is not None, f"{name} is no input"
-        positional.append(values if reference.source == "torch" else arrays.to_numpy(values))
-    result = resolve(reference.function)(*positional, **keywords)
-    several = result if isinstance(result, tuple) else (result,)
-    return tuple(one if isinstance(one, torch.Tensor) else arrays.to_torch(one) for one in several)
 
 
 def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer], *, failure_kind: str, launch: str,
@@ -102,9 +85,12 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     lines: list[str] = []
     shown: list[str] = []
     conditions: list[str] = []
-    defined = {one.defined for one in expected.values() if one.defined is not None}
-    if defined:
-        lines.append(f"defined = np.array({defined.pop().tolist()})  # the contract leaves the other elements open")
+    masks = {name: one.defined for name, one in expected.items() if one.defined is not None}
+    shared = len({str(mask.tolist()) for mask in masks.values()}) == 1
+    where = {name: "defined" if shared else f"defined_{name}" for name in masks}
+    for label in dict.fromkeys(where.values()):
+        mask = masks[next(name for name in masks if where[name] == label)]
+        lines.append(f"{label} = np.array({mask.tolist()})  # the contract leaves the other elements open")
     for name, one in expected.items():
         dtype = buffers[name].spec.dtype
         label = "expected" if len(expected) == 1 else f"expected_{name}"
@@ -112,7 +98,7 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
         literal = literals.numpy_expression(one.values, name_of_tensor(one.values))
         lines.append(f"{label} = {literal}  # by {one.source}")
         shown.append(f'"{name}:", {actual}.tolist(), "expected:", {label}.tolist()')
-        conditions.append(_same(actual, label, one, dtype))
+        conditions.append(_same(actual, label, one, dtype, where.get(name, "")))
         if not tight:
             lines.append(f"print({shown.pop()})")
     if shown:
@@ -143,11 +129,9 @@ def _repeated(outputs: list[str], launch: str, again: tuple[str, ...]) -> tuple[
     return (*lines, *(line for one in again for line in (one, compare)))
 
 
-def _same(actual: str, expected: str, one: Expected, dtype: str) -> str:
-    """An expression that is true where the results agree under the output's rule."""
-    where = ""
-    if one.defined is not None:
-        where = "[..., defined]"
+def _same(actual: str, expected: str, one: Expected, dtype: str, mask: str) -> str:
+    """An expression that is true where the results agree under the output's rule. mask: a name, or nothing."""
+    where = f"[..., {mask}]" if mask else ""
     left, right = f"{actual}{where}", f"{expected}{where}"
     info = dtype_info(dtype)
     rule = one.rule.member or one.rule

@@ -6,8 +6,9 @@ from fuzz.records import Case, Verdict
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a script is to show. failure, failure_kind: as in the finding's signature. liveness: let the compiler's
-    front end say which branches matter."""
+    """What a script is to show. failure, failure_kind, where: as in the finding's signature; of several launches the
+    script shows the one that is given array `where`. liveness: let the compiler's front end say which branches
+    matter."""
 
     title: str
     note: str
@@ -16,6 +17,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     failure: Verdict
     failure_kind: str
+    where: str = ""
     liveness: bool = True
 
 

@@ -62,7 +62,7 @@ def script(
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")
     request = Request(
         title=_comment(entry.title or entry.id), note=_note(entry), case=entry.case, subject=subject, backend=backend,
-        failure=entry.signature.verdict, failure_kind=entry.signature.kind)
+        failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where)
     candidates = _ask(request, time_limit=time_limit)
     if not verify or not _runs_here(backend):
         # Nobody can say which form still fails: take the one that launches as the case does.

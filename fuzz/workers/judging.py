@@ -39,7 +39,7 @@ class Judged:
     evidence: Evidence | None = None
 
 
-class _Inputs:
+class Inputs:
     """Input arrays for references: whole on the device, or a sample of rows on the host."""
 
     def __init__(self, case: Case, buffers: Mapping[str, Buffer],
@@ -66,7 +66,7 @@ class _Inputs:
         return bits.from_bits(bits.to_bits(buffer.values)[index], buffer.spec.dtype)
 
 
-def _call(reference: Reference, case: Case, inputs: _Inputs, index: torch.Tensor | None) -> tuple[Any, ...]:
+def call(reference: Reference, case: Case, inputs: Inputs, index: torch.Tensor | None) -> tuple[Any, ...]:
     """The reference's outputs as torch tensors on the device of the inputs."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def _budget(reference: Reference, case: Case, rows: int) -> int:
     return max(HOST_ELEMENTS // columns, 1)
 
 
-def _answers(case: Case, references: tuple[Reference, ...], inputs: _Inputs, rows: int, device: torch.device,
+def _answers(case: Case, references: tuple[Reference, ...], inputs: Inputs, rows: int, device: torch.device,
              suspects: torch.Tensor | None, bounds: Mapping[str, torch.Tensor]) -> dict[str, list[vote.Answer]]:
     """Per output, what every oracle expects; with suspects, the sampled ones cover those rows as well."""
     answers: dict[str, list[vote.Answer]] = {}
@@ -117,7 +117,7 @@ def _answers(case: Case, references: tuple[Reference, ...], inputs: _Inputs, row
             index = suspects[:64]
         elif index is not None and suspects is not None:
             index = torch.cat([index, suspects[:1024]]).unique()
-        for name, values in zip(reference.outputs, _call(reference, case, inputs, index), strict=True):
+        for name, values in zip(reference.outputs, call(reference, case, inputs, index), strict=True):
             # An output without a row axis is expected whole, whatever rows the reference was asked about.
             covered = index if case.array(name).dims[:1] == ("rows",) else None
             bound = bounds.get(name)
@@ -135,17 +135,17 @@ def _canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dic
     form = target.canonical(case)
     if form is None:
         return actual
-    inputs = _Inputs(case, buffers, actual)
-    return actual | dict(zip(form.outputs, _call(form, case, inputs, None), strict=True))
+    inputs = Inputs(case, buffers, actual)
+    return actual | dict(zip(form.outputs, call(form, case, inputs, None), strict=True))
 
 
-def _defined(case: Case, target: Target, inputs: _Inputs) -> dict[str, torch.Tensor]:
+def defined_masks(case: Case, target: Target, inputs: Inputs) -> dict[str, torch.Tensor]:
     """Per output, where the contract defines the result; outputs that are defined everywhere are left out."""
     found = target.defined(case)
     if found is None:
         return {}
     function, names = found
-    masks = _call(Reference(source="torch", function=function, arguments=names), case, inputs, None)[0]
+    masks = call(Reference(source="torch", function=function, arguments=names), case, inputs, None)[0]
     if isinstance(masks, Mapping):
         return dict(masks)
     return {spec.name: masks for spec in case.arrays if spec.content is None and spec.dims[:1] == ("rows",)}
@@ -165,7 +165,7 @@ def _mask(defined: Mapping[str, torch.Tensor], bounds: Mapping[str, torch.Tensor
 
 def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> Judged:
     """Judge every output; the first output with failing rows gives the verdict."""
-    inputs = _Inputs(case, buffers)
+    inputs = Inputs(case, buffers)
     outputs = [spec.name for spec in case.arrays if spec.content is None]
     rows = case.sizes.get("rows", 1)
     device = next(iter(buffers.values())).storage.device
@@ -174,10 +174,10 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
         return Judged(Verdict.AGREE, "", RowCounts(agree=rows))
     bounds: dict[str, torch.Tensor] = {}
     for bound in target.bounds(case):
-        bounds |= dict(zip(bound.outputs, _call(bound, case, inputs, None), strict=True))
+        bounds |= dict(zip(bound.outputs, call(bound, case, inputs, None), strict=True))
     answers = _answers(case, references, inputs, rows, device, None, bounds)
     actuals = _canonical(case, target, buffers)
-    defined = _defined(case, target, inputs)
+    defined = defined_masks(case, target, inputs)
     rule_of = target.rules(case)
     worst: Judged | None = None
     for name in outputs:
@@ -276,8 +276,8 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
     bits: compare bit for bit. Otherwise by the target's rule where that is exact, else as numbers: options
     may change which NaN or which zero of a tie comes out, but no value.
     """
-    inputs = _Inputs(case, first)
-    defined = _defined(case, target, inputs)
+    inputs = Inputs(case, first)
+    defined = defined_masks(case, target, inputs)
     rule_of = target.rules(case)
     canonical = None if bits else (_canonical(case, target, first), _canonical(case, target, second))
     for name, buffer in first.items():
