@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import NARROW, Array, FloatFormat, decode, encode, fma_once
+from fuzz.interpreter.narrow_floats import FP16, NARROW, Array, FloatFormat, decode, encode, fma_once
 from fuzz.interpreter.patching import Patches
 from fuzz.versions import interpreter_module, triton_language
 
@@ -134,21 +134,29 @@ def _repair_reductions(patches: Patches, module: Any) -> None:
 def _repair_atomic_add(patches: Patches, module: Any) -> None:
     def atomic(call: Callable[..., Any]) -> Callable[..., Any]:
         def create_atomic_rmw(self: Any, rmwOp: Any, ptr: Any, val: Any, mask: Any, sem: Any, scope: Any) -> Any:
-            form = _form(val)
+            # In fp16 the native code raises OverflowError instead of giving infinity.
+            form = FP16 if val.data.dtype == np.float16 else _form(val)
             if form is None or rmwOp != module._ir.ATOMIC_OP.FADD:
+                # Native code walks memory: what Triton 3.6.0 hands it must not be a broadcast view.
+                for operand in (ptr, val, mask):
+                    if not operand.data.flags.c_contiguous:
+                        operand.data = operand.data.copy()
                 return call(self, rmwOp, ptr, val, mask, sem, scope)
+            def widened(data: Array) -> Array:
+                return data.view(np.float16).astype(np.float32) if form is FP16 else decode(data, form)
+
             native, storage = module._interpreter, form.storage
             addresses, active, values = (np.ascontiguousarray(array).ravel() for array in np.broadcast_arrays(
-                ptr.data, mask.data, decode(val.data, form)))
+                ptr.data, mask.data, widened(val.data)))
             before = np.zeros(addresses.shape, dtype=storage)
             true, zero = np.ones(1, dtype=bool), np.zeros(1, dtype=storage)
             # Lane by lane: lanes of one block may name the same address.
             for lane in np.flatnonzero(active):
                 address = addresses[lane:lane + 1]
                 before[lane:lane + 1] = native.load(address, true, zero, storage)
-                total = decode(before[lane:lane + 1], form) + values[lane:lane + 1]
+                total = widened(before[lane:lane + 1]) + values[lane:lane + 1]
                 native.store(address, encode(total, form), true)
-            return module.TensorHandle(before.reshape(ptr.data.shape), val.dtype.scalar)
+            return module.TensorHandle(before.reshape(ptr.data.shape).view(val.data.dtype), val.dtype.scalar)
 
         return create_atomic_rmw
 

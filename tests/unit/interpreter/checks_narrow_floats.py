@@ -338,6 +338,27 @@ def check_bf16_atomic_add() -> None:
     defect("narrow_arithmetic", holds)
 
 
+def check_fp16_atomic_add_overflows_to_infinity() -> None:
+    def holds() -> bool:
+        result = torch.tensor([65504.0, 0.5], dtype=torch.float16)
+        accumulate[(1,)](torch.tensor([65504.0, 1.0, 0.25, 0.25], dtype=torch.float16), result, N=4)
+        return result.tolist() == [float("inf"), 1.0]
+
+    defect("narrow_arithmetic", holds)
+
+
+@triton.jit
+def accumulate_broadcast(dst, N: tl.constexpr):
+    tl.atomic_add(dst + tl.arange(0, N)[:, None], tl.broadcast_to(tl.full([1, 1], 7, tl.int32), [N, 1]))
+
+
+def check_atomic_add_of_a_broadcast_operand() -> None:
+    result = torch.zeros(4, dtype=torch.int32)
+    with repaired():
+        accumulate_broadcast[(1,)](result, N=4)
+    assert result.tolist() == [7] * 4
+
+
 @triton.jit
 def constant(dst, N: tl.constexpr):
     tl.store(dst + tl.arange(0, N), tl.full([N], 1.005, tl.bfloat16))
