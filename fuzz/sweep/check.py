@@ -122,7 +122,8 @@ def _by_mpmath(spec: SweepSpec, kernels: Kernels, inputs: tuple[Array, ...]) -> 
         # mpmath sums series whose length grows with the argument; beyond this the libraries decide.
         if row in SLOW and not all(abs(float(x[part])) < 1e4 for x in inputs):
             continue
-        value[part : part + 1], answered[part : part + 1] = by_exact.evaluate(row, *(x[part : part + 1] for x in inputs))
+        here = slice(part, part + 1)
+        value[here], answered[here] = by_exact.evaluate(row, *(x[here] for x in inputs))
     return value, answered
 
 

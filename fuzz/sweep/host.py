@@ -104,9 +104,7 @@ def _verdicts(spec: SweepSpec, kernels: Kernels, inputs: tuple[Array, ...], actu
         sources.append(name)
     asked = 0
     if _has_mpmath(spec, rule):
-        doubtful = np.flatnonzero(codes != 0)
-        chosen = doubtful[np.unique(np.linspace(0, len(doubtful) - 1, min(len(doubtful), BY_MPMATH)).astype(np.int64))] \
-            if len(doubtful) else doubtful
+        chosen = _evenly(np.flatnonzero(codes != 0), BY_MPMATH)
         precise, answered = _mpmath(spec, tuple(x[chosen] for x in inputs))
         asked = int(answered.sum())
         if asked:
@@ -118,6 +116,13 @@ def _verdicts(spec: SweepSpec, kernels: Kernels, inputs: tuple[Array, ...], actu
     if expected is None:
         expected = np.zeros(count, actual.dtype)
     return _Verdicts(codes, expected, " and ".join(sources), asked)
+
+
+def _evenly(listed: npt.NDArray[np.int64], limit: int) -> npt.NDArray[np.int64]:
+    """At most `limit` of the entries, evenly spaced."""
+    if len(listed) <= limit:
+        return listed
+    return listed[np.linspace(0, len(listed) - 1, limit).astype(np.int64)]
 
 
 def _has_mpmath(spec: SweepSpec, rule: Rule) -> bool:
@@ -134,9 +139,7 @@ def _mpmath(spec: SweepSpec, inputs: tuple[Array, ...]) -> tuple[Array, Mask]:
         size = np.max([np.abs(x.astype(np.float64)) for x in inputs], axis=0)
     easy = (size < 1e3) if slow else np.ones(len(inputs[0]), bool)
     value, answered = np.zeros(len(easy)), np.zeros(len(easy), bool)
-    chosen = np.flatnonzero(easy)
-    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), limit)).astype(np.int64))] \
-        if len(chosen) else chosen
+    chosen = _evenly(np.flatnonzero(easy), limit)
     if len(chosen):
         value[chosen], answered[chosen] = by_exact.evaluate(row, *(x[chosen] for x in inputs))
     return value, answered

@@ -1,4 +1,4 @@
-"""What the parent and its worker processes say to each other: one JSON object per line. Imports neither torch nor Triton.
+"""What the parent and its worker processes say to each other: one JSON object per line; no torch, no Triton.
 
 Arrays travel as files in the folder of the run, so that an interrupted run finds them again.
 """

@@ -1,7 +1,7 @@
 """The judge kernel's own reference of every operation, as Triton text that shares nothing with the subject's.
 
 In the text `a`, `b`, `c` are the operands' values: fp64 blocks for floats, int64 blocks for integers and i1. `p`, `q`,
-`r` are their bit patterns (int64). `device` is fuzz.sweep.device. The value of the text is the unrounded result:
+`r` are their bit patterns (int64). `device` is fuzz.sweep.judging. The value of the text is the unrounded result:
 fp64 where results are judged as numbers, int64 where they are judged by their bits.
 Nothing here imports Triton.
 """
@@ -22,8 +22,8 @@ Kind = Literal["number", "bits"]
 class Reference:
     """text: the reference. kind: how results are compared. defined: Boolean text, empty for everywhere.
 
-    alternative: another right answer. slack: text of an absolute error that is allowed as well (fp64; it may name `reference`).
-    loose: extra ulps for what is rounded twice on the way to a half type.
+    alternative: another right answer. slack: text of an absolute error that is allowed as well (fp64; it may name
+    `reference`). loose: extra ulps for what is rounded twice on the way to a half type.
     """
 
     text: str
@@ -44,11 +44,11 @@ _FUNCTIONS = {
     "sinh": "libdevice.sinh(a)", "cosh": "libdevice.cosh(a)", "tanh": "libdevice.tanh(a)",
     "asinh": "libdevice.asinh(a)", "acosh": "libdevice.acosh(a)", "atanh": "libdevice.atanh(a)",
     "erf": "libdevice.erf(a)", "erfc": "libdevice.erfc(a)", "erfinv": "libdevice.erfinv(a)",
-    "erfcx": "libdevice.erfcx(a)", "lgamma": "libdevice.lgamma(a)", "hypot": "device.hypot(a, b)",
+    "erfcx": "libdevice.erfcx(a)", "lgamma": "libdevice.lgamma(a)", "hypot": "judging.hypot(a, b)",
     "pow": "libdevice.pow(a, b)", "i0": "libdevice.cyl_bessel_i0(a)", "i1": "libdevice.cyl_bessel_i1(a)",
     "j0": "libdevice.j0(a)", "j1": "libdevice.j1(a)", "y0": "libdevice.y0(a)", "y1": "libdevice.y1(a)",
     "add": "a + b", "sub": "a - b", "mul": "a * b", "square": "a * a", "truediv": "a / b", "div_rn": "a / b",
-    "reciprocal": "1.0 / a", "fmod": "libdevice.fmod(a, b)", "remainder": "device.remainder(a, b)",
+    "reciprocal": "1.0 / a", "fmod": "libdevice.fmod(a, b)", "remainder": "judging.remainder(a, b)",
     "floor": "libdevice.floor(a)", "ceil": "libdevice.ceil(a)", "trunc": "libdevice.trunc(a)",
     "round": "libdevice.nearbyint(a)", "sign": "(a > 0).to(tl.float64) - (a < 0).to(tl.float64)",
     "minimum": "tl.where((a != a) | (b != b), a + b, tl.where(a < b, a, b))",
@@ -56,7 +56,7 @@ _FUNCTIONS = {
     "fmin": "tl.where(a != a, b, tl.where(b != b, a, tl.where(a < b, a, b)))",
     "fmax": "tl.where(a != a, b, tl.where(b != b, a, tl.where(a < b, b, a)))",
     "relu": "tl.where(a > 0, a, tl.where(a != a, a, 0.0))",
-    "frexp_mantissa": "device.frexp_mantissa(a)",
+    "frexp_mantissa": "judging.frexp_mantissa(a)",
     "neg": "(a.to(tl.int64, bitcast=True) ^ -0x8000000000000000).to(tl.float64, bitcast=True)",
     "abs": "(a.to(tl.int64, bitcast=True) & 0x7FFFFFFFFFFFFFFF).to(tl.float64, bitcast=True)",
     "copysign": "((a.to(tl.int64, bitcast=True) & 0x7FFFFFFFFFFFFFFF) | (b.to(tl.int64, bitcast=True) "
@@ -80,8 +80,8 @@ _INTEGERS = {
     "bitwise_and": "p & q", "bitwise_or": "p | q", "bitwise_xor": "p ^ q", "bitwise_not": "-1 - p",
     "abs": "tl.where(a < 0, 0 - a, a)", "sign": "(a > 0).to(tl.int64) - (a < 0).to(tl.int64)",
     "signbit": "(a < 0).to(tl.int64)",
-    "floor_divide": "device.floor_quotient(a, b)", "trunc_divide": "device.trunc_quotient(a, b)",
-    "remainder": "a - b * device.floor_quotient(a, b)", "fmod": "a - b * device.trunc_quotient(a, b)",
+    "floor_divide": "judging.floor_quotient(a, b)", "trunc_divide": "judging.trunc_quotient(a, b)",
+    "remainder": "a - b * judging.floor_quotient(a, b)", "fmod": "a - b * judging.trunc_quotient(a, b)",
 }  # fmt: skip
 
 _LGAMMA = "tl.where((a > -10.001) & (a < -2.264), 9.5367431640625e-07 * tl.maximum(tl.abs(reference), 1.0), 0.0)"
@@ -119,8 +119,9 @@ def _conversion(source: DType, target: DType) -> Reference:
     defined = f"(libdevice.trunc(a) >= {low!r}) & (libdevice.trunc(a) < {high!r})"
     inside = f"tl.where({defined}, a, 0.0)"
     if target.name == "u64":  # above 2**63 by way of the half
-        return Reference(f"tl.where(a < 9223372036854775808.0, {inside}, 0.0).to(tl.int64) "
-                         f"+ tl.where(a < 9223372036854775808.0, 0.0, {inside} * 0.5).to(tl.int64) * 2", "bits", defined)
+        low_part = f"tl.where(a < 9223372036854775808.0, {inside}, 0.0).to(tl.int64)"
+        high_part = f"tl.where(a < 9223372036854775808.0, 0.0, {inside} * 0.5).to(tl.int64) * 2"
+        return Reference(f"{low_part} + {high_part}", "bits", defined)
     return Reference(f"libdevice.trunc({inside}).to(tl.int64)", "bits", defined)
 
 
@@ -140,30 +141,30 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
         texts = {"neg": f"p ^ {sign}", "abs": f"p & {rest}", "copysign": f"(p & {rest}) + (q & {sign})"}
         return Reference(texts[op], "bits")
     if same == "nextafter":
-        step = f"device.next_toward(p, q, a, b, {first.bits})"
+        step = f"judging.next_toward(p, q, a, b, {first.bits})"
         format_ = f"{first.mantissa_bits}, {first.exponent_bits}, {first.infinity_bits}, True"
-        return Reference(f"tl.where((a != a) | (b != b), a + b, device.decode({step}, {format_}))")
+        return Reference(f"tl.where((a != a) | (b != b), a + b, judging.decode({step}, {format_}))")
     if same == "clamp":
         return Reference(_CLAMP)
     if same == "fma":
         # fp64 rounds the sum a first time.
         return Reference("tl.fma(a, b, c)", loose=twice or 2.0**-20)
     if same == "mul_add":
-        separate = "a * b + c" if half else "device.round_to_fp32(a * b) + c"
+        separate = "a * b + c" if half else "judging.round_to_fp32(a * b) + c"
         return Reference("tl.fma(a, b, c)", alternative=separate, loose=twice or 2.0**-20)
     if same == "ldexp":
-        return Reference("a * device.power_of_two(b)", loose=twice)
+        return Reference("a * judging.power_of_two(b)", loose=twice)
     if same == "frexp_exponent":
-        return Reference("device.frexp_exponent(a)", "bits")
+        return Reference("judging.frexp_exponent(a)", "bits")
     if same == "ilogb":
-        return Reference("device.ilogb(a)", "bits")
+        return Reference("judging.ilogb(a)", "bits")
     if same == "llrint":
         defined = "(a >= -9223372036854775808.0) & (a < 9223372036854775808.0)"
         return Reference(f"libdevice.nearbyint(tl.where({defined}, a, 0.0)).to(tl.int64)", "bits", defined)
     if same in ("floor_divide", "trunc_divide"):
         floor = same == "floor_divide"
         rounded = "" if floor else _computed_trunc(half)
-        return Reference(f"device.whole_quotient(a, b, {floor})", alternative=rounded, loose=twice)
+        return Reference(f"judging.whole_quotient(a, b, {floor})", alternative=rounded, loose=twice)
     if op == "mod_operator":
         quotient = "tl.abs(a / b)"
         return Reference(_FUNCTIONS["fmod"], defined=f"(({quotient} >= 4194304.0) == 0) | (tl.abs(a) == float('inf'))")
@@ -175,7 +176,7 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
 
 def _computed_trunc(half: bool) -> str:
     # trunc of the quotient rounded to fp32, which may have rounded up to the next integer.
-    return "libdevice.trunc(device.round_to_fp32(a / b))"
+    return "libdevice.trunc(judging.round_to_fp32(a / b))"
 
 
 def _integer(op: str, same: str, first: DType) -> Reference | None:
@@ -183,7 +184,7 @@ def _integer(op: str, same: str, first: DType) -> Reference | None:
     width = first.bits
     if same == "truediv":
         if width > 16:
-            return Reference("device.round_to_fp32(a.to(tl.float64)) / device.round_to_fp32(b.to(tl.float64))")
+            return Reference("judging.round_to_fp32(a.to(tl.float64)) / judging.round_to_fp32(b.to(tl.float64))")
         return Reference("a.to(tl.float64) / b.to(tl.float64)")
     if first.kind == "bool" and same in ("add", "mul"):
         return Reference("p | q" if same == "add" else "p & q", "bits")
@@ -191,9 +192,9 @@ def _integer(op: str, same: str, first: DType) -> Reference | None:
         return Reference(f"({_PREDICATES[same]}).to(tl.int64)", "bits")
     if same in ("left_shift", "right_shift"):
         defined = f"(b >= 0) & (b < {width})" if op.endswith("_operator") else ""
-        return Reference(f"device.{same}(a, b, {width})", "bits", defined)
+        return Reference(f"judging.{same}(a, b, {width})", "bits", defined)
     if same == "pow":
-        return Reference(f"device.integer_power(a, b, {width}, {not unsigned})", "bits")
+        return Reference(f"judging.integer_power(a, b, {width}, {not unsigned})", "bits")
     if same not in _INTEGERS:
         return None
     defined = ""

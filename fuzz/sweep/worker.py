@@ -1,4 +1,4 @@
-"""A worker process of a sweep: one device, or none for compiling and checking. Reads tasks, writes replies, one per line.
+"""A worker process of a sweep, with a device, or without for compiling and checking. One task, one reply per line.
 
     python -m fuzz.sweep.worker cuda:0 | interpreter | helper
 """

@@ -11,7 +11,7 @@ import triton.language as tl
 
 from kernels.helpers.libdevice import libdevice
 
-# Class codes; fuzz.sweep.records.CLASSES names them.
+# Class codes, as the sweeps name them.
 AGREE = tl.constexpr(0)
 VALUE = tl.constexpr(1)
 NAN_MISSING = tl.constexpr(2)
@@ -186,7 +186,7 @@ def round_to_fp32(x):
 
 @triton.jit
 def floor_quotient(a, b):
-    """floor(a / b) of integers up to 32 bits, through fp64: their quotients are too far from integers to round to one."""
+    """floor(a / b) of integers up to 32 bits, through fp64: no quotient is so close to an integer as to round to it."""
     safe = tl.where(b == 0, 1, b)
     return libdevice.floor(a.to(tl.float64) / safe.to(tl.float64)).to(tl.int64)
 
