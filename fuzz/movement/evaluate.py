@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from msgspec import UNSET, UnsetType
 
+from fuzz.movement.cases import returned
 from fuzz.records import Case
 from kernels.gluon.chain import (
     Alloc,
@@ -144,20 +145,6 @@ def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any) 
 
 
 # -- what atomics return ------------------------------------------------------------------------------------
-
-
-def returned(chain: Chain) -> dict[int, int]:
-    """Output array -> step of the atomic whose returned values it holds (conversions in between change nothing)."""
-    origin: dict[int, int] = {}
-    found: dict[int, int] = {}
-    for number, step in enumerate(chain.steps):
-        if isinstance(step, Atomic):
-            origin[number] = number
-        elif isinstance(step, Convert) and step.source in origin:
-            origin[number] = origin[step.source]
-        elif isinstance(step, Out) and step.source in origin:
-            found[step.array] = origin[step.source]
-    return found
 
 
 def settle(case: Case, *given: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -68,7 +68,7 @@ def mma(draw: st.DrawFn, *, warps: int, version: int) -> Mma:
 
 
 @st.composite
-def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, bits: int, slices: bool) -> Distributed:
+def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, slices: bool) -> Distributed:
     rank = len(shape)
     kinds = ["blocked", "blocked", "linear"]
     if slices and rank < 4:
@@ -83,28 +83,29 @@ def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, bits: int,
     if kind == "slice":
         axis = draw(st.integers(0, rank))
         wide = (*shape[:axis], draw(st.sampled_from((1, 2, 8))), *shape[axis:])
-        return Slice(axis, draw(_proposed(shape=wide, warps=warps, bits=bits, slices=False)))
+        return Slice(axis, draw(_proposed(shape=wide, warps=warps, slices=False)))
     if kind in ("mma2", "mma3"):
         return draw(mma(warps=warps, version=int(kind[-1])))
     if kind == "dot":
-        return draw(_dot_operand(warps=warps, bits=bits))
+        return draw(_dot_operand(warps=warps))
     return draw(blocked(rank=rank, warps=warps))
 
 
 @st.composite
-def _dot_operand(draw: st.DrawFn, *, warps: int, bits: int) -> Distributed:
-    if bits > 32 or draw(st.integers(0, 3)) == 3:
+def _dot_operand(draw: st.DrawFn, *, warps: int) -> Distributed:
+    if draw(st.integers(0, 3)) == 3:
         return DotOperand(draw(st.sampled_from((0, 1))), draw(blocked(rank=2, warps=warps)), 0)
     version = draw(st.sampled_from((2, 2, 3) if warps % 4 == 0 else (2,)))
     operand = 0 if version == 3 else draw(st.sampled_from((0, 1)))
-    return DotOperand(operand, draw(mma(warps=warps, version=version)), 32 // bits)
+    return DotOperand(operand, draw(mma(warps=warps, version=version)),
+                      draw(st.sampled_from((1, 2, 4))))
 
 
 @st.composite
-def distributed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, bits: int, slices: bool = True) -> Distributed:
-    """Any layout that a tensor of `shape` with elements of `bits` bits may have; shrinks towards blocked ones."""
-    found = draw(_proposed(shape=shape, warps=warps, bits=bits, slices=slices))
-    if distributed_problem(found, shape=shape, warps=warps, bits=bits):
+def distributed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int) -> Distributed:
+    """Any layout that a tensor of `shape` may have; shrinks towards blocked ones."""
+    found = draw(_proposed(shape=shape, warps=warps, slices=True))
+    if distributed_problem(found, shape=shape, warps=warps):
         return draw(blocked(rank=len(shape), warps=warps))
     return found
 
@@ -144,7 +145,7 @@ def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool =
     elif kind == "nvmma" and bits in (8, 16, 32, 64):
         turned = rank == 2 and draw(st.booleans())
         swizzle = draw(st.sampled_from((32, 64, 128, 0)))
-        found = Nvmma(swizzle, bits, rank, turned and swizzle > 0)  # type: ignore[arg-type]
+        found = Nvmma(swizzle, bits, rank, turned and swizzle > 0)
     elif kind == "padded" and size > 1:
         intervals = draw(st.lists(st.sampled_from([1 << k for k in range(1, log2(size) + 1)]), min_size=1, max_size=2,
                                   unique=True))

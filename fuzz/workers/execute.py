@@ -14,6 +14,7 @@ from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.content.staging import Staging, fits
 from fuzz.errors import TridiffError
+from fuzz.ledger.parse import cells as ledger_cells
 from fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from fuzz.subjects import Subject, parse_subject
 from fuzz.target import Target
@@ -380,4 +381,5 @@ class _Attempt:
         return Outcome(
             case_digest=self.case.digest, target=self.target.name, subject=self.subject.name, backend=self.backend,
             verdict=verdict, launches=launches, compiled_kernels=sum(r.compiled for r in self.reports),
+            cells=tuple(sorted({cell for report in self.reports for cell in ledger_cells(report.ttgir)})),
             seconds=Seconds(**{k: round(v, 6) for k, v in self.seconds.items()}), **fields)

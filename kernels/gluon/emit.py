@@ -55,10 +55,12 @@ class Unsupported(Exception):
     """The installed Triton has no such operation."""
 
 
-def emit(chain: Chain, dialect: Dialect) -> str:
-    """The module that defines the kernel `chain`. Raises Illegal for a chain that `check` refuses, Unsupported for
-    one that needs what the dialect lacks."""
-    return _Writer(chain, dialect).module()
+def emit(chain: Chain, dialect: Dialect, *, planted: str = "") -> str:
+    """The module that defines the kernel `chain`. planted: a defect of `faults.WRITTEN` to write in.
+
+    Raises Illegal for a chain that `check` refuses, Unsupported for one that needs what the dialect lacks.
+    """
+    return _Writer(chain, dialect, planted).module()
 
 
 def scalars(chain: Chain) -> Mapping[str, int]:
@@ -74,12 +76,14 @@ def scalars(chain: Chain) -> Mapping[str, int]:
 
 def combined(op: str, left: str, right: str) -> str:
     """The expression for `left op right`."""
-    return f"{left} {_INFIX[op]} {right}" if op in _INFIX else f"{_CALLED[op]}({left}, {right})"
+    if op in _INFIX:
+        return f"{left} {_INFIX[op]} {right}"
+    return f"{_CALLED[op]}({left}, {right}).to({left}.dtype)"  # which promotes bf16
 
 
 class _Writer:
-    def __init__(self, chain: Chain, dialect: Dialect) -> None:
-        self.chain, self.dialect = chain, dialect
+    def __init__(self, chain: Chain, dialect: Dialect, planted: str) -> None:
+        self.chain, self.dialect, self.planted = chain, dialect, planted
         self.types: tuple[Type, ...] = typed(chain)
         self.layouts: dict[Distributed | Shared, str] = {}
         self.lines: list[str] = []
@@ -134,7 +138,7 @@ class _Writer:
 
     def offsets(self, shape: tuple[int, ...], layout: Distributed, order: tuple[int, ...]) -> str:
         """A variable with the offsets of a tensor of `shape` that is an array transposed by `order`."""
-        strides = transposed_strides(shape, order)
+        strides = transposed_strides(shape, () if self.planted == "order_not_transposed" else order)
         key = (shape, layout, strides)
         if key not in self.places:
             name = f"at{len(self.places)}"
@@ -174,7 +178,9 @@ def _load(writer: _Writer, number: int, step: Load) -> str:
         pointers = f"gl.convert_layout({pointers}, {writer.layout(step.layout)})"
     rest = ""
     if step.mask is not UNSET:
-        rest = f", mask={writer.mask(step.mask, made.shape, step.layout)}, other={step.other}"
+        # No integer becomes an 8-bit float, and no boolean is loaded as one.
+        other = f"{step.other}.0" if "fp" in array.dtype or array.dtype == "bf16" else step.other
+        rest = f", mask={writer.mask(step.mask, made.shape, step.layout)}, other={other}"
     return f"gl.load({pointers}{rest})" + (" != 0" if array.dtype == "i1" else "")
 
 
@@ -202,7 +208,10 @@ def _regroup(writer: _Writer, number: int, step: Regroup) -> str:
 
 
 def _fp4(writer: _Writer, number: int, step: Fp4) -> str:
-    decoded = f"gl.fp4_to_fp(v{step.source}, {GL_DTYPES[step.dtype]}, {step.axis})"
+    packed = f"v{step.source}"
+    if writer.planted == "fp4_nibbles_swapped":
+        packed = f"(({packed} >> 4) & 15) | ({packed} << 4)"
+    decoded = f"gl.fp4_to_fp({packed}, {GL_DTYPES[step.dtype]}, {step.axis})"
     return f"gl.convert_layout({decoded}, {writer.layout(step.layout)})"
 
 
@@ -244,7 +253,13 @@ def _alloc(writer: _Writer, number: int, step: Alloc) -> str:
 
 
 def _store(writer: _Writer, number: int, step: Store) -> str:
+    if writer.planted == "store_missing" and number == _last_store(writer.chain):
+        return "pass"
     return f"v{step.view}.store(v{step.source})"
+
+
+def _last_store(chain: Chain) -> int:
+    return max((number for number, step in enumerate(chain.steps) if isinstance(step, Store)), default=-1)
 
 
 def _read(writer: _Writer, number: int, step: Read) -> str:
@@ -314,25 +329,28 @@ def _ring(writer: _Writer, number: int, step: Ring) -> str:
     read = writer.offsets(step.shape, step.read, ())
     slots, ahead, tiles = step.slots, step.ahead, f"tiles{number}"
     filled = f"t + {ahead}" if ahead else "t"
-    boolean = source.dtype == "i1"
+    looked = "(t + 1)" if writer.planted == "ring_slot_off_by_one" else "t"
 
     def fill(tile: str) -> str:
-        loaded = f"gl.load({source.name}_ptr + ({tile}) * {size} + {written})"
-        return f"r{number}.index(({tile}) % {slots}).store({loaded})"
+        loaded = f"gl.load({source.name}_ptr + {_factor(tile)} * {size} + {written})"
+        return f"r{number}.index({_factor(tile)} % {slots}).store({loaded})"
 
-    assert not boolean
     lines = [f"r{number} = gl.allocate_shared_memory({GL_DTYPES[source.dtype]}, {[slots, *step.shape]}, "
              f"{writer.layout(step.layout)})"]
     if ahead:
-        lines += [f"for t in range(min({ahead}, {tiles})):", f"    {fill('t')}"]
+        lines += [f"for t in range({ahead}):", f"    {fill('t')}"]
     lines += [f"for t in range({tiles}):"]
     if ahead:
         lines += [f"    if {filled} < {tiles}:", f"        {fill(filled)}"]
     else:
         lines += [f"    {fill('t')}"]
     lines += [f"    gl.store({target.name}_ptr + t * {size} + {read}, "
-              f"r{number}.index(t % {slots}).load({writer.layout(step.read)}))"]
+              f"r{number}.index({looked} % {slots}).load({writer.layout(step.read)}))"]
     return "\n".join(lines)
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text
 
 
 def _tuple(numbers: tuple[int, ...]) -> str:

@@ -187,9 +187,9 @@ def _product(numbers: tuple[int, ...]) -> int:
     return result
 
 
-def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: int, bits: int, lanes: int = 32) -> str:
-    """Why a tensor of `shape` with elements of `bits` bits cannot have this layout in a kernel of `warps` warps;
-    "" if it can (contract: ttg_ops.md §3, convert_layout)."""
+def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: int, lanes: int = 32) -> str:
+    """Why a tensor of `shape` cannot have this layout in a kernel of `warps` warps; "" if it can (contract:
+    ttg_ops.md §3, convert_layout)."""
     if rank(layout) != len(shape):
         return f"a layout of rank {rank(layout)} for a tensor of rank {len(shape)}"
     if not _power_of_two(*shape):
@@ -204,7 +204,7 @@ def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: i
             else:
                 extent = 1
             whole = (*shape[:layout.dim], extent, *shape[layout.dim:])
-            return distributed_problem(layout.parent, shape=whole, warps=warps, bits=bits, lanes=lanes)
+            return distributed_problem(layout.parent, shape=whole, warps=warps, lanes=lanes)
         case Blocked():
             return _blocked_problem(layout, warps=warps, lanes=lanes)
         case Linear():
@@ -218,8 +218,8 @@ def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: i
                 return _blocked_problem(layout.parent, warps=warps, lanes=lanes)
             if layout.parent.version == 3 and layout.operand != 0:
                 return "only the left operand of wgmma lies in registers"
-            if layout.k_width * bits != 32:
-                return "k_width elements fill 32 bits"
+            if layout.k_width not in (1, 2, 4, 8):
+                return "k_width is 1, 2, 4 or 8"
             return _mma_problem(layout.parent, warps=warps)
 
 

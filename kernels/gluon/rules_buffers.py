@@ -170,6 +170,8 @@ def _reshape(state: State, number: int, step: Reshape) -> Type:
     view = view_of(state, step.view)
     require(int(np.prod(step.shape)) == int(np.prod(view.shape)), f"{view.shape} reshaped to {step.shape}")
     require(all(power_of_two(n) for n in step.shape), "extents are powers of two")
+    require(not view.cut, "a cut view is not reshaped")
+    require(int(np.prod(view.shape)) > 1, "a single element is not reshaped")
     return replace(view, shape=step.shape, whole=view.whole.reshaped(step.shape),
                    places=view.places.reshape(step.shape))
 

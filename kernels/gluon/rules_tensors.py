@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import UNSET
 
 from kernels.gluon.chain import Combine, Convert, Fp4, Load, Out, Ramp, Reduce, Regroup, Scan, Take, Transpose
-from kernels.gluon.layouts import Slice
+from kernels.gluon.layouts import Blocked, Slice
 from kernels.gluon.values import (
     EXACT,
     WIDTH,
@@ -131,6 +131,7 @@ def _reduce(state: State, number: int, step: Reduce) -> Type:
 
 def _scan(state: State, number: int, step: Scan) -> Type:
     source = settled(state, step.source)
+    require(isinstance(source.layout, Blocked), "the compiler scans blocked layouts only")
     between = _foldable(source, step.op, step.axis)
     return Tensor(source.dtype, source.shape, source.layout, between=between)
 

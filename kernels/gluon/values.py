@@ -123,7 +123,7 @@ def view_of(state: State, number: int, *, ring: bool = False) -> View:
 def new_tensor(state: State, dtype: str, shape: tuple[int, ...], layout: Distributed, **facts: object) -> Tensor:
     """A tensor type, checked."""
     warps = state.warps
-    why = distributed_problem(layout, shape=shape, warps=warps, bits=WIDTH[dtype])
+    why = distributed_problem(layout, shape=shape, warps=warps)
     if why:
         raise Illegal(why)
     size = int(np.prod(shape))

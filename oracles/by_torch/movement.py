@@ -160,12 +160,13 @@ def buffer(places: torch.Tensor, dtype: str) -> View:
 
 def store(view: View, value: torch.Tensor) -> None:
     """See the numpy function."""
-    view.content[view.parts.reshape(-1)] = to_bits(value.contiguous()).contiguous().view(torch.uint8).reshape(-1)
+    patterns = to_bits(value).reshape(-1).clone(memory_format=torch.contiguous_format)
+    view.content[view.parts.reshape(-1)] = patterns.view(torch.uint8)
 
 
 def read(view: View) -> torch.Tensor:
     """See the numpy function."""
-    raw = view.content[view.parts].contiguous()
+    raw = view.content[view.parts.reshape(-1)]
     return raw.view(torch_dtype(view.dtype)).reshape(view.parts.shape[:-1])
 
 

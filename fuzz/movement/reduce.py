@@ -1,0 +1,265 @@
+"""Simpler chains to try when a failing one shrinks: fewer steps, plainer layouts, smaller shapes, fewer warps.
+
+Arrays keep their names throughout, because the name of the failing output is part of a finding's signature.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from fuzz.movement.cases import with_chain
+from fuzz.records import Case
+from kernels.gluon.chain import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Chain,
+    Dealloc,
+    Index,
+    Load,
+    Out,
+    Ramp,
+    Regroup,
+    Reinterpret,
+    Ring,
+    Scatter,
+    Step,
+    Store,
+    Subslice,
+    operands,
+    renumbered,
+)
+from kernels.gluon.check import add, typed
+from kernels.gluon.layouts import Blocked, Distributed, Shared, Swizzled, rank
+from kernels.gluon.values import Illegal, State, Tensor, View
+
+_LAYOUT_FIELDS = ("layout", "written", "read", "pointers")
+_EFFECTS = (Store, Scatter, Atomic, Dealloc)
+
+
+def size(case: Case) -> tuple[int, ...]:
+    """Steps, elements of all arrays, layouts that are not plain, warps: what a reader has to take in."""
+    chain = case.program
+    assert isinstance(chain, Chain)
+    elements = 0
+    for array in chain.arrays:
+        count = 1
+        for extent in array.shape:
+            count *= extent
+        elements += count
+    odd = sum(_complexity(layout) for step in chain.steps for layout in _layouts(step))
+    return len(chain.steps), elements, odd, chain.warps
+
+
+def reductions(case: Case) -> Iterable[Case]:
+    """Legal simpler cases, each by one step, those that take away most first."""
+    chain = case.program
+    assert isinstance(chain, Chain)
+    for proposed in _proposals(chain):
+        if proposed != chain:
+            made = with_chain(case, proposed)
+            if made is not None:
+                yield made
+
+
+def _proposals(chain: Chain) -> Iterator[Chain]:
+    yield from _fewer_outputs(chain)
+    yield from _fewer_steps(chain)
+    yield from _plainer(chain)
+    yield from _smaller(chain)
+    yield from _fewer_warps(chain)
+
+
+def _layouts(step: Step) -> list[Distributed | Shared]:
+    found = (getattr(step, name, UNSET) for name in _LAYOUT_FIELDS)
+    return [one for one in found if one is not UNSET]
+
+
+def plain_blocked(layout_rank: int, warps: int) -> Blocked:
+    """Lanes and warps along the last axis, one element each."""
+    ones = (1,) * (layout_rank - 1)
+    return Blocked((1,) * layout_rank, (*ones, 32), (*ones, warps), tuple(reversed(range(layout_rank))))
+
+
+def _complexity(layout: Distributed | Shared) -> int:
+    """0 for the plain layouts, else by how much there is to read."""
+    match layout:
+        case Blocked():
+            return 0 if set(layout.size_per_thread) == {1} and layout.threads_per_warp[-1] == 32 else 1
+        case Swizzled():
+            natural = tuple(reversed(range(len(layout.order))))
+            return 0 if layout == Swizzled(1, 1, 1, natural) else 1
+        case _:
+            return 2
+
+
+def kept(chain: Chain, wanted: set[int]) -> Chain:
+    """The chain with only the wanted steps and the arrays that these use. Wanted steps must not refer to others."""
+    numbers = {old: new for new, old in enumerate(sorted(wanted))}
+    steps = [renumbered(chain.steps[old], numbers) for old in numbers]
+    used = sorted({number for step in steps for number in _arrays(step)})
+    places = {old: new for new, old in enumerate(used)}
+    moved = [replace(step, **{name: places[getattr(step, name)] for name in _array_fields(step)}) for step in steps]
+    return Chain(chain.warps, tuple(chain.arrays[old] for old in used), tuple(moved))
+
+
+def _array_fields(step: Step) -> tuple[str, ...]:
+    if isinstance(step, Ring):
+        return ("source", "target")
+    return ("array",) if isinstance(step, Load | Out) else ()
+
+
+def _arrays(step: Step) -> tuple[int, ...]:
+    return tuple(getattr(step, name) for name in _array_fields(step))
+
+
+def live(chain: Chain, roots: Iterable[int]) -> set[int]:
+    """Steps that the roots need: their operands, and whatever changes a buffer that a needed step looks at."""
+    types = typed(chain)
+    needed = set(roots)
+    while True:
+        buffers = {view.buffer for number in needed if isinstance(view := types[number], View)}
+        more = {operand for number in needed for operand in operands(chain.steps[number])}
+        more |= {number for number, step in enumerate(chain.steps) if isinstance(step, _EFFECTS)
+                 and isinstance(view := types[step.view], View) and view.buffer in buffers}
+        more |= {number for number, step in enumerate(chain.steps) if isinstance(step, Barrier)} if (
+            any(isinstance(chain.steps[number], Atomic) for number in needed)) else set()
+        if more <= needed:
+            return needed
+        needed |= more
+
+
+def _fewer_outputs(chain: Chain) -> Iterator[Chain]:
+    ends = [number for number, step in enumerate(chain.steps) if isinstance(step, Out | Ring)]
+    for number in ends:
+        yield kept(chain, live(chain, [number]))
+    for number in ends:
+        if len(ends) > 1:
+            yield kept(chain, live(chain, [one for one in ends if one != number]))
+
+
+def _fewer_steps(chain: Chain) -> Iterator[Chain]:
+    every = set(range(len(chain.steps)))
+    for number, step in enumerate(chain.steps):
+        if isinstance(step, Barrier | Dealloc | Store | Scatter):
+            yield kept(chain, every - {number})
+        used = operands(step)
+        if used and not isinstance(step, Out | Store | Scatter | Barrier | Dealloc | Ring):
+            # Let those behind it take what it took; its type must not have mattered.
+            numbers = {k: used[0] if k == number else k for k in every}
+            rewired = tuple(renumbered(one, numbers) if k > number else one for k, one in enumerate(chain.steps))
+            bypassed = _typed_out(replace(chain, steps=rewired))
+            if bypassed is not None:
+                ends = [k for k, one in enumerate(bypassed.steps) if isinstance(one, Out | Ring)]
+                yield kept(bypassed, live(bypassed, ends))
+
+
+def _typed_out(chain: Chain) -> Chain | None:
+    """The chain with its output arrays given the types of what is now stored to them; None if it is illegal."""
+    arrays = list(chain.arrays)
+    state = State(chain.warps, arrays)
+    try:
+        for step in chain.steps:
+            if isinstance(step, Out):
+                source = state.types[step.source]
+                if not isinstance(source, Tensor):
+                    return None
+                order = step.order or tuple(range(len(source.shape)))
+                shape = list(source.shape)
+                for k, axis in enumerate(order[:len(shape)]):
+                    shape[axis] = source.shape[k]
+                arrays[step.array] = replace(arrays[step.array], dtype=source.dtype, shape=tuple(shape) or (1,))
+            add(state, step)
+    except (Illegal, IndexError):
+        return None
+    return replace(chain, arrays=tuple(arrays))
+
+
+def _plainer(chain: Chain) -> Iterator[Chain]:
+    def all_plain(step: Step) -> Step:
+        return replace(step, **{name: _plain(getattr(step, name), chain.warps) for name in _LAYOUT_FIELDS
+                                if getattr(step, name, UNSET) is not UNSET})
+
+    yield replace(chain, steps=tuple(map(all_plain, chain.steps)))
+    for number, step in enumerate(chain.steps):
+        for name in _LAYOUT_FIELDS:
+            layout = getattr(step, name, UNSET)
+            if layout is not UNSET and _complexity(layout):
+                yield _changed(chain, number, replace(step, **{name: _plain(layout, chain.warps)}))
+        for changes in _settings(step):
+            yield from _retyped(_changed(chain, number, replace(step, **changes)))
+
+
+def _plain(layout: Any, warps: int) -> Any:
+    if isinstance(layout, Distributed):
+        return plain_blocked(rank(layout), warps)
+    return Swizzled(1, 1, 1, tuple(reversed(range(rank(layout)))))
+
+
+def _settings(step: Step) -> Iterator[dict[str, Any]]:
+    """Fields set to their plain values, one at a time."""
+    match step:
+        case Load():
+            yield {"mask": UNSET, "other": 0}
+            yield {"pointers": UNSET}
+        case Index(running=True):
+            yield {"running": False}
+        case Alloc(slots=slots) if slots > 1:
+            yield {"slots": slots // 2}
+        case Ramp(start=start, flip=flip) if start or flip:
+            yield {"start": 0, "flip": 0}
+        case Ring(slots=slots, ahead=ahead):
+            yield {"ahead": 0}
+            if ahead:
+                yield {"ahead": ahead - 1, "slots": slots - 1}
+        case Subslice(start=start) if start:
+            yield {"start": 0}
+
+
+def _retyped(chain: Chain) -> Iterator[Chain]:
+    made = _typed_out(chain)
+    if made is not None:
+        yield made
+
+
+def _changed(chain: Chain, number: int, step: Step) -> Chain:
+    return replace(chain, steps=(*chain.steps[:number], step, *chain.steps[number + 1:]))
+
+
+def _smaller(chain: Chain) -> Iterator[Chain]:
+    """Every extent of one length halved, wherever it stands."""
+    extents = {extent for array in chain.arrays for extent in array.shape}
+    for extent in sorted(extents, reverse=True):
+        if extent == 1:
+            continue
+        half = max(extent // 2, 1)
+
+        def halved(shape: tuple[int, ...], extent: int = extent, half: int = half) -> tuple[int, ...]:
+            return tuple(half if n == extent else n for n in shape)
+
+        arrays = tuple(replace(array, shape=halved(array.shape)) for array in chain.arrays)
+        steps = []
+        for step in chain.steps:
+            if isinstance(step, Alloc | Ramp | Regroup | Reinterpret | Ring) or hasattr(step, "shape"):
+                step = replace(step, shape=halved(step.shape))
+            if isinstance(step, Ring) and step.tiles == extent:
+                step = replace(step, tiles=half, ahead=min(step.ahead, half))
+            if isinstance(step, Load) and step.mask is not UNSET:
+                step = replace(step, mask=replace(step.mask, count=step.mask.count // 2))
+            if isinstance(step, Subslice) and step.length > half:
+                step = replace(step, start=step.start // 2, length=max(step.length // 2, 1))
+            steps.append(step)
+        yield from _retyped(replace(chain, arrays=arrays, steps=tuple(steps)))
+
+
+def _fewer_warps(chain: Chain) -> Iterator[Chain]:
+    """Other numbers of warps, with every register layout made plain."""
+    for warps in (1, 2, 4):
+        if warps < chain.warps:
+            steps = tuple(replace(step, **{
+                name: plain_blocked(rank(layout), warps) for name in _LAYOUT_FIELDS
+                if isinstance(layout := getattr(step, name, UNSET), Distributed)}) for step in chain.steps)
+            yield Chain(warps, chain.arrays, steps)
+

@@ -1,0 +1,162 @@
+"""Chains in registers: conversions between any two layouts, reductions and scans in any layout, fp4, gathers."""
+
+from hypothesis import strategies as st
+
+from fuzz.movement import layouts
+from fuzz.movement.draft import EVERY, REGISTER_ONLY, Draft, warps
+from kernels.gluon.chain import (
+    Chain,
+    Combine,
+    Convert,
+    Fp4,
+    Load,
+    Ramp,
+    Reduce,
+    Regroup,
+    Scan,
+    Take,
+    Transpose,
+)
+from kernels.gluon.layouts import Blocked, Distributed
+from kernels.gluon.values import EXACT, WIDTH
+
+FOLDED = ("i32", "i64", "u32", "u64", "i16", "i8", "u8", "u16", "fp32", "fp16", "bf16", "fp64")
+"""Element types that reductions and scans are tried with."""
+
+
+def row_major_ramp(shape: tuple[int, ...], layout: Distributed) -> Ramp:
+    """The row-major number of every element: what a layout must not disturb."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(range(len(shape))):
+        strides[axis] = step
+        step *= shape[axis]
+    return Ramp(shape, layout, tuple(strides))
+
+
+@st.composite
+def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+    """A tensor and the numbers of its elements through a list of layouts, pair by pair. The compiler merges two
+    conversions behind one another, so every pair starts from a load of its own, or the value is changed between."""
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
+    dtype = draw(st.sampled_from((*EVERY, *REGISTER_ONLY)))
+    shape = draft.shape(elements=min(draft.elements, 2048))
+    array = draft.array(dtype, shape)
+    here = draft.layout(shape)
+    chained = WIDTH[dtype] <= 32 and dtype in ("i32", "u32", "i16", "i8") and draw(st.booleans())
+    value = draft.step(Load(array, here))
+    for _ in range(draw(st.integers(1, 6))):
+        there = draft.layout(shape)
+        value = draft.step(Convert(value, there))
+        draft.out(value)
+        draft.out(draft.step(Convert(draft.step(row_major_ramp(shape, here)), there)))
+        here = there
+        if chained and dtype == "i32":
+            value = draft.step(Combine(value, draft.step(row_major_ramp(shape, here)), "xor"))
+        else:
+            value = draft.step(Load(array, here))
+    return draft.chain()
+
+
+def _bounds(dtype: str, size: int) -> tuple[int, int] | None:
+    """Whole numbers of which `size` sum up exactly, or None where everything wraps."""
+    if dtype not in EXACT:
+        return None
+    most = min(EXACT[dtype] // (size + 1), 8)
+    return (-most, most) if most else None
+
+
+@st.composite
+def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+    """Reductions and scans of a tensor in any layout, along any axis; a reduction of a reduction at times."""
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
+    for _ in range(draw(st.integers(1, 2))):
+        dtype = draw(st.sampled_from(FOLDED))
+        shape = draft.shape(elements=min(draft.elements, 2048))
+        size = 1
+        for extent in shape:
+            size *= extent
+        between = _bounds(dtype, size)
+        if dtype in EXACT and between is None:
+            dtype = "i32"
+        facts = {} if between is None else {"between": between}
+        source = draft.load(dtype, shape, **facts)
+        for _ in range(draw(st.integers(1, 2))):
+            ops = ("add", "max", "min") if dtype in EXACT else ("add", "max", "xor", "min", "or", "and")
+            axis, op = draw(st.integers(0, len(shape) - 1)), draw(st.sampled_from(ops))
+            kind = draw(st.sampled_from(("reduce", "scan", "reduce twice")))
+            if kind == "scan":
+                scanned = source
+                if not isinstance(draft.tensor(source).layout, Blocked):
+                    scanned = draft.converted(source, draw(layouts.blocked(rank=len(shape), warps=draft.warps)))
+                draft.out(draft.step(Scan(scanned, axis, op, draw(st.booleans()))))
+                continue
+            reduced = draft.step(Reduce(source, axis, op))
+            if draft.tensor(reduced).shape and kind == "reduce twice":
+                again = draw(st.integers(0, len(shape) - 2))
+                step = Reduce(reduced, again, op)
+                reduced = draft.step(step) if draft.fits(step) else reduced
+            if draft.tensor(reduced).shape and draw(st.booleans()):
+                reduced = draft.converted(reduced)
+            draft.out(reduced)
+    return draft.chain()
+
+
+@st.composite
+def fp4_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+    """Bytes decoded to two four-bit floats each, in any layout, along any axis."""
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 2048))
+    for _ in range(draw(st.integers(1, 3))):
+        shape = draft.shape(elements=min(draft.elements, 1024))
+        layout = draw(layouts.blocked(rank=len(shape), warps=draft.warps)) if draw(st.booleans()) else (
+            draft.layout(shape))
+        packed = draft.load(draw(st.sampled_from(("i8", "u8"))), shape, layout=layout)
+        axis = draw(st.integers(0, len(shape) - 1))
+        wide = tuple(2 * n if k == axis else n for k, n in enumerate(shape))
+        dtype = draw(st.sampled_from(("fp16", "bf16")))
+        draft.out(draft.step(Fp4(packed, dtype, axis, draft.layout(wide))))
+    return draft.chain()
+
+
+@st.composite
+def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+    """Transpositions, reshapes and gathers of tensors, whose layouts the compiler infers."""
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
+    dtype = draw(st.sampled_from(EVERY))
+    shape = draft.shape(elements=min(draft.elements, 2048))
+    value = draft.load(dtype, shape)
+    for _ in range(draw(st.integers(1, 4))):
+        shape = draft.tensor(value).shape
+        kind = draw(st.sampled_from(("transpose", "regroup", "take")))
+        if kind == "take":
+            axis = draw(st.integers(0, len(shape) - 1))
+            value = draft.step(Take(value, indices(draft, shape, axis, shape[axis]), axis))
+        elif kind == "transpose":
+            order = tuple(draw(st.permutations(range(len(shape)))))
+            turned = tuple(shape[k] for k in order)
+            value = draft.step(Transpose(value, order, draft.layout(turned)))
+        else:
+            extents = [1] * draw(st.integers(1, 4))
+            for _ in range(sum(extent.bit_length() - 1 for extent in shape)):
+                extents[draw(st.integers(0, len(extents) - 1))] *= 2
+            value = draft.step(Regroup(value, tuple(extents), draft.layout(tuple(extents))))
+        if draw(st.booleans()):
+            draft.out(value)
+    draft.out(value)
+    return draft.chain()
+
+
+def indices(draft: Draft, shape: tuple[int, ...], axis: int, extent: int, *, distinct: bool = False,
+            layout: Distributed | None = None) -> int:
+    """A tensor of indices in [0, extent). distinct: along `axis`, whose length must not exceed the extent, no two
+    are equal; otherwise at times loaded, at times with repetitions."""
+    draw = draft.draw
+    dtype = draw(st.sampled_from([name for name, most in
+                                  (("i32", 1 << 31), ("i64", 1 << 62), ("i16", 1 << 15), ("i8", 127), ("u32", 1 << 32))
+                                  if extent - 1 <= most]))
+    made = draft.layout(shape) if layout is None else layout
+    if not distinct and extent <= 256 and draw(st.booleans()) and draft.room:
+        return draft.load(dtype, shape, layout=made, between=(0, extent - 1))
+    steps = draw(st.sampled_from((1, 3, 5, 7) if distinct else (1, 3, 2, 4, 0)))
+    strides = tuple(steps if k == axis else draw(st.integers(0, 3)) for k in range(len(shape)))
+    return draft.step(Ramp(shape, made, strides, dtype, draw(st.integers(0, 8)), draw(st.integers(0, extent - 1)),
+                           extent - 1))

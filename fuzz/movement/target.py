@@ -1,0 +1,57 @@
+"""What all targets made of chains share."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.movement import cases
+from fuzz.movement.reduce import reductions, size
+from fuzz.records import Case
+from fuzz.target import Limits, Path, Reference, Target
+from kernels.gluon.chain import (
+    Chain,
+)
+
+if TYPE_CHECKING:
+    from oracles.rules import Rule
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {spec.name: BIT for spec in case.arrays if spec.content is None}
+
+
+def _oracles(case: Case) -> tuple[Reference, ...]:
+    inputs = tuple(spec.name for spec in case.arrays if spec.content is not None)
+    outputs = tuple(spec.name for spec in case.arrays if spec.content is None)
+    return (Reference(source="numpy", function="fuzz.movement.evaluate:by_numpy", arguments=("@case", *inputs),
+                      outputs=outputs),
+            Reference(source="torch", function="fuzz.movement.evaluate:by_torch", arguments=("@case", *inputs),
+                      outputs=outputs))
+
+
+def _canonical(case: Case) -> Reference | None:
+    chain = case.program
+    assert isinstance(chain, Chain)
+    holders = tuple(chain.arrays[number].name for number in cases.returned(chain))
+    if not holders:
+        return None
+    inputs = tuple(spec.name for spec in case.arrays if spec.content is not None)
+    return Reference(source="torch", function="fuzz.movement.evaluate:settle", arguments=("@case", *holders, *inputs),
+                     outputs=holders)
+
+
+def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
+                 faults: tuple[str, ...]) -> Target:
+    """A target that draws chains from `chains(elements=...)`. faults: names of `kernels.gluon.faults.FAULTS`."""
+
+    def drawn(limits: Limits) -> st.SearchStrategy[Case]:
+        return cases.chain_cases(limits, target=name, chains=chains(elements=limits.elements))
+
+    paths: dict[str, Path] = {fault: f"kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
+    return Target(
+        name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
+        subjects={"own": "kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
+        canonical=_canonical, valid=cases.valid, reductions=reductions, size=size,
+        backends=("cuda", "compile"))

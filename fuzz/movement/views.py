@@ -1,0 +1,143 @@
+"""Chains of views: a buffer is filled, looked at through up to six views, read and written through them."""
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from fuzz.movement import layouts
+from fuzz.movement.draft import EVERY, Draft, warps
+from kernels.gluon.chain import (
+    Alloc,
+    Barrier,
+    Chain,
+    Index,
+    Permute,
+    Read,
+    Reinterpret,
+    Reshape,
+    Step,
+    Store,
+    Subslice,
+)
+from kernels.gluon.memory import log2
+from kernels.gluon.values import WIDTH, View
+
+DEPTH = 6
+"""Views behind one another at most."""
+
+
+def filled_buffer(draft: Draft, *, dtype: str, shape: tuple[int, ...], slots: int = 0, plain: bool = False) -> int:
+    """A buffer whose every element is written: at allocation, by one store, or slot by slot."""
+    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain))
+    if slots:
+        ring = draft.step(Alloc(dtype, shape, layout, slots))
+        for slot in range(slots):
+            here = draft.step(Index(ring, slot, draft.draw(st.booleans())))
+            draft.step(Store(here, draft.load(dtype, shape)))
+        return ring
+    source = draft.load(dtype, shape)
+    if draft.draw(st.booleans()):
+        return draft.step(Alloc(dtype, shape, layout, source=source))
+    made = draft.step(Alloc(dtype, shape, layout))
+    draft.step(Store(made, source))
+    return made
+
+
+def _subslice(draft: Draft, number: int, view: View) -> Step | None:
+    options = [(axis, 1 << bit) for axis, extent in enumerate(view.shape) for bit in range(log2(extent) + 1)]
+    legal = [(axis, length) for axis, length in options
+             if length < view.shape[axis] and draft.fits(Subslice(number, axis, 0, length))]
+    if not legal:
+        return None
+    axis, length = draft.draw(st.sampled_from(legal))
+    start = length * draft.draw(st.integers(0, view.shape[axis] // length - 1))
+    return Subslice(number, axis, start, length)
+
+
+def _permute(draft: Draft, number: int, view: View) -> Step | None:
+    if len(view.shape) < 2:
+        return None
+    return Permute(number, tuple(draft.draw(st.permutations(range(len(view.shape))))))
+
+
+def _reshape(draft: Draft, number: int, view: View) -> Step | None:
+    bits = sum(log2(extent) for extent in view.shape)
+    rank = draft.draw(st.integers(1, 4))
+    extents = [1] * rank
+    for _ in range(bits):
+        extents[draft.draw(st.integers(0, rank - 1))] *= 2
+    return Reshape(number, tuple(extents))
+
+
+def _reinterpret(draft: Draft, number: int, view: View) -> Step | None:
+    dtype = draft.draw(st.sampled_from(EVERY))
+    width, own = WIDTH[dtype] // 8, WIDTH[view.dtype] // 8
+    size = 1
+    for extent in view.shape:
+        size *= extent
+    bits = log2(max(size * own // width, 1)) - draft.draw(st.sampled_from((0, 0, 0, 1)))
+    if bits < 0 or size * own < width:
+        return None
+    rank = draft.draw(st.integers(1, 3))
+    extents = [1] * rank
+    for _ in range(bits):
+        extents[draft.draw(st.integers(0, rank - 1))] *= 2
+    shape = tuple(extents)
+    layout = draft.draw(layouts.shared(shape=shape, bits=width * 8, padded=False))
+    return Reinterpret(number, dtype, shape, layout)
+
+
+_KINDS: dict[str, Callable[[Draft, int, View], Step | None]] = {
+    "subslice": _subslice, "permute": _permute, "reshape": _reshape, "reinterpret": _reinterpret,
+}
+
+
+def deeper(draft: Draft, number: int) -> int:
+    """One more view of view `number`, or the same where the drawn kind is not legal."""
+    view = draft.view(number)
+    if view.slots:
+        slot = draft.draw(st.integers(0, view.slots - 1))
+        return draft.step(Index(number, slot, draft.draw(st.booleans())))
+    kind = draft.draw(st.sampled_from(("subslice", "permute", "reshape", "subslice", "reinterpret")))
+    step = _KINDS[kind](draft, number, view)
+    if step is None or not draft.fits(step):
+        return number
+    made = draft.step(step)
+    if draft.readable(made):
+        return made
+    draft.undo()
+    return number
+
+
+def look(draft: Draft, number: int) -> None:
+    """Read what a view sees, in any layout, and put it out."""
+    view = draft.view(number)
+    draft.out(draft.step(Read(number, draft.layout(view.shape))))
+
+
+@st.composite
+def view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+    """One or two buffers, each seen through a chain of views; read at the end, at times stored to and read again."""
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
+    for _ in range(draw(st.integers(1, 2))):
+        dtype = draw(st.sampled_from(EVERY))
+        slots = draw(st.sampled_from((0, 0, 0, 1, 2, 3)))
+        shape = draft.shape(elements=min(draft.elements, 2048))
+        base = filled_buffer(draft, dtype=dtype, shape=shape, slots=slots)
+        seen = [base]
+        for _ in range(draw(st.integers(1, DEPTH))):
+            after = deeper(draft, seen[-1])
+            if after != seen[-1]:
+                seen.append(after)
+        if draft.view(seen[-1]).slots:
+            seen.append(deeper(draft, seen[-1]))
+        look(draft, seen[-1])
+        if draw(st.booleans()) and draft.room:
+            view = draft.view(seen[-1])
+            if draw(st.booleans()):
+                draft.step(Barrier())
+            draft.step(Store(seen[-1], draft.load(view.dtype, view.shape)))
+            look(draft, draw(st.sampled_from([one for one in seen if not draft.view(one).slots])))
+        if not draft.room or len(draft.arrays) > 9:
+            break
+    return draft.chain()
