@@ -10,6 +10,7 @@ undefined behaviour is kept out.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -195,11 +196,15 @@ def _layouts(chance: Chance, graph: Graph) -> dict[str, Layout]:
 
 
 @st.composite
-def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits) -> Case:
+def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
+             choices: Callable[[st.DrawFn], Chance] = Chance,
+             finish: Callable[[Graph], Graph] = lambda graph: graph) -> Case:
     """Cases of one family of programs. limits.variants: whether the backend tells options apart, and compiles (the
-    interpreter has no inline assembly)."""
-    chance = Chance(draw)
+    interpreter has no inline assembly). choices, finish: for programs that are to be part of a smaller language, which
+    of the options are offered, and a last rewriting of the graph."""
+    chance = choices(draw)
     graph, pool = _draw_graph(chance, family, limits, assembly=limits.variants)
+    graph = finish(graph)
     upcast = pool.swarm.upcast
     most = 4096 if limits.variants else 24
     schedules = [schedule(chance, graph, programs=most, upcast=upcast)]
