@@ -253,7 +253,7 @@ _LOWERINGS = {
     **{f"{op}_tl": op for op in ("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log2", "rsqrt", "sin",
                                  "sqrt")},
     **{f"{op}_libdevice": op for op in ("abs", "ceil", "copysign", "floor", "isinf", "isnan", "nextafter", "signbit")},
-    **{f"{op}_operator": op for op in ("left_shift", "right_shift", "neg")},
+    **{f"{op}_operator": op for op in ("bitwise_not", "left_shift", "right_shift", "neg")},
     "minimum_tl": "fmin", "maximum_tl": "fmax", "minimum_nan_tl": "minimum", "maximum_nan_tl": "maximum",
     "floordiv_operator": "trunc_divide", "mod_operator": "fmod",
 }  # fmt: skip

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from fuzz.cli import bench, doctor, replay, repro, targets
+from fuzz.cli import bench, doctor, replay, repro, sweep, targets
 from fuzz.cli import fuzz as fuzz_command
 from fuzz.errors import TridiffError
 
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command("fuzz", epilog=fuzz_command.EXAMPLES)(fuzz_command.fuzz)
 app.command("replay", epilog=replay.EXAMPLES)(replay.replay_command)
 app.command("repro", epilog=repro.EXAMPLES)(repro.repro)
+app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
 app.command("targets", epilog=targets.EXAMPLES)(targets.targets)
 app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
 app.command("bench", epilog=bench.EXAMPLES)(bench.bench)

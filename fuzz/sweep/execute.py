@@ -127,7 +127,8 @@ class Judge:
         near: runs of right inputs beyond half the tolerance instead.
         """
         at_once = max(1, CLASSIFIED_AT_ONCE // self.span)
-        parts, total = [], 0
+        parts: list[Runs] = []
+        total = 0
         for begin in range(0, len(spans), at_once):
             if total > limit:
                 return joined(parts), False

@@ -90,7 +90,7 @@ def _verdicts(spec: SweepSpec, kernels: Kernels, inputs: tuple[Array, ...], actu
     count = len(actual)
     codes = np.full(count, -1, np.int8)
     expected: Array | None = None
-    sources = []
+    sources: list[str] = []
     for name, evaluate in (("numpy", by_numpy.evaluate), ("torch", _by_torch)):
         try:
             answer = evaluate(spec.op, *inputs)

@@ -178,7 +178,7 @@ class Run:
             names = [f"cuda:{number}" for number in self.plan.devices] + ["helper"] * self.plan.helpers
         else:
             names = ["interpreter"] * max(1, min(self.plan.helpers or 1, len(self._jobs)))
-        self._workers = [Worker(name, self._replies) for name in names]  # type: ignore[arg-type]
+        self._workers = [Worker(name, self._replies) for name in names]
         if self.plan.backend == "cuda":
             self._urgent.appendleft(Copy())
 
@@ -245,7 +245,7 @@ class Run:
             raise TridiffError(f"a worker for {worker.where} does not start ({why})", fix="run `tridiff doctor`")
         if self._restarts > RESTARTS:
             raise TridiffError(f"{RESTARTS} workers have died, the last one {why}", fix="run `tridiff doctor`")
-        self._workers.append(Worker(worker.where, self._replies))  # type: ignore[arg-type]
+        self._workers.append(Worker(worker.where, self._replies))
         if worker.task is not None:
             self._failed(worker.task, f"the worker {why}")
 

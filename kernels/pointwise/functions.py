@@ -24,6 +24,7 @@ from kernels.pointwise.floats import (
 )
 from kernels.pointwise.integers import (
     absolute_integer,
+    complement,
     div_trunc_integer,
     integer_power,
     left_shift,
@@ -32,8 +33,8 @@ from kernels.pointwise.integers import (
 )
 
 __all__ = [
-    "absolute", "absolute_integer", "ceil", "clamp", "copysign", "div_floor_integer", "div_trunc_integer", "floor",
-    "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf", "left_shift", "maximum", "minimum",
+    "absolute", "absolute_integer", "ceil", "clamp", "complement", "copysign", "div_floor_integer",
+    "div_trunc_integer", "floor", "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf", "left_shift", "maximum", "minimum",
     "negate", "nextafter", "relu", "rem_trunc_integer", "remainder", "remainder_integer", "right_shift", "sign",
     "signbit", "trunc_divide",
 ]

@@ -63,6 +63,13 @@ def absolute_integer(x):
 
 
 @triton.jit
+def complement(x):
+    """~x of an unsigned block. The interpreter of Triton 3.6.0 cannot build the -1 that `~x` asks for there."""
+    signed: tl.constexpr = tl.core.get_int_dtype(x.dtype.primitive_bitwidth, signed=True)
+    return (~x.to(signed, bitcast=True)).to(x.dtype, bitcast=True)
+
+
+@triton.jit
 def integer_power(base, exponent):
     """base ** exponent modulo 2**width, exact. Negative exponents truncate: 0 unless base is 1 or -1; 0 ** -n is 0.
 

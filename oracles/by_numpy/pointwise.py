@@ -238,7 +238,7 @@ def _ldexp(x: Array, exponent: Array, name: str) -> Array:
 # One correctly rounded operation each: longdouble would round twice on the way to fp64.
 _IEEE: dict[str, Callable[..., Any]] = {
     "truediv": np.divide,
-    "reciprocal": lambda x: 1.0 / x,
+    "reciprocal": np.reciprocal,
     "sqrt": np.sqrt,
 }
 

@@ -1,0 +1,211 @@
+"""`tridiff sweep`: every input of a finite space."""
+
+import dataclasses
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fuzz.cli.options import chosen_backends, chosen_devices
+from fuzz.cli.progress import clock
+from fuzz.cli.render import wide_console
+from fuzz.errors import TridiffError
+from fuzz.sweep import compare as comparing
+from fuzz.sweep.choose import Choice, choose
+from fuzz.sweep.files import read, save
+from fuzz.sweep.records import SweepOptions, SweepRecord, SweepResult
+from fuzz.sweep.report import comparison_markdown, example_text, markdown, measured_rows
+from fuzz.sweep.run import Plan, Progress, Run
+
+EXAMPLES = """**Examples**
+
+`tridiff sweep exp sin log --dtype fp32` : all 2^32 inputs of three functions
+
+`tridiff sweep --arity 2 --dtype i8 --dtype fp16` : all pairs of every binary operation on two types
+
+`tridiff sweep 'to_fp8*' --backend interpreter` : without a GPU, 8- and 16-bit spaces
+
+`tridiff sweep --resume` : continue what was interrupted last
+
+`tridiff sweep --compare reports/a/sweep.json --compare reports/b/sweep.json` : what changed, input by input
+"""
+
+
+def sweep(
+    op: Annotated[list[str] | None, typer.Argument(help="Operations, globs, or helper names; default all.")] = None,
+    dtype: Annotated[list[str] | None, typer.Option(help="Operand types; repeatable; default all.")] = None,
+    arity: Annotated[int, typer.Option(help="Only operations of 1, 2 or 3 operands.")] = 0,
+    backend: Annotated[str, typer.Option(help="cuda or interpreter; default the GPU if there is one.")] = "",
+    gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all. They share every sweep.")] = "",
+    bits: Annotated[int, typer.Option(help="Enumerate spaces of up to 2^bits; default 32, interpreter 16.")] = 0,
+    stratified: Annotated[bool, typer.Option(help="Larger spaces too, by stratified sets.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes that compile and check; default one per core.")] = 0,
+    fusion: Annotated[bool, typer.Option(help="Let multiplications and additions fuse.")] = True,
+    flush: Annotated[bool, typer.Option(help="libdevice flushes fp32 subnormals (Triton's default).")] = True,
+    num_warps: Annotated[int, typer.Option(help="Warps per program.")] = 4,
+    contiguous: Annotated[bool, typer.Option(help="Let the compiler see that inputs are consecutive.")] = False,
+    plant: Annotated[int, typer.Option(help="Test the tester: flip a result bit at this index.")] = -1,
+    record: Annotated[Path | None, typer.Option(help="Folder for sweep.json and report.md.")] = None,
+    plots: Annotated[bool, typer.Option(help="Pictures of the error beside the record (needs matplotlib).")] = False,
+    baseline: Annotated[Path | None, typer.Option(help="Record whose deviations are not news.")] = None,
+    compare: Annotated[list[Path] | None, typer.Option(help="Compare two records instead; give it twice.")] = None,
+    measured: Annotated[Path | None, typer.Option(help="Print a record's figures for the oracle tables.")] = None,
+    state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
+) -> None:
+    """Judge every input of an operation on the device and say exactly which are wrong, and by how much.
+
+    Exit status: 0 all agree, or deviate as explained or as in --baseline; 1 new deviations; 2 something could not be
+    checked.
+    """
+    if compare:
+        raise typer.Exit(_compare(compare, as_json))
+    if measured is not None:
+        print(measured_rows(read(measured)))
+        raise typer.Exit(0)
+    run = _resumed(state) if resume else _started(
+        Choice(ops=tuple(op or ()), dtypes=tuple(dtype or ()), arity=arity, stratified=stratified, bits=bits,
+               planted=plant, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush,
+                                                   contiguous=contiguous)),
+        backend, gpus, workers, state)
+    known = read(baseline) if baseline else None
+    with _Live() as live:
+        found = run.run(live.watch)
+    folder = record or run.folder
+    save(found, folder / "sweep.json")
+    (folder / "report.md").write_text(markdown(found))
+    if plots:
+        from fuzz.sweep.pictures import draw
+
+        draw(found, folder)
+    status = exit_status(found, known)
+    if as_json:
+        print(json.dumps({"record": str(folder / "sweep.json"), "exit_status": status, "seconds": found.seconds,
+                          "results": [_brief(one) for one in found.results],
+                          "environment": msgspec.to_builtins(found.environment)}))
+    else:
+        _render(found, folder)
+    if found.interrupted:
+        print("interrupted; continue with: tridiff sweep --resume", file=sys.stderr)
+    raise typer.Exit(status)
+
+
+def _started(choice: Choice, backend: str, gpus: str, workers: int, state: Path) -> Run:
+    where = backend or ("cuda" if "cuda" in chosen_backends([]) else "interpreter")
+    if where not in ("cuda", "interpreter"):
+        raise TridiffError(f"--backend {where} cannot judge values", fix="use cuda or interpreter")
+    chosen_backends([where])
+    limit = choice.bits or (32 if where == "cuda" else 16)
+    if not 8 <= limit <= 34:
+        raise TridiffError(f"--bits {limit} is out of range", fix="use 8 to 34")
+    specs = choose(dataclasses.replace(choice, bits=limit))
+    devices = chosen_devices(gpus, (where,))
+    plan = Plan(specs, where, devices, workers or len(os.sched_getaffinity(0)))
+    return Run.start(plan, state / time.strftime("%Y%m%d-%H%M%S"))
+
+
+def _resumed(state: Path) -> Run:
+    """The last run that has no record yet."""
+    open_runs = [one for one in sorted(state.glob("*")) if (one / "plan.json").exists()]
+    if not open_runs:
+        raise TridiffError(f"no sweep under {state}", fix="start one: tridiff sweep")
+    return Run.resume(open_runs[-1])
+
+
+def exit_status(record: SweepRecord, known: SweepRecord | None) -> int:
+    """0, 1 or 2; see `sweep`."""
+    before = {(one.spec.key, d.kind): d.digest for one in known.results for d in one.deviations} if known else {}
+    news = [d for one in record.results for d in one.deviations
+            if not d.known and before.get((one.spec.key, d.kind)) != d.digest]
+    if news:
+        return 1
+    decided = record.results and all(one.verdict in ("agree", "disagree") or (one.judged == 0 and not one.reason)
+                                     for one in record.results)
+    return 0 if decided and not record.interrupted else 2
+
+
+def _compare(paths: list[Path], as_json: bool) -> int:
+    if len(paths) != 2:
+        raise TridiffError(f"--compare was given {len(paths)} time(s)", fix="give it twice: --compare A --compare B")
+    found = comparing.compare(read(paths[0]), read(paths[1]))
+    if as_json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        print(comparison_markdown(found))
+    return 2 if not found.compared else 1 if found.changes else 0
+
+
+def _brief(one: SweepResult) -> dict[str, object]:
+    return {
+        "sweep": one.spec.key, "verdict": one.verdict, "reason": one.reason, "space": one.space, "inputs": one.inputs,
+        "judged": one.judged, "max_ulps": one.max_ulps.ulps if one.max_ulps else None,
+        "at": list(one.max_ulps.operands) if one.max_ulps else [], "seconds": one.seconds,
+        "deviations": {d.kind: d.count for d in one.deviations},
+    }
+
+
+def _render(record: SweepRecord, folder: Path) -> None:
+    console = wide_console()
+    environment = record.environment
+    console.print(f"[dim]{environment.backend}: Triton {environment.triton}, torch {environment.torch}, "
+                  f"{environment.device}[/dim]", highlight=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for title in ("operation", "types", "inputs", "verdict", "max ulp", "wrong", "worst, or why not"):
+        table.add_column(title, justify="right" if title in ("inputs", "max ulp", "wrong") else "left",
+                         overflow="fold")
+    shown = [one for one in record.results if one.verdict != "agree"]
+    shown = shown if len(record.results) > 40 else list(record.results)
+    for one in shown:
+        examples = [f"{d.kind}: {example_text(d, one.spec.op)}" + (f" ({d.known})" if d.known else "")
+                    for d in one.deviations[:2]]
+        worst = one.reason or "; ".join(examples)
+        table.add_row(one.spec.op, " ".join(one.spec.dtypes), f"{one.judged:,}",
+                      one.verdict if one.verdict == "agree" else f"[red]{one.verdict}[/red]",
+                      f"{one.max_ulps.ulps:.3f}" if one.max_ulps else "", f"{one.wrong:,}" if one.wrong else "", worst)
+    console.print(table)
+    inputs, seconds = sum(one.judged for one in record.results), sum(one.seconds for one in record.results)
+    agree = sum(one.verdict == "agree" for one in record.results)
+    copy = f", plain copy {record.copy_bytes_per_second / 1e9:,.0f} GB/s" if record.copy_bytes_per_second else ""
+    console.print(f"{len(record.results)} sweeps, {agree} agree; {inputs:,} inputs judged in {seconds:.2f} s of device "
+                  f"time ({inputs / max(seconds, 1e-9):.3g} per second{copy}), {record.seconds:.0f} s in all",
+                  highlight=False)
+    console.print(f"record: {folder / 'sweep.json'}, {folder / 'report.md'}", highlight=False)
+
+
+class _Live:
+    """A line on the terminal, or one every ten seconds elsewhere."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._status = self._console.status("starting workers")
+        self._last = 0.0
+
+    def __enter__(self) -> "_Live":
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._console.is_terminal:
+            self._status.stop()
+
+    def watch(self, progress: Progress) -> None:
+        """Take in the latest state."""
+        rate = progress.inputs / progress.device_seconds if progress.device_seconds else 0.0
+        text = (f"{clock(progress.elapsed)}  {progress.done}/{progress.total} sweeps  {progress.inputs:,} inputs  "
+                f"{rate:.2g}/s of device time  {progress.compiled} kernels  {progress.wrong} with deviations")
+        if progress.last is not None:
+            text += f"  last {progress.last.spec.key}"
+        if self._console.is_terminal:
+            self._status.update(text)
+        elif time.monotonic() - self._last >= 10:
+            self._last = time.monotonic()
+            print(text, file=sys.stderr)

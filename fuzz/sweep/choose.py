@@ -1,0 +1,68 @@
+"""From what a person asks for to specs: names and globs of operations, types, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from fuzz.errors import TridiffError
+from fuzz.sweep.records import SweepOptions, SweepSpec
+from fuzz.sweep.space import space_of
+from kernels.pointwise.table import ALL, OPS, result_dtype
+
+HELPERS = {
+    "div_floor_integer": "floor_divide", "remainder_integer": "remainder", "minimum": "minimum", "maximum": "maximum",
+    "frexp": "frexp_*", "bit_casts": "bitcast_*", "fp8": "to_fp8*",
+}
+"""Names of helpers (helpers.md) that the table's operations call, so that they can be asked for by their own name."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """ops: names, globs or helper names; empty for all. dtypes: every operand's type must be among them; empty for all.
+    arity: 0 for all. stratified: also spaces that are too large to enumerate.
+    """
+
+    ops: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    arity: int = 0
+    stratified: bool = False
+    bits: int = 32
+    options: SweepOptions = field(default_factory=SweepOptions)
+    planted: int = -1
+
+
+def choose(choice: Choice) -> tuple[SweepSpec, ...]:
+    """The specs of a choice, in table order; TridiffError for what matches nothing."""
+    unknown = [name for name in choice.dtypes if name not in ALL]
+    if unknown:
+        raise TridiffError(f"unknown dtype {unknown[0]!r}", fix=f"use {' '.join(ALL)}")
+    names = _names(choice.ops)
+    found = []
+    for name in names:
+        op = OPS[name]
+        if choice.arity not in (0, op.arity):
+            continue
+        for signature in op.signatures:
+            if choice.dtypes and not set(signature) <= set(choice.dtypes):
+                continue
+            spec = SweepSpec(op=name, dtypes=signature, options=choice.options, planted=choice.planted,
+                             bits=choice.bits)
+            if choice.stratified or space_of(spec, result_dtype(name, signature)).complete:
+                found.append(spec)
+    if not found:
+        raise TridiffError("nothing to sweep among these operations, types and sizes",
+                           fix="drop --dtype or --arity, raise --bits, or add --stratified")
+    return tuple(found)
+
+
+def _names(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    if not patterns:
+        return tuple(OPS)
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        matching = [name for name in OPS if fnmatchcase(name, HELPERS.get(pattern, pattern))]
+        if not matching:
+            raise TridiffError(f"no operation matches {pattern!r}", fix="see kernels/pointwise/table.py, or use a glob")
+        found |= dict.fromkeys(matching)
+    return tuple(found)

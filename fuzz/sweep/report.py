@@ -1,0 +1,172 @@
+"""Records and comparisons as Markdown, and the rows that oracles/pointwise.py may cite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fuzz.sweep.compare import Change, Comparison, name_of
+from fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult
+from oracles.dtypes import dtype
+
+SHOWN = 6
+FLOATS = ("fp32", "fp16", "bf16", "fp64")
+
+
+def ranges_text(boxes: Iterable[Box], dtypes: tuple[str, ...], *, shown: int = SHOWN) -> str:
+    """Boxes as patterns: `[0x1..0x7f] x {0x0}`."""
+    listed = list(boxes)
+    texts = []
+    for box in listed[:shown]:
+        parts = []
+        for (first, last), name in zip(box.ranges, dtypes, strict=True):
+            digits = dtype(name).bits // 4 or 1
+            parts.append(f"{{{first:#0{digits + 2}x}}}" if first == last
+                         else f"[{first:#0{digits + 2}x}..{last:#0{digits + 2}x}]")
+        texts.append(" x ".join(parts))
+    more = f", {len(listed) - shown} more" if len(listed) > shown else ""
+    return ", ".join(texts) + more
+
+
+def example_text(deviation: Deviation, op: str) -> str:
+    """`exp(88.7) = inf, not 3.3e38`."""
+    worst = deviation.worst
+    return f"{op}({', '.join(worst.values)}) = {worst.actual}, not {worst.expected}"
+
+
+def markdown(record: SweepRecord) -> str:
+    """The report of a record."""
+    environment, results = record.environment, record.results
+    verdicts = {name: sum(one.verdict == name for one in results)
+                for name in ("agree", "disagree", "oracles_disagree", "not_checked")}
+    inputs = sum(one.judged for one in results)
+    device = sum(one.seconds for one in results)
+    lines = [
+        f"# Sweep: {name_of(record)}", "",
+        f"tridiff {environment.tridiff}, torch {environment.torch}, driver {environment.driver or '-'}, ptxas "
+        f"{environment.ptxas or '-'}. {len(results)} sweeps: " + ", ".join(
+            f"{count} {name.replace('_', ' ')}" for name, count in verdicts.items() if count) + ".", "",
+        f"{inputs:,} inputs judged in {device:.1f} s of device time"
+        + (f" ({inputs / device:.3g} per second)" if device else "")
+        + f"; {record.seconds:.0f} s in all, {record.compiled} kernels compiled"
+        + _copy_text(record) + ("; interrupted" if record.interrupted else "") + ".", "",
+    ]
+    lines += _errors(results)
+    lines += _deviations(results)
+    lines += _rest(results)
+    lines += _rates(record)
+    return "\n".join(lines) + "\n"
+
+
+def _copy_text(record: SweepRecord) -> str:
+    rate = record.copy_bytes_per_second
+    return f"; plain device copy {rate / 1e9:,.0f} GB/s" if rate else ""
+
+
+def _errors(results: tuple[SweepResult, ...]) -> list[str]:
+    by_op: dict[str, dict[str, SweepResult]] = {}
+    for one in results:
+        if one.max_ulps is not None and one.max_ulps.ulps > 0.5 and one.spec.dtypes[0] in FLOATS:
+            by_op.setdefault(one.spec.op, {})[one.spec.dtypes[0]] = one
+    if not by_op:
+        return []
+    names = [name for name in FLOATS if any(name in found for found in by_op.values())]
+    lines = ["## Largest error, in ulps of the result", "",
+             "Against the unrounded reference, so 0.5 is correctly rounded. `documented` is the vendor's figure for "
+             "fp32, without the half.", "",
+             "| operation | documented | " + " | ".join(f"{name} | at" for name in names) + " |",
+             "|---|---|" + "---|---|" * len(names)]
+    for op, found in sorted(by_op.items()):
+        documented = next((one.documented for one in found.values() if one.documented is not None), None)
+        cells = []
+        for name in names:
+            best = found.get(name)
+            if best is None or best.max_ulps is None:
+                cells += ["", ""]
+            else:
+                partly = "" if best.space.startswith("all") else "*"
+                cells += [f"{best.max_ulps.ulps:.3f}{partly}", ", ".join(best.max_ulps.values)]
+        lines.append(f"| {op} | {'' if documented is None else f'{documented:g}'} | " + " | ".join(cells) + " |")
+    return [*lines, "", "`*` from a stratified set, not from all inputs.", ""]
+
+
+def _deviations(results: tuple[SweepResult, ...]) -> list[str]:
+    wrong = [(one, deviation) for one in results for deviation in one.deviations]
+    if not wrong:
+        return ["## Deviations", "", "None.", ""]
+    lines = ["## Deviations", "", "Exact sets of inputs, as bit patterns.", "",
+             "| operation | types | class | inputs | which | worst | explanation |", "|---|---|---|---|---|---|---|"]
+    for one, deviation in wrong:
+        complete = "" if deviation.complete else " (not all listed)"
+        lines.append(
+            f"| {one.spec.op} | {' '.join(one.spec.dtypes)} | {deviation.kind} | {deviation.count:,} | "
+            f"{ranges_text(deviation.boxes, one.spec.dtypes)}{complete} | {example_text(deviation, one.spec.op)} | "
+            f"{deviation.known} |")
+    return [*lines, ""]
+
+
+def _rest(results: tuple[SweepResult, ...]) -> list[str]:
+    rest = [one for one in results if one.verdict in ("not_checked", "oracles_disagree")]
+    sampled = sum(one.crosscheck.sampled + one.crosscheck.near for one in results)
+    worst = max((one.crosscheck.worst for one in results), default=0.0)
+    lines = ["## The references", "",
+             f"{sampled:,} inputs were computed again with numpy, torch, mpmath or exact integers; the references of "
+             f"the kernels were at most {worst:.2g} ulp of the result away.", ""]
+    if rest:
+        lines += ["## Not decided", "", "| operation | types | verdict | reason |", "|---|---|---|---|"]
+        lines += [f"| {one.spec.op} | {' '.join(one.spec.dtypes)} | {one.verdict} | {one.reason[:160]} |"
+                  for one in rest]
+        lines.append("")
+    return lines
+
+
+def _rates(record: SweepRecord) -> list[str]:
+    timed = [one for one in record.results if one.seconds > 0 and one.inputs >= 1 << 32]
+    timed.sort(key=lambda one: one.seconds)
+    if not timed:
+        return []
+    lines = ["## Rates", "", "Inputs enumerated, computed, referenced and judged per second; beside it the time a "
+             "plain copy would need to read the inputs and write the results, relative to the sweep's.", "",
+             "| sweep | inputs/s | copy / sweep |", "|---|---|---|"]
+    for one in timed:
+        rate = one.inputs / one.seconds
+        width = sum(_bytes(name) for name in one.spec.dtypes) + _bytes(one.spec.dtypes[0])
+        ratio = rate * width / record.copy_bytes_per_second if record.copy_bytes_per_second else 0.0
+        lines.append(f"| {one.spec.op} {' '.join(one.spec.dtypes)} | {rate:.3g} | {ratio:.2f} |")
+    return [*lines, ""]
+
+
+def _bytes(name: str) -> int:
+    return dtype(name).itemsize
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """What changed, grouped by kind of change."""
+    lines = [f"# {comparison.first} against {comparison.second}", "",
+             f"{comparison.compared} sweeps in both records, {comparison.unchanged} without any difference.", ""]
+    for kind, title in (("verdict", "Verdicts"), ("class", "Wrong inputs"), ("max_ulps", "Largest errors"),
+                        ("only_in_one", "Not compared")):
+        found = [one for one in comparison.changes if one.kind == kind]
+        if found:
+            lines += [f"## {title}", ""] + [f"- `{one.key}`: {one.text}{_sets(one)}" for one in found] + [""]
+    return "\n".join(lines)
+
+
+def _sets(change: Change) -> str:
+    if change.kind != "class":
+        return ""
+    if change.gained is None or change.lost is None:
+        return "; the sets are too scattered to list, their digests differ"
+    dtypes = tuple(change.key.split("-")[1:])
+    texts = [f"{label} {ranges_text(boxes, dtypes)}" for label, boxes in
+             (("wrong only in the second:", change.gained), ("only in the first:", change.lost)) if boxes]
+    return "; " + "; ".join(texts) if texts else ""
+
+
+def measured_rows(record: SweepRecord) -> str:
+    """Lines `op type ulps at input`, for the measured figures of oracles/pointwise.py (halves of an ulp included)."""
+    lines = []
+    for one in record.results:
+        if one.max_ulps is not None and one.verdict != "oracles_disagree" and len(set(one.spec.dtypes)) == 1:
+            lines.append(f"{one.spec.op:16} {one.spec.dtypes[0]:5} {one.max_ulps.ulps:10.4f}  at "
+                         f"{', '.join(one.max_ulps.operands)} ({', '.join(one.max_ulps.values)})  {one.space}")
+    return "\n".join(lines)
