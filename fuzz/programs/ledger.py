@@ -12,6 +12,7 @@ from kernels.codegen.graph import (
     Asm,
     Bucketize,
     Cast,
+    Constant,
     Expr,
     Graph,
     Index,
@@ -22,6 +23,7 @@ from kernels.codegen.graph import (
     Random,
     Reduce,
     Scan,
+    Schedule,
     Sort,
     Store,
 )
@@ -116,11 +118,27 @@ def cells(case: Case) -> Iterator[str]:
     yield from sorted(seen)
 
 
+_RANK = ("i32", "fp32", "i1", "i64", "fp64", "i16", "i8", "u8", "u32", "u16", "u64", "fp16", "bf16", "fp8e5", "fp8e4nv")
+
+
 def size(case: Case) -> tuple[int, ...]:
-    """Nodes, schedules, nodes of index expressions, points: what a reader has to hold in mind."""
+    """Nodes, points, schedules, nodes of index expressions, axes, masks, dtypes, how far schedules are from plain: what a
+    reader has to hold in mind, most important first."""
     graph = graph_of(case)
     expressions = sum(_expression_size(expr) for node in graph.nodes if (expr := expression(node)) is not None)
     points = max(graph.r or 1, 1)
     for length in graph.outer:
         points *= max(length, 1)
-    return len(graph.nodes), points * (2 if graph.r is not None else 1), len(graph.schedules), expressions, len(graph.outer)
+    empty = sum(length == 0 for length in (*graph.outer, *([] if graph.r is None else [graph.r])))
+    masks = sum(isinstance(node, Load) and (node.mask is not None) + node.checked + (node.other != "0")
+                or isinstance(node, Masked) and node.other != "0"
+                or isinstance(node, Constant) and (node.value not in ("0", "1", "1.0")) + (node.value != "1")
+                for node in graph.nodes)
+    dtypes = sum(_RANK.index(buffer.dtype) for buffer in graph.buffers) + sum(
+        _RANK.index(node.dtype) for node in graph.nodes if isinstance(node, Cast | Constant | Index))
+    plain = Schedule()
+    odd = sum(getattr(one, name) != getattr(plain, name) for one in graph.schedules for name in Schedule.__struct_fields__
+              if name not in ("x_blocks", "r_block"))
+    blocks = sum(block for one in graph.schedules for block in (*one.x_blocks, one.r_block))
+    return (len(graph.nodes), empty, points, len(graph.schedules), len(graph.outer) + (graph.r is not None), expressions,
+            masks, dtypes, odd, blocks)

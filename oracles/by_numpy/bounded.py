@@ -132,7 +132,7 @@ def spacing(value: Array, name: str) -> Array:
     kind = dtype(name)
     size = np.abs(value)
     size = np.where(size < np.inf, size, kind.max)
-    exponent = np.frexp(np.minimum(size, float(kind.max)))[1] - 1
+    exponent = np.where(size == 0, -2000, np.frexp(np.minimum(size, float(kind.max)))[1] - 1)
     exponent = np.maximum(exponent, 1 - kind.bias) - kind.mantissa_bits
     return np.asarray(np.ldexp(1.0, exponent))
 

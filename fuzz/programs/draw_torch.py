@@ -1,0 +1,79 @@
+"""Programs that have a torch expression: `fuzz.programs.draw` with fewer options, for torch.compile as subject.
+
+    torch_programs("reduction", target="inductor.programs_reduction", limits=Limits())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from fuzz.programs.chance import Chance
+from fuzz.programs.draw import programs
+from fuzz.programs.expressible import DTYPES, REDUCTIONS, SCANS, operation
+from fuzz.programs.operations import Choice
+from fuzz.programs.swarm import Family
+from fuzz.records import Case
+from fuzz.target import Limits
+from kernels.codegen.graph import Graph, Node, Pointwise
+from oracles.dtypes import NAMES
+
+T = TypeVar("T")
+_UNKNOWN = frozenset(NAMES) - frozenset(DTYPES)
+_LEFT_OUT = {*_UNKNOWN, "random", "assembly"}
+_REDUCTIONS = frozenset((*REDUCTIONS, "welford_combine", "xor_sum"))
+_SCANS = frozenset((*SCANS, "second", "affine", "argmax", "argmin"))
+
+
+class _TorchChance(Chance):
+    """Choices among what torch can express: types, productions, operations, reductions, scans."""
+
+    def of(self, options: Sequence[T]) -> T:
+        return super().of(_offered(options))
+
+    def weighted(self, options: Sequence[tuple[int, T]]) -> T:
+        offered = _offered([option for _, option in options])
+        kept = [(weight, option) for weight, option in options if option in offered]
+        return super().weighted(kept if any(weight for weight, _ in kept) else options)
+
+
+def _offered(options: Sequence[T]) -> Sequence[T]:
+    """Those options that torch has; all of them where none is left or where they are something else."""
+    names = {one for one in options if isinstance(one, str)}
+    if "second" in names:
+        kept = [one for one in options if one in SCANS]
+    elif "sum" in names and names <= _REDUCTIONS:
+        kept = [one for one in options if one in REDUCTIONS]
+    else:
+        kept = [one for one in options if _known(one)]
+    return kept or options
+
+
+def _known(option: object) -> bool:
+    if isinstance(option, Choice):
+        whole = option.result[0] in "iu" and option.op == "pow"
+        return operation(option.op) is not None and not whole
+    if isinstance(option, tuple):
+        return not any(isinstance(one, str) and one in _UNKNOWN for one in option)
+    return not isinstance(option, str) or option not in _LEFT_OUT
+
+
+def _finish(graph: Graph) -> Graph:
+    """No scaling by powers of two (its torch function overflows on the way), no axis without a point."""
+    nodes = tuple(map(_replaced, graph.nodes))
+    outer = tuple(max(length, 1) for length in graph.outer)
+    return replace(graph, nodes=nodes) if outer == graph.outer and graph.r != 0 else graph
+
+
+def _replaced(node: Node) -> Node:
+    if isinstance(node, Pointwise) and node.op == "ldexp":
+        return Pointwise(op="abs", args=node.args[:1])
+    return node
+
+
+def torch_programs(family: Family, *, target: str, limits: Limits) -> st.SearchStrategy[Case]:
+    """Cases of one family of programs, nearly all of which `expressible` accepts."""
+    return programs(family, target=target, limits=limits, choices=_TorchChance, finish=_finish)
