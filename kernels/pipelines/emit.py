@@ -14,9 +14,9 @@ from kernels.pipelines.text import Lines, Names, Writer
 
 _PREPARE = '''
 @gluon.jit
-def prepare(initial_ptr, out_ptr, rows, width, pitch, BLOCK: gl.constexpr):
+def prepare(initial_ptr, out_ptr, width, pitch, BLOCK: gl.constexpr):
     """out = initial, one program per row."""
-    columns = gl.arange(0, BLOCK, layout=gl.BlockedLayout([1], [32], [4], [0]))
+    columns = gl.arange(0, BLOCK, layout=gl.BlockedLayout([1], [32], [WARPS], [0]))
     row = gl.program_id(0)
     values = gl.load(initial_ptr + row * pitch + columns, mask=columns < width)
     gl.store(out_ptr + row * pitch + columns, values, mask=columns < width)
@@ -65,7 +65,7 @@ def emit(kernel: Kernel, dialect: Dialect, *, name: str = "pipeline") -> Emitted
     code.add("", "", "@gluon.jit", f"def {name}({', '.join(used)}):")
     code.extend(main)
     if isinstance(plan.sink, TmaStore) and plan.sink.reduce:
-        code.add("", *_PREPARE.splitlines())
+        code.add("", *_PREPARE.replace("WARPS", str(plan.warps)).splitlines())
     words = set(re.findall(r"\w+", "\n".join(code.lines)))
     for constant, value in _constants(kernel).items():
         if constant in words:
@@ -127,7 +127,8 @@ def _setup(kernel: Kernel, dialect: Dialect, main: Lines) -> list[str]:
     tile = f"{plan.rows}, {plan.columns}"
     if isinstance(sink, TmaStore):
         rows = str(plan.rows) if sink.reduce else f"programs * {plan.rows}"
-        main.add(f"out_map = tma.make_tensor_descriptor(out_ptr, [{rows}, width], [out_pitch, 1], [{tile}], SHARED_OUT)")
+        main.add(f"out_map = tma.make_tensor_descriptor(out_ptr, [{rows}, width], [out_pitch, 1], [{tile}], "
+                 "SHARED_OUT)")
     if isinstance(sink, TmaStore) or plan.has("store"):
         slots = sink.buffers if isinstance(sink, TmaStore) else plan.ring
         main.add(f"staged = gl.allocate_shared_memory({layouts.ELEMENT[plan.dtype]}, [{slots}, {tile}], SHARED_OUT)")

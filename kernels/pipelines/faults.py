@@ -171,9 +171,12 @@ def _unwaited_store(step: s.Step) -> tuple[s.Step, ...]:
 def _no_dot_wait(kernel: s.Kernel) -> s.Kernel:
     """The loop's wait for multiplications is left out; the one behind the loop stays."""
 
+    def waitless(step: s.Step) -> tuple[s.Step, ...]:
+        return () if isinstance(step, s.DotWait) else (step,)
+
     def without(part: s.Partition) -> s.Partition:
         return dataclasses.replace(part, steps=tuple(
-            dataclasses.replace(step, body=_changed(step.body, lambda one: () if isinstance(one, s.DotWait) else (one,)))
+            dataclasses.replace(step, body=_changed(step.body, waitless))
             if isinstance(step, s.Loop) else step for step in part.steps))
 
     partitions = tuple(without(part) for part in kernel.partitions)

@@ -3,7 +3,17 @@
 
 from collections.abc import Iterator
 
-from kernels.pipelines.plan import ACROSS, DTYPE_BITS, SECOND, SHARED_BYTES, Dot, Fold, Plan, TmaStore
+from kernels.pipelines.plan import (
+    ACROSS,
+    DTYPE_BITS,
+    SECOND,
+    SHARED_BYTES,
+    Dot,
+    Fold,
+    Plan,
+    TmaStore,
+    total_warps,
+)
 
 _DOT_DTYPES = ("fp16", "bf16", "i8", "fp8e4nv", "fp8e5", "fp32")
 _REDUCE = {"add": ("u32", "i32", "fp32", "fp16", "bf16"), "min": ("u32", "i32"), "max": ("u32", "i32"),
@@ -48,11 +58,13 @@ def _shape(plan: Plan) -> Iterator[str]:
 def _pipeline(plan: Plan) -> Iterator[str]:
     depth = plan.sink.depth if isinstance(plan.sink, Dot) and plan.sink.asynchronous else 0
     if plan.workers:
-        if plan.ahead > plan.ring - 1:
-            yield "a copying partition may have one group less under way than the ring has slots"
-        if depth > plan.ring - 1:
-            yield "a multiplication holds its slot while it is under way"
+        if plan.ahead + depth > plan.ring - 1:
+            yield "copies and multiplications under way would hold every slot, and each wait for the other"
         return
+    if plan.tail == "branch" and plan.tiles == 1 and plan.loop != "static":
+        # The loop of one iteration is dissolved and leaves loads in a branch that is never taken; Gluon of 3.6.0 fails
+        # to lower them (ConvertTritonGPUToLLVM), 3.9.0 does not.
+        yield "a branch that is never taken"
     if plan.ahead < 1 and plan.refill == "last":
         yield "refilling last needs at least one tile ahead"
     if plan.ahead > plan.ring - (plan.refill == "first") - depth:
@@ -114,7 +126,7 @@ def _partitions(plan: Plan) -> Iterator[str]:
         yield "nothing to pass to a storing partition"
     if plan.has("compute_second") and (plan.has("store") or not plan.sink.__class__.__name__ == "Store"):
         yield "a second reader stores its own output"
-    if sum(worker.warps + 3 & ~3 for worker in plan.workers) + plan.warps > 20:
+    if total_warps(plan) > 20:
         yield "more than 20 warps"
     given = [worker.registers is None for worker in plan.workers]
     if any(given) and not all(given):
@@ -171,8 +183,10 @@ def _dot(plan: Plan, sink: Dot) -> Iterator[str]:
         yield "operands of other than 16 bits lie along the inner axis"
     if plan.sources[1].across and plan.cut + plan.before:
         yield "rows beyond the end belong to another program"
-    if sink.n > 64 and plan.rows > 128:
-        yield "the accumulator does not fit the registers"
+    held = plan.rows * sink.n // (32 * warps)
+    # What ptxas may use: the accumulator, and about 48 for everything else.
+    if held + 48 > min(65536 // (32 * total_warps(plan)), 255):
+        yield f"an accumulator of {held} registers per thread does not fit"
     for number, source in enumerate(plan.sources):
         line = plan.tile_shape(number)[1] * plan.itemsize
         if source.copy != "tma" and not source.tensor_core and not (number == 0 and sink.registers):

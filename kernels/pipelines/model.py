@@ -5,8 +5,9 @@ operation of its own that takes place at any moment between its issue and the wa
 who is next. Shared memory holds tokens that say which tile's data lies there, and for what copies and tensor cores see
 also what a fence has not published yet.
 
-What is assumed of the compiler (contract: ttg_ops.md §5): an arrival comes after a barrier of its partition; where
-a plan leaves barriers to the compiler (`explicit` false), the halves run in step.
+What is assumed of the compiler (contract: ttg_ops.md §5, and read off the PTX of both versions): an arrival, the
+announcement of bytes and the issue of a TMA load come after a barrier of their partition; where a plan leaves
+barriers to the compiler (`explicit` false), the halves run in step.
 """
 
 from __future__ import annotations
@@ -224,9 +225,9 @@ class _Run:
               sums: list[Token]) -> Generator[Wait | None, None, None]:
         plan, half = self.plan, me.half
         tile = self._number(step.at, t) if hasattr(step, "at") else 0
+        if isinstance(step, s.Arrive | s.Expect | s.TmaLoad):
+            yield from self._sync(me)
         if self._skipped(getattr(step, "when", ""), tile):
-            if isinstance(step, s.Arrive):
-                yield from self._sync(me)
             return
         ring = tile % plan.ring
         match step:
@@ -259,7 +260,6 @@ class _Run:
                 found, parity = self.barriers[barrier, tile % depth], (tile // depth & 1) ^ opposite
                 yield lambda: found.phase & 1 != parity
             case s.Arrive(barrier):
-                yield from self._sync(me)
                 if half == 0:
                     self._arrive(barrier, tile)
             case s.Read(source):

@@ -198,3 +198,8 @@ def arrivals(plan: Plan, source: int) -> int:
 def needs_barrier(plan: Plan, source: int) -> bool:
     """Whether readers of a source wait for an mbarrier: always across partitions."""
     return bool(plan.workers) or plan.sources[source].copy in ("tma", "cp_arrive", "cp_arrive_counted")
+
+
+def total_warps(plan: Plan) -> int:
+    """Warps of the whole block: workers are rounded up together to a multiple of 4."""
+    return plan.warps + (sum(worker.warps for worker in plan.workers) + 3 & ~3)

@@ -229,9 +229,9 @@ class Side:
     """Work that has nothing to do with the pipeline: numbers to the output `side`."""
 
 
-Step = (Loop | If | Barrier | Fence | Copy | Commit | WaitGroups | ArriveOnCopies | Expect | TmaLoad | Fill | WaitBarrier
-        | Arrive | Read | ZeroOutside | Apply | StoreOut | PutOut | GetOut | TmaStore | StoreWait | FoldBegin | FoldStep
-        | FoldEnd | DotBegin | DotStep | DotWait | DotEnd | Side)
+Step = (Loop | If | Barrier | Fence | Copy | Commit | WaitGroups | ArriveOnCopies | Expect | TmaLoad | Fill
+        | WaitBarrier | Arrive | Read | ZeroOutside | Apply | StoreOut | PutOut | GetOut | TmaStore | StoreWait
+        | FoldBegin | FoldStep | FoldEnd | DotBegin | DotStep | DotWait | DotEnd | Side)
 
 
 @dataclass(frozen=True)

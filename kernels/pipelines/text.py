@@ -147,7 +147,7 @@ class Writer:
         _, column, inside = self._place(source, at)
         exists = self._when(at, when)
         if exists and not inside:
-            inside = f"({column} >= 0)" if not self._plan.sources[source].across else f"({column} >= 0)"
+            inside = f"({column} >= 0)"
         parts = [one for one in (inside, f"({exists})" if exists else "") if one]
         return " & ".join(parts)
 
@@ -184,7 +184,8 @@ class Writer:
                 extra = f", mask={mask}" if mask else ""
                 extra += f', cache_modifier="{wanted.cache}"' if wanted.cache else ""
                 extra += f', eviction_policy="{wanted.evict}"' if wanted.evict else ""
-                out.add(f"async_copy.{dialect.async_load}({self._ring(source, at)}, {self._pointers(source, at)}{extra})")
+                places = f"{self._ring(source, at)}, {self._pointers(source, at)}"
+                out.add(f"async_copy.{dialect.async_load}({places}{extra})")
             case s.Commit():
                 out.add("async_copy.commit_group()")
             case s.WaitGroups(pending):
@@ -200,7 +201,8 @@ class Writer:
                         f"{self._barrier(barrier, at)}, {self._ring(source, at)}{f', pred={pred}' if pred else ''})")
             case s.Fill(source, at, when):
                 mask = self._mask(source, at, when)
-                other = f", mask={mask}, other=0" if mask else ""
+                zero = "0.0" if self._floats() else "0"
+                other = f", mask={mask}, other={zero}" if mask else ""
                 out.add(f"{self._ring(source, at)}.store(gl.load({self._pointers(source, at)}{other}))")
             case s.WaitBarrier(barrier, at, opposite):
                 phase = self._phase(at, self._depth(barrier), opposite=opposite)

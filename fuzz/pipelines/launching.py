@@ -1,0 +1,156 @@
+"""From a case with a plan to launches: text, arguments, and the schedules that judge synchronisation.
+
+Schedule 0 is the plain launch. Schedule 1 launches while other work keeps the multiprocessors and the caches busy, so
+that copies are late. Schedule 2 runs under Triton's concurrency sanitizer (contract: ttg_ops.md §6b).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import triton
+
+from fuzz.pipelines import contents_of_ir
+from fuzz.pipelines.cases import plan_of
+from fuzz.workers.failures import Declined, Refuted
+from kernels import generated
+from kernels.gluon import dialect
+from kernels.pipelines.build import build
+from kernels.pipelines.emit import Emitted, emit
+from kernels.pipelines.faults import NotApplicable
+from kernels.pipelines.plan import TmaStore, total_warps
+from kernels.pipelines.steps import Kernel
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+
+BUSY, SANITIZED = 1, 2
+SCHEDULES = 2
+_COLD_BYTES = 256 << 20
+"""More than the level-2 cache of any GPU that these kernels run on."""
+
+
+def run(launch: Launch) -> None:
+    """Launch the case's plan; the target's `launch` function."""
+    if launch.schedule and launch.backend != "cuda":
+        return
+    plan = plan_of(launch.case)
+    kernel = _planted(launch)
+    try:
+        emitted = emit(kernel, dialect.installed(),
+                       name="sanitized" if launch.schedule == SANITIZED else "pipeline")
+    except NotImplementedError as lacking:
+        raise Declined(str(lacking)) from None
+    module = generated.load(_with_hook(emitted, launch.fault), name="pipeline")
+    programs = launch.case.sizes["rows"]
+    arguments = {name: _argument(launch, name) for name in emitted.parameters}
+    sink = plan.sink
+    if isinstance(sink, TmaStore) and sink.reduce:
+        _initialise(launch, module)
+    work: Callable[[], None] = lambda: launch.run(  # noqa: E731
+        getattr(module, emitted.name), (programs, 1, 1), arguments)
+    if launch.schedule == BUSY:
+        _keep_busy()
+    if launch.schedule == SANITIZED:
+        under_sanitizer(launch, work)
+        return
+    work()
+    _read_back(launch)
+    if not launch.planted or launch.planted == "register_request_ignored":
+        contents_of_ir.check(plan, launch.reports[-1].ttgir)
+
+
+def _read_back(launch: Launch) -> None:
+    """The number of warps that the compiled kernel reports counts those of all partitions."""
+    report = launch.reports[-1]
+    given = dict(report.readback or {})
+    found, wanted = given.pop("num_warps", None), total_warps(plan_of(launch.case))
+    if found is not None and found != wanted:
+        raise Refuted("total_warps", "metadata", f"{wanted} warps in all partitions, the compiled kernel has {found}")
+    launch.reports[-1] = dataclasses.replace(report, readback=given)
+
+
+def _planted(launch: Launch) -> Kernel:
+    """The kernel, with the subject's fault if it has one."""
+    kernel = build(plan_of(launch.case))
+    if launch.planted and not launch.fault:
+        try:
+            kernel = launch.helper(kernel) if launch.helper is not build else kernel
+        except NotApplicable as reason:
+            raise Declined(str(reason)) from None
+    return kernel
+
+
+def _with_hook(emitted: Emitted, fault: str) -> str:
+    """The text, with one of the faults that every kernel can plant in itself."""
+    if not fault:
+        return emitted.source
+    line = {"compile_error": "planted_undefined_name(program)",
+            "runtime_error": 'gl.device_assert(program < 0, "planted runtime error")',
+            "wrong_value": ""}[fault]
+    if not line:
+        raise Declined("a plan's kernel has no one place for a wrong value; its own faults give many")
+    first = "    program = gl.program_id(0)\n"
+    return emitted.source.replace(first, f"{first}    {line}\n", 1)
+
+
+def _argument(launch: Launch, name: str) -> Any:
+    case = launch.case
+    if name.endswith("_ptr"):
+        return launch.pointer(name.removesuffix("_ptr"))
+    if name == "programs":
+        return case.sizes["rows"]
+    if name == "width":
+        return case.sizes["w"]
+    if name == "tiles":
+        return plan_of(case).tiles
+    array = "out" if name == "out_pitch" else name.replace("pitch", "x")
+    return case.array(array).strides(case.sizes)[-2]
+
+
+def _initialise(launch: Launch, module: Any) -> None:
+    """out = initial, by a kernel of its own."""
+    sizes = launch.case.sizes
+    block = 1 << (sizes["w"] - 1).bit_length()
+    launch.run(module.prepare, (sizes["r"], 1, 1), {
+        "initial_ptr": launch.pointer("initial"), "out_ptr": launch.pointer("out"),
+        "width": sizes["w"], "pitch": launch.spec("out").strides(sizes)[0], "BLOCK": block})
+
+
+def _keep_busy() -> None:
+    """Empty the caches, and start work on another stream that lasts longer than the launch."""
+    import torch
+
+    torch.empty(_COLD_BYTES, dtype=torch.uint8, device="cuda").zero_()
+    torch.cuda.synchronize()
+    other = torch.cuda.Stream()
+    with torch.cuda.stream(other):
+        block = torch.ones((2048, 2048), device="cuda")
+        for _ in range(6):
+            block = block @ block * 0
+
+
+def under_sanitizer(launch: Launch, work: Callable[[], None]) -> None:
+    """Run `work` with every access to shared memory checked, and wait for it.
+
+    The kernel must have a name of its own: the setting is not part of the key under which 3.6.0 keeps kernels.
+    Raises Refuted of kind `sanitizer` when it reports a race or a deadlock; the process can run nothing more then.
+    """
+    knobs = triton.knobs.compilation
+    if not hasattr(knobs, "instrumentation_mode"):
+        raise Declined("this version has no concurrency sanitizer")
+    before = knobs.instrumentation_mode
+    try:
+        knobs.instrumentation_mode = "consan"
+        work()
+        launch.synchronise()
+    except RuntimeError as error:
+        if "device-side assert" in str(error) or "unspecified launch failure" in str(error):
+            raise Refuted("sanitizer", "consan", "the concurrency sanitizer stopped the kernel", spent=True) from error
+        raise
+    finally:
+        knobs.instrumentation_mode = before
+
+

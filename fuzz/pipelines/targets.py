@@ -1,0 +1,101 @@
+"""What the targets of pipelined kernels have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fuzz.pipelines import cases
+from fuzz.pipelines.strategies import Family, pipeline_cases
+from fuzz.records import Case
+from fuzz.target import Reference, Target
+from kernels.pipelines.plan import Dot, Plan, TmaStore
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+FAULTS = ("missing_wait", "wait_one_too_shallow", "missing_commit", "wrong_phase", "arrive_count_one_too_high",
+          "arrive_count_one_too_low", "missing_arrive", "missing_proxy_fence", "read_one_stage_early",
+          "released_before_read", "register_request_ignored", "expect_half_the_bytes", "expect_twice_the_bytes",
+          "store_wait_missing", "store_wait_one_too_shallow", "reused_before_dot_wait", "predicate_dropped",
+          "missing_barrier")
+"""Names in `kernels.pipelines.faults`."""
+
+
+def _launch(launch: Launch) -> None:
+    from fuzz.pipelines import launching
+
+    launching.run(launch)
+
+
+def _cells(case: Case) -> tuple[str, ...]:
+    from fuzz.pipelines.cells import cells
+
+    return cells(case)
+
+
+def _outputs(case: Case) -> tuple[str, ...]:
+    return tuple(spec.name for spec in case.arrays if spec.content is None)
+
+
+def _inputs(case: Case) -> tuple[str, ...]:
+    return ("@case", *(spec.name for spec in case.arrays if spec.content is not None))
+
+
+def _oracles(case: Case) -> tuple[Reference, ...]:
+    return tuple(Reference(source=source, function=f"fuzz.pipelines.answers:{source}_answer",
+                           arguments=_inputs(case), outputs=_outputs(case)) for source in ("torch", "numpy"))
+
+
+def _approximate(case: Case) -> bool:
+    plan = cases.plan_of(case)
+    return isinstance(plan.sink, Dot) and plan.dtype != "i8" and (
+        plan.dtype.startswith("fp8") or not cases.small_integers(case))
+
+
+def _rules(case: Case) -> dict[str, Rule]:
+    from oracles.rules import BIT, NUM0
+    from oracles.tolerances import RULES
+
+    plan = cases.plan_of(case)
+    rules = dict.fromkeys(_outputs(case), BIT)
+    if _approximate(case):
+        rules["out"] = RULES["dot_bound"]
+    elif cases.exact_sum(plan) or (isinstance(plan.sink, Dot) and plan.dtype != "i8"):
+        rules["out"] = NUM0
+    return rules
+
+
+def _bounds(case: Case) -> tuple[Reference, ...]:
+    if not _approximate(case):
+        return ()
+    return (Reference(source="torch", function="fuzz.pipelines.answers:product_bound", arguments=_inputs(case)),)
+
+
+def _about(case: Case) -> str:
+    """The copies, the sink and whether partitions share the work; one finding each."""
+    plan = cases.plan_of(case)
+    copies = "+".join(sorted({source.copy for source in plan.sources}))
+    sink = type(plan.sink).__name__.lower()
+    if isinstance(plan.sink, TmaStore) and plan.sink.reduce:
+        sink = plan.sink.reduce
+    return f"{copies} {sink} {'partitions' if plan.workers else 'alone'}"
+
+
+def _in_family(case: Case, family: Family) -> bool:
+    """Shrinking may leave a family: what counts is that the plan is legal and its arrays fit."""
+    return cases.valid(case) and (family == "dot") == isinstance(
+        case.program.sink if isinstance(case.program, Plan) else None, Dot)
+
+
+def pipeline_target(name: str, family: Family, *, summary: str, contract: str, faults: tuple[str, ...],
+                    dtypes: tuple[str, ...]) -> Target:
+    """A target whose cases carry plans of `family`; faults: names from `FAULTS`."""
+    return Target(
+        name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes,
+        cases=lambda limits: pipeline_cases(target=name, family=family, limits=limits),
+        launch=_launch, subjects={"own": "kernels.pipelines.build:build"},
+        faults={fault: f"kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
+        oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=_cells,
+        valid=lambda case: _in_family(case, family), schedules=lambda case: 2,
+        reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))
