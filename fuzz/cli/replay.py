@@ -10,17 +10,20 @@ from rich.console import Console
 from fuzz.backends.available import available_backends
 from fuzz.cli.options import chosen_backends
 from fuzz.cli.render import wide_console
+from fuzz.corpus.expected import with_verdict
 from fuzz.corpus.replay import ReplayResult, replay
 from fuzz.corpus.store import Corpus
 from fuzz.corpus.table import rich_table, table
 from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry
+from fuzz.records import CorpusEntry, Verdict
 
 EXAMPLES = """**Examples**
 
 `tridiff replay` : the whole corpus, entry by version
 
 `tridiff replay triton.floordiv value-1f2e3d4c5b` : some targets or entries
+
+`tridiff replay --everywhere --record` : fill the table for a Triton version that nobody has tried
 
 `tridiff replay --json` : one object per entry with id, target, expected, actual, ok
 """
@@ -31,6 +34,7 @@ def replay_command(
     backend: Annotated[list[str] | None, typer.Option(help="Backends to use; default all of this machine.")] = None,
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = Path("corpus"),
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Write down verdicts where none is expected yet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
 ) -> None:
     """Run saved findings and compare with their expected verdicts.
@@ -52,6 +56,8 @@ def replay_command(
     with console.status("replaying") as status:
         for result in replay(chosen, backends=backends, everywhere=everywhere):
             results.append(result)
+            if record:
+                _record(store, result)
             status.update(f"replayed {len(results)}: {result.id}")
     if as_json:
         print(json.dumps([{"id": r.id, "target": r.target, "subject": r.subject, "backend": r.backend,
@@ -68,6 +74,16 @@ def replay_command(
                   f"{sum(r.ok is False for r in checked)} changed, {len(results) - len(checked)} without a verdict "
                   "to compare", highlight=False)
     raise typer.Exit(_status(results))
+
+
+def _record(store: Corpus, result: ReplayResult) -> None:
+    """Keep what was seen where nothing was expected: from now on it is. An expectation that stands is never changed."""
+    if result.status != "new_information" or result.outcome is None or result.outcome.verdict is Verdict.NOT_CHECKED:
+        return
+    signature = result.outcome.signature
+    store.rewrite(with_verdict(
+        store.find(result.id), subject=result.subject, triton=result.triton, backend=result.backend, torch=result.torch,
+        verdict=result.outcome.verdict, kind=signature.kind if signature else ""))
 
 
 def _status(results: list[ReplayResult]) -> int:
