@@ -23,7 +23,8 @@ from oracles.dtypes import NAMES
 
 T = TypeVar("T")
 _UNKNOWN = frozenset(NAMES) - frozenset(DTYPES)
-_LEFT_OUT = {*_UNKNOWN, "random", "assembly"}
+_LEFT_OUT = {*_UNKNOWN, "random", "assembly", "split", "cooperative"}
+"""Types, productions, and schedules that Inductor has no setting for."""
 _REDUCTIONS = frozenset((*REDUCTIONS, "welford_combine", "xor_sum"))
 _SCANS = frozenset((*SCANS, "second", "affine", "argmax", "argmin"))
 
@@ -62,10 +63,8 @@ def _known(option: object) -> bool:
 
 
 def _finish(graph: Graph) -> Graph:
-    """No scaling by powers of two (its torch function overflows on the way), no axis without a point."""
-    nodes = tuple(map(_replaced, graph.nodes))
-    outer = tuple(max(length, 1) for length in graph.outer)
-    return replace(graph, nodes=nodes) if outer == graph.outer and graph.r != 0 else graph
+    """No scaling by powers of two: its torch function overflows on the way."""
+    return replace(graph, nodes=tuple(map(_replaced, graph.nodes)))
 
 
 def _replaced(node: Node) -> Node:

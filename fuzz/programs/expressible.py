@@ -14,7 +14,6 @@ from kernels.codegen.domains import Analysis
 from kernels.codegen.graph import (
     Apply,
     Asm,
-    Bucketize,
     Cast,
     Expr,
     Graph,
@@ -96,7 +95,7 @@ def operation(op: str) -> str | None:
 
 def expressible(graph: Graph) -> str:
     """Why no torch function computes the graph, or "" if one does (`fuzz.programs.upstream` writes it)."""
-    if 0 in graph.outer or graph.r == 0:
+    if 0 in graph.outer:
         return "an axis is empty: there is nothing to launch"
     for buffer in graph.buffers:
         if buffer.dtype not in DTYPES:
@@ -127,12 +126,10 @@ def _problem(analysis: Analysis, position: int) -> str:
             return f"torch has no scan {node.combine}"
         case Sort() if (analysis.graph.r or 0) > SORTED:
             return f"torch.compile leaves sorts of more than {SORTED} elements to eager torch"
-        case Bucketize() if node.size == 0:
-            return "nothing to search in"
         case Cast() if node.bitcast and "i1" in (node.dtype, analysis.dtype(node.arg)):
             return "torch does not reinterpret bool"
-        case Store(mode="atomic_add") if analysis.buffers[node.buffer] == "bf16":
-            return "atomic additions of bf16 are left to eager torch"
+        case Reduce(kind="welford") if analysis.graph.r == 0:
+            return "torch has no variance of nothing"
         case Load() if any(one.name == node.buffer and one.length == 0 for one in analysis.graph.buffers):
             return "an empty buffer is read"
         case Index() | Load() | Store():

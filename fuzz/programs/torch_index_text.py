@@ -73,6 +73,11 @@ class _Text:
             return f"({f' {_OPERATORS[name]} '.join(take(one)[0] for one in args)})"
         if name in ("min", "max"):
             return self._extremum(name, [take(one) for one in args])
+        if name == "where" and not self.of(args[0])[1]:
+            # A condition on sizes alone is decided already.
+            chosen = args[1] if self.of(args[0])[0] == "True" else args[2]
+            text, is_tensor = self._real(chosen) if self._kind(expr) == "real" else self.of(chosen)
+            return text if is_tensor else tensor(chosen, self._analysis)
         if name == "where":
             return f"torch.where({self.of(args[0])[0]}, {', '.join(self._branches(args[1], args[2]))})"
         if name in ("neg", "not"):
