@@ -24,6 +24,7 @@ from fuzz.programs.pool import Entry, Pool
 from fuzz.programs.productions import FP8, Productions
 from fuzz.programs.schedules import MAX_VARIANTS, schedule
 from fuzz.programs.swarm import Family, Swarm, swarm
+from fuzz.programs.validity import COOPERATIVE_PROGRAMS, cooperative, programs_of
 from fuzz.programs.workspaces import workspaces
 from fuzz.records import Case, LaunchOptions, Layout
 from fuzz.strategies import launch_options, option_variants
@@ -59,9 +60,9 @@ def _axes(chance: Chance, features: Swarm, cap: int) -> tuple[tuple[int, ...], i
         length = _length(chance, min(left, share * chance.of((1, 4, 16))))
         outer.append(length)
         left //= max(length, 1)
-    if chance.one_in(60):
+    if chance.one_in(100):
         outer[chance.below(count)] = 0
-    elif r is not None and chance.one_in(40):
+    elif r is not None and features.family in ("reduction", "mixed") and chance.one_in(40):
         r = 0
     return tuple(outer), r
 
@@ -177,7 +178,7 @@ def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: boo
     nodes = chance.of(_SIZES)
     features = swarm(chance, family, assembly=assembly)
     cap = min(limits.elements, 1 << 14)
-    outer, r = _axes(chance, features, max(cap // 4, 1))
+    outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 160))
     axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
     pool = Pool(chance, features, axes)
     productions = _grow(pool, features, cap=cap, nodes=nodes)
@@ -188,11 +189,29 @@ def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: boo
 
 
 def _layouts(chance: Chance, graph: Graph) -> dict[str, Layout]:
-    """Some arrays start off the alignment that a launch looks for."""
-    if chance.below(3):
+    """Some arrays start off the alignment that a launch looks for; descriptors need it."""
+    if chance.below(3) or not graph.buffers or any(one.access == "descriptors" for one in graph.schedules):
         return {}
-    chosen = chance.of(graph.buffers).name if graph.buffers else ""
-    return {chosen: Layout(offset=chance.of((1, 3, 4, 7, 16)))}
+    return {chance.of(graph.buffers).name: Layout(offset=chance.of((1, 3, 4, 7, 16)))}
+
+
+def _schedules(chance: Chance, graph: Graph, *, upcast: bool, backend_compiles: bool) -> Graph:
+    """The graph with a main schedule and up to two others."""
+    most = 4096 if backend_compiles else 24
+    count = 1 + chance.weighted(((3, 0), (3, 1), (2, MAX_VARIANTS)))
+    found = [schedule(chance, graph, programs=most, upcast=upcast, barrier=backend_compiles)]
+    if found[0].reduction == "cooperative":
+        most = COOPERATIVE_PROGRAMS // 4
+    while len(found) < count:
+        another = schedule(chance, graph, programs=most, upcast=upcast, barrier=found[0].reduction == "cooperative")
+        if another in found:
+            break
+        found.append(another)
+    graph = replace(graph, schedules=tuple(found))
+    if cooperative(graph) and programs_of(graph) > COOPERATIVE_PROGRAMS:
+        graph = replace(graph, schedules=tuple(replace(one, reduction="looped", r_split=1) if one.reduction == "cooperative"
+                                               else one for one in found))
+    return graph
 
 
 @st.composite
@@ -200,26 +219,19 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
              choices: Callable[[st.DrawFn], Chance] = Chance,
              finish: Callable[[Graph], Graph] = lambda graph: graph) -> Case:
     """Cases of one family of programs. limits.variants: whether the backend tells options apart, and compiles (the
-    interpreter has no inline assembly). choices, finish: for programs that are to be part of a smaller language, which
-    of the options are offered, and a last rewriting of the graph."""
+    interpreter has no inline assembly, and runs no programs at once).
+    choices, finish: for programs of a smaller language, which of the options are offered, and a last rewriting of the
+    graph."""
     chance = choices(draw)
     graph, pool = _draw_graph(chance, family, limits, assembly=limits.variants)
     graph = finish(graph)
-    upcast = pool.swarm.upcast
-    most = 4096 if limits.variants else 24
-    schedules = [schedule(chance, graph, programs=most, upcast=upcast)]
-    for _ in range(chance.weighted(((3, 0), (3, 1), (2, MAX_VARIANTS)))):
-        another = schedule(chance, graph, programs=most, upcast=upcast)
-        if another not in schedules:
-            schedules.append(another)
-    graph = replace(graph, schedules=tuple(schedules))
+    graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants)
     arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))
     options: dict[str, Any] = {"options": LaunchOptions()}
     if limits.variants:
         options = {"options": draw(launch_options()), "variants": draw(option_variants())}
+        if cooperative(graph):
+            options = {"options": replace(options["options"], launch_cooperative_grid=True),
+                       "variants": tuple(replace(one, launch_cooperative_grid=True) for one in options["variants"])}
     return Case(target=target, sizes=sizes, arrays=arrays, program=graph, **options)
 
-
-def points(graph: Graph) -> int:
-    """Points of the whole grid."""
-    return math.prod(graph.outer) * max(graph.r or 1, 1)

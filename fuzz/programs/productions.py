@@ -470,10 +470,11 @@ class Productions:
     def sort(self) -> Entry:
         """A sort along r."""
         first = self._along(lambda entry: entry.dtype not in FP8) or self.load(self._scannable(), wants_r=True)
-        pair = self.pool.add(Sort(arg=first.position, descending=bool(self.chance.below(2)),
-                                  stable=not self.chance.one_in(3)), axes=("r",))
+        stable = not self.chance.one_in(4)
+        pair = self.pool.add(Sort(arg=first.position, descending=bool(self.chance.below(2)), stable=stable), axes=("r",))
         last = max(self.pool.axes["r"] - 1, 0)
-        items = self.chance.of(((0,), (1,), (0, 1)))
+        # Where positions of ties are open, what is made of them says nothing: they are rarely taken.
+        items = self.chance.of(((0,), (1,), (0, 1)) if stable else ((0,),) * 7 + ((1,),))
         found = [self.pool.part(pair, item, low=0 if item else None, high=last if item else None) for item in items]
         return found[0]
 

@@ -48,9 +48,10 @@ def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[
     return tuple(blocks)
 
 
-def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool) -> Schedule:
-    """One schedule that fits the graph. programs: how many may be launched, roughly."""
-    kind = chance.of(_reductions(graph))
+def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barrier: bool) -> Schedule:
+    """One schedule that fits the graph. programs: how many may be launched, roughly. barrier: whether programs may wait
+    for each other."""
+    kind = chance.of([name for name in _reductions(graph) if barrier or name != "cooperative"])
     one_row = kind in ("split", "cooperative")
     tile_axes = 1 if one_row or chance.below(2) == 0 else chance.between(1, len(graph.outer))
     blocks = _blocks(chance, graph, tile_axes, programs=max(programs // (4 if one_row else 1), 1))

@@ -80,5 +80,5 @@ def swarm(chance: Chance, family: Family, *, assembly: bool) -> Swarm:
         family=family, productions=tuple(weights),
         forms=tuple((3 if form == "dense" else 1, form) for form in INDEX_FORMS if form == "dense" or form in forms),
         groups={group: 4 if groups >> place & 1 else 0 for place, group in enumerate(GROUPS)},
-        dtypes=chance.of(_DTYPE_SETS), upcast=not chance.one_in(4), wild=chance.weighted(((5, 0), (4, 1), (1, 2))),
+        dtypes=chance.of(_DTYPE_SETS), upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),
         assembly=assembly)

@@ -146,7 +146,7 @@ def _step(function: Callable[[Array], Array]) -> Callable[[Real], Real]:
 def _sign(x: Real) -> Real:
     value = np.where(np.isnan(x.value), 0.0, np.sign(x.value))
     value = np.where(value == 0, 0.0, value)
-    sure = x.exact | ((np.abs(x.value) > x.error))
+    sure = x.exact | (np.abs(x.value) > x.error)
     return Real(x.dtype, value, np.where(sure & np.isfinite(x.error), 0.0, np.inf))
 
 
@@ -548,8 +548,10 @@ def _float_operation(op: str, args: Sequence[Real]) -> Value:
     if meant == "ilogb":
         x = args[0]
         _, exponent, sure = _frexp(x)
-        odd = ~np.isfinite(x.value) | (x.value == 0) | _subnormal(x.value, x.dtype)
-        return whole("i32", exponent - 1, ~sure | odd)
+        limits = np.iinfo(np.int32)
+        value = np.where(np.isinf(x.value), limits.max, exponent.astype(np.int64) - 1)
+        value = np.where((x.value == 0) | np.isnan(x.value), limits.min, value)
+        return whole("i32", value, ~sure | _subnormal(x.value, x.dtype))
     if meant == "llrint":
         return to_integer(args[0], "i64", function=np.rint)
     return smooth(op, args[0])
