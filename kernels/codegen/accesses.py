@@ -123,7 +123,7 @@ def emit_store(emitter: Emitter, position: int, node: Store) -> None:
             emitter.loaded.get(node.buffer, emitter.full_shape) != emitter.full_shape):
         # Several threads hold copies of what was loaded: all must have read before one of them writes.
         emitter.line("tl.debug_barrier()")
-    written = None if node.mode != "set" else block_store(emitter, position, node, text)
+    written = None if node.mode != "set" else block_store(emitter, position, node, text, shape)
     if written is not None:
         emitter.line(written)
         return

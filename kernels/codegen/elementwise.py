@@ -1,4 +1,4 @@
-"""Nodes that compute each point by itself: constants, indices, operations, conversions, masked bodies (codegen.md §2, §3)."""
+"""Nodes that compute each point by itself: constants, indices, operations, casts, masks (codegen.md §2 to §4)."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ def spread(programs: int) -> tuple[int, int]:
 def grid(tiling: Tiling, schedule: Schedule) -> tuple[int, int, int]:
     """Numbers of programs along x, y and z; a 0 means that there is nothing to do.
 
-    Outer tiles x, y, z take the grid axes of their names; a y that needs more than 65535 programs spreads over z. split:
-    (tiles of r, rows); cooperative: (RSPLIT, tiles of x).
+    Outer tiles x, y, z take the grid axes of their names; a y that needs more than 65535 programs spreads over z.
+    split: (tiles of r, rows); cooperative: (RSPLIT, tiles of x).
     """
     counts = {tile.name: tile.programs for tile in tiling.outer}
     if any(tile.numel == 0 for tile in tiling.outer):

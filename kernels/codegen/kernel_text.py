@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernels.codegen import accesses, elementwise, reductions, scans, special
+from kernels.codegen import accesses, cooperation, elementwise, reductions, scans, special
 from kernels.codegen.domains import Analysis
 from kernels.codegen.geometry import spreads
 from kernels.codegen.graph import (
@@ -34,10 +34,12 @@ _EMIT = {
 }
 
 
-def emit_body(analysis: Analysis, schedule: Schedule, *, faults: frozenset[str] = frozenset()) -> Emitter:
+def emit_body(
+    analysis: Analysis, schedule: Schedule, *, faults: frozenset[str], aligned: frozenset[str]
+) -> Emitter:
     """The statements of the kernel, in `top.lines` of the emitter that is returned, with all that they refer to."""
     tiles = tiling(analysis.graph, schedule)
-    emitter = Emitter(analysis, schedule, tiles, faults=faults)
+    emitter = Emitter(analysis, schedule, tiles, faults=faults, aligned=aligned)
     emitter.spread_y = spreads(tiles, schedule) and any(tile.name == "y" for tile in tiles.outer)
     emitter.spread_x = spreads(tiles, schedule) and schedule.reduction in ("split", "cooperative")
     for tile in reversed(tiles.outer):
@@ -103,7 +105,8 @@ def _whole_r(emitter: Emitter, tile: Tile) -> None:
         return
     number = "tl.program_id(0).to(tl.int64)" if emitter.tiling.wide else "tl.program_id(0)"
     emitter.line(f"roffset = {number} * RBLOCK")
-    emitter.first_of_r = "(tl.program_id(0) == 0)"
+    emitter.line(f"first_program = tl.full({emitter.ones}, 0, tl.int32) == tl.program_id(0)")
+    emitter.first_of_r = "first_program"
     _r_index(emitter, tile, length)
 
 
@@ -136,24 +139,36 @@ def _straight(emitter: Emitter) -> None:
 def _loops(emitter: Emitter, tile: Tile) -> None:
     length = emitter.size("rnumel", tile.numel)
     start, end, emitter.first_iteration = "0", length, "roffset == 0"
-    if emitter.schedule.reduction == "cooperative":
-        chunk = f"tl.cdiv({length}, RSPLIT * RBLOCK) * RBLOCK"
-        emitter.line(f"rstart = tl.program_id(0) * ({chunk})")
-        emitter.line(f"rend = tl.minimum(rstart + {chunk}, {length})")
-        start, end, emitter.first_iteration = "rstart", "rend", "roffset == rstart"
-        emitter.first_of_r = "(tl.program_id(0) == 0)"
+    cooperative = emitter.schedule.reduction == "cooperative"
+    if cooperative:
+        start, end = cooperation.open_row(emitter, length)
+        emitter.first_iteration = "roffset == rstart"
     order = plan(emitter)
     for number, one in enumerate(order.passes):
         emitter.pass_number = number
         for position in one.before:
             _emit(emitter, position)
         _loop(emitter, tile, one, start, end)
-        for position in one.reduces:
-            node = emitter.graph.nodes[position]
-            assert isinstance(node, Reduce)
-            reductions.close_accumulator(emitter, position, node)
-    for position in (*order.after, *order.stores):
+        if cooperative:
+            cooperation.exchange(emitter, one.reduces)
+        else:
+            for position in one.reduces:
+                node = emitter.graph.nodes[position]
+                assert isinstance(node, Reduce)
+                reductions.close_accumulator(emitter, position, node)
+    for position in order.after:
         _emit(emitter, position)
+    if cooperative and any(_overwrites(emitter, position) for position in order.stores):
+        cooperation.barrier(emitter)  # the other programs of the row read what the first one is about to overwrite
+    for position in order.stores:
+        _emit(emitter, position)
+
+
+def _overwrites(emitter: Emitter, position: int) -> bool:
+    """Whether a store overwrites a buffer that is also loaded."""
+    node = emitter.graph.nodes[position]
+    return isinstance(node, Store) and node.mode == "set" and node.buffer in emitter.loaded and any(
+        buffer.name == node.buffer and buffer.role == "inout" for buffer in emitter.graph.buffers)
 
 
 def _loop(emitter: Emitter, tile: Tile, one: Pass, start: str, end: str) -> None:

@@ -7,6 +7,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+
+from msgspec.structs import replace
+
 from kernels.codegen.domains import Analysis, R
 from kernels.codegen.geometry import grid
 from kernels.codegen.graph import Buffer, Graph, Schedule, Store
@@ -22,18 +28,23 @@ from kernels.codegen.tiles import Tile
 __all__ = ["Argument", "IllegalGraph", "Kernel", "check", "plan", "schedule_problem"]
 
 
-def plan(graph: Graph, schedule: Schedule, *, faults: tuple[str, ...] = (), checked: bool = False) -> Kernel:
+def plan(graph: Graph, schedule: Schedule, *, faults: Iterable[str] = (), checked: bool = False,
+         aligned: Iterable[str] = (), block_pointers: bool | None = None) -> Kernel:
     """The kernel that computes `graph` as `schedule` says.
 
+    aligned: buffers whose pointers will be 16-byte aligned; only those are accessed through tensor descriptors.
     faults: names of planted faults (kernels.codegen.mutants.FAULTS). checked: the caller has run `check(graph)` on this
-    graph already. Raises IllegalGraph with one line for a graph or schedule that is not legal.
+    graph already. block_pointers: whether they may be used; None: if the installed Triton has them. Raises IllegalGraph
+    with one line for a graph or schedule that is not legal.
     """
     planted = check_faults(faults)
     analysis = Analysis(graph) if checked else check(graph)
     problem = schedule_problem(graph, schedule)
     if problem:
         raise IllegalGraph(problem)
-    emitter = emit_body(analysis, schedule, faults=planted)
+    if schedule.access == "block_pointers" and not (has_block_pointers() if block_pointers is None else block_pointers):
+        schedule = replace(schedule, access="pointers")
+    emitter = emit_body(analysis, schedule, faults=planted, aligned=frozenset(aligned))
     arguments = _arguments(emitter)
     text = _module_text(emitter, arguments)
     name, source = named(text, descriptive(graph, schedule))
@@ -43,9 +54,16 @@ def plan(graph: Graph, schedule: Schedule, *, faults: tuple[str, ...] = (), chec
     return Kernel(
         source=source, name=name, grid=programs, arguments=arguments, workspaces=tuple(emitter.workspaces),
         mutated=tuple(dict.fromkeys(node.buffer for node in graph.nodes if isinstance(node, Store))),
-        cooperative=schedule.reduction == "cooperative", descriptors=emitter.descriptors,
+        cooperative=schedule.reduction == "cooperative", descriptors=bool(emitter.descriptors),
         aligned=tuple(emitter.aligned), num_warps=_warps(emitter),
         key=digest(source, programs, arguments, emitter.workspaces))
+
+
+@cache
+def has_block_pointers() -> bool:
+    """Whether the installed Triton has `tl.make_block_ptr`: 3.6.0 does, 3.9.0 raises NotImplementedError."""
+    major, minor = (int(part) for part in version("triton").split(".")[:2])
+    return (major, minor) <= (3, 6)
 
 
 def _pointer_order(emitter: Emitter) -> list[Buffer]:

@@ -110,8 +110,7 @@ def _check_sizes(graph: Graph) -> None:
     for buffer in graph.buffers:
         _require(buffer.dtype in DTYPES, f"buffer {buffer.name}: unknown dtype {buffer.dtype!r}")
         _require(buffer.role != "scratch", f"buffer {buffer.name}: scratch is the generator's own; leave it out")
-        reserved = buffer.name.startswith(("tmp", "tl", "v")) or buffer.name in ("r", "triton", "pointwise", "libdevice")
-        _require(not reserved, f"buffer name {buffer.name!r} may clash with a variable; call it in0, out0, ...")
+        _require(not buffer.name.startswith("workspace"), f"buffer {buffer.name}: that name is the generator's own")
 
 
 def _check_references(position: int, node: Node, buffers: dict[str, Buffer], dtypes: list[tuple[str, ...]]) -> None:
@@ -145,7 +144,8 @@ def _check_node(node: Node, of: list[str], buffers: dict[str, Buffer], dtypes: l
         parse(node.other, buffers[node.buffer].dtype)
         _require(buffers[node.buffer].role in ("in", "inout"), f"{node.buffer} is an output; only its store may use it")
     elif isinstance(node, Pointwise):
-        _require(takes(node.op, of), f"{node.op} does not take ({', '.join(of)}); kernels.pointwise.table lists what it takes")
+        _require(takes(node.op, of),
+                 f"{node.op} does not take ({', '.join(of)}); kernels.pointwise.table lists what it takes")
     elif isinstance(node, Cast):
         _require(node.dtype in DTYPES, f"unknown dtype {node.dtype!r}")
         same = WIDTHS[node.dtype] == WIDTHS[of[0]] and "i1" not in (node.dtype, of[0])
@@ -221,7 +221,8 @@ def _check_expression(analysis: Analysis, position: int, node: Node, buffers: di
         _require(fact.kind == kind, f"the expression is {fact.kind}, its dtype {node.dtype}")
         if fact.range is not None and not indirect(expr):
             low, high = integer_limits(node.dtype)
-            _require(low <= fact.range[0] and fact.range[1] <= high, f"values up to {fact.range} do not fit {node.dtype}")
+            _require(low <= fact.range[0] and fact.range[1] <= high,
+                     f"values up to {fact.range} do not fit {node.dtype}")
         return
     assert isinstance(node, Load | Store)
     _require(fact.kind == "int", f"an index is an integer expression, not {fact.kind}")

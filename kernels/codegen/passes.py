@@ -135,7 +135,7 @@ def _closure_free(emitter: Emitter, roots: list[int], in_loop: list[bool]) -> se
 def _spread(emitter: Emitter, kept: set[int], free: set[int]) -> set[int]:
     """Nodes that are computed in the loop because they read a load that is."""
     found = set(kept)
-    for position in sorted(free):
-        if any(operand in found for operand in (*operands(emitter.graph.nodes[position]), *emitter.body_masks(position))):
+    for position in in_order(emitter, free):
+        if found & {*operands(emitter.graph.nodes[position]), *emitter.body_masks(position)}:
             found.add(position)
     return found

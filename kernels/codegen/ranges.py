@@ -188,7 +188,7 @@ class Facts:
             return Fact("int", INDIRECT)
         if name == "round_decimal":
             digits = expr.args[1]
-            self._require(isinstance(digits, Num) and 0 <= digits.value <= 22, name, "a literal number of digits, 0 to 22")
+            self._require(isinstance(digits, Num) and 0 <= digits.value <= 22, name, "0 to 22 digits, as a literal")
         elif name in ("float_true_div", "float_pow"):
             self._require(set(kinds) == {"real"}, name, "reals (to_float converts)")
         return Fact("real")

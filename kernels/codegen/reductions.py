@@ -33,6 +33,12 @@ def state_dtype(kind: str, dtype: str) -> str:
     return accumulator(kind, dtype)
 
 
+def state_dtypes(emitter: Emitter, node: Reduce) -> tuple[str, ...]:
+    """Dtypes of the state variables of a reduction."""
+    dtype = state_dtype(node.kind, emitter.analysis.dtype(node.args[0]))
+    return (dtype,) * 3 if node.kind in PAIRED else (dtype, "i64") if node.kind in ("argmax", "argmin") else (dtype,)
+
+
 def _padding(emitter: Emitter, kind: str, dtype: str) -> str:
     value = neutral(kind, dtype)
     if "zero_default_for_max" in emitter.faults and kind in ("max", "argmax", "min", "argmin"):
@@ -137,10 +143,10 @@ def emit_persistent(emitter: Emitter, position: int, node: Reduce) -> None:
             last = full(INT64_MAX, "i64", emitter.ones)
             index = emitter.assign("rposition_padded", f"tl.where({mask}, rposition, {last})")
         elements = [*elements, index]
-    _finish(emitter, position, node, dtype, tuple(elements))
+    finish(emitter, position, node, dtype, tuple(elements))
 
 
-def _finish(emitter: Emitter, position: int, node: Reduce, dtype: str, states: tuple[str, ...]) -> None:
+def finish(emitter: Emitter, position: int, node: Reduce, dtype: str, states: tuple[str, ...]) -> None:
     """Fold tiles of states and name the results."""
     names = _names(node.kind, position)
     shape = emitter.full_shape - {R}
@@ -187,9 +193,11 @@ def open_accumulator(emitter: Emitter, position: int, node: Reduce) -> None:
     """Before the loop: one accumulator per state variable, a full tile of padding."""
     kind, dtype = node.kind, state_dtype(node.kind, emitter.analysis.dtype(node.args[0]))
     shape = emitter.shape_text(emitter.full_shape)
-    for number, name in enumerate(_accumulators(node, position)):
+    for number, name in enumerate(accumulators(node, position)):
         if kind in ("argmax", "argmin") and number == 1:
-            emitter.top.lines.append(f"{name} = {full(INT64_MAX, 'i64', shape)}")
+            # Any element of the row must win a tie with the accumulator's start.
+            start = 0 if "index_starts_at_zero" in emitter.faults else INT64_MAX
+            emitter.top.lines.append(f"{name} = {full(start, 'i64', shape)}")
             continue
         value = neutral("sum" if kind in PAIRED else kind, dtype)
         if "zero_default_for_max" in emitter.faults and kind in ("max", "argmax", "min", "argmin"):
@@ -197,13 +205,14 @@ def open_accumulator(emitter: Emitter, position: int, node: Reduce) -> None:
         emitter.top.lines.append(f"{name} = {full(value, dtype, shape)}")
 
 
-def _accumulators(node: Reduce, position: int) -> tuple[str, ...]:
+def accumulators(node: Reduce, position: int) -> tuple[str, ...]:
+    """Names of the state variables of a loop."""
     return tuple(f"_{name}" for name in _names(node.kind, position))
 
 
 def accumulate(emitter: Emitter, position: int, node: Reduce) -> None:
     """In the loop: join the accumulators with the elements of this tile, under the mask."""
-    states = _accumulators(node, position)
+    states = accumulators(node, position)
     elements = tuple(_elements(emitter, node))
     if node.kind in ("argmax", "argmin"):
         elements = (*elements, _positions(emitter))
@@ -228,4 +237,4 @@ def accumulate(emitter: Emitter, position: int, node: Reduce) -> None:
 def close_accumulator(emitter: Emitter, position: int, node: Reduce) -> None:
     """After the loop: fold the accumulators along r."""
     dtype = state_dtype(node.kind, emitter.analysis.dtype(node.args[0]))
-    _finish(emitter, position, node, dtype, _accumulators(node, position))
+    finish(emitter, position, node, dtype, accumulators(node, position))

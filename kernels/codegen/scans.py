@@ -9,7 +9,7 @@ from kernels.pointwise.record import HALVES, TRITON_NAMES, WIDTHS
 
 
 def combine_function(emitter: Emitter, node: Scan) -> str:
-    """Name of the combine function; its definition is lifted to module level once per distinct body (codegen.md §10)."""
+    """Name of the combine function; its definition is lifted to module level, once per body (codegen.md §10)."""
     name, parameters, body = _COMBINES[node.combine]
     if not body:
         emitter.used.add(name)
@@ -21,7 +21,8 @@ def combine_function(emitter: Emitter, node: Scan) -> str:
 _COMBINES = {
     "sum": ("combine_add", "a, b", "a + b"),
     "prod": ("combine_mul", "a, b", "a * b"),
-    "affine": ("combine_affine", "a_scale, a_shift, b_scale, b_shift", "a_scale * b_scale, a_shift * b_scale + b_shift"),
+    "affine": ("combine_affine", "a_scale, a_shift, b_scale, b_shift",
+               "a_scale * b_scale, a_shift * b_scale + b_shift"),
     "second": ("combine_second", "a, b", "b"),
     "max": ("maximum", "", ""),
     "min": ("minimum", "", ""),
@@ -63,7 +64,9 @@ def emit_scan(emitter: Emitter, position: int, node: Scan) -> None:
     results = []
     for name, dtype, held in zip(names, dtypes, computed, strict=True):
         wanted = emitter.compute(dtype)
-        results.append(name if wanted == held else emitter.assign(f"{name}_{wanted}", f"{name}.to({TRITON_NAMES[wanted]})"))
+        if wanted != held:
+            name = emitter.assign(f"{name}_{wanted}", f"{name}.to({TRITON_NAMES[wanted]})")
+        results.append(name)
     emitter.put(position, tuple(results), emitter.full_shape)
 
 
@@ -88,7 +91,8 @@ def _carry(emitter: Emitter, names: tuple[str, ...], scanned: tuple[str, ...], d
         else:
             emitter.line(f"{name} = tl.where({emitter.first_iteration}, {one}, {both})")
     emitter.used.add("select_one")
-    last = emitter.assign("last_of_tile", f"tl.broadcast_to(rbase == RBLOCK - 1, {emitter.shape_text(emitter.full_shape)})")
+    tile = emitter.shape_text(emitter.full_shape)
+    last = emitter.assign("last_of_tile", f"tl.broadcast_to(rbase == RBLOCK - 1, {tile})")
     for name, carry in zip(names, carries, strict=True):
         emitter.line(f"{carry} = {emitter.keep_r(f'select_one({name}, {last}, {emitter.r_place})')}")
 

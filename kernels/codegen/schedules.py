@@ -6,7 +6,7 @@ import math
 
 from kernels.codegen.domains import Analysis
 from kernels.codegen.geometry import MAX_PROGRAMS_Y, grid
-from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
+from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort, Store
 from kernels.codegen.tiles import Tiling, tiling
 from kernels.pointwise.record import WIDTHS
 
@@ -58,11 +58,21 @@ def _crossing_problem(graph: Graph, schedule: Schedule) -> str | None:
             return "reductions cannot be split; take cooperative, looped or persistent"
         if len(schedule.x_blocks) > 1:
             return "split runs one row per program; give one x block"
+        if _overwrites_rows(graph):
+            return "a split row cannot be overwritten in place by what does not depend on r; take looped or persistent"
         analysis = Analysis(graph)
         for node in graph.nodes:
             if isinstance(node, Scan) and (len(node.args) > 1 or WIDTHS[analysis.dtype(node.args[0])] < 16):
                 return "split scans take one argument of 16, 32 or 64 bits"
     return None
+
+
+def _overwrites_rows(graph: Graph) -> bool:
+    """Whether one program would overwrite what the others of its row still read."""
+    in_place = {buffer.name for buffer in graph.buffers if buffer.role == "inout"}
+    domains = Analysis(graph).domains
+    return any(isinstance(node, Store) and node.mode == "set" and node.buffer in in_place and "r" not in domains[k]
+               for k, node in enumerate(graph.nodes))
 
 
 def _grid_problem(graph: Graph, schedule: Schedule, tile: Tiling) -> str | None:

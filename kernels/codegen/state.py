@@ -66,7 +66,8 @@ class Scope:
 class Emitter:
     """Writes one kernel. The parts (accesses, elementwise, reductions, scans, special) are functions over it."""
 
-    def __init__(self, analysis: Analysis, schedule: Schedule, tiling: Tiling, *, faults: frozenset[str]) -> None:
+    def __init__(self, analysis: Analysis, schedule: Schedule, tiling: Tiling, *, faults: frozenset[str],
+                 aligned: frozenset[str] = frozenset()) -> None:
         self.analysis = analysis
         self.graph = analysis.graph
         self.schedule = schedule
@@ -80,8 +81,11 @@ class Emitter:
         self.pointers: dict[str, None] = {}
         self.sizes: dict[str, int] = {}
         self.aligned: dict[str, None] = {}
-        self.descriptors = False
+        self.descriptors: list[str] = []
+        self.aligned_buffers = aligned
         self.feeding = feeding(analysis)
+        self.semaphore = ""
+        """Pointer to the words of the grid barrier, once one is needed."""
         self.first_of_r = ""
         """Condition for the program that stores what does not depend on r, where several share a row."""
         self.first_iteration = ""

@@ -20,8 +20,8 @@ def cdiv(a: int, b: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One axis of the tile. name: x, y, z or r. axes: the graph's axes it runs over, slowest first. numel: their product.
-    block: its length. place: its dimension of the tile, None for an x that no tensor dimension stands for."""
+    """One axis of the tile. name: x, y, z or r. axes: the graph's axes it runs over, slowest first. numel: their
+    product. block: its length. place: its dimension of the tile, None for an x that no tensor dimension stands for."""
 
     name: str
     axes: tuple[str, ...]
