@@ -1,6 +1,7 @@
 """Chains in registers: conversions between any two layouts, reductions and scans in any layout, fp4, gathers."""
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fuzz.movement import layouts
 from fuzz.movement.draft import EVERY, REGISTER_ONLY, Draft, warps
@@ -107,14 +108,23 @@ def fp4_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     draft = Draft(draw, warps=draw(warps()), elements=min(elements, 2048))
     for _ in range(draw(st.integers(1, 3))):
         shape = draft.shape(elements=min(draft.elements, 1024))
-        layout = draw(layouts.blocked(rank=len(shape), warps=draft.warps)) if draw(st.booleans()) else (
-            draft.layout(shape))
-        packed = draft.load(draw(st.sampled_from(("i8", "u8"))), shape, layout=layout)
+        shape = (*shape[:-1], max(shape[-1], 4))
+        packed = draft.load(draw(st.sampled_from(("i8", "u8"))), shape)
         axis = draw(st.integers(0, len(shape) - 1))
         wide = tuple(2 * n if k == axis else n for k, n in enumerate(shape))
         dtype = draw(st.sampled_from(("fp16", "bf16")))
-        draft.out(draft.step(Fp4(packed, dtype, axis, draft.layout(wide))))
+        there = draft.layout(wide)
+        if not draft.fits(Fp4(packed, dtype, axis, there)):
+            packed = draft.converted(packed, _four_each(draft, shape))
+        draft.out(draft.step(Fp4(packed, dtype, axis, there)))
     return draft.chain()
+
+
+def _four_each(draft: Draft, shape: tuple[int, ...]) -> Blocked:
+    """A blocked layout in which every thread holds at least four elements along one axis."""
+    made = draft.draw(layouts.blocked(rank=len(shape), warps=draft.warps, elements=1))
+    axis = draft.draw(st.sampled_from([k for k, extent in enumerate(shape) if extent >= 4]))
+    return replace(made, size_per_thread=tuple(4 if k == axis else 1 for k in range(len(shape))))
 
 
 @st.composite

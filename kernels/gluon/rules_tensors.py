@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from kernels.gluon.chain import Combine, Convert, Fp4, Load, Out, Ramp, Reduce, Regroup, Scan, Take, Transpose
 from kernels.gluon.layouts import Blocked, Slice
+from kernels.gluon.ownership import holding
 from kernels.gluon.values import (
     EXACT,
     WIDTH,
@@ -100,6 +101,12 @@ def _fp4(state: State, number: int, step: Fp4) -> Type:
     source = settled(state, step.source)
     require(source.dtype in ("i8", "u8"), f"fp4 numbers lie in bytes, not {source.dtype}")
     axis = axis_of(step.axis, source.shape)
+    assert source.layout is not None
+    held = holding(source.layout, shape=source.shape)
+    require(held is not None and held.registers >= 4, "fewer than four bytes per thread are not decoded")
+    if isinstance(source.layout, Blocked):
+        fits = all(n <= extent for n, extent in zip(source.layout.size_per_thread, source.shape, strict=True))
+        require(fits, "a thread's part of a layout that is larger than the tensor is not decoded")
     shape = tuple(2 * n if k == axis else n for k, n in enumerate(source.shape))
     return new_tensor(state, step.dtype, shape, step.layout)
 
