@@ -1,0 +1,74 @@
+"""Which element of a tensor each register of each lane of each warp holds. Pure Python.
+
+Covers blocked and linear layouts and slices of them; the layouts of tensor cores are the compiler's own business.
+"""
+
+from dataclasses import dataclass
+
+from kernels.gluon.layouts import Basis, Blocked, Distributed, Linear, Slice
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Bases: bit k of a register, lane or warp number adds (exclusive or) basis k to the coordinate. A zero basis
+    means that the same elements are held twice."""
+
+    register: tuple[Basis, ...]
+    lane: tuple[Basis, ...]
+    warp: tuple[Basis, ...]
+
+    def coordinate(self, register: int, lane: int, warp: int) -> tuple[int, ...]:
+        """The element that is held there."""
+        found: list[int] = [0] * len((*self.register, *self.lane, *self.warp)[0])
+        for number, bases in ((register, self.register), (lane, self.lane), (warp, self.warp)):
+            for bit, basis in enumerate(bases):
+                if number >> bit & 1:
+                    found = [a ^ b for a, b in zip(found, basis, strict=True)]
+        return tuple(found)
+
+    @property
+    def registers(self) -> int:
+        """Different elements that a thread holds."""
+        return 1 << sum(any(basis) for basis in self.register)
+
+
+def holding(layout: Distributed, *, shape: tuple[int, ...]) -> Holding | None:
+    """Who holds what of a tensor of `shape`; None for layouts that are not covered."""
+    match layout:
+        case Linear():
+            return Holding(layout.register, layout.lane, layout.warp)
+        case Blocked():
+            return _blocked(layout, shape)
+        case Slice(dim=dim, parent=parent):
+            extent = parent.shape[dim] if isinstance(parent, Linear) else 1
+            whole = holding(parent, shape=(*shape[:dim], extent, *shape[dim:]))
+            if whole is None:
+                return None
+            register, lane, warp = (tuple((*basis[:dim], *basis[dim + 1:]) for basis in bases)
+                                    for bases in (whole.register, whole.lane, whole.warp))
+            return Holding(tuple(basis for basis in register if any(basis)), lane, warp)
+        case _:
+            return None
+
+
+def _blocked(layout: Blocked, shape: tuple[int, ...]) -> Holding:
+    rank = len(shape)
+    reached = [1] * rank
+
+    def bases(extents: tuple[int, ...]) -> list[Basis]:
+        found: list[Basis] = []
+        for axis in layout.order:
+            for _ in range(extents[axis].bit_length() - 1):
+                # Beyond the tensor the same elements come again.
+                found.append(tuple(reached[axis] if k == axis and reached[axis] < shape[axis] else 0
+                                   for k in range(rank)))
+                reached[axis] *= 2
+        return found
+
+    register, lane, warp = (bases(one) for one in (layout.size_per_thread, layout.threads_per_warp,
+                                                   layout.warps_per_cta))
+    for axis in layout.order:
+        while reached[axis] < shape[axis]:
+            register.append(tuple(reached[axis] if k == axis else 0 for k in range(rank)))
+            reached[axis] *= 2
+    return Holding(tuple(basis for basis in register if any(basis)), tuple(lane), tuple(warp))
