@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from fuzz.programs.workspaces import NAMES as WORKSPACES
 from fuzz.records import ArraySpec, Case, Constant, Content, Layout
 from kernels.codegen.graph import Buffer, Graph
 
 IN_PLACE = tuple(f"io{k}" for k in range(8))
-WORKSPACES = tuple(f"work{k}" for k in range(8))
 WRITTEN = (*IN_PLACE, *WORKSPACES)
 """Input arrays that a launch may write, whatever the case."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -189,8 +190,8 @@ def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: boo
 
 
 def _layouts(chance: Chance, graph: Graph) -> dict[str, Layout]:
-    """Some arrays start off the alignment that a launch looks for; descriptors need it."""
-    if chance.below(3) or not graph.buffers or any(one.access == "descriptors" for one in graph.schedules):
+    """Some arrays start off the alignment that a launch looks for."""
+    if chance.below(3) or not graph.buffers:
         return {}
     return {chance.of(graph.buffers).name: Layout(offset=chance.of((1, 3, 4, 7, 16)))}
 

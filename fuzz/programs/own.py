@@ -9,9 +9,11 @@ from msgspec.structs import replace
 
 from fuzz.programs.arrays import after, graph_of
 from fuzz.programs.workspaces import Place, places
+from fuzz.records import ArraySpec
 from kernels.codegen.kernel import Kernel
 from kernels.codegen.launch import plan
 from kernels.generated import load
+from oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -23,7 +25,8 @@ def launch_graph(launch: Launch) -> None:
     graph = graph_of(launch.case)
     schedule = graph.schedules[launch.schedule]
     faults = (launch.planted,) if _is_fault_of_generator(launch.planted) else ()
-    kernel = plan(graph, schedule, faults=faults)
+    aligned = [spec.name for spec in launch.case.arrays if _aligned(spec)]
+    kernel = plan(graph, schedule, faults=faults, aligned=aligned)
     module = load(kernel.source, name=kernel.name)
     if kernel.cooperative:
         launch.options = replace(launch.options, launch_cooperative_grid=True)
@@ -35,6 +38,11 @@ def launch_graph(launch: Launch) -> None:
         if buffer.role == "inout":
             target, source = launch.pointer(after(buffer.name)), launch.pointer(buffer.name)
             target[:buffer.length].copy_(source[:buffer.length])
+
+
+def _aligned(spec: ArraySpec) -> bool:
+    """Whether element 0 lies at a multiple of 16 bytes, as tensor descriptors need it."""
+    return spec.layout.offset * dtype_info(spec.dtype).itemsize % 16 == 0
 
 
 def _is_fault_of_generator(name: str) -> bool:
@@ -49,7 +57,9 @@ def _arguments(launch: Launch, kernel: Kernel, scratch: Mapping[tuple[int, str],
         if one.kind == "buffer":
             arguments[one.name] = launch.pointer(str(one.value))
         elif one.kind == "workspace":
-            arguments[one.name] = launch.pointer(scratch[launch.schedule, str(one.value)].array)
+            place = scratch[launch.schedule, str(one.value)]
+            pointer = launch.pointer(place.array)
+            arguments[one.name] = pointer if launch.backend.startswith("compile") else pointer[place.offset:]
         else:
             arguments[one.name] = one.value
     return arguments

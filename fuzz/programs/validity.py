@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fuzz.programs.arrays import IN_PLACE, WORKSPACES, fits, graph_of
-from fuzz.programs.workspaces import workspaces
+from fuzz.programs.arrays import IN_PLACE, fits, graph_of
+from fuzz.programs.workspaces import NAMES, workspaces
 from fuzz.records import Case
 from kernels.codegen.geometry import grid
 from kernels.codegen.graph import Graph
 from kernels.codegen.legality import IllegalGraph, check
 from kernels.codegen.tiles import tiling
-from oracles.dtypes import dtype as dtype_info
 
 MAX_PROGRAMS = 1 << 16
 COOPERATIVE_PROGRAMS = 128
@@ -26,8 +25,8 @@ def valid(case: Case) -> bool:
         scratch = workspaces(graph)
     except (IllegalGraph, RecursionError):
         return False
-    found = [(spec.dtype, case.sizes[spec.dims[0]]) for spec in case.arrays if spec.name in WORKSPACES]
-    if found != list(scratch) or len(scratch) > len(WORKSPACES):
+    found = [(spec.dtype, case.sizes[spec.dims[0]]) for spec in case.arrays if spec.name in NAMES]
+    if found != list(scratch) :
         return False
     if any(buffer.role == "inout" and buffer.name not in IN_PLACE for buffer in graph.buffers):
         return False
@@ -58,8 +57,4 @@ def _launchable(case: Case, graph: Graph) -> bool:
             return False
     elif case.options.launch_cooperative_grid:
         return False
-    if any(schedule.access == "descriptors" for schedule in graph.schedules):
-        for spec in case.arrays:
-            if spec.layout.offset * dtype_info(spec.dtype).itemsize % 16:
-                return False
     return most <= MAX_PROGRAMS

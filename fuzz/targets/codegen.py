@@ -35,6 +35,9 @@ _ABOUT: dict[Family, str] = {
 }
 
 
+_SUBJECTS = {"own": "fuzz.programs.own:launch_graph", "inductor": "fuzz.programs.upstream:launch_graph"}
+
+
 def _launch(launch: "Launch") -> None:
     launch.helper(launch)
 
@@ -46,8 +49,8 @@ def _by_dtype(case: Case, *, floats: bool) -> tuple[str, ...]:
 def _oracles(case: Case) -> tuple[Reference, ...]:
     arguments = ("@case", *input_names(case))
     outputs = tuple(output_names(case))
-    found = (Reference(source="numpy", function="fuzz.programs.by_numpy:outputs", arguments=arguments, outputs=outputs),)
-    return found
+    return tuple(Reference(source=source, function=f"fuzz.programs.by_{source}:outputs", arguments=arguments,
+                           outputs=outputs) for source in ("numpy", "torch"))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
@@ -73,7 +76,7 @@ def _target(family: Family) -> Target:
     return Target(
         name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
         cases=lambda limits: programs(family, target=f"codegen.{family}", limits=limits),
-        launch=_launch, subjects={"own": "fuzz.programs.own:launch_graph"},
+        launch=_launch, subjects=_SUBJECTS,
         faults=dict.fromkeys(FAULTS, "fuzz.programs.own:launch_graph"),
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,

@@ -86,16 +86,13 @@ def _affine_bits(a: Real, b: Real) -> Array:
 def _arg_scan(x: Value, index: Whole, *, largest: bool) -> tuple[Value, Whole]:
     """Running (value, index): NaN first, then the extreme, then the smaller index."""
     if isinstance(x, Whole):
-        key: Array = x.value.astype(np.uint8) if x.dtype == "i1" else x.value
         value, position = x.value.copy(), index.value.copy()
         for k in range(1, value.shape[-1]):
-            held = key[..., k - 1] if k == 1 else best
-            better = key[..., k] > held if largest else key[..., k] < held
-            tie = (key[..., k] == held) & (index.value[..., k] < position[..., k - 1])
-            take = better | tie
-            value[..., k] = np.where(take, x.value[..., k], value[..., k - 1])
+            held, new = value[..., k - 1], x.value[..., k]
+            better = new > held if largest else new < held
+            take = better | ((new == held) & (index.value[..., k] < position[..., k - 1]))
+            value[..., k] = np.where(take, new, held)
             position[..., k] = np.where(take, index.value[..., k], position[..., k - 1])
-            best = np.where(take, key[..., k], held)
         unsure = np.logical_or.accumulate(x.open, axis=-1)
         return Whole(x.dtype, value, unsure), Whole(index.dtype, position,
                                                     unsure | np.logical_or.accumulate(index.open, axis=-1))
