@@ -21,7 +21,7 @@ _MEMORY = re.compile(r"^\d+(?:x\d+)*x")
 _ELEMENTS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8E4M3FN": "fp8e4nv", "f8E5M2": "fp8e5"}
 _RECORDED = ("ttg.", "ttng.", "nvg.", "gpu.barrier", "tt.reduce", "tt.scan", "tt.gather", "tt.dot", "tt.descriptor",
              "tt.make_tensor_descriptor", "tt.trans", "tt.reshape", "tt.load", "tt.store", "tt.experimental")
-_ATTRIBUTES = re.compile(r"\b(axis|reverse|num|pendings|isAsync|useC|cache|cacheModifier|evict|isVolatile|contiguity"
+_ATTRIBUTES = re.compile(r"\b(axis|alignment|nbytes|reverse|num|pendings|isAsync|useC|cache|cacheModifier|evict|isVolatile|contiguity"
                          r") = ([\w.-]+)|\b(order) = array<i32: ([\d, ]+)>")
 _SILENT = ("tt.reduce.return", "tt.scan.return")
 _KIND_WORD = re.compile(r"local_atomic_scatter_rmw (\w+),|async_tma_reduce (\w+)|ttg\.barrier ([\w|]+)")

@@ -31,7 +31,7 @@ def _some_barrier(draft: Draft) -> None:
 def _ring(draft: Draft) -> None:
     draw = draft.draw
     dtype = draw(st.sampled_from(EVERY))
-    shape = draft.shape(elements=512)
+    shape = draft.shape(elements=min(draft.elements, 512))
     slots = draw(st.integers(1, 4))
     tiles = draw(st.sampled_from((1, 2, 3, 4, 5, 8, 9)))
     ahead = min(draw(st.integers(0, slots - 1)), tiles)
@@ -45,7 +45,7 @@ def _ring(draft: Draft) -> None:
 @st.composite
 def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     """Two to four buffers, written, read in other layouts, overwritten, freed; their bytes are used again."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 2048))
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 1024))
     live: list[int] = []
     for _ in range(draw(st.integers(2, 6))):
         kind = draw(st.sampled_from(("new", "read", "write", "new", "free", "ring")))
@@ -55,7 +55,7 @@ def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
             if not draft.room or len(live) > 3:
                 continue
             dtype = draw(st.sampled_from(EVERY))
-            live.append(filled_buffer(draft, dtype=dtype, shape=draft.shape(elements=1024)))
+            live.append(filled_buffer(draft, dtype=dtype, shape=draft.shape(elements=min(draft.elements, 512))))
         elif kind == "free":
             buffer = live.pop(draw(st.integers(0, len(live) - 1)))
             look(draft, buffer)
@@ -82,7 +82,7 @@ def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
 def gather_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     """Gathers from and scatters to a buffer or a view of it, along any axis, with repeated indices
     where these are defined."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 2048))
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 1024))
     dtype = draw(st.sampled_from(EVERY))
     seen = filled_buffer(draft, dtype=dtype, shape=draft.shape(elements=min(1024, draft.elements), smallest=2))
     for _ in range(draw(st.integers(0, 2))):

@@ -1,0 +1,117 @@
+"""Values passed between threads through global scratch memory, in TTGIR text."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.movement.draft import EVERY
+from fuzz.records import ArraySpec, Bits, Case, Content, Iota, LaunchOptions, Layout
+from fuzz.target import Limits, Reference, Target
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+_DIMS = ("rows", "cols")
+_ARCHITECTURES = {"sm_80": 80, "sm_90": 90, "sm_100": 100}
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    cols = draw(st.sampled_from((256, 128, 64, 1024, 512, 32, 2048)))
+    boxes = draw(st.integers(1, 3))
+    flips = [draw(st.integers(0, cols - 1)) for _ in range(boxes)]
+    params: dict[str, int] = {"boxes": boxes, "flip": 0}
+    for number, flip in enumerate(flips):
+        params[f"flip{number}"] = flip
+        params[f"alignment{number}"] = draw(st.sampled_from((128, 16, 1024, 256, 64)))
+        params["flip"] ^= flip
+    params |= {"written": draw(st.sampled_from((1, 2, 4, 8))), "read": draw(st.sampled_from((1, 2, 4, 8)))}
+    dtype = draw(st.sampled_from(EVERY))
+    base = draw(st.one_of(st.builds(Iota, start=st.integers(-300, 300), per_row=st.just(1000)),
+                          st.builds(Bits, seed=st.integers(0, 2**32 - 1))))
+    return Case(
+        target="gluon.global_scratch", params=dict(params),
+        sizes={"rows": draw(st.integers(1, min(limits.rows, 32))), "cols": cols},
+        arrays=(ArraySpec(name="x", dtype=dtype, dims=_DIMS, content=Content(base=base)),
+                ArraySpec(name="y", dtype=dtype, dims=_DIMS)),
+        options=LaunchOptions(num_warps=draw(st.sampled_from((4, 1, 2, 8)))), repeats=draw(st.integers(0, 1)))
+
+
+def _between(case: Case, name: str, low: int, high: int) -> bool:
+    value = case.params.get(name)
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _power(case: Case, name: str, high: int) -> bool:
+    value = case.params.get(name)
+    return _between(case, name, 1, high) and isinstance(value, int) and value & (value - 1) == 0
+
+
+def _valid(case: Case) -> bool:
+    cols, boxes = case.sizes.get("cols", 0), case.params.get("boxes")
+    if not 32 <= cols <= 2048 or cols & (cols - 1) or not _between(case, "boxes", 1, 3) or not isinstance(boxes, int):
+        return False
+    if not 1 <= case.sizes.get("rows", 0) <= 1024 or case.options.num_warps not in (1, 2, 4, 8):
+        return False
+    if [(spec.name, spec.dims, spec.layout, spec.content is None) for spec in case.arrays] != [
+            ("x", _DIMS, Layout(), False), ("y", _DIMS, Layout(), True)]:
+        return False
+    if case.array("x").dtype != case.array("y").dtype or case.array("x").dtype not in EVERY:
+        return False
+    flip = 0
+    for number in range(boxes):
+        if not _between(case, f"flip{number}", 0, cols - 1) or not _power(case, f"alignment{number}", 1024):
+            return False
+        flip ^= int(case.params[f"flip{number}"])
+    same_warps = all(one.num_warps == case.options.num_warps for one in case.variants)
+    return same_warps and case.params.get("flip") == flip and _power(case, "written", 8) and _power(case, "read", 8)
+
+
+def _launch(launch: "Launch") -> None:
+    from fuzz.workers.failures import Declined
+    from kernels.gluon.dialect import installed_text
+    from kernels.gluon.scratch import FAULTS, Mailbox, text
+
+    case, params = launch.case, launch.case.params
+    boxes = range(int(params["boxes"]))
+    name = launch.backend.partition(":")[2]
+    if name and name not in _ARCHITECTURES:
+        raise Declined(f"the text is written for NVIDIA GPUs, not {name}")
+    mailbox = Mailbox(
+        dtype=case.array("x").dtype, size=case.sizes["cols"], flips=tuple(int(params[f"flip{k}"]) for k in boxes),
+        alignments=tuple(int(params[f"alignment{k}"]) for k in boxes), written=int(params["written"]),
+        read=int(params["read"]), warps=launch.options.num_warps)
+    planted = launch.planted if launch.planted in FAULTS else ""
+    made = text(mailbox, installed_text(), arch=_ARCHITECTURES.get(name) or _device_arch(), planted=planted)
+    launch.run_ir(made, (case.sizes["rows"], 1, 1), {name: launch.pointer(name) for name in ("x", "y")})
+
+
+def _device_arch() -> int:
+    import torch
+
+    major, minor = torch.cuda.get_device_capability()
+    return 10 * major + minor
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT
+
+    return {"y": BIT}
+
+
+def _oracles(case: Case) -> tuple[Reference, ...]:
+    return (Reference(source="torch", function="oracles.by_torch.mailbox:exchanged", arguments=("x", "flip=flip"),
+                      outputs=("y",)),
+            Reference(source="numpy", function="oracles.by_numpy.mailbox:exchanged", arguments=("x", "flip=flip"),
+                      outputs=("y",)))
+
+
+TARGET = Target(
+    name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
+    summary="rows sent through boxes of global scratch, element i to thread i ^ k",
+    cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
+    subjects={"own": "kernels.gluon.scratch:text"}, backends=("cuda", "compile"),
+    faults={name: f"kernels.gluon.scratch:FAULTS[{name}]" for name in ("barrier_missing", "place_not_exchanged")},
+    simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)},
+)
