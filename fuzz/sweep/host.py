@@ -141,7 +141,8 @@ def _mpmath(spec: SweepSpec, inputs: tuple[Array, ...]) -> tuple[Array, Mask]:
     value, answered = np.zeros(len(easy)), np.zeros(len(easy), bool)
     chosen = _evenly(np.flatnonzero(easy), limit)
     if len(chosen):
-        value[chosen], answered[chosen] = by_exact.evaluate(row, *(x[chosen] for x in inputs))
+        with np.errstate(all="ignore"):
+            value[chosen], answered[chosen] = by_exact.evaluate(row, *(x[chosen] for x in inputs))
     return value, answered
 
 

@@ -126,7 +126,6 @@ def _conversion(source: DType, target: DType) -> Reference:
 
 
 def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
-    half = first.name in ("bf16", "fp16")
     # fp32's half ulp seen from the half type: what a first rounding can add to the second.
     twice = {"fp16": 2.0**-12, "bf16": 2.0**-15}.get(first.name, 0.0)
     if same in _PREDICATES:
@@ -150,7 +149,7 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
         # fp64 rounds the sum a first time.
         return Reference("tl.fma(a, b, c)", loose=twice or 2.0**-20)
     if same == "mul_add":
-        separate = "a * b + c" if half else "judging.round_to_fp32(a * b) + c"
+        separate = "judging.round_to_fp32(a * b) + c"
         return Reference("tl.fma(a, b, c)", alternative=separate, loose=twice or 2.0**-20)
     if same == "ldexp":
         return Reference("a * judging.power_of_two(b)", loose=twice)
@@ -163,7 +162,8 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
         return Reference(f"libdevice.nearbyint(tl.where({defined}, a, 0.0)).to(tl.int64)", "bits", defined)
     if same in ("floor_divide", "trunc_divide"):
         floor = same == "floor_divide"
-        rounded = "" if floor else _computed_trunc(half)
+        # Or trunc of the quotient rounded to fp32, which may have rounded up to the next integer.
+        rounded = "" if floor else "libdevice.trunc(judging.round_to_fp32(a / b))"
         return Reference(f"judging.whole_quotient(a, b, {floor})", alternative=rounded, loose=twice)
     if op == "mod_operator":
         quotient = "tl.abs(a / b)"
@@ -172,11 +172,6 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
         return None
     slack = {"lgamma": _LGAMMA, "j0": _BESSEL, "j1": _BESSEL, "y0": _BESSEL, "y1": _BESSEL}.get(same, "")
     return Reference(_FUNCTIONS[same], slack=slack)
-
-
-def _computed_trunc(half: bool) -> str:
-    # trunc of the quotient rounded to fp32, which may have rounded up to the next integer.
-    return "libdevice.trunc(judging.round_to_fp32(a / b))"
 
 
 def _integer(op: str, same: str, first: DType) -> Reference | None:

@@ -248,12 +248,13 @@ def _judge(spec: SweepSpec, found: Reference, rule: Rule, result: str) -> str:
 def _judge_number(spec: SweepSpec, found: Reference, rule: Rule, result: str) -> list[str]:
     same = meaning(spec.op)
     saturates = {"fp8e4nv": 1, "fp8e5": 2}.get(result, 0) if same.startswith(CONVERT) else 0
-    exact = rule.kind != "ULP" and not found.loose
+    quotient = same in ("floor_divide", "trunc_divide")
+    exact = rule.kind != "ULP" and not found.loose and not quotient
     tolerance = f"pattern.to(tl.float32) * 0.0 + {tolerance_in_ulps(rule, found)}"
     if rule.plus_per_abs_x:
         growth = f"{rule.plus_per_abs_x!r} * tl.abs(a)"
         tolerance += f" + tl.where(tl.abs(a) < float('inf'), {growth}, 0.0).to(tl.float32)"
-    if same in ("floor_divide", "trunc_divide"):
+    if quotient:
         # Beyond this the quotient's own rounding decides which integer is the floor.
         tolerance += " + tl.where(tl.abs(reference) < 2097152.0, 0.0, 2.0).to(tl.float32)"
     signed_zero = rule.kind != "NUM0" and not (rule.kind == "SET" and rule.member and rule.member.kind == "NUM0")
@@ -263,8 +264,9 @@ def _judge_number(spec: SweepSpec, found: Reference, rule: Rule, result: str) ->
     if found.alternative:
         lines += [f"    other = {found.alternative}",
                   f"    code2, error2 = judging.judge_float(pattern, other, tolerance, slack, subnormal, {rest})",
-                  "    error = tl.where(code2 == 0, tl.minimum(error, error2), error)",
-                  "    code = tl.where(code2 == 0, code2, code)"]
+                  "    right = (code2 == 0) | (code2 == 9)",
+                  "    error = tl.where(right, tl.minimum(error, error2), error)",
+                  "    code = tl.where(right & (code != 0), code2, code)"]
     return lines
 
 

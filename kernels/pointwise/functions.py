@@ -34,7 +34,8 @@ from kernels.pointwise.integers import (
 
 __all__ = [
     "absolute", "absolute_integer", "ceil", "clamp", "complement", "copysign", "div_floor_integer",
-    "div_trunc_integer", "floor", "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf", "left_shift", "maximum", "minimum",
+    "div_trunc_integer", "floor", "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf",
+    "left_shift", "maximum", "minimum",
     "negate", "nextafter", "relu", "rem_trunc_integer", "remainder", "remainder_integer", "right_shift", "sign",
     "signbit", "trunc_divide",
 ]

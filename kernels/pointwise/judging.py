@@ -178,10 +178,20 @@ def judge_wide(pattern, reference, subnormal_operand):
 
 @triton.jit
 def round_to_fp32(x):
-    """fp64 rounded to 24 bits, nearest even, still fp64; for |x| within fp32's normal range."""
+    """fp64 rounded to the nearest fp32 value, ties to even, still fp64."""
     bits = x.to(tl.int64, bitcast=True)
-    even = (bits >> 29) & 1
-    return ((bits + 0xFFFFFFF + even) & -0x20000000).to(tl.float64, bitcast=True)
+    sign = bits & -0x8000000000000000
+    magnitude = bits & 0x7FFFFFFFFFFFFFFF
+    even = (magnitude >> 29) & 1
+    normal = (magnitude + 0xFFFFFFF + even) & -0x20000000
+    # Below 2**-126 the spacing is 2**-149; a number of this size added and taken away rounds to it.
+    grid: tl.constexpr = 1.5 * 2.0 ** (52 - 149)
+    size = magnitude.to(tl.float64, bitcast=True)
+    small = (tl.where(size < 1.0, size, 0.0) + grid - grid).to(tl.int64, bitcast=True)
+    rounded = tl.where(magnitude < (897 << 52), small, normal)
+    rounded = tl.where(rounded >= (1151 << 52), 0x7FF0000000000000, rounded)
+    rounded = tl.where(x != x, 0x7FF8000000000000, rounded)
+    return (rounded | sign).to(tl.float64, bitcast=True)
 
 
 @triton.jit

@@ -210,7 +210,7 @@ def _quotients(op: str, a: Array, b: Array, *, name: str) -> Array:
         first = np.floor_divide(x, y)
         wide = np.floor_divide(a.astype(np.float64), b.astype(np.float64))
     else:
-        first = np.trunc(x / y)
+        first = np.trunc(np.divide(x, y))
         rest = np.fmod(a.astype(np.longdouble), b.astype(np.longdouble))
         exact = np.rint((a.astype(np.longdouble) - rest) / b.astype(np.longdouble))
         regular = np.isfinite(exact) & (exact != 0)
