@@ -64,7 +64,7 @@ def _pointer_load(emitter: Emitter, position: int, node: Load, axes: set[str]) -
     if mask:
         arguments.append(mask)
         has_meaning = node.mask is not None or emitter.analysis.bodies[position] or position in emitter.feeding
-        if has_meaning and "missing_other" not in emitter.faults:
+        if has_meaning:
             arguments.append(f"other={_other(emitter, node, stored)}")
     if emitter.schedule.eviction:
         arguments.append(f'eviction_policy="{emitter.schedule.eviction}"')
@@ -92,11 +92,9 @@ def _checked_index(emitter: Emitter, position: int, node: Load, index: IndexText
     if not index.wide and length >= 2**31:
         text = f"({text}).to(tl.int64)"
     raw = emitter.assign(f"index{position}", text)
-    wrapped = raw
-    if "wrap_dropped" not in emitter.faults:
-        wrapped = emitter.assign(f"wrapped{position}", f"tl.where({raw} < 0, {raw} + {length}, {raw})")
+    wrapped = emitter.assign(f"wrapped{position}", f"tl.where({raw} < 0, {raw} + {length}, {raw})")
     inside = f"({wrapped} >= 0) & ({wrapped} < {length})"
-    if mask and "assert_masked_lanes" not in emitter.faults:
+    if mask:
         inside = f"({inside}) | ({mask if is_atom(mask) else f'({mask})'} ^ True)"
     emitter.line(f'tl.device_assert({inside}, "index out of bounds: 0 <= {wrapped} < {length}")')
     return wrapped
@@ -119,8 +117,8 @@ def emit_store(emitter: Emitter, position: int, node: Store) -> None:
     shape = emitter.shape_of(domain)
     if value.shape != shape:
         text = emitter.broadcast(text, value.shape, shape)
-    if buffer.role == "inout" and node.mode == "set" and "missing_barrier" not in emitter.faults and (
-            emitter.loaded.get(node.buffer, emitter.full_shape) != emitter.full_shape):
+    in_place = buffer.role == "inout" and node.mode == "set"
+    if in_place and emitter.loaded.get(node.buffer, emitter.full_shape) != emitter.full_shape:
         # Several threads hold copies of what was loaded: all must have read before one of them writes.
         emitter.line("tl.debug_barrier()")
     written = None if node.mode != "set" else block_store(emitter, position, node, text, shape)

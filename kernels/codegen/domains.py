@@ -128,6 +128,11 @@ class Analysis:
     graph: Graph
 
     @cached_property
+    def operands(self) -> tuple[tuple[int, ...], ...]:
+        """`operands` of each node."""
+        return tuple(map(operands, self.graph.nodes))
+
+    @cached_property
     def buffers(self) -> dict[str, str]:
         """Dtype of each buffer."""
         return {buffer.name: buffer.dtype for buffer in self.graph.buffers}
@@ -164,7 +169,7 @@ class Analysis:
         outer = frozenset(name for name in self.axes if name != R)
         found: list[frozenset[str]] = []
         for node in self.graph.nodes:
-            domain = frozenset().union(*(found[k] for k in operands(node)))
+            domain = frozenset().union(*(found[k] for k in self.operands[len(found)]))
             expr = expression(node)
             if expr is not None:
                 domain |= symbols(expr) & self.axes.keys()
@@ -181,8 +186,8 @@ class Analysis:
     def users(self) -> tuple[tuple[int, ...], ...]:
         """Positions of the nodes that read each node."""
         found: list[list[int]] = [[] for _ in self.graph.nodes]
-        for position, node in enumerate(self.graph.nodes):
-            for operand in operands(node):
+        for position in range(len(self.graph.nodes)):
+            for operand in self.operands[position]:
                 found[operand].append(position)
         return tuple(map(tuple, found))
 

@@ -40,7 +40,6 @@ class Printer:
 
     names: text of each symbol, an integer block or scalar. scalars: those that may be bare Python integers (sizes).
     shape: of a typed constant, "[1, 1]". wide: symbols are int64 already. used: collects the names to import.
-    fp32_constants, trunc_for_floor: planted faults (mutants.py).
     """
 
     facts: Facts
@@ -49,8 +48,6 @@ class Printer:
     scalars: frozenset[str] = frozenset()
     wide: bool = False
     used: set[str] = field(default_factory=set)
-    fp32_constants: bool = False
-    trunc_for_floor: bool = False
     _narrow: bool = True
 
     def text(self, expr: Expr) -> Text:
@@ -91,8 +88,6 @@ class Printer:
         return Text(f"{whole.text}.to({self._integer})")
 
     def _double(self, value: float) -> str:
-        if self.fp32_constants:
-            return full(value, "fp32", self.shape)
         return full(value, "fp64", self.shape)
 
     def _symbol(self, name: str) -> Text:
@@ -182,12 +177,12 @@ class Printer:
     # -- divisions -----------------------------------------------------------------------------------------
 
     def _quotient(self, a: Expr, b: Expr) -> Text:
-        if self._both_natural(a, b) or self.trunc_for_floor:
+        if self._both_natural(a, b):
             return Text(f"{self._operand(a)} // {self._print(b).within(ATOM)}", PRODUCT)
         return self._call("div_floor_integer", self._typed(a), self._typed(b))
 
     def _remainder(self, a: Expr, b: Expr) -> Text:
-        if self._both_natural(a, b) or self.trunc_for_floor:
+        if self._both_natural(a, b):
             return Text(f"{self._operand(a)} % {self._print(b).within(ATOM)}", PRODUCT)
         return self._call("remainder_integer", self._typed(a), self._typed(b))
 

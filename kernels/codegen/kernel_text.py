@@ -34,12 +34,10 @@ _EMIT = {
 }
 
 
-def emit_body(
-    analysis: Analysis, schedule: Schedule, *, faults: frozenset[str], aligned: frozenset[str]
-) -> Emitter:
+def emit_body(analysis: Analysis, schedule: Schedule, *, aligned: frozenset[str]) -> Emitter:
     """The statements of the kernel, in `top.lines` of the emitter that is returned, with all that they refer to."""
     tiles = tiling(analysis.graph, schedule)
-    emitter = Emitter(analysis, schedule, tiles, faults=faults, aligned=aligned)
+    emitter = Emitter(analysis, schedule, tiles, aligned=aligned)
     emitter.spread_y = spreads(tiles, schedule) and any(tile.name == "y" for tile in tiles.outer)
     emitter.spread_x = spreads(tiles, schedule) and schedule.reduction in ("split", "cooperative")
     for tile in reversed(tiles.outer):

@@ -20,7 +20,7 @@ from kernels.codegen.imports import import_lines
 from kernels.codegen.kernel import Argument, Kernel
 from kernels.codegen.kernel_text import emit_body
 from kernels.codegen.legality import IllegalGraph, check, schedule_problem
-from kernels.codegen.mutants import check_faults
+from kernels.codegen.mutants import FAULTS, check_faults, planted
 from kernels.codegen.names import PLACEHOLDER, descriptive, digest, named
 from kernels.codegen.state import Emitter
 from kernels.codegen.tiles import Tile
@@ -37,26 +37,39 @@ def plan(graph: Graph, schedule: Schedule, *, faults: Iterable[str] = (), checke
     graph already. block_pointers: whether they may be used; None: if the installed Triton has them. Raises IllegalGraph
     with one line for a graph or schedule that is not legal.
     """
-    planted = check_faults(faults)
+    wrong = check_faults(faults)
     analysis = Analysis(graph) if checked else check(graph)
     problem = schedule_problem(graph, schedule)
     if problem:
         raise IllegalGraph(problem)
     if schedule.access == "block_pointers" and not (has_block_pointers() if block_pointers is None else block_pointers):
         schedule = replace(schedule, access="pointers")
-    emitter = emit_body(analysis, schedule, faults=planted, aligned=frozenset(aligned))
+    emitter = emit_body(analysis, schedule, aligned=frozenset(aligned))
     arguments = _arguments(emitter)
-    text = _module_text(emitter, arguments)
+    text = planted(_module_text(emitter, arguments), wrong)
     name, source = named(text, descriptive(graph, schedule))
     programs = grid(emitter.tiling, schedule)
-    if "grid_off_by_one" in planted:
+    if any(FAULTS[name].fewer_programs for name in wrong):
         programs = (max(programs[0] - 1, 0), *programs[1:])
     return Kernel(
         source=source, name=name, grid=programs, arguments=arguments, workspaces=tuple(emitter.workspaces),
-        mutated=tuple(dict.fromkeys(node.buffer for node in graph.nodes if isinstance(node, Store))),
+        mutated=(*dict.fromkeys(node.buffer for node in graph.nodes if isinstance(node, Store)),
+                 *(one.name for one in emitter.workspaces)),
+        finite_check="check_finite" if schedule.nan_check else "",
         cooperative=schedule.reduction == "cooperative", descriptors=bool(emitter.descriptors),
         aligned=tuple(emitter.aligned), num_warps=_warps(emitter),
         key=digest(source, programs, arguments, emitter.workspaces))
+
+
+FINITE_CHECK = '''\
+def check_finite(**tensors):
+    """AssertionError if a floating-point tensor holds NaN or infinity; torch tensors by name."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point():
+            wide = tensor.double()
+            assert not wide.isnan().any().item(), f"{name} holds NaN"
+            assert not wide.isinf().any().item(), f"{name} holds an infinity"
+'''
 
 
 @cache
@@ -108,6 +121,8 @@ def _module_text(emitter: Emitter, arguments: tuple[Argument, ...]) -> str:
         if _persistent(emitter, tile):
             body.insert(0, f"RBLOCK: tl.constexpr = {tile.block}")
     lines += [f"    {line}" for line in body] or ["    pass"]
+    if emitter.schedule.nan_check:
+        lines += ["", "", *FINITE_CHECK.rstrip().split("\n")]
     return "\n".join(lines) + "\n"
 
 

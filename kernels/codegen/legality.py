@@ -65,6 +65,18 @@ def check(graph: Graph) -> Analysis:
     What cannot be seen in a graph stays with whoever draws the data: values used as indices, zero divisors of bare
     operators, oversized shifts, conversions out of range (notes.md).
     """
+    global _latest
+    if _latest is not None and _latest.graph is graph:
+        return _latest
+    _latest = _check(graph)
+    return _latest
+
+
+_latest: Analysis | None = None
+"""The graph that was checked last: its schedules are planned one after the other."""
+
+
+def _check(graph: Graph) -> Analysis:
     _check_sizes(graph)
     buffers = {buffer.name: buffer for buffer in graph.buffers}
     dtypes: list[tuple[str, ...]] = []

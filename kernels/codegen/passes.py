@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kernels.codegen.accesses import lifted, mask_axes
-from kernels.codegen.domains import R, operands
+from kernels.codegen.domains import R
 from kernels.codegen.graph import Load, Reduce, Store
 from kernels.codegen.state import Emitter
 
@@ -43,7 +43,7 @@ def moving(emitter: Emitter) -> list[bool]:
         if isinstance(node, Reduce):
             continue
         inside = R in analysis.domains[position] or R in mask_axes(emitter, position, None)
-        found[position] = inside or any(found[k] for k in operands(node))
+        found[position] = inside or any(found[k] for k in analysis.operands[position])
     return found
 
 
@@ -55,7 +55,7 @@ def plan(emitter: Emitter) -> Plan:
     stage = [0] * len(nodes)
     """Of a node in a loop: the pass that can compute it; of another: the number of passes that must come before."""
     for position, node in enumerate(nodes):
-        stage[position] = max((stage[k] for k in operands(node)), default=0) + isinstance(node, Reduce)
+        stage[position] = max((stage[k] for k in analysis.operands[position]), default=0) + isinstance(node, Reduce)
     count = max([stage[k] for k, node in enumerate(nodes) if isinstance(node, Reduce) and live[k]]
                 + [stage[k] + 1 for k in range(len(nodes)) if in_loop[k] and isinstance(nodes[k], Store)], default=0)
     made_in = {k: count - 1 if _in_place(emitter, node) else stage[k]
@@ -68,7 +68,7 @@ def plan(emitter: Emitter) -> Plan:
     for number, nodes_needed in enumerate(needed):
         loop = [k for k in nodes_needed if in_loop[k] and not isinstance(nodes[k], Store)]
         free = _closure_free(emitter, [k for k in nodes_needed if not in_loop[k] and not isinstance(nodes[k], Reduce)]
-                             + [o for k in nodes_needed for o in operands(nodes[k]) if not in_loop[o]], in_loop)
+                             + [o for k in nodes_needed for o in analysis.operands[k] if not in_loop[o]], in_loop)
         kept = {k for k in free if (not emitter.schedule.lift_loads and isinstance(nodes[k], Load))
                 or not lifted(analysis, k)}
         inside = _spread(emitter, kept, free) - computed
@@ -79,7 +79,7 @@ def plan(emitter: Emitter) -> Plan:
         body = in_order(emitter, {*loop, *inside, *reduces})
         passes.append(Pass(in_order(emitter, before), body, tuple(reduces), tuple(stores)))
     stores = tuple(k for k, node in enumerate(nodes) if isinstance(node, Store) and not in_loop[k])
-    after = _closure_free(emitter, [o for k in stores for o in operands(nodes[k])], in_loop) - computed
+    after = _closure_free(emitter, [o for k in stores for o in analysis.operands[k]], in_loop) - computed
     return Plan(tuple(passes), in_order(emitter, after), stores)
 
 
@@ -90,7 +90,7 @@ def in_order(emitter: Emitter, positions: Iterable[int]) -> tuple[int, ...]:
 
     def visit(position: int) -> None:
         if position in wanted and position not in done:
-            for one in (*operands(emitter.graph.nodes[position]), *emitter.body_masks(position)):
+            for one in (*emitter.analysis.operands[position], *emitter.body_masks(position)):
                 visit(one)
             done[position] = None
 
@@ -111,7 +111,7 @@ def _closure(emitter: Emitter, roots: list[int], in_loop: list[bool]) -> set[int
     waiting = list(roots)
     while waiting:
         position = waiting.pop()
-        for operand in (*operands(emitter.graph.nodes[position]), *emitter.body_masks(position)):
+        for operand in (*emitter.analysis.operands[position], *emitter.body_masks(position)):
             if in_loop[operand] and operand not in found:
                 found.add(operand)
                 waiting.append(operand)
@@ -128,7 +128,7 @@ def _closure_free(emitter: Emitter, roots: list[int], in_loop: list[bool]) -> se
         if position in found or isinstance(nodes[position], Reduce | Store):
             continue
         found.add(position)
-        waiting += [k for k in (*operands(nodes[position]), *emitter.body_masks(position)) if not in_loop[k]]
+        waiting += [k for k in (*emitter.analysis.operands[position], *emitter.body_masks(position)) if not in_loop[k]]
     return found
 
 
@@ -136,6 +136,6 @@ def _spread(emitter: Emitter, kept: set[int], free: set[int]) -> set[int]:
     """Nodes that are computed in the loop because they read a load that is."""
     found = set(kept)
     for position in in_order(emitter, free):
-        if found & {*operands(emitter.graph.nodes[position]), *emitter.body_masks(position)}:
+        if found & {*emitter.analysis.operands[position], *emitter.body_masks(position)}:
             found.add(position)
     return found

@@ -54,11 +54,15 @@ class Fact:
 
 def symbols(expr: Expr) -> set[str]:
     """Names of all symbols in the expression."""
-    if isinstance(expr, Sym):
-        return {expr.name}
-    if isinstance(expr, Apply):
-        return set().union(*(symbols(one) for one in expr.args))
-    return set()
+    found: set[str] = set()
+    waiting: list[Expr] = [expr]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Apply):
+            waiting += one.args
+        elif isinstance(one, Sym):
+            found.add(one.name)
+    return found
 
 
 def depth(expr: Expr) -> int:

@@ -40,10 +40,7 @@ def state_dtypes(emitter: Emitter, node: Reduce) -> tuple[str, ...]:
 
 
 def _padding(emitter: Emitter, kind: str, dtype: str) -> str:
-    value = neutral(kind, dtype)
-    if "zero_default_for_max" in emitter.faults and kind in ("max", "argmax", "min", "argmin"):
-        value = type(value)(0)
-    return full(value, dtype, emitter.ones)
+    return full(neutral(kind, dtype), dtype, emitter.ones)
 
 
 def _elements(emitter: Emitter, node: Reduce) -> list[str]:
@@ -67,8 +64,7 @@ def _elements(emitter: Emitter, node: Reduce) -> list[str]:
 def _positions(emitter: Emitter) -> str:
     """A tile of positions along r, i64."""
     shape = emitter.shape_text(emitter.full_shape)
-    sign = "-" if "tie_to_larger_index" in emitter.faults else ""
-    return emitter.assign("rposition", f"{sign}tl.broadcast_to(rindex, {shape}).to(tl.int64)")
+    return emitter.assign("rposition", f"tl.broadcast_to(rindex, {shape}).to(tl.int64)")
 
 
 def folded(emitter: Emitter, kind: str, dtype: str, states: tuple[str, ...]) -> str:
@@ -158,10 +154,9 @@ def finish(emitter: Emitter, position: int, node: Reduce, dtype: str, states: tu
         flat = tuple(f"{name}_flat" for name in names)
         emitter.line(f"{', '.join(flat)} = {text}")
         wanted = names[1:] if node.kind in ("argmax", "argmin") else names
-        sign = "-" if "tie_to_larger_index" in emitter.faults and len(names) == 2 else ""
         for name, one in zip(names, flat, strict=True):
             if name in wanted:
-                emitter.line(f"{name} = {sign}{emitter.keep_r(one)}")
+                emitter.line(f"{name} = {emitter.keep_r(one)}")
         names = wanted
     emitter.put(position, names, shape)
 
@@ -196,13 +191,10 @@ def open_accumulator(emitter: Emitter, position: int, node: Reduce) -> None:
     for number, name in enumerate(accumulators(node, position)):
         if kind in ("argmax", "argmin") and number == 1:
             # Any element of the row must win a tie with the accumulator's start.
-            start = 0 if "index_starts_at_zero" in emitter.faults else INT64_MAX
-            emitter.top.lines.append(f"{name} = {full(start, 'i64', shape)}")
+            emitter.top.lines.append(f"{name} = {full(INT64_MAX, 'i64', shape)}")
             continue
-        value = neutral("sum" if kind in PAIRED else kind, dtype)
-        if "zero_default_for_max" in emitter.faults and kind in ("max", "argmax", "min", "argmin"):
-            value = type(value)(0)
-        emitter.top.lines.append(f"{name} = {full(value, dtype, shape)}")
+        padding = neutral("sum" if kind in PAIRED else kind, dtype)
+        emitter.top.lines.append(f"{name} = {full(padding, dtype, shape)}")
 
 
 def accumulators(node: Reduce, position: int) -> tuple[str, ...]:

@@ -71,8 +71,6 @@ def emit_scan(emitter: Emitter, position: int, node: Scan) -> None:
 
 
 def _call(emitter: Emitter, combine: str, left: tuple[str, ...], right: tuple[str, ...]) -> str:
-    if "carry_on_right" in emitter.faults:
-        left, right = right, left
     return f"{combine}({', '.join((*left, *right))})"
 
 
@@ -86,10 +84,7 @@ def _carry(emitter: Emitter, names: tuple[str, ...], scanned: tuple[str, ...], d
     joined = tuple(f"{name}_joined" for name in names)
     emitter.line(f"{', '.join(joined)} = {_call(emitter, combine, carries, scanned)}")
     for name, both, one in zip(names, joined, scanned, strict=True):
-        if "carry_in_first_tile" in emitter.faults:
-            emitter.line(f"{name} = {both}")
-        else:
-            emitter.line(f"{name} = tl.where({emitter.first_iteration}, {one}, {both})")
+        emitter.line(f"{name} = tl.where({emitter.first_iteration}, {one}, {both})")
     emitter.used.add("select_one")
     tile = emitter.shape_text(emitter.full_shape)
     last = emitter.assign("last_of_tile", f"tl.broadcast_to(rbase == RBLOCK - 1, {tile})")

@@ -19,8 +19,7 @@ def emit_sort(emitter: Emitter, position: int, node: Sort) -> None:
     length = emitter.size("rnumel", emitter.tiling.r.numel) if padded else "None"
     shape = emitter.shape_text(emitter.full_shape)
     index = emitter.assign("rindex_i16", f"tl.broadcast_to(rindex.to(tl.int16), {shape})")
-    stable = node.stable and "stability_dropped" not in emitter.faults
-    call = f"sort_with_index({text}, {index}, {length}, stable={stable}, descending={node.descending})"
+    call = f"sort_with_index({text}, {index}, {length}, stable={node.stable}, descending={node.descending})"
     names = emitter.assign_many((f"tmp{position}_sorted", f"tmp{position}_index"), call)
     emitter.put(position, names, emitter.full_shape)
 
@@ -30,16 +29,14 @@ def emit_bucketize(emitter: Emitter, position: int, node: Bucketize) -> None:
     emitter.used.add("bucketize_binary_search")
     lengths = {buffer.name: buffer.length for buffer in emitter.graph.buffers}
     sorter = "None" if node.sorter is None else emitter.pointer(node.sorter)
-    right = node.right != ("bucketize_side" in emitter.faults)
     call = (f"bucketize_binary_search({value.texts[0]}, {emitter.pointer(node.boundaries)}, {node.size}, "
-            f"{lengths[node.boundaries]}, 1, 0, {TRITON_NAMES[node.dtype]}, {right}, {sorter}, 1, 0)")
+            f"{lengths[node.boundaries]}, 1, 0, {TRITON_NAMES[node.dtype]}, {node.right}, {sorter}, 1, 0)")
     emitter.put(position, (emitter.assign(f"tmp{position}", call),), value.shape)
 
 
 def emit_random(emitter: Emitter, position: int, node: Random) -> None:
     offset = emitter.value(node.offset)
-    slot = node.slot + ("next_seed" in emitter.faults)
-    seed = emitter.assign(f"seed{position}", f"tl.load({emitter.pointer(node.seeds)} + {slot})")
+    seed = emitter.assign(f"seed{position}", f"tl.load({emitter.pointer(node.seeds)} + {node.slot})")
     emitter.used.add(node.kind)
     # Truncated to 32 bits: the stream repeats after 2^32 elements, in whatever type positions are counted.
     arguments = [seed, f"{offset.texts[0]}.to(tl.uint32)"]

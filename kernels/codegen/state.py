@@ -66,13 +66,12 @@ class Scope:
 class Emitter:
     """Writes one kernel. The parts (accesses, elementwise, reductions, scans, special) are functions over it."""
 
-    def __init__(self, analysis: Analysis, schedule: Schedule, tiling: Tiling, *, faults: frozenset[str],
+    def __init__(self, analysis: Analysis, schedule: Schedule, tiling: Tiling, *,
                  aligned: frozenset[str] = frozenset()) -> None:
         self.analysis = analysis
         self.graph = analysis.graph
         self.schedule = schedule
         self.tiling = tiling
-        self.faults = faults
         self.top = Scope()
         self.scope = self.top
         self.used: set[str] = set()
@@ -99,8 +98,7 @@ class Emitter:
         self._axis_names = axis_names
         self.printer = Printer(
             facts=analysis.facts, names={}, shape=self.ones, wide=tiling.wide, used=self.used,
-            scalars=frozenset(analysis.sizes), fp32_constants="fp32_constants" in faults,
-            trunc_for_floor="trunc_for_floor" in faults)
+            scalars=frozenset(analysis.sizes))
 
     # -- shapes and masks ----------------------------------------------------------------------------------
 
@@ -166,13 +164,13 @@ class Emitter:
         """Mask variables of the tile axes that these axes belong to, in the order of the tile."""
         names = {self.tiling.tile_of(axis).name for axis in domain}
         letters = [tile for tile in self.tiling.tiles if tile.name in names and not self.constant_mask(tile)]
-        if "wrong_tree_mask" in self.faults and len(letters) == 2:
-            letters = [letters[0], letters[0]]
         return [f"{tile.name}mask" for tile in letters]
 
     def body_masks(self, position: int) -> list[int]:
         """Masks of the Masked nodes whose body holds a node, outermost first."""
         nodes = self.graph.nodes
+        if not self.analysis.bodies[position]:
+            return []
         masks = [body.mask for k in self.analysis.bodies[position] if isinstance(body := nodes[k], Masked)]
         return list(dict.fromkeys(reversed(masks)))
 
@@ -222,12 +220,7 @@ class Emitter:
 
     def constant(self, text: str, dtype: str) -> str:
         """A block of one element: the constant of `dtype` that `text` stands for, in the dtype it is computed with."""
-        value = parse(text, dtype)
-        if "negative_zero_dropped" in self.faults and isinstance(value, float) and value == 0:
-            value = 0.0
-        if "fp32_constants" in self.faults and dtype == "fp64":
-            return full(value, "fp32", self.ones)
-        return full(value, self.compute(dtype), self.ones)
+        return full(parse(text, dtype), self.compute(dtype), self.ones)
 
     def workspace(self, dtype: str, length: int) -> str:
         """A new workspace; returns the name of its pointer argument."""
