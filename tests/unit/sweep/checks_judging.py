@@ -109,7 +109,8 @@ def check_errors_are_exact_distances() -> None:
         patterns, references = pairs(name, 3)
         _, error = judged(name, patterns, references, 0.5, exact_only=False)
         checked = 0
-        for pattern, reference, found in list(zip(patterns.tolist(), references.tolist(), error.tolist(), strict=True))[:800]:
+        rows = list(zip(patterns.tolist(), references.tolist(), error.tolist(), strict=True))
+        for pattern, reference, found in rows[:800]:
             top = exact.to_fraction(name, kind.infinity_bits - 1)
             if not np.isfinite(reference) or not exact.is_finite(name, pattern) or abs(Fraction(reference)) >= top:
                 continue

@@ -1,0 +1,94 @@
+"""What changed between two records, and what a person reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fuzz.cli.app import app
+from fuzz.cli.sweep import exit_status
+from fuzz.errors import TridiffError
+from fuzz.sweep.compare import compare
+from fuzz.sweep.files import read, save
+from fuzz.sweep.report import comparison_markdown, markdown, measured_rows, ranges_text
+from tests.unit.sweep.records import box, deviation, record, result
+
+BEFORE = record(
+    result("neg_operator", deviation("zero_sign", box((0, 0)))), result("exp", ulps=0.6),
+    result("floor", deviation("flushed", box((0x8001, 0x83FF)))), result("sin", ulps=0.5), result("erf"))
+AFTER = record(
+    result("neg_operator"), result("exp", ulps=0.75),
+    result("floor", deviation("flushed", box((0x8001, 0x8001), ), box((0x8010, 0x8400)))), result("sin", ulps=0.5),
+    result("erf", verdict="not_checked"), result("tan"), triton="3.9.0")
+
+
+def test_differences_are_named_input_by_input() -> None:
+    found = compare(BEFORE, AFTER)
+    assert (found.compared, found.unchanged) == (5, 1)
+    changes = {(one.key, one.kind): one for one in found.changes}
+    assert changes.keys() == {
+        ("neg_operator-fp16", "verdict"), ("neg_operator-fp16", "class"), ("exp-fp16", "max_ulps"),
+        ("floor-fp16", "class"), ("erf-fp16", "verdict"), ("tan-fp16", "only_in_one")}
+    floor = changes["floor-fp16", "class"]
+    assert floor.gained == (box((0x8400, 0x8400)),) and floor.lost == (box((0x8002, 0x800F)),)
+    assert changes["neg_operator-fp16", "class"].lost == (box((0, 0)),)
+    text = comparison_markdown(found)
+    assert "Triton 3.6.0 on NVIDIA H200 against Triton 3.9.0 on NVIDIA H200" in text
+    assert "wrong only in the second: {0x8400}; only in the first: [0x8002..0x800f]" in text
+    assert "largest error 0.6 -> 0.75 ulp at 1.0" in text
+
+
+def test_sets_that_were_not_listed_are_told_apart_by_their_digest() -> None:
+    def scattered(digest: str) -> object:
+        return record(result("exp", deviation("value", box((1, 1)), count=900, complete=False, digest=digest)))
+
+    assert compare(scattered("a"), scattered("a")).unchanged == 1  # type: ignore[arg-type]
+    (change,) = compare(scattered("a"), scattered("b")).changes  # type: ignore[arg-type]
+    assert change.gained is None and "too scattered to list" in comparison_markdown(
+        compare(scattered("a"), scattered("b")))  # type: ignore[arg-type]
+
+
+def test_records_survive_the_file_and_are_one_result_per_line(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.json"
+    save(BEFORE, path)
+    assert read(path) == BEFORE == read(tmp_path)
+    assert sum(line.startswith('{"spec"') for line in path.read_text().splitlines()) == len(BEFORE.results)
+    path.write_text(path.read_text().replace("all 2^16", "all", 1).replace('"count":1', '"count":-1', 1))
+    with pytest.raises(TridiffError, match="no sweep record"):
+        read(path)
+
+
+def test_the_report_shows_figures_sets_and_what_was_not_decided() -> None:
+    text = markdown(AFTER)
+    assert "| exp | 2 | 0.750 | 1.0 |" in text
+    assert "| floor | fp16 | flushed | 1,010 | {0x8001}, [0x8010..0x8400] |" in text
+    assert "| erf | fp16 | not_checked |" in text and "5 agree" not in text
+    assert measured_rows(AFTER).splitlines()[0].split()[:3] == ["exp", "fp16", "0.7500"]
+    assert ranges_text([box((0, 255), (0, 0))], ("i8", "i8")) == "[0x00..0xff] x {0x00}"
+
+
+def test_exit_status() -> None:
+    explained = record(result("floor", deviation("flushed", box((1, 2)), known="flushes")))
+    assert exit_status(explained, None) == 0
+    assert exit_status(BEFORE, None) == 1 and exit_status(BEFORE, BEFORE) == 0
+    assert exit_status(record(result("erf", verdict="not_checked")), None) == 2
+    assert exit_status(record(result("erf", verdict="oracles_disagree")), None) == 2
+    assert exit_status(record(), None) == 2
+
+
+def test_the_command_compares_and_prints_figures(tmp_path: Path) -> None:
+    save(BEFORE, tmp_path / "a" / "sweep.json")
+    save(AFTER, tmp_path / "b" / "sweep.json")
+    runner = CliRunner()
+    both = ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "b")]
+    found = runner.invoke(app, [*both, "--json"])
+    assert found.exit_code == 1 and json.loads(found.stdout)["compared"] == 5
+    same = runner.invoke(app, ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "a")])
+    assert same.exit_code == 0 and "5 without any difference" in same.stdout
+    rows = runner.invoke(app, ["sweep", "--measured", str(tmp_path / "a")])
+    assert rows.exit_code == 0 and rows.stdout.startswith("exp")
+    alone = runner.invoke(app, both[:3])
+    assert isinstance(alone.exception, TridiffError) and "give it twice" in str(alone.exception)
