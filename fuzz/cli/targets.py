@@ -1,6 +1,7 @@
 """`tridiff targets`: what exists."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import hypothesis
@@ -9,6 +10,8 @@ from rich.table import Table
 
 from fuzz.backends import expand
 from fuzz.cli.render import wide_console
+from fuzz.ledger.declared import DECLARED
+from fuzz.ledger.show import ledgers, seen, thin
 from fuzz.subjects import fault_names
 from fuzz.target import Limits, Target
 from fuzz.targets import select
@@ -18,6 +21,8 @@ EXAMPLES = """**Examples**
 `tridiff targets` : a table
 
 `tridiff targets 'helpers.*' --json` : one object per target
+
+`tridiff targets --ir` : operations of the compiler that the committed records have seen, and never seen
 """
 
 
@@ -31,8 +36,13 @@ def oracle_names(target: Target) -> tuple[str, ...]:
 def targets(
     pattern: Annotated[list[str] | None, typer.Argument(help="Names, globs or families; default all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+    ir: Annotated[bool, typer.Option("--ir", help="Operations of the compiler's IR instead of targets.")] = False,
+    records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir.")] = Path("reports"),
 ) -> None:
     """List targets with their subjects, backends, oracles, contracts and faults."""
+    if ir:
+        _print_operations(records, as_json=as_json)
+        return
     chosen = select(tuple(pattern or ()))
     described = [{
         "name": target.name, "family": target.family, "summary": target.summary,
@@ -50,3 +60,33 @@ def targets(
         table.add_row(target.name, " ".join(target.subjects), " ".join(one["oracles"]), str(len(target.dtypes)),
                       str(len(target.faults)), target.contract, target.summary)
     wide_console().print(table)
+
+
+def _print_operations(records: Path, *, as_json: bool) -> None:
+    """Every declared operation with what each Triton version's records have seen of it."""
+    table = seen(ledgers(records))
+    if as_json:
+        print(json.dumps([{"operation": name, "triton": version, "status": entry.status, "reach": entry.reach,
+                           "cells": entry.cells, "cases": entry.cases}
+                          for name, versions in table.items() for version, entry in versions.items()]))
+        return
+    versions = list(next(iter(table.values())))
+    shown = Table(box=None, header_style="bold", pad_edge=False)
+    shown.add_column("operation", no_wrap=True)
+    for version in versions:
+        shown.add_column(f"Triton {version}")
+        shown.add_column("cells", justify="right")
+        shown.add_column("cases", justify="right")
+    for one in DECLARED:
+        row = [one.name]
+        for version in versions:
+            entry = table[one.name][version]
+            few = " (few)" if entry.cells and thin(one, entry) else ""
+            row += [entry.status, f"{entry.cells}{few}", str(entry.cases)]
+        shown.add_row(*row)
+    console = wide_console()
+    console.print(shown)
+    for version in versions:
+        never = [one.name for one in DECLARED if table[one.name][version].status == "never seen"]
+        console.print(f"Triton {version}: never seen {len(never)}{': ' + ' '.join(never) if never else ''}",
+                      highlight=False)

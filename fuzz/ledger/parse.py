@@ -21,8 +21,9 @@ _MEMORY = re.compile(r"^\d+(?:x\d+)*x")
 _ELEMENTS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8E4M3FN": "fp8e4nv", "f8E5M2": "fp8e5"}
 _RECORDED = ("ttg.", "ttng.", "nvg.", "gpu.barrier", "tt.reduce", "tt.scan", "tt.gather", "tt.dot", "tt.descriptor",
              "tt.make_tensor_descriptor", "tt.trans", "tt.reshape", "tt.load", "tt.store", "tt.experimental")
-_ATTRIBUTES = re.compile(r"\b(axis|alignment|nbytes|reverse|num|pendings|isAsync|useC|cache|cacheModifier|evict|isVolatile|contiguity"
-                         r") = ([\w.-]+)|\b(order) = array<i32: ([\d, ]+)>")
+_ATTRIBUTES = re.compile(r"\b(axis|alignment|nbytes|reverse|num|pendings|isAsync|useC|cache|cacheModifier|evict|"
+                         r"isVolatile|contiguity) = ([\w.-]+)|\b(order) = array<i32: ([\d, ]+)>")
+_PARTITION = re.compile(r"^\s*partition\d+\((.*)\) num_warps\((\d+)\)")
 _SILENT = ("tt.reduce.return", "tt.scan.return")
 _KIND_WORD = re.compile(r"local_atomic_scatter_rmw (\w+),|async_tma_reduce (\w+)|ttg\.barrier ([\w|]+)")
 
@@ -38,7 +39,11 @@ class _Typed:
 
 def operations(text: str) -> frozenset[str]:
     """Names of all operations in the text."""
-    return frozenset(match[1] for line in text[:MAX_TEXT].splitlines() if (match := _OPERATION.match(line)))
+    lines = text[:MAX_TEXT].splitlines()
+    found = {match[1] for line in lines if (match := _OPERATION.match(line))}
+    if any(_PARTITION.match(line) for line in lines):
+        found.add("ttg.warp_specialize.partitions")
+    return frozenset(found)
 
 
 def missing(text: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -56,6 +61,10 @@ def cells(text: str) -> tuple[str, ...]:
         alias = _ALIAS.match(line)
         if alias:
             aliases[alias[1]] = alias[2]
+            continue
+        partition = _PARTITION.match(line)
+        if partition:  # the operation that holds the partitions is not printed by its name
+            found.add(f"ttg.warp_specialize.partitions num_warps={partition[2]} captures={partition[1].count('%')}")
             continue
         match = _OPERATION.match(line)
         if match and match[1].startswith(_RECORDED) and match[1] not in _SILENT:

@@ -30,6 +30,7 @@ from fuzz.repro.request import Candidate, Candidates, Request
 from fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
 from fuzz.repro.source import Program, collect, inline_expressions, inline_statements
 from fuzz.repro.template import MAX_LINES, WIDTH, Body, render
+from fuzz.repro.verbatim import Verbatim, verbatim
 from fuzz.subjects import parse_subject
 from fuzz.target import Target
 from fuzz.targets import find
@@ -112,7 +113,8 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
     stand_ins = _pointers(buffers, call)
     arch = request.backend.partition(":")[2] or "sm_90"
     visited = None
-    if request.liveness:
+    whole = verbatim(call.kernel, call.text)
+    if request.liveness and whole is None:
         visited = visited_lines(
             lambda: CompileRunner(arch).run(call.kernel, call.grid, stand_ins, call.options))
     expected: dict[str, Expected] = {}
@@ -124,6 +126,10 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
         if not expected:
             raise TridiffError("no output that an oracle judges comes from this launch",
                                fix="rerun it with `tridiff repro` instead")
+    if whole is not None:
+        text = _render(request, _body(request, buffers, call, expected, whole.parameters(call.arguments), stand_ins,
+                                      tight=False), whole, spacing=2, tight=False)
+        return Candidates(scripts=(Candidate(text=_within_limit(text), faithful=True),))
     found: list[Candidate] = []
     for faithful in (False, True):
         written = _write(request, buffers, call, expected, visited, stand_ins, faithful=faithful)
@@ -171,16 +177,25 @@ def _write(request: Request, buffers: Mapping[str, Buffer], call: _Call, expecte
         if squeezed:
             inline_expressions(program)
         _drop_parameters(program)
-        body = _body(request, buffers, call, expected, program, stand_ins, tight=squeezed)
-        last = render(body, program, title=request.title, note=request.note, backend=request.backend,
-                      failure=request.failure, failure_kind=request.failure_kind, spacing=spacing, tight=squeezed)
+        body = _body(request, buffers, call, expected, parameters(program.functions[program.kernel]), stand_ins,
+                     tight=squeezed)
+        last = _render(request, body, program, spacing=spacing, tight=squeezed)
         if last.count("\n") <= MAX_LINES:
             break
     assert last is not None
-    if len(last) > MAX_CHARACTERS:
-        raise TridiffError(f"the script would take {len(last):,} characters: the case has too many values",
+    return _within_limit(last)
+
+
+def _render(request: Request, body: Body, program: Program | Verbatim, *, spacing: int, tight: bool) -> str:
+    return render(body, program, title=request.title, note=request.note, backend=request.backend,
+                  failure=request.failure, failure_kind=request.failure_kind, spacing=spacing, tight=tight)
+
+
+def _within_limit(text: str) -> str:
+    if len(text) > MAX_CHARACTERS:
+        raise TridiffError(f"the script would take {len(text):,} characters: the case has too many values",
                            fix="shrink the case first")
-    return last
+    return text
 
 
 def _drop_parameters(program: Program) -> None:
@@ -191,8 +206,9 @@ def _drop_parameters(program: Program) -> None:
 
 
 def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected: Mapping[str, Expected],
-          program: Program, stand_ins: Mapping[str, Any], *, tight: bool) -> Body:
-    names = parameters(program.functions[program.kernel])
+          names: list[str], stand_ins: Mapping[str, Any], *, tight: bool) -> Body:
+    if kind(request.backend) == "compile" and call.text:
+        return Body(options=_options(call.options, False))
     if kind(request.backend) == "compile":
         given = _specialise(call, names, stand_ins)
         return Body(signature=given.signature, constants=given.constants,
@@ -216,10 +232,10 @@ def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected
         lines = _grouped(lines)
     if failure == "input_overwritten":
         lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in inputs]
-    grid = _shown_grid(call.grid)
+    grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
 
     def launch(options: LaunchOptions) -> str:
-        shown = {} if kind(request.backend) == "interpreter" else _options(options, False)
+        shown = {} if kind(request.backend) == "interpreter" or call.text else _options(options, False)
         return f"kernel[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in shown.items())))})"
 
     checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(call.options), inputs=inputs,

@@ -8,6 +8,7 @@ import jinja2
 from fuzz.backends import kind
 from fuzz.records import Verdict
 from fuzz.repro.source import Program
+from fuzz.repro.verbatim import Verbatim
 
 WIDTH = 110
 """Columns beyond which a signature is broken and nothing more is put on a line."""
@@ -26,6 +27,11 @@ import os{{ '; os.environ["TRITON_INTERPRET"] = "1"' if tight }}
 {% if isolated %}
 import subprocess
 import sys
+{% endif %}
+{% if language == "ttgir" %}
+import tempfile
+{% endif %}
+{% if isolated %}
 if len(sys.argv) == 1:  # a crash or a hang must not take the verdict with it
     try:
         failed = subprocess.run([sys.executable, __file__, "run"], timeout=60).returncode != 0
@@ -44,18 +50,40 @@ import numpy as np
 import torch
 {% endif %}
 import triton
+{% if not language %}
 import triton.language as tl
+{% endif %}
 {% if compiled %}
 from triton.backends.compiler import GPUTarget
+{% if language == "gluon" %}
+from triton.experimental.gluon._runtime import GluonASTSource
+{% elif not language %}
 from triton.compiler import ASTSource
+{% endif %}
 {% endif %}
 {% for line in program.imports %}
 {{ line }}
 {% endfor %}
-{{ gap }}{{ functions }}
+{{ gap if not language }}{{ functions }}
+{% if language == "ttgir" %}
+
+path = tempfile.mkdtemp() + "/kernel.ttgir"
+with open(path, "w") as file:
+    file.write(TEXT)
+{% if compiled %}
+source = path
+{% elif isolated or not raises %}
+{% if scratch %}
+triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+{% endif %}
+kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
+{% endif %}
+{% endif %}
 {{ gap }}{% if compiled -%}
-source = ASTSource(fn={{ program.kernel }}, signature={{ body.signature }}, constexprs={{ body.constants }},
+{% if language != "ttgir" %}
+source = {{ constructor }}(fn={{ program.kernel }}, signature={{ body.signature }}, constexprs={{ body.constants }},
                    attrs={{ attributes }})
+{% endif %}
 {% if isolated %}
 triton.compile(source, target={{ gpu }}, options={{ body.options }})
 {% else %}
@@ -75,6 +103,9 @@ except Exception as error:
 {{ synchronise }}
 {% elif raises or asserts %}
 try:
+{% if language == "ttgir" %}
+    kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
+{% endif %}
     {{ body.launch }}
 {% if synchronise %}
     {{ synchronise }}
@@ -115,7 +146,7 @@ class Body:
     options: dict[str, int | bool] = field(default_factory=dict)
 
 
-def render(body: Body, program: Program, *, title: str, note: str, backend: str, failure: Verdict,
+def render(body: Body, program: Program | Verbatim, *, title: str, note: str, backend: str, failure: Verdict,
            failure_kind: str, spacing: int, tight: bool) -> str:
     """The script's text, ending in a newline.
 
@@ -124,6 +155,7 @@ def render(body: Body, program: Program, *, title: str, note: str, backend: str,
     as few lines as possible.
     """
     name = kind(backend)
+    language = program.language if isinstance(program, Verbatim) else ""
     attributes = f'{{(i,): [["tt.divisibility", 16]] for i in {body.divisible}}}' if body.divisible else "{}"
     text = _ENVIRONMENT.from_string(_TEMPLATE).render(
         body=body, tight=tight, title=title, note=note, program=program,
@@ -131,7 +163,8 @@ def render(body: Body, program: Program, *, title: str, note: str, backend: str,
         interpreted=name == "interpreter", compiled=name == "compile",
         isolated=failure in (Verdict.CRASH, Verdict.HANG), raises=failure is Verdict.COMPILE_ERROR,
         asserts=failure_kind == "assertion_missing",
-        attributes=attributes,
+        attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
+        scratch=isinstance(program, Verbatim) and "global_scratch_alloc" in program.source,
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
         gpu=_TARGETS.get(backend.partition(":")[2], ""),
         numpy=any("np." in line for line in (*body.arrays, *body.checks)))
