@@ -16,21 +16,21 @@ from kernels.generated import load
 
 _POINTERS = {
     "judge": {"counts_ptr": "i32", "worst_ptr": "fp32", "where_ptr": "i32"},
-    "classify": {"code_ptr": "i8", "spans_ptr": "i64"},
     "probe": {"pattern_ptr": "i64", "reference_ptr": "i64", "code_ptr": "i8", "error_ptr": "fp32", "index_ptr": "i64"},
 }
-_INTEGERS = {"judge": ("first_span", "opaque_zero"), "classify": ("opaque_zero",), "probe": ("count",)}
+_INTEGERS = {"judge": ("first_span", "opaque_zero"), "probe": ("count",)}
 
 
-def compile_ahead(spec: SweepSpec, capability: int, *, kernels: tuple[str, ...] = ("judge", "probe")) -> int:
-    """Compile `kernels` of a spec for an architecture such as 90; the number compiled."""
+def compile_ahead(spec: SweepSpec, capability: int) -> int:
+    """Compile the kernels of a spec for an architecture such as 90; how many there are."""
     built = build(spec)
+    kernels = ("probe",) if built.space.on_host else ("judge", "probe")
     module = load(built.text, name="sweep_" + spec.op)
-    for name in ("probe",) if built.space.on_host else kernels:
+    for name in kernels:
         arguments: dict[str, Any] = {p: Pointer(d, True) for p, d in _POINTERS[name].items()}
         arguments |= dict.fromkeys(_INTEGERS[name], 0)
         arguments |= {f"deck{index}_ptr": Pointer("i64", True) for index in built.decks}
         given = specialise(getattr(module, name), arguments)
         source = ASTSource(getattr(module, name), given.signature, constexprs=given.constants, attrs=given.attributes)
         triton.compile(source, target=GPUTarget("cuda", capability, 32), options=launch_options(spec))
-    return len(("probe",) if built.space.on_host else kernels)
+    return len(kernels)

@@ -15,15 +15,15 @@ import torch
 
 from fuzz.sweep.boxes import Runs, joined
 from fuzz.sweep.records import SweepSpec
-from fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, PROBE_LANES, Kernels, build
+from fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, Kernels, build
 from fuzz.sweep.space import deck
 from kernels.generated import load
 
 PROFILE = 256
 """Parts of the input range for which the largest error is kept."""
 SPANS_AT_ONCE = 1 << 16
-CLASSIFIED_AT_ONCE = 1 << 26
-"""Inputs whose class codes are in memory at a time, one byte each."""
+CLASSIFIED_AT_ONCE = 1 << 25
+"""Inputs looked at one by one that are in memory at a time, some 40 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -138,34 +138,33 @@ class Judge:
         return joined(parts), True
 
     def _classified(self, spans: npt.NDArray[np.int64], near: bool) -> Runs:
-        where = torch.from_numpy(np.ascontiguousarray(spans)).to(self.device)
-        codes = self._empty(len(spans) * self.span, dtype=torch.int8)
-        self._launch("classify", len(spans), codes, where, 0)
+        bases = torch.from_numpy(np.ascontiguousarray(spans)).to(self.device) * self.span
+        index = (bases[:, None] + torch.arange(self.span, device=self.device)).reshape(-1)
+        codes = self._looked_up(index)[2]
         wanted = (codes == 9) if near else (codes > 0) & (codes < 8)
         codes = torch.where(wanted, codes, torch.zeros_like(codes))
         change = torch.ones(len(codes), dtype=torch.bool, device=self.device)
         change[1:] = codes[1:] != codes[:-1]
         # Runs end with their span, which may have no neighbour here, and with their row.
-        row = min(self.span, 1 << self.space.operands[-1].bits)
-        change[::row] = True
+        change[:: min(self.span, 1 << self.space.operands[-1].bits)] = True
         starts = change.nonzero().squeeze(1)
         ends = torch.cat([starts[1:], torch.tensor([len(codes)], device=self.device)]) - 1
-        kinds = codes[starts]
-        keep = kinds != 0
-        starts, ends, kinds = starts[keep], ends[keep], kinds[keep]
-        base = where[starts // self.span] * self.span
-        first, last = base + starts % self.span, base + ends % self.span
+        keep = codes[starts] != 0
+        first, last, kinds = index[starts[keep]], index[ends[keep]], codes[starts[keep]]
         return Runs(first.cpu().numpy(), last.cpu().numpy(), kinds.cpu().numpy())
 
     def probe(self, index: npt.NDArray[np.int64]) -> Probed:
         """Everything about the listed inputs."""
-        count = len(index)
         listed = torch.from_numpy(np.ascontiguousarray(index, dtype=np.int64)).to(self.device)
+        pattern, reference, code, error = (found.cpu().numpy() for found in self._looked_up(listed))
+        return Probed(np.asarray(index), pattern, reference, code, error)
+
+    def _looked_up(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        count = len(index)
         pattern, reference = (self._empty(count, dtype=torch.int64) for _ in range(2))
         code, error = self._empty(count, dtype=torch.int8), self._empty(count, dtype=torch.float32)
-        self._launch("probe", -(-count // PROBE_LANES), pattern, reference, code, error, listed, count)
-        return Probed(np.asarray(index), pattern.cpu().numpy(), reference.cpu().numpy(), code.cpu().numpy(),
-                      error.cpu().numpy())
+        self._launch("probe", -(-count // self.kernels.shape.probed), pattern, reference, code, error, index, count)
+        return pattern, reference, code, error
 
 
 def launch_options(spec: SweepSpec) -> dict[str, Any]:

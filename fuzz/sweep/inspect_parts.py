@@ -24,7 +24,7 @@ Indices = npt.NDArray[np.int64]
 
 KEPT_BOXES = 64
 """Boxes per class in a record; more are counted and digested, not listed."""
-RUNS_LIMIT = 1 << 22
+RUNS_LIMIT = 1 << 19
 """Runs per part after which a set is not followed to its end."""
 SAMPLED, NEAR_SAMPLED, WRONG_SAMPLED = 2048, 1024, 512
 PEAKS = 64

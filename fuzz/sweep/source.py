@@ -1,8 +1,8 @@
-"""From a spec to the text of its kernels: `judge`, `classify`, `probe`. Imports neither torch nor Triton.
+"""From a spec to the text of its kernels: `judge` and `probe`. Imports neither torch nor Triton.
 
-All three enumerate their inputs themselves. `judge` reduces spans of consecutive inputs to a few numbers each.
-`classify` writes the class of every input of chosen spans. `probe` writes subject, reference, class and error of
-listed inputs. They share one function, so that they cannot disagree about an input.
+`judge` enumerates its inputs itself and reduces spans of consecutive ones to a few numbers each. `probe` writes
+subject, reference, class and error of listed inputs. Both call one function, so that they cannot disagree about an
+input.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ COUNTERS = 18
 
 @dataclass(frozen=True)
 class Shape:
-    """lanes: inputs per step of a program. steps: how many, at most 255, because lanes count in bytes."""
+    """lanes: inputs per step of a program. steps: how many, at most 255, because lanes count in bytes.
+
+    probed: listed inputs per program of `probe`.
+    """
 
     lanes: int
     steps: int
+    probed: int
 
     @property
     def span(self) -> int:
@@ -35,8 +39,8 @@ class Shape:
         return self.lanes * self.steps
 
 
-ON_DEVICE = Shape(512, 128)
-IN_INTERPRETER = Shape(1 << 16, 1)
+ON_DEVICE = Shape(512, 128, 256)
+IN_INTERPRETER = Shape(1 << 16, 1, 1 << 13)
 
 
 @dataclass(frozen=True)
@@ -107,18 +111,6 @@ def judge(counts_ptr, worst_ptr, where_ptr, first_span, opaque_zero{deck_paramet
     tl.store(where_ptr + program, first)
 
 
-@triton.jit(do_not_specialize=["opaque_zero"])
-def classify(code_ptr, spans_ptr, opaque_zero{deck_parameters}):
-    """Program i writes the classes of all inputs of span spans_ptr[i] to code_ptr[i * {span} ...]."""
-    program = tl.program_id(0).to(tl.int64)
-    base = tl.load(spans_ptr + program) * {span}
-    lane = tl.arange(0, {lanes})
-    for step in range({steps}):
-        offset = step * {lanes} + lane
-        pattern, reference, code, error = evaluate((base + offset){opaque}{deck_arguments})
-        tl.store(code_ptr + program * {span} + offset, code.to(tl.int8))
-
-
 @triton.jit(do_not_specialize=["count"])
 def probe(pattern_ptr, reference_ptr, code_ptr, error_ptr, index_ptr, count{deck_parameters}):
     """Everything about the listed inputs."""
@@ -132,15 +124,13 @@ def probe(pattern_ptr, reference_ptr, code_ptr, error_ptr, index_ptr, count{deck
     tl.store(error_ptr + lane, error, mask=mask)
 '''
 
-PROBE_LANES = 1024
-
-
 def build(spec: SweepSpec, *, shape: Shape = ON_DEVICE) -> Kernels:
     """The kernels of a spec; KeyError or TridiffError for operand types the operation does not take."""
     result = result_dtype(spec.op, spec.dtypes)
     space = space_of(spec, result)
     span = min(shape.span, space.size)
-    shape = Shape(min(shape.lanes, span), max(1, span // min(shape.lanes, span)))
+    lanes = min(shape.lanes, span)
+    shape = Shape(lanes, max(1, span // lanes), shape.probed)
     rule = _rule(spec, result)
     found = None if space.on_host else reference(spec.op, spec.dtypes, result)
     decks = tuple(index for index, one in enumerate(space.operands) if one.deck)
@@ -148,7 +138,7 @@ def build(spec: SweepSpec, *, shape: Shape = ON_DEVICE) -> Kernels:
     operands = [f"x{index}" for index in range(len(names))]
     parts = {
         "title": spec.key, "imports": IMPORTS, "patterns": ", ".join(names), "span": shape.span, "lanes": shape.lanes,
-        "steps": shape.steps, "counters": COUNTERS, "probe_lanes": PROBE_LANES,
+        "steps": shape.steps, "counters": COUNTERS, "probe_lanes": shape.probed,
         "operands": "\n".join(f"    {x} = {_encoded_as(name, p)}"
                               for x, name, p in zip(operands, spec.dtypes, names, strict=True)),
         "expression": emit(spec.op, spec.dtypes, operands),

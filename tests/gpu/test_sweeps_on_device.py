@@ -69,7 +69,8 @@ def test_exact_operations_agree_on_every_input(swept: SweepRecord, op: str, dtyp
 
 
 def test_flush_to_zero_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
-    flushing, keeping = of(swept, spec("floor_libdevice", "fp32")), of(swept, spec("floor_libdevice", "fp32", flush=False))
+    flushing = of(swept, spec("floor_libdevice", "fp32"))
+    keeping = of(swept, spec("floor_libdevice", "fp32", flush=False))
     wrong = [one for one in flushing.deviations if one.kind in ("flushed", "subnormal_operand")]
     # floor of a negative subnormal is -1, and -0.0 where subnormals are flushed.
     assert sum(one.count for one in wrong) == (1 << 23) - 1 and flushing.wrong == (1 << 23) - 1
