@@ -1,0 +1,74 @@
+"""Ordinary kernels through the compiler's own pipelining, warp specialisation and tensor descriptors."""
+
+from typing import TYPE_CHECKING
+
+from fuzz.pipelines import loop_cases
+from fuzz.records import Case
+from fuzz.target import Reference, Target
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+
+def _launch(launch: "Launch") -> None:
+    loop_cases.launch_loop(launch)
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import BIT, NUM0
+    from oracles.tolerances import RULES
+
+    if loop_cases.approximate(case):
+        return {"out": RULES["dot_bound"]}
+    floats = str(case.params["dtype"]).startswith(("fp", "bf"))
+    return {"out": NUM0 if floats and case.params["form"] in ("product", "reduction", "copy") else BIT}
+
+
+def _inputs(case: Case) -> tuple[str, ...]:
+    return tuple(spec.name for spec in case.arrays if spec.content is not None)
+
+
+def _bounds(case: Case) -> tuple[Reference, ...]:
+    if not loop_cases.approximate(case):
+        return ()
+    return (Reference(source="torch", function="fuzz.pipelines.loop_cases:product_bound",
+                      arguments=("@case", *_inputs(case))),)
+
+
+def _cells(case: Case) -> tuple[str, ...]:
+    p = case.params
+    words = " ".join(f"{name}={p[name]}" for name in ("kind", "dtype", "block", "transposed", "scatter") if name in p)
+    return (f"loop={p['form']} stages={p['stages']}", f"loop={p['form']} {words}")
+
+
+def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, dtypes: tuple[str, ...],
+            specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1) -> Target:
+    return Target(
+        name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=_launch,
+        cases=lambda limits: loop_cases.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits),
+        rules=_rules, bounds=_bounds, valid=loop_cases.valid, cells=_cells, schedules=lambda case: schedules,
+        subjects={"own": "kernels.pipelines.loops:stream"},
+        oracles=lambda case: tuple(
+            Reference(source=source, function=f"fuzz.pipelines.loop_cases:{source}_answer",
+                      arguments=("@case", *_inputs(case))) for source in ("torch", "numpy")),
+        about=lambda case: f"{case.params['form']} {case.params.get('kind', '')}".strip(),
+        simplest={"stages": (1, 2, 3, 4, 5), "described_store": (False, True), "added": (0, 1, 3)},
+        backends=backends, interpreter_elements=1 << 12)
+
+
+TARGETS = (
+    _target("loops.num_stages", loop_cases.LOOPS, dtypes=("i32", "i8", "fp16", "bf16", "fp32"),
+            summary="loads, reductions and products in loops of 1 to 5 stages, all with the bits of 1 stage",
+            contract="ttg_ops.md §3 (async_copy_global_to_local by the pipeliner)",
+            backends=("cuda", "interpreter", "compile")),
+    _target("loops.warp_specialize", ("product",), specialised=True, dtypes=("fp16", "bf16"),
+            summary="loops split into partitions by the compiler, with the bits of the plain loop",
+            contract="ttg_ops.md §3 (warp_specialize)"),
+    _target("descriptors.boxes", loop_cases.DESCRIBED, dtypes=("i8", "i16", "i32", "u32", "fp16", "bf16", "fp32"),
+            summary="tensor descriptors: boxes over the edges, reductions of many programs into one matrix",
+            contract="ttg_ops.md §4 (tensormap_create, async_tma_reduce)"),
+    _target("descriptors.gather", ("gather",), dtypes=("fp32", "fp16", "i32"), schedules=0,
+            summary="rows gathered and scattered by tensor maps; compiled for sm_100, which an H200 is not",
+            contract="ttg_ops.md §4 (async_tma_gather, async_tma_scatter)"),
+)

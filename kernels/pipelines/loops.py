@@ -1,0 +1,156 @@
+"""Ordinary kernels with loops that the compiler pipelines or splits into partitions (contract: ttg_ops.md §3; p01, p09).
+
+STAGES is the loop's num_stages; SPECIALISED asks for partitions. Nothing else depends on either, so all of them must
+give the same bits. One program per line or matrix.
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def stream(
+    x_ptr, y_ptr, out_ptr, length, pitch,
+    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """out from x and y, block by block. KIND: "add": x + y. "running": sums of all blocks of x so far. "indirect":
+    x[y], where y holds positions. "conditional": x where y is even, else what the block before had there."""
+    line = tl.program_id(0) * pitch
+    lanes = tl.arange(0, BLOCK)
+    carried = tl.zeros((BLOCK,), x_ptr.dtype.element_ty)
+    for start in tl.range(0, length, BLOCK, num_stages=STAGES):
+        at = start + lanes
+        inside = at < length
+        y = tl.load(y_ptr + line + at, mask=inside, other=0)
+        if KIND == "indirect":
+            result = tl.load(x_ptr + line + y, mask=inside, other=0)
+        else:
+            x = tl.load(x_ptr + line + at, mask=inside, other=0)
+            if KIND == "add":
+                result = x + y
+            elif KIND == "running":
+                carried = carried + x
+                result = carried
+            else:
+                carried = tl.where(y % 2 == 0, x, carried)
+                result = carried
+        tl.store(out_ptr + line + at, result, mask=inside)
+
+
+@triton.jit
+def fold(x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr):
+    """out[line] = sum ("sum"), maximum ("max") or exclusive or ("xor") of the line, reduced in every iteration."""
+    line = tl.program_id(0) * pitch
+    lanes = tl.arange(0, BLOCK)
+    total = tl.full((), 0, tl.int32) if KIND != "max" else tl.full((), -2147483648, tl.int32)
+    for start in tl.range(0, length, BLOCK, num_stages=STAGES):
+        inside = start + lanes < length
+        if KIND == "max":
+            x = tl.load(x_ptr + line + start + lanes, mask=inside, other=-2147483648)
+            total = tl.maximum(total, tl.max(x, 0))
+        else:
+            x = tl.load(x_ptr + line + start + lanes, mask=inside, other=0)
+            if KIND == "sum":
+                total = total + tl.sum(x, 0)
+            else:
+                total = total ^ tl.xor_sum(x, 0)
+    tl.store(out_ptr + tl.program_id(0), total)
+
+
+@triton.jit
+def product(
+    a_ptr, b_ptr, out_ptr, inner,
+    M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, TRANSPOSED: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """out (M, N) = a (M, inner) @ b (inner, N), or @ b.T with b (N, inner); blocks of the inner axis."""
+    program = tl.program_id(0)
+    rows = tl.arange(0, M)[:, None]
+    columns = tl.arange(0, N)[None, :]
+    k = tl.arange(0, BLOCK)
+    a_ptr += program * M * inner
+    b_ptr += program * N * inner
+    integers: tl.constexpr = a_ptr.dtype.element_ty.is_int()
+    sums = tl.zeros((M, N), tl.int32 if integers else tl.float32)
+    for start in tl.range(0, inner, BLOCK, num_stages=STAGES):
+        inside = start + k < inner
+        a = tl.load(a_ptr + rows * inner + (start + k)[None, :], mask=inside[None, :], other=0)
+        if TRANSPOSED:
+            b = tl.load(b_ptr + columns * inner + (start + k)[:, None], mask=inside[:, None], other=0)
+        else:
+            b = tl.load(b_ptr + (start + k)[:, None] * N + columns, mask=inside[:, None], other=0)
+        sums = tl.dot(a, b, sums, out_dtype=sums.dtype)
+    tl.store(out_ptr + program * M * N + rows * N + columns, sums)
+
+
+@triton.jit
+def described_product(
+    a_ptr, b_ptr, out_ptr, inner,
+    M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr, SPECIALISED: tl.constexpr,
+    DESCRIBED_STORE: tl.constexpr,
+):  # fmt: skip
+    """out (M, N) = a (M, inner) @ b.T with b (N, inner), through tensor descriptors made on the device."""
+    program = tl.program_id(0)
+    a = tl.make_tensor_descriptor(a_ptr + program * M * inner, [M, inner], [inner, 1], [M, BLOCK])
+    b = tl.make_tensor_descriptor(b_ptr + program * N * inner, [N, inner], [inner, 1], [N, BLOCK])
+    sums = tl.zeros((M, N), tl.float32)
+    for start in tl.range(0, inner, BLOCK, num_stages=STAGES, warp_specialize=SPECIALISED):
+        sums = tl.dot(a.load([0, start]), b.load([0, start]).T, sums)
+    if DESCRIBED_STORE:
+        out = tl.make_tensor_descriptor(out_ptr + program * M * N, [M, N], [N, 1], [M, N])
+        out.store([0, 0], sums)
+    else:
+        tl.store(out_ptr + program * M * N + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], sums)
+
+
+@triton.jit
+def described_copy(
+    x_ptr, out_ptr, height, width, pitch,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, ADDED: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """out = x + ADDED over boxes of ROWS x COLUMNS along a program's rows; boxes reach over the edges."""
+    x = tl.make_tensor_descriptor(x_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
+    out = tl.make_tensor_descriptor(out_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
+    first = tl.program_id(0) * ROWS
+    for start in tl.range(0, width, COLUMNS, num_stages=STAGES):
+        out.store([first, start], x.load([first, start]) + ADDED)
+
+
+@triton.jit
+def described_reduction(
+    x_ptr, out_ptr, height, width, pitch, programs,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """out = out KIND x of every program; all programs work on the same out."""
+    x = tl.make_tensor_descriptor(x_ptr, [programs * height, width], [pitch, 1], [ROWS, COLUMNS])
+    out = tl.make_tensor_descriptor(out_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
+    program = tl.program_id(0)
+    for start in tl.range(0, width, COLUMNS, num_stages=STAGES):
+        value = x.load([program * height, start])
+        if KIND == "add":
+            out.atomic_add([0, start], value)
+        elif KIND == "min":
+            out.atomic_min([0, start], value)
+        elif KIND == "max":
+            out.atomic_max([0, start], value)
+        elif KIND == "and":
+            out.atomic_and([0, start], value)
+        elif KIND == "or":
+            out.atomic_or([0, start], value)
+        else:
+            out.atomic_xor([0, start], value)
+
+
+@triton.jit
+def described_gather(
+    x_ptr, index_ptr, out_ptr, height, width,
+    COUNT: tl.constexpr, COLUMNS: tl.constexpr, SCATTER: tl.constexpr,
+):  # fmt: skip
+    """out[i] = x[index[i]], or out[index[i]] = x[i], rows of COLUMNS elements (sm_100 only)."""
+    at = tl.program_id(0) * COLUMNS
+    index = tl.load(index_ptr + tl.arange(0, COUNT))
+    x = tl.make_tensor_descriptor(x_ptr, [height, width], [width, 1], [1 if not SCATTER else COUNT, COLUMNS])
+    out = tl.make_tensor_descriptor(out_ptr, [height, width], [width, 1], [1 if SCATTER else COUNT, COLUMNS])
+    if SCATTER:
+        out.scatter(x.load([0, at]), index, at)
+    else:
+        out.store([0, at], x.gather(index, at))
