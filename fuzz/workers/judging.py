@@ -25,6 +25,8 @@ EVIDENCE_VALUES = 4096
 WHOLE_VALUES = 256
 """Arrays of at most this many values are listed whole, not only their failing row."""
 
+_ALL_OPEN = "the contract leaves every row open"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -197,14 +199,15 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
                 Verdict.DISAGREE, f"{found.disagree} of {found.rows} rows of {name} are wrong ({kind})", counts,
                 kind=kind, where=name, failing_rows=found.failing_rows if batched else (),
                 evidence=_evidence(case, buffers, answers, row, rule_of))
-        if found.conflict and (worst is None or worst.verdict is Verdict.AGREE):
+        if found.conflict and (worst is None or worst.verdict is Verdict.AGREE or worst.reason == _ALL_OPEN):
             worst = Judged(Verdict.NOT_CHECKED, f"oracle_conflict: {found.conflict} rows of {name} on which the "
                            "oracles contradict each other", counts,
                            evidence=_evidence(case, buffers, answers, found.conflicting_rows[0], rule_of))
-        elif worst is None:
-            verdict = Verdict.AGREE if found.agree else Verdict.NOT_CHECKED
-            reason = "" if found.agree else "the contract leaves every row open"
-            worst = Judged(verdict, reason, counts)
+        elif not found.agree:
+            worst = worst or Judged(Verdict.NOT_CHECKED, _ALL_OPEN, counts)
+        elif worst is None or worst.reason == _ALL_OPEN:
+            # An output that is open throughout says nothing; another one that agrees does, whichever comes first.
+            worst = Judged(Verdict.AGREE, "", counts)
         elif worst.verdict is Verdict.AGREE and found.agree < worst.rows.agree:
             worst = Judged(worst.verdict, worst.reason, counts)
     if worst is None:

@@ -1,0 +1,60 @@
+"""A case with several outputs: one that the contract leaves open throughout neither passes nor hides another."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import strategies as st
+
+from fuzz.content.place import place
+from fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
+from fuzz.target import Reference, Target
+from fuzz.workers.judging import judge_outputs
+from oracles.rules import NUM
+
+HERE = "tests.unit.workers.test_open_outputs"
+DIMS = ("n",)
+
+
+def both(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return a, a
+
+
+def first_open(a: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"one": torch.zeros_like(a, dtype=torch.bool), "two": torch.ones_like(a, dtype=torch.bool)}
+
+
+def second_open(a: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"one": torch.ones_like(a, dtype=torch.bool), "two": torch.zeros_like(a, dtype=torch.bool)}
+
+
+def nowhere(a: torch.Tensor) -> dict[str, torch.Tensor]:
+    return dict.fromkeys(("one", "two"), torch.zeros_like(a, dtype=torch.bool))
+
+
+def judged(defined: str, *, wrong: str = "") -> Verdict:
+    case = Case(target="fake.two", sizes={"n": 2}, arrays=(
+        ArraySpec(name="a", dtype="fp32", dims=DIMS, content=Content(base=Explicit(values=("1", "2")))),
+        ArraySpec(name="one", dtype="fp32", dims=DIMS), ArraySpec(name="two", dtype="fp32", dims=DIMS)))
+    target = Target(
+        name="fake.two", family="fake", summary="", contract="", cases=lambda limits: st.nothing(),
+        launch=lambda launch: None, subjects={}, rules=lambda case: {"one": NUM, "two": NUM},
+        oracles=lambda case: (Reference(source="torch", function=f"{HERE}:both", arguments=("a",),
+                                        outputs=("one", "two")),),
+        defined=lambda case: (f"{HERE}:{defined}", ("a",)))
+    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    for name in ("one", "two"):
+        buffers[name].pointer[:2] = torch.tensor([1.0, 99.0 if name == wrong else 2.0])
+    return judge_outputs(case, target, buffers).verdict
+
+
+@pytest.mark.parametrize("defined", ["first_open", "second_open"])
+def test_the_open_output_does_not_decide_whichever_comes_first(defined: str) -> None:
+    open_one, judged_one = ("one", "two") if defined == "first_open" else ("two", "one")
+    assert judged(defined) is Verdict.AGREE
+    assert judged(defined, wrong=judged_one) is Verdict.DISAGREE
+    assert judged(defined, wrong=open_one) is Verdict.AGREE
+
+
+def test_nothing_judged_is_not_checked() -> None:
+    assert judged("nowhere") is Verdict.NOT_CHECKED
