@@ -19,8 +19,10 @@ from fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, Kernels, buil
 from fuzz.sweep.space import deck
 from kernels.generated import load
 
-PROFILE = 256
+PROFILE = 128
 """Parts of the input range for which the largest error is kept."""
+LOOKED_AT = 1 << 20
+"""Inputs of a small space that are looked at one by one for the profile."""
 SPANS_AT_ONCE = 1 << 16
 CLASSIFIED_AT_ONCE = 1 << 25
 """Inputs looked at one by one that are in memory at a time, some 40 bytes each."""
@@ -116,8 +118,18 @@ class Judge:
             peaks=peaks, peak_errors=errors, seconds=seconds)
 
     def _profile(self, errors: npt.NDArray[np.float32], first: int) -> npt.NDArray[np.float64]:
-        found = np.full(min(PROFILE, self.spans), np.nan)
-        part = (np.arange(first, first + len(errors)) * len(found)) // self.spans
+        parts = min(PROFILE, self.space.size)
+        if self.spans < parts:
+            # Spans are coarser than the picture: look at the inputs themselves, where there are few.
+            if self.space.size > LOOKED_AT or len(self.space.operands) > 1 or not self.measures_ulps:
+                return np.full(parts, np.nan)
+            _, _, code, error = self._looked_up(torch.arange(self.space.size, device=self.device))
+            counted = (code <= 1) | (code == 9)
+            largest = torch.where(counted, error, torch.full_like(error, -1.0)).reshape(parts, -1).amax(1)
+            wide = largest.cpu().numpy().astype(np.float64)
+            return np.where(wide < 0, np.nan, wide)
+        found = np.full(parts, np.nan)
+        part = (np.arange(first, first + len(errors)) * parts) // self.spans
         np.fmax.at(found, part, np.where(errors < 0, np.nan, errors))
         return found
 

@@ -27,6 +27,8 @@ KEPT_BOXES = 64
 RUNS_LIMIT = 1 << 19
 """Runs per part after which a set is not followed to its end."""
 SAMPLED, NEAR_SAMPLED, WRONG_SAMPLED = 2048, 1024, 512
+WELL_ROUNDED = 0.501
+"""Largest error up to which there is nothing to draw."""
 PEAKS = 64
 """Spans per part whose largest error is looked at again."""
 
@@ -88,7 +90,7 @@ def inspect(judge: Judge, folder: str) -> tuple[Inspected, Probed]:
         max_ulps=_example(judge, peak, 0) if best.worst > 0 and judge.measures_ulps else None,
         tolerance=tolerance_text(judge.kernels), documented=documented(spec),
         error_bins=tuple(counts[10:].tolist()) if judge.measures_ulps else (),
-        profile=_profile(parts) if judge.measures_ulps else (), seconds=sum(part.seconds for part in parts))
+        profile=_profile(parts) if judge.measures_ulps and len(spec.dtypes) == 1 else (), seconds=sum(part.seconds for part in parts))
     sampled = _stratified(judge)
     near = _near(judge, parts)
     wrong = np.concatenate([_spread(runs.of(code), WRONG_SAMPLED // 4) for code in range(1, 8)])
@@ -147,7 +149,9 @@ def _near(judge: Judge, parts: list[Measured]) -> Indices:
 def _profile(parts: list[Measured]) -> tuple[float, ...]:
     columns = np.array([[np.nan if x is None else x for x in part.profile] for part in parts], dtype=float)
     largest = np.fmax.reduce(columns, axis=0)
-    return tuple(round(float(x), 4) if np.isfinite(x) else -1.0 for x in largest)
+    if not np.isfinite(largest).any() or np.nanmax(largest) <= WELL_ROUNDED:
+        return ()
+    return tuple(float(f"{x:.4g}") if np.isfinite(x) else -1.0 for x in largest)
 
 
 def _example(judge: Judge, probed: Probed, at: int) -> Example:

@@ -25,7 +25,7 @@ def draw(record: SweepRecord, folder: Path) -> tuple[Path, ...]:
         raise TridiffError("matplotlib is not installed", fix="pip install 'tridiff[plots]'") from None
     sheets: dict[str, list[SweepResult]] = {}
     for one in record.results:
-        if len(one.spec.dtypes) == 1 and one.profile and max(one.profile) > 0.5:
+        if len(one.spec.dtypes) == 1 and one.profile:
             sheets.setdefault(one.spec.dtypes[0], []).append(one)
     written = []
     folder.mkdir(parents=True, exist_ok=True)
