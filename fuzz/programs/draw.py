@@ -179,7 +179,7 @@ def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: boo
     nodes = chance.of(_SIZES)
     features = swarm(chance, family, assembly=assembly)
     cap = min(limits.elements, 1 << 14)
-    outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 160))
+    outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 100))
     axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
     pool = Pool(chance, features, axes)
     productions = _grow(pool, features, cap=cap, nodes=nodes)

@@ -40,8 +40,9 @@ def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[
     for length in lengths:
         whole = min(_power_above(length), 1024)
         smallest = max(_power_above(-(-length // max(left, 1))), 1)
-        # From the whole axis in one block downwards, sometimes with room to spare.
-        options = [whole, *(size for size in (whole // 2, whole // 4, 1, 4, 16, whole * 2) if smallest <= size <= 1024)]
+        # From the whole axis in one block downwards, sometimes with room to spare (which costs the interpreter time).
+        most = 1024 if programs > 100 else whole
+        options = [whole, *(size for size in (whole // 2, whole // 4, 1, 4, 16, whole * 2) if smallest <= size <= most)]
         block = max(chance.of(options), min(smallest, 1024))
         blocks.append(block)
         left = max(left // max(-(-length // block), 1), 1)
