@@ -20,6 +20,7 @@ from fuzz.subjects import Subject, parse_subject
 from fuzz.target import Target
 from fuzz.targets import find
 from fuzz.workers import failures, sabotage
+from fuzz.workers.diagnostics import Diagnostics
 from fuzz.workers.judging import Judged, evidence_of_inputs, judge_outputs, same_bits
 
 _NO_ROWS = RowCounts()
@@ -122,13 +123,14 @@ class Executor:
         runner = self._runner(backend)
         if self._kind == "cuda":
             runner.on_stage = stage  # type: ignore[attr-defined]
+        said = Diagnostics()
         attempt = _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
         try:
             return (attempt.describe() if inputs_only else attempt.run()), False
         except BaseException as error:
             if isinstance(error, TridiffError):
                 raise
-            failure = failures.classify(error, backend)
+            failure = failures.classify(error, backend, said=said.first())
             return attempt.failed(failure), failure.spent
         finally:
             self._sweep()

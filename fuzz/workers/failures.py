@@ -78,8 +78,9 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def classify(error: BaseException, backend: str) -> Failure:
-    """The verdict for an exception raised while compiling, launching or waiting."""
+def classify(error: BaseException, backend: str, *, said: str = "") -> Failure:
+    """The verdict for an exception raised while compiling, launching or waiting. said: the compiler's own diagnostic,
+    which tells defects apart that raise the same exception."""
     chain = _chain(error)
     names = {type(one).__name__ for one in chain}
     text = "\n".join(f"{type(one).__name__}: {one}" for one in chain)
@@ -109,6 +110,8 @@ def classify(error: BaseException, backend: str) -> Failure:
             return Failure(Verdict.CRASH, own, head, where="interpreter")
     if names & {"CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct", "PTXASError"} or (
             "PassManager::run failed" in text or "ptxas" in text or "failed to translate" in text):
+        if said:
+            return Failure(Verdict.COMPILE_ERROR, normalise(said), f"{head}; {said}", where=_stage(text))
         return Failure(Verdict.COMPILE_ERROR, normalise(str(chain[-1] if len(chain) > 1 else error)), head,
                        where=_stage(text))
     for stage, types in _UPSTREAM:
@@ -121,6 +124,8 @@ def classify(error: BaseException, backend: str) -> Failure:
         if isinstance(inner, NameError | SyntaxError):
             return Failure(Verdict.COMPILE_ERROR, type(inner).__name__, head, where="source")
         return Failure(Verdict.CRASH, f"{type(inner).__name__}: {normalise(str(inner))}", head)
+    if "error encountered during parsing" in text and said:
+        return Failure(Verdict.COMPILE_ERROR, normalise(said), f"{head}; {said}", where="source")
     if backend.startswith("compile"):
         return Failure(Verdict.COMPILE_ERROR, f"{type(error).__name__}: {normalise(str(error))}", head)
     return Failure(Verdict.CRASH, f"{type(error).__name__}: {normalise(str(error))}", head)
