@@ -57,10 +57,8 @@ def _publish(emitter: Emitter, position: int, node: Reduce) -> list[tuple[str, s
     rows = emitter.tiling.outer[0].numel
     names = reductions.accumulators(node, position)
     dtypes = reductions.state_dtypes(emitter, node)
-    # Partial results of `all` are those of "is any false".
-    kind = "any" if node.kind == "all" else node.kind
     flat = tuple(f"{name}_part" for name in names)
-    emitter.line(f"{', '.join(flat)} = {reductions.folded(emitter, kind, dtypes[0], names)}")
+    emitter.line(f"{', '.join(flat)} = {reductions.folded(emitter, node.kind, dtypes[0], names)}")
     written = []
     mask = " & ".join(emitter.tile_masks(axis for axis in emitter.analysis.axes if axis != R))
     for name, dtype in zip(flat, dtypes, strict=True):

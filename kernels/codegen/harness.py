@@ -38,23 +38,23 @@ def script(graph: Graph, kernel: Kernel) -> str:
         entries.append(f'        "{one.name}": {text},')
     moved = sum(buffer.length * max(WIDTHS[buffer.dtype], 8) // 8 * (2 if buffer.role == "inout" else 1)
                 for buffer in graph.buffers)
-    mutated = [one.name for one in kernel.arguments if one.value in kernel.mutated and one.kind in ("buffer", "workspace")
-               and not (one.kind == "buffer" and buffers[str(one.value)].role == "out")]
+    mutated = [one.name for one in kernel.arguments if one.value in kernel.mutated and (
+        one.kind == "workspace" or (one.kind == "buffer" and buffers[str(one.value)].role == "inout"))]
     options = f"num_warps={kernel.num_warps}, num_stages={kernel.num_stages}"
     if kernel.cooperative:
         options += ", launch_cooperative_grid=True"
-    return _TEMPLATE.format(source=kernel.source.rstrip("\n"), entries="\n".join(entries), mutated=mutated, grid=kernel.grid,
-                            name=kernel.name, options=options, moved=moved, key=kernel.key)
+    return _TEMPLATE.format(
+        source=kernel.source.rstrip("\n"), entries="\n".join(entries), mutated=mutated, grid=kernel.grid,
+        name=kernel.name, options=options, moved=moved, key=kernel.key)
 
 
 _TEMPLATE = '''\
-{source}
-
-
 import pathlib
 import time
 
 import torch
+{source}
+
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BYTES = {moved}

@@ -35,9 +35,9 @@ class Kernel:
     source: text for `kernels.generated.load`. name: of the kernel function in it, and a name for the module. grid:
     numbers of programs along x, y, z; 0 in it launches nothing. cooperative: all programs must be resident (launch
     option launch_cooperative_grid). descriptors: it creates tensor descriptors on the device: the launcher must have
-    called triton.set_allocator. aligned: buffers whose pointers must be 16-byte aligned for it. mutated: buffers and workspaces
-    that it writes. num_warps, num_stages: a hint, not a demand. finite_check: name of a function in the source to call with
-    all tensor arguments before the launch, or "". key: digest of everything that decides what is launched.
+    called triton.set_allocator. aligned: buffers whose pointers must be 16-byte aligned for it. mutated: buffers and
+    workspaces that it writes. num_warps, num_stages: a hint, not a demand. finite_check: name of a function in the
+    source to call with all tensor arguments before the launch, or "". key: digest of all that decides what is launched.
     """
 
     source: str

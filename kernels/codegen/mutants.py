@@ -137,7 +137,7 @@ FAULTS: dict[str, Mutant] = {
     "mean_over_block": Mutant("reductions", "the mean is taken over the padded block",
                               _sub(rf"(_weight = tl\.full\({_SHAPE}, )\w+,", r"\1RBLOCK,")),
     "all_is_any": Mutant("reductions", "`all` gives the negated truth of its first step",
-                         _sub(r"(\bany\(.*) == 0\b", r"\1 != 0")),
+                         _sub(r"(\bany\(.*) == 0$", r"\1 != 0")),
     # -- scans
     "carry_on_right": Mutant("scans", "what lies to the left is combined on the right", _sides_swapped),
     "carry_in_first_tile": Mutant("scans", "the first tile combines with a carry that nobody wrote",

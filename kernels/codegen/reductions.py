@@ -68,7 +68,8 @@ def _positions(emitter: Emitter) -> str:
 
 
 def folded(emitter: Emitter, kind: str, dtype: str, states: tuple[str, ...]) -> str:
-    """The fold along r of a tile of states; the r dimension is gone. Welford and arg kinds fold to tuples."""
+    """The fold along r of a tile of states; the r dimension is gone. Welford and arg kinds fold to tuples, any and all
+    to the number 1 where some state was true."""
     place = emitter.r_place
     state = states[0]
 
@@ -81,7 +82,7 @@ def folded(emitter: Emitter, kind: str, dtype: str, states: tuple[str, ...]) -> 
         return f"{text}.to({TRITON_NAMES[dtype]})" if not is_float(dtype) else text
     if kind in ("any", "all"):
         emitter.used.add("any")
-        return f"any({state}.to(tl.int8), {place}) {'!=' if kind == 'any' else '=='} 0"
+        return f"any({state}.to(tl.int8), {place})"
     if kind == "prod":
         return call("prod")
     if kind in ("argmax", "argmin"):
@@ -148,8 +149,8 @@ def finish(emitter: Emitter, position: int, node: Reduce, dtype: str, states: tu
     shape = emitter.full_shape - {R}
     text = folded(emitter, node.kind, dtype, states)
     if len(names) == 1:
-        bracketed = text if text.endswith(")") else f"({text})"
-        names = (emitter.assign(names[0], emitter.keep_r(bracketed)),)
+        truth = {"any": " != 0", "all": " == 0"}.get(node.kind, "")  # states of `all` are "is false"
+        names = (emitter.assign(names[0], emitter.keep_r(text) + truth),)
     else:
         flat = tuple(f"{name}_flat" for name in names)
         emitter.line(f"{', '.join(flat)} = {text}")

@@ -1,0 +1,144 @@
+"""Interpreter checks of printed index expressions against exact arithmetic; run by test_printer.py."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+from fuzz.interpreter import repaired
+from kernels.codegen.graph import Apply, Buffer, Expr, Graph, Index, Node, Num, Real, Schedule, Store, Sym
+from kernels.codegen.launch import check
+from kernels.codegen.ranges import Facts
+from tests.kernels.codegen.expression_trees import Trees, evaluate
+from tests.kernels.codegen.graph_runs import run
+
+OUTER = (5, 4, 3)
+KNOWN = {"x0": (0, 4), "x1": (0, 3), "x2": (0, 2), "n0": (5, 5), "n1": (4, 4), "n2": (3, 3)}
+DENSE = Apply("add", (Apply("mul", (Sym("x0"), Num(12))), Apply("mul", (Sym("x1"), Num(3))), Sym("x2")))
+KINDS = {"int": "i64", "real": "fp64", "bool": "i1"}
+SCHEDULES = (Schedule(x_blocks=(64,)), Schedule(x_blocks=(64,), static=True),
+             Schedule(x_blocks=(16, 4), index_dtype="i64"),
+             Schedule(x_blocks=(4, 4, 8), static=True, unspecialised=True))
+
+
+def graph_of(trees: list[Expr], facts: Facts) -> Graph:
+    """One kernel that stores the value of each tree at every point."""
+    nodes: list[Node] = []
+    buffers = []
+    for number, tree in enumerate(trees):
+        dtype = KINDS[facts.of(tree).kind]
+        buffers.append(Buffer(name=f"out{number}", dtype=dtype, length=60, role="out"))
+        nodes.append(Index(expr=tree, dtype=dtype))
+        nodes.append(Store(buffer=f"out{number}", index=DENSE, value=len(nodes) - 1))
+    return Graph(outer=OUTER, buffers=tuple(buffers), nodes=tuple(nodes))
+
+
+def points() -> list[dict[str, int]]:
+    sizes = {"n0": 5, "n1": 4, "n2": 3}
+    return [{"x0": x0, "x1": x1, "x2": x2, **sizes} for x0, x1, x2 in itertools.product(range(5), range(4), range(3))]
+
+
+def same(got: Any, want: Any, ulps: int = 0) -> bool:
+    if want is None:
+        return True
+    if isinstance(want, float):
+        if math.isnan(want) or math.isnan(got):
+            return math.isnan(want) == math.isnan(got)
+        return got == want or bool(abs(got - want) <= ulps * math.ulp(want))
+    return int(got) == int(want)
+
+
+def compare(trees: list[Expr], schedule: Schedule, *, ulps: int = 0) -> None:
+    facts = Facts(KNOWN)
+    graph = graph_of(trees, facts)
+    with repaired():
+        outputs = run(graph, schedule, {})
+    for number, tree in enumerate(trees):
+        for place, values in enumerate(points()):
+            got, want = outputs[f"out{number}"][place], evaluate(tree, values)
+            assert same(got, want, ulps), f"{tree} at {values}: {got!r}, exactly {want!r}"
+
+
+def check_random_trees() -> None:
+    """Depth up to 6, all kinds, sizes as literals and as arguments, int32 and int64."""
+    facts = Facts(KNOWN)
+    for seed in range(4):
+        source = Trees(seed, facts, tuple(KNOWN))
+        trees = [source.tree(kind, depth) for kind in ("int", "int", "real", "bool") for depth in range(1, 7)]
+        compare(trees[:20], SCHEDULES[seed % len(SCHEDULES)])
+
+
+def check_every_elementary_function() -> None:
+    x = Apply("to_float", (Apply("add", (DENSE, Num(1))),))
+    small = Apply("float_true_div", (Apply("to_float", (DENSE,)), Real("60.0")))
+    trees: list[Expr] = [Apply(name, (x,)) for name in ("cos", "sin", "tan", "atan", "log2", "sqrt", "tanh")]
+    trees += [Apply(name, (small,)) for name in ("acos", "asin", "cosh", "sinh", "tanh")]
+    trees += [Apply("float_pow", (x, small))]
+    facts = Facts(KNOWN)
+    with repaired():
+        outputs = run(graph_of(trees, facts), SCHEDULES[0], {})
+    functions = {**vars(math), "float_pow": math.pow}
+    for number, tree in enumerate(trees):
+        for place, values in enumerate(points()):
+            args = [evaluate(one, values) for one in tree.args]
+            want = functions[tree.function](*args)
+            assert same(float(outputs[f"out{number}"][place]), want, 2), (tree, args)
+
+
+def check_quotients_beyond_the_precision_of_doubles() -> None:
+    """Correctly rounded, where converting the operands first would not be (codegen.md §1, IntTrueDiv)."""
+    numerators = (2**53 + 1, 2**62 - 1, -(2**53) - 3, 2**61 + 12345, 1, 3)
+    divisors = (1, 3, -7, 2**53 + 1, 2**62 - 3, 10**18)
+    trees: list[Expr] = [Apply("int_true_div", (Apply("add", (DENSE, Num(a))), Num(b)))
+                         for a in numerators for b in divisors]
+    for start in range(0, len(trees), 18):
+        compare(trees[start:start + 18], SCHEDULES[0])
+
+
+def check_decimal_rounding_is_that_of_python() -> None:
+    """2.675 rounds to 2.67: the double is a little less than the tie; 0.5, 1.5 and 2.5 are real ties."""
+    scaled = [("0.001", 3), ("0.005", 2), ("0.5", 0), ("1e15", 2), ("2.675", 2), ("0.125", 2), ("1e300", 5),
+              ("1e-9", 8)]
+    trees: list[Expr] = [Apply("round_decimal", (Apply("mul", (Apply("to_float", (Apply("add", (DENSE, Num(-30))),)),
+                                                               Real(text))), Num(digits))) for text, digits in scaled]
+    compare(trees, SCHEDULES[0])
+
+
+def check_minimum_and_maximum_of_infinities() -> None:
+    """The arithmetic form a*(a<=b) + b*(b<a) would give NaN (codegen.md §1)."""
+    inf, x = Real("inf"), Apply("to_float", (DENSE,))
+    compare([Apply("min", (inf, x)), Apply("max", (Apply("neg", (inf,)), x)), Apply("max", (inf, x))], SCHEDULES[1])
+
+
+def check_products_beyond_32_bits() -> None:
+    trees: list[Expr] = [Apply("mul", (Sym("n0"), Num(2**40))), Apply("mul", (Sym("x0"), Num(2**30), Num(8))),
+                         Apply("floordiv", (Apply("mul", (Sym("x0"), Num(2**31))), Num(-(2**31)))),
+                         Apply("where", (Apply("lt", (Sym("x1"), Num(2))), Num(2**33), Num(-1)))]
+    for schedule in SCHEDULES:
+        compare(trees, schedule)
+
+
+def check_32_bit_kernels_stay_in_32_bits() -> None:
+    """Nothing is widened without need: that would hide overflow elsewhere."""
+    from kernels.codegen.launch import plan
+
+    graph = Graph(outer=OUTER, buffers=(Buffer(name="out0", dtype="i32", length=60, role="out"),),
+                  nodes=(Index(expr=DENSE, dtype="i32"), Store(buffer="out0", index=DENSE, value=0)))
+    check(graph)
+    assert "int64" not in plan(graph, SCHEDULES[0]).source
+    assert "tl.int64" in plan(graph, Schedule(x_blocks=(64,), index_dtype="i64")).source
+
+
+def check_integer_values_of_narrow_types_as_indices() -> None:
+    """The value of an i8 node is widened before it is multiplied."""
+    from kernels.codegen.graph import Cast
+
+    v = Index(expr=Sym("x0"), dtype="i32")
+    graph = Graph(outer=(5,), buffers=(Buffer(name="out0", dtype="i64", length=5, role="out"),), nodes=(
+        v, Cast(arg=0, dtype="i8"), Index(expr=Apply("mul", (Sym("v1"), Num(1000))), dtype="i64"),
+        Store(buffer="out0", index=Sym("x0"), value=2)))
+    with repaired():
+        assert run(graph, Schedule(), {})["out0"].tolist() == [0, 1000, 2000, 3000, 4000]
+
+
