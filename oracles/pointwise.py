@@ -246,7 +246,7 @@ zero.
 
 
 HALVES = ("bf16", "fp16")
-CONVERT, CAST = "to_", "bitcast_"
+CONVERT, CAST, PACKED = "to_", "bitcast_", ("pack_value_flag", "unpack_")
 
 # Another lowering of an operation means the same: only accuracy and deviations differ.
 _LOWERINGS = {
@@ -286,7 +286,7 @@ def rule_of(op: str, dtypes: tuple[str, ...], result: str) -> Rule:
 
     What is not a float is compared by its bits. lgamma and the Bessel functions have regions: `rule_for` with x.
     """
-    if not dtype(result).is_float or op.startswith(CAST) or op == "where":
+    if not dtype(result).is_float or op.startswith((CAST, *PACKED)) or op == "where":
         return BIT
     if op.startswith(CONVERT):
         # Overflow to fp8e5 may saturate or not (oracles.md §5).

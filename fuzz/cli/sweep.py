@@ -50,7 +50,6 @@ def sweep(
     fusion: Annotated[bool, typer.Option(help="Let multiplications and additions fuse.")] = True,
     flush: Annotated[bool, typer.Option(help="libdevice flushes fp32 subnormals (Triton's default).")] = True,
     num_warps: Annotated[int, typer.Option(help="Warps per program.")] = 4,
-    contiguous: Annotated[bool, typer.Option(help="Let the compiler see that inputs are consecutive.")] = False,
     plant: Annotated[int, typer.Option(help="Test the tester: flip a result bit at this index.")] = -1,
     record: Annotated[Path | None, typer.Option(help="Folder for sweep.json and report.md.")] = None,
     plots: Annotated[bool, typer.Option(help="Pictures of the error beside the record (needs matplotlib).")] = False,
@@ -73,8 +72,7 @@ def sweep(
         raise typer.Exit(0)
     run = _resumed(state) if resume else _started(
         Choice(ops=tuple(op or ()), dtypes=tuple(dtype or ()), arity=arity, stratified=stratified, bits=bits,
-               planted=plant, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush,
-                                                   contiguous=contiguous)),
+               planted=plant, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
         backend, gpus, workers, state)
     known = read(baseline) if baseline else None
     with _Live() as live:

@@ -8,11 +8,13 @@ from fnmatch import fnmatchcase
 from fuzz.errors import TridiffError
 from fuzz.sweep.records import SweepOptions, SweepSpec
 from fuzz.sweep.space import space_of
-from kernels.pointwise.table import ALL, OPS, result_dtype
+from kernels.pointwise.table import ALL, HELPERS, OPS, result_dtype
 
-HELPERS = {
+SWEPT = {**OPS, **HELPERS}
+"""What can be swept."""
+HELPER_NAMES = {
     "div_floor_integer": "floor_divide", "remainder_integer": "remainder", "minimum": "minimum", "maximum": "maximum",
-    "frexp": "frexp_*", "bit_casts": "bitcast_*", "fp8": "to_fp8*",
+    "frexp": "frexp_*", "bit_casts": "bitcast_*", "fp8": "to_fp8*", "pack": "*pack_*",
 }
 """Names of helpers (helpers.md) that the table's operations call, so that they can be asked for by their own name."""
 
@@ -40,7 +42,7 @@ def choose(choice: Choice) -> tuple[SweepSpec, ...]:
     names = _names(choice.ops)
     found = []
     for name in names:
-        op = OPS[name]
+        op = SWEPT[name]
         if choice.arity not in (0, op.arity):
             continue
         for signature in op.signatures:
@@ -58,10 +60,10 @@ def choose(choice: Choice) -> tuple[SweepSpec, ...]:
 
 def _names(patterns: tuple[str, ...]) -> tuple[str, ...]:
     if not patterns:
-        return tuple(OPS)
+        return tuple(SWEPT)
     found: dict[str, None] = {}
     for pattern in patterns:
-        matching = [name for name in OPS if fnmatchcase(name, HELPERS.get(pattern, pattern))]
+        matching = [name for name in SWEPT if fnmatchcase(name, HELPER_NAMES.get(pattern, pattern))]
         if not matching:
             raise TridiffError(f"no operation matches {pattern!r}", fix="see kernels/pointwise/table.py, or use a glob")
         found |= dict.fromkeys(matching)

@@ -15,7 +15,7 @@ import torch
 
 from fuzz.sweep.boxes import Runs, joined
 from fuzz.sweep.records import SweepSpec
-from fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, Kernels, build
+from fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, Kernels, Shape, build
 from fuzz.sweep.space import deck
 from kernels.generated import load
 
@@ -62,10 +62,11 @@ class Probed:
 class Judge:
     """The loaded kernels of one spec on one device ("cuda", "cuda:1", or "cpu" for the interpreter)."""
 
-    def __init__(self, spec: SweepSpec, *, device: str) -> None:
+    def __init__(self, spec: SweepSpec, *, device: str, shape: Shape | None = None) -> None:
         self.spec = spec
         self.device = torch.device(device)
-        self.kernels: Kernels = build(spec, shape=IN_INTERPRETER if self.device.type == "cpu" else ON_DEVICE)
+        usual = IN_INTERPRETER if self.device.type == "cpu" else ON_DEVICE
+        self.kernels: Kernels = build(spec, shape=shape or usual)
         self.space = self.kernels.space
         self.span = self.kernels.shape.span
         self.spans = self.space.size // self.span

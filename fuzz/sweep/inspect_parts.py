@@ -90,7 +90,8 @@ def inspect(judge: Judge, folder: str) -> tuple[Inspected, Probed]:
         max_ulps=_example(judge, peak, 0) if best.worst > 0 and judge.measures_ulps else None,
         tolerance=tolerance_text(judge.kernels), documented=documented(spec),
         error_bins=tuple(counts[10:].tolist()) if judge.measures_ulps else (),
-        profile=_profile(parts) if judge.measures_ulps and len(spec.dtypes) == 1 else (), seconds=sum(part.seconds for part in parts))
+        profile=_profile(parts) if judge.measures_ulps and len(spec.dtypes) == 1 else (),
+        seconds=sum(part.seconds for part in parts))
     sampled = _stratified(judge)
     near = _near(judge, parts)
     wrong = np.concatenate([_spread(runs.of(code), WRONG_SAMPLED // 4) for code in range(1, 8)])

@@ -30,16 +30,11 @@ Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]{1,64}$")]
 
 
 class SweepOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the subject is compiled, and in which form it meets its inputs.
-
-    flush: `enable_reflect_ftz`, Triton's default. contiguous: let the compiler see that the inputs are consecutive
-    numbers; otherwise it cannot know.
-    """
+    """How the subject is compiled. flush: `enable_reflect_ftz`, on by default in Triton."""
 
     num_warps: Annotated[int, msgspec.Meta(ge=1, le=32)] = 4
     fp_fusion: bool = True
     flush: bool = True
-    contiguous: bool = False
 
 
 class SweepSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,7 +13,7 @@ from typing import Literal
 
 from fuzz.errors import TridiffError
 from oracles.dtypes import DType, dtype
-from oracles.pointwise import CAST, CONVERT, meaning
+from oracles.pointwise import CAST, CONVERT, PACKED, meaning
 
 Kind = Literal["number", "bits"]
 
@@ -99,6 +99,10 @@ def reference(op: str, dtypes: tuple[str, ...], result: str) -> Reference:
         return Reference("p", "bits")
     if same.startswith(CONVERT):
         return _conversion(first, target)
+    if same.startswith(PACKED):
+        half = first.bits // 2
+        texts = {"pack_value_flag": f"p * {1 << first.bits} + q", "unpack_flag": f"p & {(1 << half) - 1}"}
+        return Reference(texts.get(same, f"p >> {half}"), "bits")
     if same == "where":
         return Reference("tl.where(a != 0, q, r)", "bits")
     found = _float(op, same, first, target) if first.is_float else _integer(op, same, first)

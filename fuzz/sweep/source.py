@@ -1,6 +1,7 @@
 """From a spec to the text of its kernels: `judge` and `probe`. Imports neither torch nor Triton.
 
-`judge` enumerates its inputs itself and reduces spans of consecutive ones to a few numbers each. `probe` writes
+`judge` enumerates its inputs itself and reduces spans of consecutive ones to a few numbers each. The compiler cannot
+see that they are consecutive numbers: it would draw conclusions that no other kernel's inputs allow. `probe` writes
 subject, reference, class and error of listed inputs. Both call one function, so that they cannot disagree about an
 input.
 """
@@ -91,7 +92,7 @@ def judge(counts_ptr, worst_ptr, where_ptr, first_span, opaque_zero{deck_paramet
     where = tl.zeros([{lanes}], tl.int32)
     for step in range({steps}):
         offset = step * {lanes} + lane
-        index = (base + offset){opaque}
+        index = (base + offset) ^ opaque_zero
         pattern, reference, code, error = evaluate(index{deck_arguments})
         special = code >= 8
         classes = tl.where(special, classes, judging.tally(classes, code & 7))
@@ -147,7 +148,6 @@ def build(spec: SweepSpec, *, shape: Shape = ON_DEVICE) -> Kernels:
         "deck_arguments": "".join(f", deck{index}_ptr" for index in decks),
         "unpack": "\n".join(_unpack(space, index, name) for index, name in enumerate(names)),
         "planted": f" ^ (index == {spec.planted}).to(tl.int64)" if spec.planted >= 0 else "",
-        "opaque": "" if spec.options.contiguous else " ^ opaque_zero",
         "store_counts": "\n".join(_store_count(slot) for slot in range(COUNTERS)),
     }
     if found is None:

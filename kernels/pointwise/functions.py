@@ -4,6 +4,7 @@ from kernels.helpers.bits import frexp
 from kernels.helpers.clamp import clamp
 from kernels.helpers.extrema import maximum, minimum
 from kernels.helpers.integer import div_floor_integer, remainder_integer
+from kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
 from kernels.pointwise.floats import (
     absolute,
     ceil,
@@ -35,7 +36,7 @@ from kernels.pointwise.integers import (
 __all__ = [
     "absolute", "absolute_integer", "ceil", "clamp", "complement", "copysign", "div_floor_integer",
     "div_trunc_integer", "floor", "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf",
-    "left_shift", "maximum", "minimum",
-    "negate", "nextafter", "relu", "rem_trunc_integer", "remainder", "remainder_integer", "right_shift", "sign",
-    "signbit", "trunc_divide",
+    "left_shift", "maximum", "minimum", "negate", "nextafter", "pack_value_flag", "relu", "rem_trunc_integer",
+    "remainder", "remainder_integer", "right_shift", "sign",
+    "signbit", "trunc_divide", "unpack_flag", "unpack_value",
 ]

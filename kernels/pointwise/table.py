@@ -31,8 +31,8 @@ from kernels.pointwise.record import (
     same,
 )
 
-__all__ = ["ALL", "BOOL", "FLOATS", "FP8", "FULL", "HALVES", "IMPORTS", "INTEGERS", "OPS", "SIGNED", "TRITON_NAMES",
-           "UNSIGNED", "Form", "Op", "Signature", "compute_dtypes", "emit", "result_dtype"]
+__all__ = ["ALL", "BOOL", "FLOATS", "FP8", "FULL", "HALVES", "HELPERS", "IMPORTS", "INTEGERS", "OPS", "SIGNED",
+           "TRITON_NAMES", "UNSIGNED", "Form", "Op", "Signature", "compute_dtypes", "emit", "result_dtype"]
 
 IMPORTS = """\
 import triton
@@ -263,14 +263,35 @@ OPS: Mapping[str, Op] = MappingProxyType({op.name: op for op in _OPS})
 """Every operation by name."""
 
 
+def _packing() -> list[Op]:
+    """The look-back's packed words (helpers.md §11), narrow enough to be swept."""
+    group, values = "packed words", {8: ("i8", "u8"), 16: ("i16", "u16", "bf16", "fp16")}
+    pack, flag = [], []
+    unpack: dict[str, Form] = {}
+    for width, names in values.items():
+        value, word = f"tl.uint{width}", f"tl.uint{2 * width}"
+        pack.append(Form(tuple((name, f"u{width}") for name in names),
+                         f"pointwise.pack_value_flag({{0}}, {{1}}, {value}, {word})", f"u{2 * width}"))
+        flag.append(Form(((f"u{2 * width}",),), f"pointwise.unpack_flag({{0}}, {value})", f"u{width}"))
+        unpack |= {name: Form(((f"u{2 * width}",),),
+                              f"pointwise.unpack_value({{0}}, {TRITON_NAMES[name]}, {value})", name) for name in names}
+    return [_op("pack_value_flag", group, *pack, halves="own"), _op("unpack_flag", group, *flag),
+            *(_op(f"unpack_value_{name}", group, form) for name, form in unpack.items())]
+
+
+HELPERS: Mapping[str, Op] = MappingProxyType({op.name: op for op in _packing()})
+"""Helpers in the form of operations, for sweeps; no generator emits them."""
+
+
 def _form(op: str, dtypes: Sequence[str]) -> tuple[Op, Form]:
     """The form for operands of the types that are computed with; KeyError with the fix in its text."""
-    if op not in OPS:
+    found = OPS.get(op) or HELPERS.get(op)
+    if found is None:
         raise KeyError(f"no pointwise operation {op!r}; kernels.pointwise.table.OPS lists them")
     signature = tuple(dtypes)
-    for form in OPS[op].forms:
+    for form in found.forms:
         if signature in form.signatures:
-            return OPS[op], form
+            return found, form
     raise KeyError(f"{op} does not take {signature}; OPS[{op!r}].signatures lists what it takes")
 
 

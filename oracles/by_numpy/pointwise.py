@@ -18,7 +18,7 @@ import numpy.typing as npt
 from oracles.by_numpy import conversions, functions, integer
 from oracles.dtypes import dtype, name_of_array, numpy_dtype
 from oracles.errors import OracleError
-from oracles.pointwise import CAST, CONVERT, HALVES, meaning, row_of
+from oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -321,6 +321,8 @@ def evaluate(op: str, *inputs: Array) -> Array:
             return conversions.convert(arrays[0], to=target)
         if op.startswith(CAST):
             return arrays[0].view(numpy_dtype(op.removeprefix(CAST)))
+        if op.startswith(PACKED):
+            return _packed(op, arrays)
         if op == "where":
             return np.where(arrays[0], arrays[1], arrays[2])
         if op == "ldexp":
@@ -338,6 +340,18 @@ def evaluate(op: str, *inputs: Array) -> Array:
         if op not in table:
             raise OracleError(f"numpy has no {op!r} for {names[0]}; add it to oracles.by_numpy.pointwise")
         return np.asarray(table[op](*arrays))
+
+
+def _packed(op: str, inputs: tuple[Array, ...]) -> Array:
+    """Words that hold a value's bits above a flag of the same width, and their halves."""
+    width = inputs[0].dtype.itemsize * 8 // (1 if op == "pack_value_flag" else 2)
+    narrow, word = np.dtype(f"uint{width}"), np.dtype(f"uint{2 * width}")
+    if op == "pack_value_flag":
+        return (inputs[0].view(narrow).astype(word) << word.type(width)) | inputs[1].astype(word)
+    if op == "unpack_flag":
+        return inputs[0].astype(narrow)
+    bits = np.right_shift(inputs[0], word.type(width)).astype(narrow)
+    return bits.view(numpy_dtype(op.removeprefix("unpack_value_")))
 
 
 def defined(op: str, *inputs: Array) -> Mask:

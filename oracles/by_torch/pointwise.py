@@ -23,12 +23,13 @@ from oracles.bits import (
     sign_bit,
     to_bits,
     to_float64,
+    unsigned_bits,
 )
 from oracles.by_torch import conversions, floats, functions, integer
 from oracles.by_torch.elementwise import round_to_bf16
 from oracles.dtypes import DType, dtype, name_of_tensor, torch_dtype
 from oracles.errors import OracleError
-from oracles.pointwise import CAST, CONVERT, HALVES, meaning, row_of
+from oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
 
 _Function = Callable[..., Tensor]
 
@@ -360,6 +361,8 @@ def evaluate(op: str, *inputs: Tensor) -> Tensor:
         return _converted(inputs[0], op.removeprefix(CONVERT))
     if op.startswith(CAST):
         return from_bits(to_bits(inputs[0]), op.removeprefix(CAST))
+    if op.startswith(PACKED):
+        return _packed(op, inputs)
     if op == "where":
         name = name_of_tensor(inputs[1])
         return from_bits(torch.where(inputs[0], to_bits(inputs[1]), to_bits(inputs[2])), name)
@@ -373,6 +376,18 @@ def evaluate(op: str, *inputs: Tensor) -> Tensor:
     if op == "signbit":
         return sign_bit(inputs[0])
     return _boolean(op, inputs) if kind.kind == "bool" else _integer(op, inputs, kind)
+
+
+def _packed(op: str, inputs: tuple[Tensor, ...]) -> Tensor:
+    width = dtype(name_of_tensor(inputs[0])).bits
+    if op == "pack_value_flag":
+        word = unsigned_bits(inputs[0]) * (1 << width) + unsigned_bits(inputs[1])
+        return integer.narrow(word, dtype(f"u{2 * width}"))
+    half = width // 2
+    if op == "unpack_flag":
+        return integer.narrow(integer.widen(inputs[0]), dtype(f"u{half}"))
+    bits = integer.narrow(integer.widen(inputs[0]) >> half, dtype(f"u{half}"))
+    return from_bits(to_bits(bits), op.removeprefix("unpack_value_"))
 
 
 def _converted(x: Tensor, target: str) -> Tensor:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from kernels.pointwise.table import OPS, Signature, result_dtype
+from kernels.pointwise.table import HELPERS, OPS, Signature, result_dtype
 from oracles.arrays import Array, array_of_bits, to_numpy, to_torch
 from oracles.by_exact import functions as by_exact
 from oracles.by_numpy import pointwise as by_numpy
@@ -23,7 +23,7 @@ TO_MPMATH = {"numpy": {("erf", "fp64"), ("erfc", "fp64"), ("lgamma", "fp64"), ("
                        *((f"{kind}{n}", "fp64") for kind in "ijy" for n in "01")},
              "torch": {*((f"{kind}{n}", name) for kind in "jy" for n in "01"
                          for name in ("bf16", "fp16", "fp32", "fp64")), ("fma", "fp64")}}
-CASES = [(name, signature) for name, op in OPS.items() for signature in op.signatures]
+ALL_OPS = {**OPS, **HELPERS}
 
 
 ONE_STEP = ULP(1, origin="two float64 references rounded to the result's type")
@@ -64,10 +64,10 @@ def operands(signature: Signature) -> list[Array]:
     return found
 
 
-@pytest.mark.parametrize("op", sorted(OPS))
+@pytest.mark.parametrize("op", sorted(ALL_OPS))
 def test_every_operation_has_a_rule_and_two_sources_that_agree(op: str) -> None:
     missing = []
-    for signature in OPS[op].signatures:
+    for signature in ALL_OPS[op].signatures:
         result = result_dtype(op, signature)
         rule = rule_of(op, signature, result)
         arrays = operands(signature)

@@ -9,6 +9,11 @@ import torch
 import triton
 import triton.language as tl
 
+from fuzz.interpreter import install
+from fuzz.sweep.boxes import boxes
+from fuzz.sweep.execute import Judge
+from fuzz.sweep.records import SweepSpec
+from fuzz.sweep.source import IN_INTERPRETER, Shape
 from kernels.pointwise import judging
 from oracles import exact
 from oracles.arrays import array_of_bits, to_torch
@@ -177,3 +182,19 @@ def check_rounding_to_fp32() -> None:
     found = out.numpy()
     same = ((found == wanted) & (np.signbit(found) == np.signbit(wanted))) | (np.isnan(found) & np.isnan(wanted))
     assert same.all(), (references[~same][:5], found[~same][:5])
+
+
+def check_many_small_programs_find_what_one_large_one_finds() -> None:
+    """The device's shape in small: several steps per program, several programs, runs across both."""
+    install()
+    for spec in (SweepSpec(op="sigmoid", dtypes=("bf16",), bits=16),
+                 SweepSpec(op="floor_divide", dtypes=("i8", "i8"), bits=16, planted=0x2FFF)):
+        found = []
+        for shape in (IN_INTERPRETER, Shape(1024, 16, 512)):
+            judge = Judge(spec, device="cpu", shape=shape)
+            tally = judge.judge(0, judge.spans)
+            runs, complete = judge.classify(tally.flagged, limit=1000)
+            assert complete
+            listed = {code: boxes(runs.of(code), judge.space)[1] for code in range(1, 8)}
+            found.append((tally.counts.tolist(), tally.worst, tally.index, listed, runs.inputs))
+        assert found[0] == found[1] and found[0][4] > 0

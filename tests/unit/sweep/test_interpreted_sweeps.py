@@ -38,6 +38,8 @@ SPECS = tuple(SweepSpec(op=op, dtypes=dtypes, planted=planted, bits=16) for op, 
     ("signbit", ("fp64",), -1),
     ("minimum", ("bf16", "bf16"), -1),
     ("where", ("i1", "fp8e5", "fp8e5"), -1),
+    ("pack_value_flag", ("i8", "u8"), -1),
+    ("unpack_value_i8", ("u16",), -1),
 ))
 
 
