@@ -1,0 +1,130 @@
+"""Interpreter checks of generated kernels: every program of the catalogue under each of its schedules; run by
+test_values.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from fuzz.interpreter import DeviceAssertFailed, repaired
+from kernels.codegen.combo import combine
+from kernels.codegen.graph import Buffer, Graph, Load, Schedule, Store, Sym
+from kernels.codegen.launch import plan
+from tests.kernels.codegen.catalogue import PROGRAMS, Program, gather, halves, in_place, pointwise, scans, split_scan
+from tests.kernels.codegen.graph_runs import arguments_of, launch, run, tensors_of
+
+
+def assert_same(program: Program, outputs: Any, expected: Any, about: object) -> None:
+    for name, want in expected.items():
+        got = outputs[name]
+        if program.tolerance:
+            np.testing.assert_allclose(got, want, rtol=program.tolerance, err_msg=f"{about} {name}")
+        elif got.dtype.kind == "f":
+            # Bit for bit but for the payload of NaN.
+            want = np.asarray(want, got.dtype)
+            equal = (got.view(f"u{got.itemsize}") == want.view(f"u{got.itemsize}")) | (np.isnan(got) & np.isnan(want))
+            assert equal.all(), (about, name, got[~equal], want[~equal])
+        else:
+            np.testing.assert_array_equal(got, np.asarray(want, got.dtype), err_msg=f"{about} {name}")
+
+
+def verify(program: Program, schedule: Schedule, **options: Any) -> None:
+    with repaired():
+        outputs = run(program.graph, schedule, program.inputs, **options)
+    assert_same(program, outputs, program.expected(program.inputs), schedule)
+
+
+def check_every_program_under_every_schedule() -> None:
+    for make in PROGRAMS.values():
+        program = make()
+        for schedule in program.graph.schedules:
+            verify(program, schedule, aligned=[buffer.name for buffer in program.graph.buffers])
+
+
+def check_halves_round_at_every_node_without_upcast() -> None:
+    program = halves()
+    with repaired():
+        outputs = run(program.graph, Schedule(x_blocks=(4,), upcast=False), program.inputs)
+    assert outputs["o"].tolist() == [float("inf"), 2.0, 3.0, float("inf")]
+
+
+def check_indices_out_of_range_fail_the_launch_and_masked_ones_do_not() -> None:
+    program = gather()
+    for bad in (37, -38):
+        keys = program.inputs["k"].copy()
+        keys[5] = bad
+        try:
+            with repaired():
+                run(program.graph, Schedule(x_blocks=(64,)), {**program.inputs, "k": keys})
+        except Exception as error:
+            assert "index out of bounds: 0 <= wrapped1 < 37" in repr(error) + repr(error.__cause__), error
+            assert isinstance(error, DeviceAssertFailed) or "DeviceAssertFailed" in repr(error), error
+        else:
+            raise AssertionError(f"index {bad} of 37 passed")
+    verify(program, Schedule(x_blocks=(256,)))  # the lanes behind the end hold no index at all
+
+
+def check_lifting_loads_does_not_change_values() -> None:
+    program = in_place()
+    for schedule in program.graph.schedules:
+        verify(program, replace(schedule, lift_loads=not schedule.lift_loads))
+
+
+def check_empty_axes() -> None:
+    """No point, nothing written; no r, neutral results."""
+    empty = Graph(outer=(0,), buffers=(Buffer(name="a", dtype="fp32", length=1),
+                                       Buffer(name="o", dtype="fp32", length=3, role="out")),
+                  nodes=(Load(buffer="a", index=Sym("x0")), Store(buffer="o", index=Sym("x0"), value=0)))
+    with repaired():
+        assert run(empty, Schedule(), {"a": np.zeros(1, np.float32)})["o"].tolist() == [77.0] * 3
+        from kernels.codegen.graph import Part, Reduce
+
+        kinds: tuple[Any, ...] = ("sum", "prod", "any", "all", "welford")
+        nodes: list[Any] = [Load(buffer="a", index=Sym("x0"))]
+        buffers = [Buffer(name="a", dtype="fp32", length=2)]
+        for kind in kinds:
+            nodes.append(Reduce(kind=kind, args=(0,)))
+            if kind == "welford":
+                nodes.append(Part(of=len(nodes) - 1, item=0))
+            nodes.append(Store(buffer=f"{kind}0", index=Sym("x0"), value=len(nodes) - 1))
+            buffers.append(Buffer(name=f"{kind}0", dtype="fp32", length=2, role="out"))
+        graph = Graph(outer=(2,), r=0, buffers=tuple(buffers), nodes=tuple(nodes))
+        for schedule in (Schedule(x_blocks=(2,)), Schedule(x_blocks=(1,), reduction="looped", r_block=4, static=True),
+                         Schedule(reduction="cooperative", x_blocks=(2,), r_block=4)):
+            outputs = run(graph, schedule, {"a": np.ones(2, np.float32)})
+            found = [outputs[f"{kind}0"].tolist() for kind in kinds]
+            assert found == [[0.0] * 2, [1.0] * 2, [0.0] * 2, [1.0] * 2, [0.0] * 2], (schedule, found)
+
+
+def check_combo_kernels_do_what_separate_launches_do() -> None:
+    programs = [pointwise(), split_scan(), scans(), gather()]
+    parts = [(program.graph, program.graph.schedules[0]) for program in programs]
+    kernel = combine(parts)
+    tensors = {f"k{n}.{name}": tensor for n, program in enumerate(programs)
+               for name, tensor in tensors_of(program.graph, program.inputs).items()}
+    assert arguments_of(kernel, tensors)
+    with repaired():
+        launch(kernel, tensors)
+    for n, program in enumerate(programs):
+        outputs = {name: tensors[f"k{n}.{name}"].numpy() for name in program.expected(program.inputs)}
+        assert_same(program, outputs, program.expected(program.inputs), n)
+
+
+def check_finite_check_refuses_nan_and_infinity() -> None:
+    import torch
+
+    from kernels import generated
+
+    program = halves()
+    kernel = plan(program.graph, Schedule(x_blocks=(4,), nan_check=True))
+    check = getattr(generated.load(kernel.source, name=kernel.name), kernel.finite_check)
+    check(a=torch.ones(3), k=torch.ones(2, dtype=torch.int32))
+    for bad, word in ((float("nan"), "NaN"), (float("inf"), "infinity")):
+        try:
+            check(a=torch.tensor([1.0, bad]).to(torch.bfloat16))
+        except AssertionError as error:
+            assert word in str(error)
+        else:
+            raise AssertionError(f"{bad} passed")
