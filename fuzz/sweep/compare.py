@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult
+from fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult, SweepSpec
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -17,6 +17,7 @@ class Change:
     """
 
     key: str
+    dtypes: tuple[str, ...]
     kind: str
     text: str
     gained: tuple[Box, ...] | None = ()
@@ -48,38 +49,39 @@ def compare(first: SweepRecord, second: SweepRecord) -> Comparison:
     compared = unchanged = 0
     for key, old in before.items():
         if key not in after:
-            changes.append(Change(key, "only_in_one", "only in the first record"))
+            changes.append(Change(key, old.spec.dtypes, "only_in_one", "only in the first record"))
             continue
         new = after[key]
         found = _changes(key, old, new)
         compared += 1
         unchanged += not found
         changes += found
-    changes += [Change(key, "only_in_one", "only in the second record") for key in after if key not in before]
+    changes += [Change(key, new.spec.dtypes, "only_in_one", "only in the second record")
+                for key, new in after.items() if key not in before]
     return Comparison(name_of(first), name_of(second), compared, unchanged, tuple(changes))
 
 
 def _changes(key: str, old: SweepResult, new: SweepResult) -> list[Change]:
-    found = []
+    found, dtypes = [], old.spec.dtypes
     if old.verdict != new.verdict:
         reason = f" ({new.reason or old.reason})" if new.reason or old.reason else ""
-        found.append(Change(key, "verdict", f"{old.verdict} -> {new.verdict}{reason}"))
+        found.append(Change(key, dtypes, "verdict", f"{old.verdict} -> {new.verdict}{reason}"))
     if "not_checked" in (old.verdict, new.verdict):
         return found
     mine, theirs = ({one.kind: one for one in result.deviations} for result in (old, new))
     for kind in sorted(mine.keys() | theirs.keys()):
-        change = _class_change(key, kind, mine.get(kind), theirs.get(kind))
+        change = _class_change(old.spec, kind, mine.get(kind), theirs.get(kind))
         if change is not None:
             found.append(change)
     before, after = (result.max_ulps.ulps if result.max_ulps else 0.0 for result in (old, new))
     if before != after:
         at = new.max_ulps or old.max_ulps
         where = f" at {', '.join(at.values)}" if at else ""
-        found.append(Change(key, "max_ulps", f"largest error {before:g} -> {after:g} ulp{where}"))
+        found.append(Change(key, dtypes, "max_ulps", f"largest error {before:g} -> {after:g} ulp{where}"))
     return found
 
 
-def _class_change(key: str, kind: str, old: Deviation | None, new: Deviation | None) -> Change | None:
+def _class_change(spec: SweepSpec, kind: str, old: Deviation | None, new: Deviation | None) -> Change | None:
     if old and new and old.digest == new.digest and old.count == new.count:
         return None
     before, after = (one.boxes if one else () for one in (old, new))
@@ -87,7 +89,7 @@ def _class_change(key: str, kind: str, old: Deviation | None, new: Deviation | N
     gained = subtract(after, before) if complete else None
     lost = subtract(before, after) if complete else None
     counts = f"{old.count if old else 0:,} -> {new.count if new else 0:,} inputs"
-    return Change(key, "class", f"{kind}: {counts}", gained, lost)
+    return Change(spec.key, spec.dtypes, "class", f"{kind}: {counts}", gained, lost)
 
 
 def subtract(boxes: tuple[Box, ...], others: tuple[Box, ...]) -> tuple[Box, ...]:

@@ -156,8 +156,7 @@ def _sets(change: Change) -> str:
         return ""
     if change.gained is None or change.lost is None:
         return "; the sets are too scattered to list, their digests differ"
-    dtypes = tuple(change.key.split("-")[1:])
-    texts = [f"{label} {ranges_text(boxes, dtypes)}" for label, boxes in
+    texts = [f"{label} {ranges_text(boxes, change.dtypes)}" for label, boxes in
              (("wrong only in the second:", change.gained), ("only in the first:", change.lost)) if boxes]
     return "; " + "; ".join(texts) if texts else ""
 

@@ -22,7 +22,7 @@ def deviation(kind: str, *boxes: Box, count: int | None = None, complete: bool =
 def result(op: str, *deviations: Deviation, dtype: str = "fp16", ulps: float = 0.0, verdict: str = "") -> SweepResult:
     peak = Example(operands=("0x3c00",), values=("1.0",), actual="2.72", expected="2.718", ulps=ulps) if ulps else None
     return SweepResult(
-        spec=SweepSpec(op=op, dtypes=(dtype,)), verdict=verdict or ("disagree" if deviations else "agree"),
+        spec=SweepSpec(op=op, dtypes=(dtype,), bits=16), verdict=verdict or ("disagree" if deviations else "agree"),
         space="all 2^16", inputs=1 << 16, judged=1 << 16, deviations=deviations, max_ulps=peak, documented=2.0,
         profile=(0.4, ulps), seconds=0.5)
 
