@@ -147,8 +147,12 @@ def comparison_markdown(comparison: Comparison) -> str:
                         ("only_in_one", "Not compared")):
         found = [one for one in comparison.changes if one.kind == kind]
         if found:
-            lines += [f"## {title}", ""] + [f"- `{one.key}`: {one.text}{_sets(one)}" for one in found] + [""]
+            lines += [f"## {title}", ""] + [f"- {_label(one)}: {one.text}{_sets(one)}" for one in found] + [""]
     return "\n".join(lines)
+
+
+def _label(change: Change) -> str:
+    return f"`{change.key.partition('-')[0]}` {' '.join(change.dtypes)}"
 
 
 def _sets(change: Change) -> str:
