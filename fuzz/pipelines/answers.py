@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from fuzz.pipelines import cases
 from fuzz.pipelines.cases import plan_of
 from fuzz.records import Case
 from kernels.pipelines.plan import MOVES, Dot, Fold, Plan, TmaStore
@@ -43,7 +44,8 @@ def numpy_answer(case: Case, *inputs: Array) -> tuple[Array, ...]:
     if isinstance(sink, Fold):
         found = [in_numpy.fold(sink.op, worked).view(element)]
     elif isinstance(sink, Dot):
-        found = [_numpy_product(plan, worked.view(element), inputs[1])]
+        product = _numpy_product(plan, worked.view(element), inputs[1])
+        found = [product if cases.approximate(case) else product.astype(numpy_dtype(cases.result_dtype(plan)))]
     else:
         joined = in_numpy.join(worked, width=plan.width, before=plan.before).view(element)
         found = [joined]
@@ -86,7 +88,8 @@ def torch_answer(case: Case, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
     if isinstance(sink, Fold):
         found = [in_torch.fold(sink.op, v, unsigned=unsigned).view(element)]
     elif isinstance(sink, Dot):
-        found = [_torch_product(plan, v, integers[1])]
+        product = _torch_product(plan, v, integers[1])
+        found = [product if cases.approximate(case) else product.to(torch_dtype(cases.result_dtype(plan)))]
     else:
         joined = in_torch.join(v, width=plan.width, before=plan.before).view(element)
         found = [joined]

@@ -1,7 +1,9 @@
 """From a case with a plan to launches: text, arguments, and the schedules that judge synchronisation.
 
 Schedule 0 is the plain launch. Schedule 1 launches while other work keeps the multiprocessors and the caches busy, so
-that copies are late. Schedule 2 runs under Triton's concurrency sanitizer (contract: ttg_ops.md §6b).
+that copies are late. Schedule 2, for cases with the parameter `sanitize`, runs under Triton's concurrency sanitizer
+(contract: ttg_ops.md §6b); 3.6.0 takes minutes to compile an instrumented kernel with partitions, so there schedule 2
+of such a plan is a plain launch.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
 
 BUSY, SANITIZED = 1, 2
-SCHEDULES = 2
 _COLD_BYTES = 256 << 20
 """More than the level-2 cache of any GPU that these kernels run on."""
 
@@ -38,9 +39,10 @@ def run(launch: Launch) -> None:
         return
     plan = plan_of(launch.case)
     kernel = _planted(launch)
+    slow = bool(plan.workers) and dialect.installed_text().local_barrier
+    sanitized = launch.schedule == SANITIZED and not slow
     try:
-        emitted = emit(kernel, dialect.installed(),
-                       name="sanitized" if launch.schedule == SANITIZED else "pipeline")
+        emitted = emit(kernel, dialect.installed(), name="sanitized" if sanitized else "pipeline")
     except NotImplementedError as lacking:
         raise Declined(str(lacking)) from None
     module = generated.load(_with_hook(emitted, launch.fault), name="pipeline")
@@ -53,7 +55,7 @@ def run(launch: Launch) -> None:
         getattr(module, emitted.name), (programs, 1, 1), arguments)
     if launch.schedule == BUSY:
         _keep_busy()
-    if launch.schedule == SANITIZED:
+    if sanitized:
         under_sanitizer(launch, work)
         return
     work()

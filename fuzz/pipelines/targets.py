@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 FAULTS = ("missing_wait", "wait_one_too_shallow", "missing_commit", "wrong_phase", "arrive_count_one_too_high",
           "arrive_count_one_too_low", "missing_arrive", "missing_proxy_fence", "read_one_stage_early",
           "released_before_read", "register_request_ignored", "expect_half_the_bytes", "expect_twice_the_bytes",
-          "store_wait_missing", "store_wait_one_too_shallow", "reused_before_dot_wait", "predicate_dropped",
-          "missing_barrier")
+          "store_wait_missing", "store_wait_one_too_shallow", "reused_before_dot_wait", "predicate_dropped")
 """Names in `kernels.pipelines.faults`."""
 
 
@@ -47,19 +46,13 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
                            arguments=_inputs(case), outputs=_outputs(case)) for source in ("torch", "numpy"))
 
 
-def _approximate(case: Case) -> bool:
-    plan = cases.plan_of(case)
-    return isinstance(plan.sink, Dot) and plan.dtype != "i8" and (
-        plan.dtype.startswith("fp8") or not cases.small_integers(case))
-
-
 def _rules(case: Case) -> dict[str, Rule]:
     from oracles.rules import BIT, NUM0
     from oracles.tolerances import RULES
 
     plan = cases.plan_of(case)
     rules = dict.fromkeys(_outputs(case), BIT)
-    if _approximate(case):
+    if cases.approximate(case):
         rules["out"] = RULES["dot_bound"]
     elif cases.exact_sum(plan) or (isinstance(plan.sink, Dot) and plan.dtype != "i8"):
         rules["out"] = NUM0
@@ -67,7 +60,7 @@ def _rules(case: Case) -> dict[str, Rule]:
 
 
 def _bounds(case: Case) -> tuple[Reference, ...]:
-    if not _approximate(case):
+    if not cases.approximate(case):
         return ()
     return (Reference(source="torch", function="fuzz.pipelines.answers:product_bound", arguments=_inputs(case)),)
 
@@ -97,5 +90,6 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         launch=_launch, subjects={"own": "kernels.pipelines.build:build"},
         faults={fault: f"kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
         oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=_cells,
-        valid=lambda case: _in_family(case, family), schedules=lambda case: 2,
+        valid=lambda case: _in_family(case, family), schedules=lambda case: 2 if case.params["sanitize"] else 1,
+        simplest={"sanitize": (False, True)},
         reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))
