@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from fuzz.programs.arrays import after, graph_of
+from fuzz.programs.faults import hooked
 from fuzz.programs.workspaces import Place, places
 from fuzz.records import ArraySpec
 from kernels.codegen.kernel import Kernel
 from kernels.codegen.launch import plan
+from kernels.codegen.mutants import FAULTS
 from kernels.generated import load
 from oracles.dtypes import dtype as dtype_info
 
@@ -24,7 +26,7 @@ def launch_graph(launch: Launch) -> None:
     outputs afterwards."""
     graph = graph_of(launch.case)
     schedule = graph.schedules[launch.schedule]
-    faults = (launch.planted,) if _is_fault_of_generator(launch.planted) else ()
+    faults = hooked(launch.fault) or tuple(name for name in (launch.planted,) if name in FAULTS)
     aligned = [spec.name for spec in launch.case.arrays if _aligned(spec)]
     kernel = plan(graph, schedule, faults=faults, aligned=aligned)
     module = load(kernel.source, name=kernel.name)
@@ -43,12 +45,6 @@ def launch_graph(launch: Launch) -> None:
 def _aligned(spec: ArraySpec) -> bool:
     """Whether element 0 lies at a multiple of 16 bytes, as tensor descriptors need it."""
     return spec.layout.offset * dtype_info(spec.dtype).itemsize % 16 == 0
-
-
-def _is_fault_of_generator(name: str) -> bool:
-    from kernels.codegen.mutants import FAULTS
-
-    return name in FAULTS
 
 
 def _arguments(launch: Launch, kernel: Kernel, scratch: Mapping[tuple[int, str], Place]) -> dict[str, Any]:

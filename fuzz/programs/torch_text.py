@@ -223,8 +223,11 @@ class _Writer:
         known = self._analysis.facts.of(node.index).interval
         if node.checked:
             # torch wraps negative positions once and checks the rest, also where the value is not wanted.
-            if masks:
-                index = f"torch.where({' & '.join(self._tensor(one) for one in masks)}, {index}, 0)"
+            early = [one for one in masks if one < position]
+            if early:
+                index = f"torch.where({' & '.join(self._tensor(one) for one in early)}, {index}, 0)"
+            if len(early) < len(masks):
+                index = f"{index}.clamp({-length}, {length - 1})"
         elif known[0] < 0 or known[1] >= length:
             index = f"{index}.clamp(0, {length - 1})"
         return f"{node.buffer}[{index}]"

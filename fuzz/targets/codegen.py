@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from fuzz.programs.arrays import WRITTEN, graph_of, input_names, output_names
 from fuzz.programs.draw import programs
+from fuzz.programs.faults import faults_of
 from fuzz.programs.ledger import cells, size
 from fuzz.programs.reductions import simpler
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Reference, Target
-from kernels.codegen.graph import Asm
-from kernels.codegen.mutants import FAULTS
 from oracles.dtypes import NAMES
 from oracles.dtypes import dtype as dtype_info
 
@@ -77,15 +76,10 @@ def _target(family: Family) -> Target:
         name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
         cases=lambda limits: programs(family, target=f"codegen.{family}", limits=limits),
         launch=_launch, subjects=_SUBJECTS,
-        faults=dict.fromkeys(FAULTS, "fuzz.programs.own:launch_graph"),
+        faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]),
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
-
-
-def uses_assembly(case: Case) -> bool:
-    """Whether the program has inline assembly, which the interpreter cannot run."""
-    return any(isinstance(node, Asm) for node in graph_of(case).nodes)
 
 
 TARGETS = tuple(_target(family) for family in FAMILIES)

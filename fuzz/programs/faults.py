@@ -1,0 +1,36 @@
+"""Planted faults of the generator, by the families of programs that can show them."""
+
+from __future__ import annotations
+
+from fuzz.programs.swarm import FAMILIES, Family
+from kernels.codegen.mutants import FAULTS
+
+_FAMILY: dict[str, tuple[Family, ...]] = {
+    "printer": ("indexing",), "types": ("pointwise",), "masks": ("memory",), "indexing": ("indexing", "memory"),
+    "reductions": ("reduction",), "scans": ("scan",), "sort": ("sort",), "random": ("random",), "stores": ("memory",),
+    "geometry": ("pointwise", "reduction")}
+_HOOKS = {"compile_error": "compile_error", "runtime_error": "runtime_error", "wrong_value": "accuracy"}
+"""The engine's hook (codegen.md §13) to the generator's fault of a broken relu."""
+
+ON_DEVICE = ("missing_barrier", "stale_scratch", "stored_by_all", "missing_other")
+"""Faults that need programs running at once, or lanes that hold anything, to be sure to show."""
+
+
+def hooked(hook: str) -> tuple[str, ...]:
+    """The generator's fault behind a hook of the engine."""
+    return (_HOOKS[hook],) if hook in _HOOKS else ()
+
+
+def names() -> tuple[str, ...]:
+    """Every planted fault but those behind a hook."""
+    return tuple(name for name in FAULTS if name not in _HOOKS.values())
+
+
+def families(name: str) -> tuple[Family, ...]:
+    """Where a fault is planted, the most likely family first; `mixed` has all."""
+    return (*_FAMILY.get(FAULTS[name].group, FAMILIES[:1]), "mixed")
+
+
+def faults_of(family: Family) -> tuple[str, ...]:
+    """The faults that are planted in a family's target."""
+    return tuple(name for name in names() if family in families(name))

@@ -1,0 +1,189 @@
+"""How fast every planted fault of the generator is found, and how small its counterexample becomes.
+
+    python -m fuzz.programs.mutation_report --backend interpreter --output report.md
+
+For each fault, programs of its families are drawn until one fails under the fault (and, as a control, not without it);
+that one is shrunk by the steps of a campaign. The table is Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, settings
+
+from fuzz.errors import TridiffError
+from fuzz.programs.arrays import graph_of
+from fuzz.programs.faults import families, names
+from fuzz.records import Case, Outcome
+from fuzz.shrink.explicit import minimise
+from fuzz.target import Limits, Target
+from fuzz.targets import find
+from fuzz.workers.pool import Pool, PoolOptions
+from kernels.codegen.launch import plan
+from kernels.codegen.mutants import FAULTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One fault. seconds: until the first failing program; programs: run until then; nodes, elements: of the shrunk
+    case, out of `from_nodes`."""
+
+    fault: str
+    killed: bool
+    seconds: float
+    programs: int
+    target: str = ""
+    signature: str = ""
+    from_nodes: int = 0
+    nodes: int = 0
+    elements: int = 0
+    shrink_seconds: float = 0.0
+    runs: int = 0
+
+
+class _Found(Exception):
+    def __init__(self, case: Case, outcome: Outcome) -> None:
+        self.case, self.outcome = case, outcome
+
+
+def changes(case: Case, fault: str) -> bool:
+    """Whether the fault changes the kernel of any of the case's schedules."""
+    graph = graph_of(case)
+    return any(plan(graph, one).key != plan(graph, one, faults=(fault,)).key
+               or plan(graph, one).grid != plan(graph, one, faults=(fault,)).grid for one in graph.schedules)
+
+
+def elements(case: Case) -> int:
+    """Elements of all arrays, workspaces left out."""
+    return sum(spec.span(case.sizes) for spec in case.arrays if not spec.name.startswith("work"))
+
+
+def _drawn(target: Target, limits: Limits, seed: int, examine: Callable[[Case], None]) -> None:
+    run = hypothesis.given(target.cases(limits))(examine)
+    run = settings(max_examples=300, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+                   report_multiple_bugs=False, phases=[Phase.generate])(run)
+    hypothesis.seed(seed)(run)()
+
+
+def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0, least_nodes: int = 0) -> Result:
+    """Draw until the fault shows, then shrink. least_nodes: smaller programs are passed over."""
+    subject = f"own+fault:{fault}"
+    start, ran = time.monotonic(), 0
+    small = backend == "interpreter"
+    for round_number in range(10_000):
+        for family in families(fault):
+            target = find(f"codegen.{family}")
+            limits = Limits(elements=target.interpreter_elements if small else 1 << 14, variants=not small)
+
+            def examine(case: Case) -> None:
+                nonlocal ran
+                if time.monotonic() - start > seconds:
+                    raise TimeoutError
+                if len(graph_of(case).nodes) < least_nodes or not target.valid(case) or not changes(case, fault):
+                    return
+                ran += 1
+                try:
+                    outcome = pool.execute(case, subject, backend=backend)
+                    if outcome.verdict.failed and not pool.execute(case, "own", backend=backend).verdict.failed:
+                        raise _Found(case, outcome)
+                except TridiffError:
+                    return
+
+            try:
+                _drawn(target, limits, seed * 1000 + round_number, examine)
+            except _Found as found:
+                return _shrunk(fault, found, target, pool, backend, time.monotonic() - start, ran)
+            except TimeoutError:
+                return Result(fault=fault, killed=False, seconds=time.monotonic() - start, programs=ran)
+    raise AssertionError("a budget ends sooner")
+
+
+def _shrunk(fault: str, found: _Found, target: Target, pool: Pool, backend: str, seconds: float, ran: int) -> Result:
+    subject = f"own+fault:{fault}"
+    began = time.monotonic()
+
+    def run(case: Case) -> Outcome:
+        return pool.execute(case, subject, backend=backend)
+
+    small = minimise(found.case, found.outcome, target=target, run=run, inputs=pool.inputs)
+    signature = found.outcome.signature
+    return Result(
+        fault=fault, killed=True, seconds=seconds, programs=ran, target=target.name,
+        signature=signature.kind if signature else "", from_nodes=len(graph_of(found.case).nodes),
+        nodes=len(graph_of(small.case).nodes), elements=elements(small.case),
+        shrink_seconds=time.monotonic() - began, runs=small.runs)
+
+
+def table(results: list[Result], *, title: str) -> str:
+    """Markdown: one row per fault, and the distribution of sizes."""
+    lines = [f"# {title}", "", "| fault | group | found in | after | programs | as | nodes | elements | shrinking |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for one in results:
+        group = FAULTS[one.fault].group
+        if one.killed:
+            lines.append(f"| {one.fault} | {group} | {one.target} | {one.seconds:.1f} s | {one.programs} | "
+                         f"{one.signature} | {one.from_nodes} to {one.nodes} | {one.elements} | "
+                         f"{one.shrink_seconds:.0f} s, {one.runs} runs |")
+        else:
+            lines.append(f"| {one.fault} | {group} | **not found** | {one.seconds:.0f} s | {one.programs} | | | | |")
+    killed = [one for one in results if one.killed]
+    if killed:
+        nodes, count = sorted(one.nodes for one in killed), sorted(one.elements for one in killed)
+        lines += ["", f"{len(killed)} of {len(results)} faults found. Nodes of the shrunk programs: median "
+                  f"{statistics.median(nodes):g}, largest {nodes[-1]}; elements: median {statistics.median(count):g}, "
+                  f"largest {count[-1]}. Seconds to the first failure: median "
+                  f"{statistics.median(one.seconds for one in killed):.1f}, largest "
+                  f"{max(one.seconds for one in killed):.1f}.", "",
+                  f"Nodes: {' '.join(map(str, nodes))}", "", f"Elements: {' '.join(map(str, count))}"]
+    return "\n".join(lines) + "\n"
+
+
+def report(chosen: tuple[str, ...], *, backend: str, seconds: float, cache: str, seed: int = 0,
+           least_nodes: int = 0) -> Iterator[Result]:
+    """Hunt one fault after the other in one pool."""
+    pool = Pool(PoolOptions(backend=backend, cache_directory=cache, spare=False))
+    try:
+        for fault in chosen:
+            yield hunt(fault, pool, backend=backend, seconds=seconds, seed=seed, least_nodes=least_nodes)
+    finally:
+        pool.close()
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("faults", nargs="*", help="names; default all")
+    parser.add_argument("--backend", default="interpreter")
+    parser.add_argument("--seconds", type=float, default=60.0, help="budget of one fault")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--least-nodes", type=int, default=0, help="only programs of at least this size are run")
+    parser.add_argument("--output", type=Path, help="where the table goes; default: the terminal")
+    parser.add_argument("--cache", default="", help="Triton's cache directory; default a temporary one")
+    given = parser.parse_args()
+    import tempfile
+
+    results = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for one in report(tuple(given.faults) or names(), backend=given.backend, seconds=given.seconds,
+                          cache=given.cache or temporary, seed=given.seed, least_nodes=given.least_nodes):
+            results.append(one)
+            print(f"{one.fault}: " + (f"{one.seconds:.1f} s, {one.programs} programs, {one.from_nodes} to {one.nodes} "
+                                      f"nodes, {one.elements} elements, shrunk in {one.shrink_seconds:.0f} s"
+                                      if one.killed else f"not found in {one.seconds:.0f} s, {one.programs} programs"),
+                  flush=True)
+    text = table(results, title=f"Planted faults of the generator, backend {given.backend}")
+    if given.output:
+        given.output.write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
