@@ -105,6 +105,8 @@ def launch_chain(launch: "Launch") -> None:
 
     chain = launch.case.program
     assert isinstance(chain, Chain)
+    if launch.fault:
+        raise Declined(f"generated Gluon kernels have no place for the fault {launch.fault}")
     try:
         text = launch.helper(chain, installed())
     except Unsupported as error:

@@ -6,6 +6,7 @@ Arrays keep their names throughout, because the name of the failing output is pa
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -17,10 +18,12 @@ from kernels.gluon.chain import (
     Barrier,
     Chain,
     Dealloc,
+    Gather,
     Index,
     Load,
     Out,
     Ramp,
+    Read,
     Regroup,
     Reinterpret,
     Ring,
@@ -33,14 +36,14 @@ from kernels.gluon.chain import (
 )
 from kernels.gluon.check import add, typed
 from kernels.gluon.layouts import Blocked, Distributed, Shared, Swizzled, rank
-from kernels.gluon.values import Illegal, State, Tensor, View
+from kernels.gluon.values import WIDTH, Illegal, Integers, State, Tensor, Type, View
 
 _LAYOUT_FIELDS = ("layout", "written", "read", "pointers")
-_EFFECTS = (Store, Scatter, Atomic, Dealloc)
+_EFFECTS = (Store, Scatter, Atomic)
 
 
 def size(case: Case) -> tuple[int, ...]:
-    """Steps, elements of all arrays, layouts that are not plain, warps: what a reader has to take in."""
+    """Steps, elements of all arrays, slots of rings, layouts that are not plain, warps: what there is to read."""
     chain = case.program
     assert isinstance(chain, Chain)
     elements = 0
@@ -50,7 +53,8 @@ def size(case: Case) -> tuple[int, ...]:
             count *= extent
         elements += count
     odd = sum(_complexity(layout) for step in chain.steps for layout in _layouts(step))
-    return len(chain.steps), elements, odd, chain.warps
+    slots = sum(step.slots for step in chain.steps if isinstance(step, Alloc | Ring))
+    return len(chain.steps), elements, slots, odd, chain.warps
 
 
 def reductions(case: Case) -> Iterable[Case]:
@@ -67,6 +71,7 @@ def reductions(case: Case) -> Iterable[Case]:
 def _proposals(chain: Chain) -> Iterator[Chain]:
     yield from _fewer_outputs(chain)
     yield from _fewer_steps(chain)
+    yield from _fewer_slots(chain)
     yield from _plainer(chain)
     yield from _smaller(chain)
     yield from _fewer_warps(chain)
@@ -116,19 +121,31 @@ def _arrays(step: Step) -> tuple[int, ...]:
 
 
 def live(chain: Chain, roots: Iterable[int]) -> set[int]:
-    """Steps that the roots need: their operands, and whatever changes a buffer that a needed step looks at."""
+    """Steps that the roots need: their operands, and whatever writes bytes that a needed step reads."""
     types = typed(chain)
     needed = set(roots)
     while True:
-        buffers = {view.buffer for number in needed if isinstance(view := types[number], View)}
         more = {operand for number in needed for operand in operands(chain.steps[number])}
+        looking = [step for number in needed if isinstance(step := chain.steps[number], Read | Gather | Atomic)]
+        read = [types[step.view] for step in looking]
         more |= {number for number, step in enumerate(chain.steps) if isinstance(step, _EFFECTS)
-                 and isinstance(view := types[step.view], View) and view.buffer in buffers}
-        more |= {number for number, step in enumerate(chain.steps) if isinstance(step, Barrier)} if (
-            any(isinstance(chain.steps[number], Atomic) for number in needed)) else set()
+                 and any(_overlap(types[step.view], view) for view in read)}
+        if any(isinstance(chain.steps[number], Atomic) for number in needed):
+            more |= {number for number, step in enumerate(chain.steps) if isinstance(step, Barrier)}
         if more <= needed:
             return needed
         needed |= more
+
+
+def _overlap(one: Type, other: Type) -> bool:
+    """Whether two views see a byte in common."""
+    if not isinstance(one, View) or not isinstance(other, View) or one.buffer != other.buffer:
+        return False
+    return bool(np.intersect1d(_bytes(one), _bytes(other)).size)
+
+
+def _bytes(view: View) -> Integers:
+    return (view.places.reshape(-1, 1) + np.arange(WIDTH[view.dtype] // 8)).reshape(-1)
 
 
 def _fewer_outputs(chain: Chain) -> Iterator[Chain]:
@@ -177,6 +194,17 @@ def _typed_out(chain: Chain) -> Chain | None:
     return replace(chain, arrays=tuple(arrays))
 
 
+def _fewer_slots(chain: Chain) -> Iterator[Chain]:
+    """Every ring with one slot less, or with none."""
+    for number, step in enumerate(chain.steps):
+        if isinstance(step, Alloc) and step.slots:
+            for slots in (1, step.slots - 1):
+                yield replace(chain, steps=tuple(
+                    replace(one, slots=slots) if k == number
+                    else replace(one, slot=min(one.slot, slots - 1)) if isinstance(one, Index) and one.view == number
+                    else one for k, one in enumerate(chain.steps)))
+
+
 def _plainer(chain: Chain) -> Iterator[Chain]:
     def all_plain(step: Step) -> Step:
         return replace(step, **{name: _plain(getattr(step, name), chain.warps) for name in _LAYOUT_FIELDS
@@ -206,8 +234,6 @@ def _settings(step: Step) -> Iterator[dict[str, Any]]:
             yield {"pointers": UNSET}
         case Index(running=True):
             yield {"running": False}
-        case Alloc(slots=slots) if slots > 1:
-            yield {"slots": slots // 2}
         case Ramp(start=start, flip=flip) if start or flip:
             yield {"start": 0, "flip": 0}
         case Ring(slots=slots, ahead=ahead):

@@ -76,6 +76,8 @@ def _launch(launch: "Launch") -> None:
     case, params = launch.case, launch.case.params
     boxes = range(int(params["boxes"]))
     name = launch.backend.partition(":")[2]
+    if launch.fault:
+        raise Declined(f"the text has no place for the fault {launch.fault}")
     if name and name not in _ARCHITECTURES:
         raise Declined(f"the text is written for NVIDIA GPUs, not {name}")
     mailbox = Mailbox(
