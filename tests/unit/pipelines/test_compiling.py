@@ -1,0 +1,99 @@
+"""Drawn cases compile for sm_90, with the operations in their IR that their plans declare."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzz.pipelines import contents_of_ir
+from fuzz.records import Verdict
+from fuzz.target import Target
+from fuzz.targets import find
+from fuzz.workers.failures import Refuted
+from fuzz.workers.pool import Pool, PoolOptions
+from kernels.pipelines.plan import Plan, Source, TmaStore, Worker
+from tests.unit.pipelines.drawing import ALL, drawn
+
+LACKING = ("this version wants register requests for every partition",
+           "this version has no Gluon function for TMA reductions",
+           "tensor maps gather and scatter rows from sm_100 on")
+"""Why a case may be left out on one of the versions, or for one of the chips."""
+COUNTS = {"loops.warp_specialize": 3, "descriptors.gather": 4, "wgmma.chain": 10, "ttgir.text": 14}
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    opened = Pool(PoolOptions(backend="compile:sm_90", spare=False, compile_limit=240, start_limit=240,
+                              cache_directory=str(tmp_path_factory.mktemp("cache"))))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
+def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool) -> None:
+    verdicts: collections.Counter[str] = collections.Counter()
+    for case in drawn(target, COUNTS.get(target.name, 8), number=11):
+        outcome = pool.execute(case, "own")
+        if outcome.verdict is Verdict.NOT_CHECKED:
+            assert outcome.reason in LACKING, outcome.reason
+        else:
+            assert outcome.verdict is Verdict.AGREE, (outcome.signature, outcome.reason, case.program, case.params)
+        verdicts[outcome.verdict.value] += 1
+    if target.name not in ("tma.reduce", "descriptors.gather"):
+        assert verdicts["agree"] >= 1
+
+
+def test_gather_and_scatter_compile_for_the_chip_that_has_them(tmp_path: Path) -> None:
+    pool = Pool(PoolOptions(backend="compile:sm_100", spare=False, compile_limit=240, start_limit=240,
+                            cache_directory=str(tmp_path)))
+    try:
+        for case in drawn(find("descriptors.gather"), 4, number=2):
+            assert pool.execute(case, "own").verdict is Verdict.AGREE
+    finally:
+        pool.close()
+
+
+def test_an_ignored_register_request_is_read_back(pool: Pool) -> None:
+    target = find("warp_specialize.ring")
+    kinds = set()
+    for case in drawn(target, 12, number=4):
+        assert isinstance(case.program, Plan)
+        if all(worker.registers for worker in case.program.workers):
+            outcome = pool.execute(case, "own+fault:register_request_ignored")
+            assert outcome.signature is not None
+            kinds.add((outcome.verdict, outcome.signature.kind))
+            if len(kinds) and case.program.workers:
+                break
+    assert kinds == {(Verdict.DISAGREE, "register_request")}
+
+
+def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool) -> None:
+    target = find("tma.load_store")
+    (case,) = drawn(target, 30, number=9)[-1:]
+    for fault in target.faults:
+        outcome = pool.execute(case, f"own+fault:{fault}")
+        assert outcome.verdict in (Verdict.AGREE, Verdict.NOT_CHECKED), (fault, outcome.reason)
+    assert pool.execute(case, "own+fault:compile_error").verdict is Verdict.COMPILE_ERROR
+
+
+def test_ir_without_a_declared_operation_is_refuted() -> None:
+    plan = Plan(tiles=3, ring=2, ahead=1, sources=(Source(copy="tma"),), sink=TmaStore())
+    names = contents_of_ir.operations(plan)
+    assert {"ttng.async_tma_copy_global_to_local", "ttng.fence_async_shared"} <= names
+    text = "\n".join(f"  {name} %0" for name in names)
+    contents_of_ir.check(plan, text)
+    for name in names:
+        with pytest.raises(Refuted, match=f"lacks {name}"):
+            contents_of_ir.check(plan, "\n".join(line for line in text.splitlines() if line != f"  {name} %0"))
+
+
+def test_ir_with_other_registers_than_asked_is_refuted() -> None:
+    plan = Plan(tiles=3, ring=2, ahead=0, workers=(Worker(role="load", registers=56),))
+    text = "\n".join(contents_of_ir.operations(plan))
+    contents_of_ir.check(plan, text + "\nrequestedRegisters = array<i32: 56>")
+    for wrong in ("requestedRegisters = array<i32: 48>", ""):
+        with pytest.raises(Refuted, match="registers"):
+            contents_of_ir.check(plan, f"{text}\n{wrong}")
