@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from kernels.codegen.constants import is_float, is_integer
 from kernels.codegen.graph import (
@@ -27,7 +27,7 @@ from kernels.codegen.graph import (
     Store,
 )
 from kernels.codegen.ranges import Facts, Interval, symbols
-from kernels.pointwise.table import HALVES, OPS, compute_dtypes, result_dtype
+from kernels.pointwise.table import HALVES, OPS, result_dtype
 
 R = "r"
 CROSS_LANE = (Reduce, Scan, Sort)
@@ -269,7 +269,9 @@ def takes(op: str, dtypes: Iterable[str]) -> bool:
     given = tuple(dtypes)
     if op == "frexp":
         return len(given) == 1 and given[0] in (*HALVES, "fp32", "fp64")
-    if op not in OPS:
-        return False
-    signature = compute_dtypes(op, given)
-    return any(signature in form.signatures for form in OPS[op].forms)
+    return given in _signatures(op)
+
+
+@cache
+def _signatures(op: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(OPS[op].signatures) if op in OPS else frozenset()

@@ -131,9 +131,9 @@ FAULTS: dict[str, Mutant] = {
                                         r"(float\(\"-?inf\"\)|-\d+|127|32767|2147483647|9223372036854775807|255|65535"
                                         rf"|4294967295|18446744073709551615)(, {_TYPES}\)\)?)$", r"\g<1>0\3")),
     "tie_to_larger_index": Mutant("reductions", "equal extremes give the last position", imports=_WRONG_TIES),
-    "index_starts_at_zero": Mutant("reductions", "position accumulators and padding start at 0, which wins ties",
-                                   _sub(rf"(tl\.full\({_SHAPE}, )9223372036854775807, tl\.int64\)",
-                                        r"\g<1>0, tl.int64)")),
+    "index_starts_below": Mutant("reductions", "position accumulators and padding start at -1, which wins ties",
+                                 _sub(rf"(tl\.full\({_SHAPE}, )9223372036854775807, tl\.int64\)",
+                                      r"\g<1>-1, tl.int64)")),
     "mean_over_block": Mutant("reductions", "the mean is taken over the padded block",
                               _sub(rf"(_weight = tl\.full\({_SHAPE}, )\w+,", r"\1RBLOCK,")),
     "all_is_any": Mutant("reductions", "`all` gives the negated truth of its first step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernels.codegen.constants import full, integer_limits, is_float
 from kernels.codegen.domains import R
 from kernels.codegen.graph import Scan
 from kernels.codegen.state import Emitter
@@ -80,7 +81,9 @@ def _carry(emitter: Emitter, names: tuple[str, ...], scanned: tuple[str, ...], d
     carries = tuple(f"{name}_carry{suffix}" for name in names)
     shape = emitter.shape_text(emitter.full_shape - {R})
     for carry, dtype in zip(carries, dtypes, strict=True):
-        emitter.top.lines.append(f"{carry} = tl.full({shape}, 0, {TRITON_NAMES[dtype]})")
+        # Never used: the first tile has nothing to its left. Not a neutral value, so that a mistake would show.
+        nothing = float("nan") if is_float(dtype) else integer_limits(dtype)[1]
+        emitter.top.lines.append(f"{carry} = {full(nothing, dtype, shape)}")
     joined = tuple(f"{name}_joined" for name in names)
     emitter.line(f"{', '.join(joined)} = {_call(emitter, combine, carries, scanned)}")
     for name, both, one in zip(names, joined, scanned, strict=True):

@@ -149,8 +149,19 @@ def gather() -> Program:
     return Program(graph, {"a": a, "k": k}, expected)
 
 
+def guarded_gather() -> Program:
+    """Indices that are out of range wherever the mask is false."""
+    a, k = _ints(-99, 99, 37, np.int64), _ints(0, 100, 50, np.int64)
+    nodes = (Load(buffer="k", index=X), Constant(value="37", dtype="i64"), Pointwise(op="lt", args=(0, 1)),
+             Load(buffer="a", index=Sym("v0"), mask=2, other="5", checked=True), Store(buffer="o", index=X, value=3))
+    graph = _graph((50,), (_in("a", a, "i64"), _in("k", k, "i64"), _out("o", "i64", 50)), nodes,
+                   Schedule(x_blocks=(32,)), Schedule(x_blocks=(64,), static=True))
+    return Program(graph, {"a": a, "k": k}, lambda i: {
+        "o": np.where(i["k"] < 37, i["a"][np.minimum(i["k"], 36)], 5)})
+
+
 def constants() -> Program:
-    """-0.0, an fp64 fraction, the largest u64, the sign of a signed comparison, a bit cast, Booleans stored as bytes."""
+    """-0.0, an fp64 fraction, the largest u64, a signed comparison, a bit cast, Booleans stored as bytes."""
     b, a = np.array([0, 1, 2, 255, 0, 128], np.uint8).view(np.int8), _ints(-3, 3, 6)
     nodes = (Constant(value="-0.0", dtype="fp64"), Constant(value="0.1", dtype="fp64"),
              Constant(value="18446744073709551615", dtype="u64"), Load(buffer="b", index=X), Load(buffer="a", index=X),
@@ -158,7 +169,8 @@ def constants() -> Program:
              *(Store(buffer=f"o{k}", index=X, value=v) for k, v in enumerate((0, 1, 2, 3, 6, 7))))
     dtypes = ("fp64", "fp64", "u64", "i1", "i1", "fp32")
     outputs = tuple(_out(f"o{k}", dtype, 6) for k, dtype in enumerate(dtypes))
-    graph = _graph((6,), (_in("a", a, "i32"), _in("b", b, "i1"), *outputs), nodes, Schedule(x_blocks=(8,)), Schedule(x_blocks=(2,), static=True))
+    graph = _graph((6,), (_in("a", a, "i32"), _in("b", b, "i1"), *outputs), nodes, Schedule(x_blocks=(8,)),
+                   Schedule(x_blocks=(2,), static=True))
     return Program(graph, {"a": a, "b": b}, lambda i: {
         "o0": np.full(6, -0.0), "o1": np.full(6, 0.1), "o2": np.full(6, 2**64 - 1, np.uint64),
         "o3": (i["b"] != 0).astype(np.int8), "o4": (i["a"] < 0).astype(np.int8), "o5": i["a"].view(np.float32)})
@@ -243,9 +255,10 @@ def variance() -> Program:
 def scans() -> Program:
     """A sum, a non-commutative "second", affine maps, a running argmax; one combine function per body."""
     a, b = _ints(-9, 9, 3 * 37, np.int64), _ints(-2, 3, 3 * 37, np.int64)
-    nodes = (Load(buffer="a", index=row_major(37)), Load(buffer="b", index=row_major(37)), Scan(combine="sum", args=(0,)),
-             Scan(combine="second", args=(0,)), Scan(combine="affine", args=(1, 0)), Part(of=4, item=1),
-             Index(expr=R, dtype="i64"), Scan(combine="argmax", args=(0, 6)), Part(of=7, item=1),
+    nodes = (Load(buffer="a", index=row_major(37)), Load(buffer="b", index=row_major(37)),
+             Scan(combine="sum", args=(0,)), Scan(combine="second", args=(0,)),
+             Scan(combine="affine", args=(1, 0)), Part(of=4, item=1), Index(expr=R, dtype="i64"),
+             Scan(combine="argmax", args=(0, 6)), Part(of=7, item=1),
              *(Store(buffer=f"o{n}", index=row_major(37), value=v) for n, v in enumerate((2, 3, 5, 8))))
     outputs = tuple(_out(f"o{n}", "i64", 111) for n in range(4))
     graph = _graph((3,), (_in("a", a, "i64"), _in("b", b, "i64"), *outputs), nodes, *ROWS, r=37)
@@ -343,7 +356,17 @@ def halves() -> Program:
     return Program(graph, {"a": a}, lambda i: {"o": i["a"]})
 
 
+def tall() -> Program:
+    """More rows than the grid axis y has programs."""
+    a = _ints(-99, 99, 70000)
+    nodes = (Load(buffer="a", index=X), Pointwise(op="neg", args=(0,)), Store(buffer="o", index=X, value=1))
+    graph = _graph((70000, 1), (_in("a", a, "i32"), _out("o", "i32", 70000)), nodes, Schedule(x_blocks=(1, 1)))
+    return Program(graph, {"a": a}, lambda i: {"o": -i["a"]})
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     function.__name__: function for function in (
-        pointwise, transposed, masked_body, gather, constants, expressions, folds, ties, variance, scans, split_scan,
-        sorting, search, random_numbers, in_place, halves)}
+        pointwise, transposed, masked_body, gather, guarded_gather, constants, expressions, folds, ties, variance,
+        scans, split_scan, sorting, search, random_numbers, in_place, halves)}
+DEVICE_PROGRAMS: dict[str, Callable[[], Program]] = {"tall": tall}
+"""Too many programs for the interpreter."""
