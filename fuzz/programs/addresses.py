@@ -13,6 +13,8 @@ from kernels.codegen.graph import Apply, Expr, Function, Num, Real, Sym
 from kernels.codegen.ranges import Facts, Interval
 
 ZERO = Num(value=0)
+_DIVISORS: tuple[str, ...] = ("2.0", "3.0", "0.1", "-7.0")
+_EXPONENTS: tuple[str, ...] = ("0.5", "2.0", "-1.0", "3.0")
 _REALS = ("0x1p-1", "1.0", "2.0", "-1.0", "0.1", "1.5", "0.75", "3.0", "16777217.0")
 
 
@@ -139,6 +141,11 @@ class Expressions:
         expr = self.integer(depth)
         return expr if self.range(expr)[0] >= 0 else apply("max", expr, ZERO)
 
+    def _large(self, depth: int) -> Expr:
+        """An integer that often needs more than 24 bits, or more than 53."""
+        factor = self._chance.of((1, (1 << 25) + 1, (1 << 31) - 1))
+        return times(self.integer(depth), factor)
+
     def _power(self, depth: int) -> Expr:
         base = apply("python_mod", self.integer(depth), num(self._chance.of((3, 5, 16))))
         exponent = self._chance.of((num(2), num(3), num(0), num(5), apply("python_mod", self.integer(0), num(6))))
@@ -197,8 +204,8 @@ class Expressions:
 
     _REAL: tuple[Callable[[Expressions, int], Expr], ...] = (
         lambda self, d: apply("to_float", self.integer(d)),
-        lambda self, d: apply("int_true_div", self.integer(d), self._divisor()),
-        lambda self, d: apply("float_true_div", self.real(d), Real(value=self._chance.of(("2.0", "3.0", "0.1", "-7.0")))),
+        lambda self, d: apply("int_true_div", self._large(d), self._divisor()),
+        lambda self, d: apply("float_true_div", self.real(d), Real(value=self._chance.of(_DIVISORS))),
         lambda self, d: apply("mul", self.real(d), self.real(0)),
         lambda self, d: apply("add", self.real(d), self.real(0)),
         lambda self, d: apply("sqrt", apply("to_float", self._natural(d))),
@@ -209,7 +216,7 @@ class Expressions:
             "to_float", apply("python_mod", self.integer(d), num(9)))),
         lambda self, d: apply("log2", apply("to_float", apply("add", self._natural(d), num(1)))),
         lambda self, d: apply("float_pow", apply("to_float", apply("add", apply(
-            "python_mod", self.integer(d), num(9)), num(1))), Real(value=self._chance.of(("0.5", "2.0", "-1.0", "3.0")))),
+            "python_mod", self.integer(d), num(9)), num(1))), Real(value=self._chance.of(_EXPONENTS))),
         lambda self, d: apply("round_decimal", self.real(d), num(self._chance.of((2, 0, 1, 3)))),
         lambda self, d: apply("where", self.condition(d), self.real(0), self.real(d)),
         lambda self, d: apply(self._chance.of(("min", "max")), self.real(d), self.real(0)),

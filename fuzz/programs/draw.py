@@ -9,8 +9,6 @@ undefined behaviour is kept out.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +20,7 @@ from fuzz.programs.arrays import arrays_of
 from fuzz.programs.chance import Chance
 from fuzz.programs.cut import without_dead_nodes
 from fuzz.programs.pool import Entry, Pool
-from fuzz.programs.productions import FP8, Productions
+from fuzz.programs.productions import Productions
 from fuzz.programs.schedules import MAX_VARIANTS, schedule
 from fuzz.programs.swarm import Family, Swarm, swarm
 from fuzz.programs.validity import COOPERATIVE_PROGRAMS, cooperative, programs_of
@@ -31,6 +29,7 @@ from fuzz.records import Case, LaunchOptions, Layout
 from fuzz.strategies import launch_options, option_variants
 from fuzz.target import Limits
 from kernels.codegen.graph import Buffer, Graph, Load, Store, Sym
+from oracles.dtypes import FP8
 from oracles.dtypes import dtype as dtype_info
 
 _SIZES = (2, 4, 8, 12, 16, 20, 24, 28, 32, 38, 44, 50, 60, 70)
@@ -73,7 +72,7 @@ def _grow(pool: Pool, features: Swarm, *, cap: int, nodes: int) -> Productions:
     weights = [(weight, name) for weight, name in features.productions
                if not (name in ("reduce", "scan", "sort") and "r" not in pool.axes)]
     # A buffer of the grid's own shape comes first, so that the program depends on its points.
-    productions.load()
+    productions.grow("load")
     stressed = max(weights)[1]
     first = True
     while len(pool.nodes) < nodes and not pool.full:
@@ -81,7 +80,7 @@ def _grow(pool: Pool, features: Swarm, *, cap: int, nodes: int) -> Productions:
         if first and stressed not in ("load", "pointwise"):
             name = stressed if pool.chance.below(4) else name
         first = False
-        getattr(productions, name)()
+        productions.grow(name)
     return productions
 
 
@@ -105,7 +104,7 @@ def _atomic(pool: Pool, productions: Productions, value: Entry) -> None:
     name = pool.buffer(value.dtype, cells, found, prefix="io", role="inout")
     points = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or "r" in value.axes]
     kind = chance.below(3)
-    entry = pool.pick(productions._usable_index) if kind == 2 else None
+    entry = pool.pick(productions.operands.usable_index) if kind == 2 else None
     if entry is not None:
         index = apply("python_mod", Sym(name=f"v{entry.position}"), num(cells))
     elif kind == 0:
@@ -120,7 +119,7 @@ def _in_place(pool: Pool, productions: Productions) -> None:
     chance = pool.chance
     from fuzz.programs import contents
 
-    dtype = productions.dtype()
+    dtype = productions.operands.dtype()
     wants_r = "r" in pool.axes and bool(chance.below(2))
     axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or wants_r]
     expr, length = address(chance, chance.of(("dense", "strided")), axes, store=True)
@@ -155,7 +154,8 @@ def _store(pool: Pool, value: Entry, *, cap: int) -> None:
     chance = pool.chance
     with_r = "r" in value.axes or ("r" in pool.axes and chance.one_in(12))
     axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or with_r]
-    form = chance.weighted([(weight, name) for weight, name in pool.swarm.forms if name not in ("broadcast", "expression")])
+    usable = [(weight, name) for weight, name in pool.swarm.forms if name not in ("broadcast", "expression")]
+    form = chance.weighted(usable)
     expr, length = address(chance, form, axes, store=True)
     if length > cap or (length < 1 and form != "dense"):
         expr, length = address(chance, "dense", axes, store=True)
@@ -210,8 +210,8 @@ def _schedules(chance: Chance, graph: Graph, *, upcast: bool, backend_compiles: 
         found.append(another)
     graph = replace(graph, schedules=tuple(found))
     if cooperative(graph) and programs_of(graph) > COOPERATIVE_PROGRAMS:
-        graph = replace(graph, schedules=tuple(replace(one, reduction="looped", r_split=1) if one.reduction == "cooperative"
-                                               else one for one in found))
+        graph = replace(graph, schedules=tuple(
+            replace(one, reduction="looped", r_split=1) if one.reduction == "cooperative" else one for one in found))
     return graph
 
 

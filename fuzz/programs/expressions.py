@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from kernels.codegen.graph import Expr, Num, Real, Sym
 from oracles.by_numpy import bounded_ops
 from oracles.by_numpy.bounded import Real as Reals
 from oracles.by_numpy.bounded import Value, Whole, exact_real, settle
@@ -113,7 +113,7 @@ def _pair(name: str, a: Value, b: Value) -> Value:
         # One certain operand may decide.
         decided = (~a.open & (x == (name == "or"))) | (~b.open & (y == (name == "or")))
         return Whole("i1", value.astype(bool), unsure & ~decided)
-    if name == "mul" and not _fits(_sizes(x) * _sizes(y)) or name == "add" and not _fits(_sizes(x) + _sizes(y)):
+    if (name == "mul" and not _fits(_sizes(x) * _sizes(y))) or (name == "add" and not _fits(_sizes(x) + _sizes(y))):
         x, y = _wide(x, y)
     operation: Callable[[Array, Array], Array] = {
         "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[name]
@@ -165,8 +165,8 @@ def _integer(name: str, args: list[Whole]) -> Value:
         if _fits(_sizes(x) * 2.0**9, _sizes(divisor) * 2.0**9):
             value = x.astype(np.float64) / divisor.astype(np.float64)
         else:
-            value = np.asarray(np.frompyfunc(lambda p, q: int(p) / int(q), 2, 1)(*_wide(*np.broadcast_arrays(x, divisor))),
-                               dtype=np.float64)
+            quotients = np.frompyfunc(lambda p, q: int(p) / int(q), 2, 1)(*_wide(*np.broadcast_arrays(x, divisor)))
+            value = np.asarray(quotients, dtype=np.float64)
         found = exact_real("fp64", value)
         return found.open_where(unsure)
     if name in ("floordiv", "cleandiv"):
@@ -188,7 +188,8 @@ def _real(name: str, args: list[Value]) -> Value:
     if name in _ELEMENTARY:
         return bounded_ops.smooth(name, x)
     if name == "sqrt":
-        return settle("fp64", np.sqrt(x.value), bounded_ops.smooth("sqrt", x).error if not x.exact.all() else 0.0, rounds=True)
+        spread = 0.0 if x.exact.all() else bounded_ops.smooth("sqrt", x).error
+        return settle("fp64", np.sqrt(x.value), spread, rounds=True)
     if name == "neg":
         return bounded_ops.apply("neg", (x,))
     if name == "abs":

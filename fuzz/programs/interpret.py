@@ -241,7 +241,8 @@ class Interpreter:
         if node.kind == "randint64":
             return "i64", whole("i64", philox.randint64(seed, offset.value, node.low, node.high), offset.open)
         if node.kind == "rand":
-            return "fp32", exact_real("fp32", philox.rand(seed, offset.value).astype(np.float64)).open_where(offset.open)
+            drawn = exact_real("fp32", philox.rand(seed, offset.value).astype(np.float64))
+            return "fp32", drawn.open_where(offset.open)
         value = philox.randn(seed, offset.value)
         # oracles.tolerances.RANDN_RULE: the errors of the angle, of cos and of the radius together.
         return "fp32", settle("fp32", value, 2e-5).open_where(offset.open)

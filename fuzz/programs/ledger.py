@@ -122,23 +122,23 @@ _RANK = ("i32", "fp32", "i1", "i64", "fp64", "i16", "i8", "u8", "u32", "u16", "u
 
 
 def size(case: Case) -> tuple[int, ...]:
-    """Nodes, points, schedules, nodes of index expressions, axes, masks, dtypes, how far schedules are from plain: what a
-    reader has to hold in mind, most important first."""
+    """Nodes, points, schedules, axes, nodes of index expressions, masks, dtypes, how far schedules are from plain: what
+    a reader has to hold in mind, most important first."""
     graph = graph_of(case)
     expressions = sum(_expression_size(expr) for node in graph.nodes if (expr := expression(node)) is not None)
     points = max(graph.r or 1, 1)
     for length in graph.outer:
         points *= max(length, 1)
     empty = sum(length == 0 for length in (*graph.outer, *([] if graph.r is None else [graph.r])))
-    masks = sum(isinstance(node, Load) and (node.mask is not None) + node.checked + (node.other != "0")
-                or isinstance(node, Masked) and node.other != "0"
-                or isinstance(node, Constant) and (node.value not in ("0", "1", "1.0")) + (node.value != "1")
+    masks = sum((isinstance(node, Load) and (node.mask is not None) + node.checked + (node.other != "0"))
+                or (isinstance(node, Masked) and node.other != "0")
+                or (isinstance(node, Constant) and (node.value not in ("0", "1", "1.0")) + (node.value != "1"))
                 for node in graph.nodes)
     dtypes = sum(_RANK.index(buffer.dtype) for buffer in graph.buffers) + sum(
         _RANK.index(node.dtype) for node in graph.nodes if isinstance(node, Cast | Constant | Index))
     plain = Schedule()
-    odd = sum(getattr(one, name) != getattr(plain, name) for one in graph.schedules for name in Schedule.__struct_fields__
-              if name not in ("x_blocks", "r_block"))
+    settings = [name for name in Schedule.__struct_fields__ if name not in ("x_blocks", "r_block")]
+    odd = sum(getattr(one, name) != getattr(plain, name) for one in graph.schedules for name in settings)
     blocks = sum(block for one in graph.schedules for block in (*one.x_blocks, one.r_block))
-    return (len(graph.nodes), empty, points, len(graph.schedules), len(graph.outer) + (graph.r is not None), expressions,
-            masks, dtypes, odd, blocks)
+    axes = len(graph.outer) + (graph.r is not None)
+    return len(graph.nodes), empty, points, len(graph.schedules), axes, expressions, masks, dtypes, odd, blocks

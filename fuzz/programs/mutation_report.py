@@ -82,7 +82,7 @@ def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0,
             target = find(f"codegen.{family}")
             limits = Limits(elements=target.interpreter_elements if small else 1 << 14, variants=not small)
 
-            def examine(case: Case) -> None:
+            def examine(case: Case, target: Target = target) -> None:
                 nonlocal ran
                 if time.monotonic() - start > seconds:
                     raise TimeoutError

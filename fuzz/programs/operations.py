@@ -73,7 +73,8 @@ def castable(source: str) -> tuple[str, ...]:
     return tuple(name for name in _TARGETS if name != source)
 
 
-_TARGETS = ("fp32", "i32", "i64", "fp64", "fp16", "bf16", "i8", "i16", "u8", "u16", "u32", "u64", "i1", "fp8e5", "fp8e4nv")
+_TARGETS = ("fp32", "i32", "i64", "fp64", "fp16", "bf16", "i8", "i16", "u8", "u16", "u32", "u64", "i1", "fp8e5",
+            "fp8e4nv")
 
 
 @cache

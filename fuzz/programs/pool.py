@@ -97,7 +97,7 @@ class Pool:
     def buffer(self, dtype: str, length: int, content: Content, *, prefix: str = "in", role: str = "in") -> str:
         """A new buffer; its name."""
         name = f"{prefix}{sum(one.name.startswith(prefix) for one in self.buffers)}"
-        self.buffers.append(Buffer(name=name, dtype=dtype, length=length, role=role))  # type: ignore[arg-type]
+        self.buffers.append(Buffer(name=name, dtype=dtype, length=length, role=role))
         self.contents[name] = content
         return name
 

@@ -15,7 +15,8 @@ from fuzz.programs.addresses import dense_strides, linear, num
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.cut import live_nodes, with_operands
 from fuzz.programs.rebuild import rebuilt
-from fuzz.records import Case, Constant as ConstantContent, Content, Iota, Small
+from fuzz.records import Case, Content, Iota, Small
+from fuzz.records import Constant as ConstantContent
 from kernels.codegen.domains import Analysis, operands
 from kernels.codegen.graph import (
     MAX_NODES,
@@ -318,10 +319,7 @@ def _simpler_schedules(graph: Graph) -> Iterator[Graph]:
             elif name == "r_block":
                 options = [1, 2, one.r_block // 2]
             for value in options:
-                if value != getattr(one, name) and value:
-                    changed = [*every[:place], replace(one, **{name: value}), *every[place + 1:]]
-                    yield replace(graph, schedules=tuple(changed))
-                elif value != getattr(one, name) and value in (False, ""):
+                if (value != getattr(one, name) and value) or (value != getattr(one, name) and value in (False, "")):
                     changed = [*every[:place], replace(one, **{name: value}), *every[place + 1:]]
                     yield replace(graph, schedules=tuple(changed))
     if not every[0].upcast:
@@ -339,13 +337,15 @@ def _simpler_dtypes(graph: Graph) -> Iterator[Graph]:
     for place, buffer in enumerate(graph.buffers):
         target = _SIMPLE[dtype_info(buffer.dtype).kind]
         if buffer.dtype != target:
-            yield replace(graph, buffers=(*graph.buffers[:place], replace(buffer, dtype=target), *graph.buffers[place + 1:]))
+            changed = replace(buffer, dtype=target)
+            yield replace(graph, buffers=(*graph.buffers[:place], changed, *graph.buffers[place + 1:]))
 
 
 def _retyped(graph: Graph, name: str, target: str) -> Graph:
     buffers = tuple(replace(one, dtype=target) if one.dtype == name else one for one in graph.buffers)
-    nodes = tuple(replace(node, dtype=target) if isinstance(node, Cast | Constant | Index) and node.dtype == name else node
-                  for node in graph.nodes)
+    nodes = tuple(
+        replace(node, dtype=target) if isinstance(node, Cast | Constant | Index) and node.dtype == name else node
+        for node in graph.nodes)
     return replace(graph, buffers=buffers, nodes=nodes)
 
 

@@ -34,7 +34,7 @@ def _reductions(graph: Graph) -> list[str]:
 
 def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[int, ...]:
     """Blocks of the tile axes x, y, z: around the axis's length, but with a bounded number of programs."""
-    lengths = [math.prod(graph.outer[axes - 1:])] + list(reversed(graph.outer[:axes - 1]))
+    lengths = [math.prod(graph.outer[axes - 1:]), *reversed(graph.outer[:axes - 1])]
     left = programs
     blocks = []
     for length in lengths:
@@ -65,7 +65,7 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
         r_block = min(_power_above(-(-graph.r // steps)), 4096)
     flags = chance.below(64)
     found = Schedule(
-        reduction=kind, x_blocks=blocks, r_block=r_block,  # type: ignore[arg-type]
+        reduction=kind, x_blocks=blocks, r_block=r_block,
         r_split=chance.of((2, 1, 3)) if kind == "cooperative" else 1, no_x_dim=no_x_dim,
         index_dtype="i64" if flags & 1 and flags & 2 else "i32", static=bool(flags & 4), upcast=upcast,
         lift_loads=not (flags & 8 and flags & 16), unspecialised=bool(flags & 32),

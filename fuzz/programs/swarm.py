@@ -1,8 +1,8 @@
 """Which features a program uses, drawn before the program: so that rare features meet (swarm testing).
 
-A feature is a production of `fuzz.programs.productions`, a group of operations, or a way to address memory. Each program
-leaves most of them out and stresses a few; two rare features then meet far more often than if every choice were
-uniform.
+A feature is a production of `fuzz.programs.productions`, a group of operations, or a way to address memory. Each
+program leaves most of them out and stresses a few; two rare features then meet far more often than if every choice
+were uniform.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _USUAL = {"load": 3, "pointwise": 8, "constant": 1, "index": 1, "cast": 2, "comp
           "random": 1, "assembly": 1, "bitcast": 1, "frexp": 1}
 _STRESSED: dict[Family, tuple[str, ...]] = {
     "pointwise": ("pointwise",), "indexing": ("index", "gather", "masked_load"), "reduction": ("reduce", "body"),
-    "scan": ("scan",), "sort": ("sort", "bucketize"), "random": ("random",), "memory": ("masked_load", "gather", "body"),
-    "mixed": ()}
+    "scan": ("scan",), "sort": ("sort", "bucketize"), "random": ("random",),
+    "memory": ("masked_load", "gather", "body"), "mixed": ()}
 _NEEDS_R = ("reduce", "scan", "sort")
 _FAMILY_ONLY: dict[Family, tuple[str, ...]] = {
     "pointwise": (*_NEEDS_R, "gather", "bucketize", "random"), "indexing": _NEEDS_R, "reduction": ("scan", "sort"),

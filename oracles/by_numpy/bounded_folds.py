@@ -135,8 +135,7 @@ def scan_extremum(x: Real, *, largest: bool) -> Real:
     with np.errstate(invalid="ignore"):
         nan = np.isnan(x.value)
         high = np.maximum.accumulate(np.where(nan, -np.inf, sign * x.value + x.error), axis=-1)
-        low = np.maximum.accumulate(np.where(nan, -np.inf, sign * x.value - np.where(np.isinf(x.error), np.inf, x.error)),
-                                    axis=-1)
+        low = np.maximum.accumulate(np.where(nan, -np.inf, sign * x.value - x.error), axis=-1)
         error = np.maximum(high - value, value - low)
         error = np.where((high == value) & (low == value), 0.0, error)
     opened = np.logical_or.accumulate(np.isinf(x.error), axis=-1)
@@ -161,7 +160,7 @@ def arg_extremum(x: Value, *, largest: bool) -> Whole:
     if isinstance(x, Whole):
         keys = x.value.astype(np.uint8) if x.dtype == "i1" else x.value
         position = np.argmax(keys, axis=-1) if largest else np.argmin(keys, axis=-1)
-        return whole("i64", position, x.open.any(axis=-1))
+        return whole("i64", position, np.asarray(x.open.any(axis=-1)))
     sign = 1.0 if largest else -1.0
     key = sign * x.value
     nan = np.isnan(key)
@@ -189,7 +188,7 @@ def reduce_truth(x: Value, *, every: bool) -> Whole:
     decided = (decisive & ~truth.open).any(axis=-1)
     value = truth.value.all(axis=-1) if every else truth.value.any(axis=-1)
     value = np.where(decided, not every, value)
-    return Whole("i1", value, truth.open.any(axis=-1) & ~decided)
+    return Whole("i1", np.asarray(value), np.asarray(truth.open.any(axis=-1) & ~decided))
 
 
 _INTEGER_FOLDS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum, "xor_sum": np.bitwise_xor}
@@ -198,13 +197,15 @@ _INTEGER_FOLDS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": 
 def integer_fold(kind: str, x: Whole, accumulator: str) -> Whole:
     """A reduction of integers or truth values in the accumulator's type, which wraps."""
     wide = x.value.astype(numpy_dtype(accumulator))
-    value = _INTEGER_FOLDS[kind].reduce(wide, axis=-1, **({"dtype": wide.dtype} if kind in ("sum", "prod") else {}))
-    return Whole(accumulator, np.asarray(value).astype(numpy_dtype(accumulator)), x.open.any(axis=-1))
+    fold = _INTEGER_FOLDS[kind]
+    value = fold.reduce(wide, axis=-1, dtype=wide.dtype) if kind in ("sum", "prod") else fold.reduce(wide, axis=-1)
+    return Whole(accumulator, np.asarray(value).astype(numpy_dtype(accumulator)), np.asarray(x.open.any(axis=-1)))
 
 
 def integer_scan(kind: str, x: Whole) -> Whole:
     """A scan of integers in their own type, which wraps; max and min also of truth values."""
-    value = _INTEGER_FOLDS[kind].accumulate(x.value, axis=-1, **({"dtype": x.value.dtype} if kind in ("sum", "prod") else {}))
+    fold, kept = _INTEGER_FOLDS[kind], x.value.dtype
+    value = fold.accumulate(x.value, axis=-1, dtype=kept) if kind in ("sum", "prod") else fold.accumulate(x.value, axis=-1)
     return Whole(x.dtype, value, np.logical_or.accumulate(x.open, axis=-1))
 
 
@@ -238,7 +239,8 @@ def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
     mean_error = c * average + (error_of_mean * w).sum(axis=-1) / shares
     energy = spread + total * centre.astype(np.float64) ** 2
     blur = error_of_mean.max(axis=-1)
-    moved = 2 * blur * np.sqrt(np.maximum(total * spread, 0.0)) + total * blur * blur + np.where(used, m2.error, 0.0).sum(-1)
+    moved = 2 * blur * np.sqrt(np.maximum(total * spread, 0.0)) + total * blur * blur
+    moved = moved + np.where(used, m2.error, 0.0).sum(axis=-1)
     m2_error = c * np.sqrt(np.maximum(spread * energy, 0.0)) + c * c * energy + moved + dtype(name).smallest_normal
     limit = float(dtype(name).max)
     too_large = (4 * total * largest * largest + 4 * spread >= limit) | (2 * largest * np.maximum(total, 1.0) >= limit)

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from oracles.by_numpy import functions, pointwise
 from oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, nearest, select, settle, spacing, whole
 from oracles.dtypes import dtype
-from oracles.errors import OracleError
 from oracles.pointwise import accuracy, meaning, row_of
 
 Array = npt.NDArray[Any]
@@ -27,7 +26,8 @@ _FLUSHED = 2.0**-126
 
 
 def _subnormal(x: Array, name: str) -> Array:
-    return np.asarray((np.abs(x) < dtype(name).smallest_normal) & (x != 0)) if name == "fp32" else np.zeros(x.shape, bool)
+    """Elements that fp32 library functions may flush to zero."""
+    return np.asarray((np.abs(x) < _FLUSHED) & (x != 0) & (name == "fp32"))
 
 
 # -- exact and correctly rounded arithmetic -----------------------------------------------------------------
@@ -123,7 +123,8 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     special = ~np.isfinite(a.value) | ~np.isfinite(b.value)
     nan = np.isnan(a.value) | np.isnan(b.value)
     known = np.isfinite(a.error) & np.isfinite(b.error)
-    sure = nan | (np.isinf(a.value) & (away > 0)) | (np.isinf(b.value) & np.isfinite(a.value) & (np.abs(a.value) > a.error))
+    vanishes = np.isinf(b.value) & np.isfinite(a.value) & (np.abs(a.value) > a.error)
+    sure = nan | (np.isinf(a.value) & (away > 0)) | vanishes
     spread = np.where(exact, 0.0, np.where(special, np.where(sure, 0.0, np.inf), spread))
     return settle(a.dtype, value, np.where(known, spread, np.inf), ulps=ulps, rounds=rounds)
 
@@ -310,16 +311,15 @@ def _accuracy(op: str, name: str, x: Array, value: Array) -> tuple[Array | float
     ulps: Array | float = 0.5
     absolute: Array | float = 0.0
     for inside, one in [(None, rule), *(((r.low, r.high), r.rule) for r in regions)]:
+        found: Array | float = 0.5
+        add_on: Array | float = 0.0
         if one.kind == "ULP":
-            found, add_on = one.k + one.plus_per_abs_x * np.where(np.isfinite(x), np.abs(x), 0.0) + 0.5, 0.0
+            found = one.k + one.plus_per_abs_x * np.where(np.isfinite(x), np.abs(x), 0.0) + 0.5
         elif one.kind == "ABS":
-            found, add_on = 0.5, one.k
+            add_on = one.k
         elif one.kind == "SUM":  # lgamma between its roots
-            found = 0.5
             add_on = np.maximum(np.where(np.isfinite(value), np.abs(value), 1.0), 1.0) * (
                 2.0**-49 if name == "fp64" else 2.0**-20)
-        else:
-            found, add_on = 0.5, 0.0
         where = np.ones(x.shape, bool) if inside is None else (x > inside[0]) & (x < inside[1])
         ulps, absolute = np.where(where, found, ulps), np.where(where, add_on, absolute)
     # Beyond a region's figure the values on either side may be meant: x itself is blurred by less than that.
@@ -605,10 +605,3 @@ def _expand(x: Value, shape: tuple[int, ...]) -> Value:
     fused = None if x.fused is None else np.broadcast_to(x.fused, shape)
     return Real(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.error, shape), fused)
 
-
-def known_operation(op: str) -> bool:
-    """Whether `apply` takes operations of this name."""
-    try:
-        return bool(meaning(op)) and (op in _ONE or op in _TWO or op in _THREE or accuracy(row_of(op, "fp32")) is not None)
-    except OracleError:
-        return meaning(op) in pointwise._INTEGER or meaning(op) in (*_CLASSES, *_ORDERINGS)

@@ -108,8 +108,9 @@ def _arg_scan(x: Value, index: Whole, *, largest: bool) -> tuple[Value, Whole]:
         equal = (nan_held & nan_new) | (new == held)
         take = better | (equal & (index.value[..., k] < position[..., k - 1]))
         apart = np.abs(sign * new - sign * held) > new_error + held_error
-        clear = np.where(nan_held | nan_new | np.isinf(new) | np.isinf(held),
-                         np.isfinite(new_error) & np.isfinite(held_error), apart | ((new_error == 0) & (held_error == 0)))
+        known = np.isfinite(new_error) & np.isfinite(held_error)
+        certain = (new_error == 0) & (held_error == 0)
+        clear = np.where(nan_held | nan_new | np.isinf(new) | np.isinf(held), known, apart | certain)
         number[..., k] = np.where(take, new, held)
         error[..., k] = np.where(clear, np.where(take, new_error, held_error), np.maximum(new_error, held_error))
         position[..., k] = np.where(take, index.value[..., k], position[..., k - 1])
