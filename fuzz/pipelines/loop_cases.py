@@ -82,8 +82,8 @@ def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], speciali
     params, sizes = _drawn(draw, form, specialised)
     elements = max(sizes.get("w", 1) * sizes.get("r", 1), sizes.get("m", 1) * max(sizes.get("k", 1), sizes.get("n", 1)))
     if form != "gather":
-        sizes["rows"] = draw(st.sampled_from([p for p in (1, 2, 5, 32, 132) if p == 1 or p <= limits.rows and
-                                              p * elements <= 8 * limits.elements]))
+        sizes["rows"] = draw(st.sampled_from([p for p in (1, 2, 5, 32, 132) if p == 1 or (p <= limits.rows and
+                                              p * elements <= 8 * limits.elements)]))
     warps = draw(st.sampled_from((4, 8) if form == "product" else (4, 1, 2, 8)))
     return Case(target=target, sizes=sizes, params=params,
                 arrays=_arrays(form, params, _contents(draw, form, params), sizes),
@@ -105,7 +105,7 @@ def _drawn(draw: Any, form: str, specialised: bool) -> tuple[Params, dict[str, i
         n = draw(st.sampled_from((64, 32, 128) if specialised else (64, 16, 32)))
         trips = draw(st.sampled_from((1, 2, 3, 4, 5, 8)))
         short = 0 if specialised else draw(st.sampled_from((0, 0, 16)))
-        described = specialised or draw(st.integers(0, 3)) == 3 and dtype in ("fp16", "bf16") and not short
+        described = specialised or (draw(st.integers(0, 3)) == 3 and dtype in ("fp16", "bf16") and not short)
         params |= {"dtype": dtype, "block": block, "described": described, "described_store": described and draw(
             st.booleans()), "transposed": described or dtype == "i8" or draw(st.booleans()), "specialised": specialised}
         return params, {"m": m, "n": n, "k": max(trips * block - short, 16)}

@@ -271,4 +271,5 @@ def pipeline_cases(draw: st.DrawFn, *, target: str, family: Family, limits: Limi
     cheap = len(plan.workers) <= 2 and len(plan.ops) <= 3 and plan.loop != "static" and plan.tail != "peel"
     sanitize = cheap and draw(st.integers(0, 7)) == 7
     return Case(target=target, params={"sanitize": sanitize}, sizes=cases.sizes_of(plan, programs),
-                arrays=cases.arrays_of(plan, _contents(draw, plan)), options=LaunchOptions(num_warps=plan.warps), repeats=draw(st.integers(0, 2)), program=plan)
+                arrays=cases.arrays_of(plan, _contents(draw, plan)),
+                options=LaunchOptions(num_warps=plan.warps), repeats=draw(st.integers(0, 2)), program=plan)

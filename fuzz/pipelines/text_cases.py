@@ -63,7 +63,7 @@ def text_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], limits: 
     if form == "predicate_stage":
         lines = draw(st.integers(1, 2 * int(params["stages"])))
     programs = draw(st.sampled_from([p for p in (1, 2, 7, 64, 264)
-                                     if p == 1 or p * lines * elements <= 4 * limits.elements and p <= limits.rows]))
+                                     if p == 1 or (p * lines * elements <= 4 * limits.elements and p <= limits.rows)]))
     given = {"x": draw(contents(dtype="i32")), "initial": draw(contents(dtype="i32"))}
     sizes = {"rows": programs, "n": elements}
     if form in ("warp_specialize", "tokens", "predicate_stage"):
@@ -109,7 +109,7 @@ def valid(case: Case) -> bool:
               and p.get("wrapped", "load") in MASKED and 1 <= int(p.get("stages", 2)) <= 5
               and 0 <= int(p.get("pending", 0)) < int(p.get("groups", 8)) and p.get("region", "block") in (
                   "block", "partition"))
-    fits = form not in ("warp_specialize",) and p.get("region") != "partition" or case.options.num_warps in (4, 8)
+    fits = (form not in ("warp_specialize",) and p.get("region") != "partition") or case.options.num_warps in (4, 8)
     given = {spec.name: spec.content for spec in case.arrays if spec.content is not None}
     if not (inside and ranges and fits and "x" in given and ("initial" in given) == (form == "mask")):
         return False

@@ -1,4 +1,4 @@
-"""Ordinary kernels with loops that the compiler pipelines or splits into partitions (contract: ttg_ops.md §3; p01, p09).
+"""Ordinary kernels with loops that the compiler pipelines or splits into partitions (contract: ttg_ops.md §3).
 
 STAGES is the loop's num_stages; SPECIALISED asks for partitions. Nothing else depends on either, so all of them must
 give the same bits. One program per line or matrix.

@@ -32,7 +32,8 @@ def _blocked(shape: Shape, warps: int) -> str:
 def _pointers(base: str, name: str, kind: str, index: str = "%o") -> str:
     return f"""\
       %{name}s = tt.splat {base} : !tt.ptr<i32> -> tensor<{kind[0]}x!tt.ptr<i32>, {kind[1]}>
-      %{name}p = tt.addptr %{name}s, {index} : tensor<{kind[0]}x!tt.ptr<i32>, {kind[1]}>, tensor<{kind[0]}xi32, {kind[1]}>
+      %{name}p = tt.addptr %{name}s, {index} : tensor<{kind[0]}x!tt.ptr<i32>, {kind[1]}>, \
+tensor<{kind[0]}xi32, {kind[1]}>
 """
 
 
@@ -87,7 +88,8 @@ def mailbox(shape: Shape, *, statement: str, alignment: int, decoys: int) -> str
     """out = x reversed, through scratch memory of the program's own. decoys: further allocations around it."""
     n, kind = shape.elements, _kind(shape)
     allocations = "".join(
-        f"      %decoy{k} = ttg.global_scratch_alloc {{nbytes = {128 << k} : i32, alignment = 128 : i32}} : !tt.ptr<i8>\n"
+        f"      %decoy{k} = ttg.global_scratch_alloc {{nbytes = {128 << k} : i32, alignment = 128 : i32}} "
+        ": !tt.ptr<i8>\n"
         f"      %decoy{k}_words = tt.bitcast %decoy{k} : !tt.ptr<i8> -> !tt.ptr<i32>\n"
         f"      tt.store %decoy{k}_words, %n : !tt.ptr<i32>\n" for k in range(decoys))
     between = (
@@ -163,7 +165,8 @@ def tokens(shape: Shape, *, groups: int, pending: int) -> str:
       %k{g} = ttg.async_commit_group tokens %c{g}
 """)
     ready = groups - pending
-    lines.append(f"      %early = ttg.async_wait {', '.join(f'%k{g}' for g in range(ready))} {{num = {pending} : i32}}\n")
+    first = ", ".join(f"%k{g}" for g in range(ready))
+    lines.append(f"      %early = ttg.async_wait {first} {{num = {pending} : i32}}\n")
     for g in range(groups):
         if g == ready:
             late = ", ".join(f"%k{j}" for j in range(ready, groups))

@@ -38,7 +38,8 @@ def test_both_oracles_say_the_same_in_the_form_that_is_judged(target: Target) ->
             if reference.source == "numpy":
                 chosen = [arrays.to_numpy(one) if isinstance(one, torch.Tensor) else one for one in chosen]
             result = resolve(reference.function)(*chosen)
-            for name, one in zip(reference.outputs, result if isinstance(result, tuple) else (result,), strict=True):
+            results = result if isinstance(result, tuple) else (result,)
+            for name, one in zip(reference.outputs, results, strict=True):
                 given.setdefault(name, []).append(one if reference.source == "torch" else arrays.to_torch(one))
         rules = target.rules(case)
         assert set(given) == {spec.name for spec in case.arrays if spec.content is None}
