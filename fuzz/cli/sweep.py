@@ -56,6 +56,7 @@ def sweep(
     baseline: Annotated[Path | None, typer.Option(help="Record whose deviations are not news.")] = None,
     compare: Annotated[list[Path] | None, typer.Option(help="Compare two records instead; give it twice.")] = None,
     measured: Annotated[Path | None, typer.Option(help="Print a record's figures for the oracle tables.")] = None,
+    render: Annotated[Path | None, typer.Option(help="Write report.md of a record again; with --plots, draw.")] = None,
     state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
@@ -70,6 +71,9 @@ def sweep(
     if measured is not None:
         print(measured_rows(read(measured)))
         raise typer.Exit(0)
+    if render is not None:
+        _write(read(render), render if render.is_dir() else render.parent, plots)
+        raise typer.Exit(0)
     run = _resumed(state) if resume else _started(
         Choice(ops=tuple(op or ()), dtypes=tuple(dtype or ()), arity=arity, stratified=stratified, bits=bits,
                planted=plant, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
@@ -79,11 +83,7 @@ def sweep(
         found = run.run(live.watch)
     folder = record or run.folder
     save(found, folder / "sweep.json")
-    (folder / "report.md").write_text(markdown(found))
-    if plots:
-        from fuzz.sweep.pictures import draw
-
-        draw(found, folder)
+    _write(found, folder, plots)
     status = exit_status(found, known)
     if as_json:
         print(json.dumps({"record": str(folder / "sweep.json"), "exit_status": status, "seconds": found.seconds,
@@ -94,6 +94,14 @@ def sweep(
     if found.interrupted:
         print("interrupted; continue with: tridiff sweep --resume", file=sys.stderr)
     raise typer.Exit(status)
+
+
+def _write(record: SweepRecord, folder: Path, plots: bool) -> None:
+    (folder / "report.md").write_text(markdown(record))
+    if plots:
+        from fuzz.sweep.pictures import draw
+
+        draw(record, folder)
 
 
 def _started(choice: Choice, backend: str, gpus: str, workers: int, state: Path) -> Run:

@@ -88,6 +88,8 @@ def test_the_command_compares_and_prints_figures(tmp_path: Path) -> None:
     assert found.exit_code == 1 and json.loads(found.stdout)["compared"] == 5
     same = runner.invoke(app, ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "a")])
     assert same.exit_code == 0 and "5 without any difference" in same.stdout
+    rendered = runner.invoke(app, ["sweep", "--render", str(tmp_path / "b")])
+    assert rendered.exit_code == 0 and (tmp_path / "b" / "report.md").read_text() == markdown(AFTER)
     rows = runner.invoke(app, ["sweep", "--measured", str(tmp_path / "a")])
     assert rows.exit_code == 0 and rows.stdout.startswith("exp")
     alone = runner.invoke(app, both[:3])
