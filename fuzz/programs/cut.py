@@ -9,7 +9,9 @@ from msgspec.structs import replace
 from kernels.codegen.domains import operands
 from kernels.codegen.graph import (
     Apply,
+    Asm,
     Bucketize,
+    Cast,
     Expr,
     Graph,
     Index,
@@ -25,7 +27,6 @@ from kernels.codegen.graph import (
     Store,
     Sym,
 )
-from kernels.codegen.graph import Asm, Cast
 
 
 def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:

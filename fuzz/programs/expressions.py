@@ -120,10 +120,12 @@ def _pair(name: str, a: Value, b: Value) -> Value:
     return integers(_narrowed(operation(x, y)), unsure)
 
 
-def _narrowed(value: Array) -> Array:
+def _narrowed(found: Any) -> Array:
+    """Python integers (numpy unpacks single ones) as int64 where they fit."""
+    value = np.asarray(found, dtype=object if isinstance(found, int) else None)
     if value.dtype == object and value.size and all(-(2**62) < int(one) < 2**62 for one in value.reshape(-1)):
         return value.astype(np.int64)
-    return np.asarray(value)
+    return value
 
 
 def _where(args: list[Value]) -> Value:

@@ -205,7 +205,8 @@ def integer_fold(kind: str, x: Whole, accumulator: str) -> Whole:
 def integer_scan(kind: str, x: Whole) -> Whole:
     """A scan of integers in their own type, which wraps; max and min also of truth values."""
     fold, kept = _INTEGER_FOLDS[kind], x.value.dtype
-    value = fold.accumulate(x.value, axis=-1, dtype=kept) if kind in ("sum", "prod") else fold.accumulate(x.value, axis=-1)
+    wraps = kind in ("sum", "prod")
+    value = fold.accumulate(x.value, axis=-1, dtype=kept) if wraps else fold.accumulate(x.value, axis=-1)
     return Whole(x.dtype, value, np.logical_or.accumulate(x.open, axis=-1))
 
 

@@ -472,14 +472,13 @@ def _class(op: str, x: Real) -> Whole:
 
 def to_integer(x: Real, name: str, *, function: Callable[[Array], Array] = np.trunc) -> Whole:
     """x truncated to an integer type; open where the type cannot hold it or the step is uncertain."""
-    step = _step(function)(x)
     kind = dtype(name)
     with np.errstate(invalid="ignore"):
-        held = (step.value >= float(kind.min)) & (step.value < float(kind.max) + (0.0 if kind.bits > 53 else 1.0))
-        held = held if kind.bits <= 53 else held & (step.value < 2.0 ** (kind.bits - (kind.kind == "int")))
-    inside = np.where(held, step.value, 0.0)
-    zero_ended = (step.value == 0) & (np.abs(x.value) + x.error < 1) & np.isfinite(x.error)
-    sure = (step.error == 0) | zero_ended
+        value, low, high = function(x.value), function(x.low), function(x.high)
+        # 2^bits is a double also where the largest integer is none.
+        held = (value >= float(kind.min)) & (value < 2.0 ** (kind.bits - (kind.kind == "int")))
+        sure = x.exact | ((low == high) & np.isfinite(x.error))
+    inside = np.where(held, value, 0.0)
     wide = inside.astype(np.uint64 if kind.kind == "uint" else np.int64)
     return whole(name, wide, ~(held & sure))
 

@@ -1,0 +1,166 @@
+"""Values with error bounds: what one type computes lies within, what is certain is exact, what may jump is open."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from oracles.by_numpy import bounded_folds as folds
+from oracles.by_numpy import bounded_ops as ops
+from oracles.by_numpy.bounded import TINY, Real, Whole, cast_real, exact_real, rounded, settle, spacing, whole
+from oracles.by_numpy.bounded_scans import scan
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, np.inf, -np.inf, np.nan, 1e-40, 1e30, 3e38, 16777216.0,
+                    -7.25]).astype(np.float32).astype(np.float64)
+RNG = np.random.default_rng(7)
+
+
+def singles(count: int) -> np.ndarray:
+    """fp32 numbers of many magnitudes, as float64."""
+    return (RNG.standard_normal(count) * np.exp2(RNG.integers(-20, 20, count))).astype(np.float32).astype(np.float64)
+
+
+def blurred(x: np.ndarray, relative: float) -> Real:
+    return Real("fp32", x, np.abs(x) * relative)
+
+
+def within(found: Real, got: np.ndarray) -> np.ndarray:
+    """Whether results of the type are allowed."""
+    with np.errstate(all="ignore"):
+        same = (got == found.value) | (np.isnan(got) & np.isnan(found.value))
+        return same | (np.abs(got - found.value) <= found.error) | np.isinf(found.error)
+
+
+FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos,
+             "tanh": np.tanh, "atan": np.arctan, "asinh": np.arcsinh, "expm1": np.expm1, "cosh": np.cosh}
+
+
+@pytest.mark.parametrize("op", FUNCTIONS)
+def test_functions_of_single_precision_lie_within(op: str) -> None:
+    x = np.concatenate([SPECIAL, singles(200)])
+    with np.errstate(all="ignore"):
+        got = FUNCTIONS[op](x.astype(np.float32)).astype(np.float64)
+    found = ops.apply(op, (exact_real("fp32", x),))
+    assert isinstance(found, Real)
+    assert within(found, got).all()
+    # The bound is a few ulps wide, not a licence.
+    finite = np.isfinite(found.value) & (np.abs(found.value) > 1e-30) & (np.abs(x) > 1e-30) & np.isfinite(found.error)
+    assert (found.error[finite] <= 12 * spacing(found.value[finite], "fp32")).all()
+
+
+@pytest.mark.parametrize("op", FUNCTIONS)
+def test_errors_of_operands_are_carried(op: str) -> None:
+    x = np.abs(singles(100)) % 8 + 0.1
+    found = ops.apply(op, (blurred(x, 1e-4),))
+    assert isinstance(found, Real)
+    for step in (-1e-4, 1e-4, 5e-5):
+        assert (np.abs(FUNCTIONS[op](x * (1 + step)) - found.value) <= found.error).all()
+
+
+@pytest.mark.parametrize("op, of", [("add", np.add), ("sub", np.subtract), ("mul", np.multiply)])
+def test_arithmetic_on_certain_values_is_certain(op: str, of: np.ufunc) -> None:
+    a, b = (np.array(side) for side in zip(*itertools.product(SPECIAL, SPECIAL), strict=True))
+    with np.errstate(all="ignore"):
+        got = of(a.astype(np.float32), b.astype(np.float32)).astype(np.float64)
+    found = ops.apply(op, (exact_real("fp32", a.astype(np.float32).astype(np.float64)),
+                           exact_real("fp32", b.astype(np.float32).astype(np.float64))))
+    assert isinstance(found, Real) and (found.error == 0).all()
+    assert np.array_equal(got, found.value, equal_nan=True)
+    zeros = got == 0
+    assert np.array_equal(np.signbit(got[zeros]), np.signbit(found.value[zeros])), "the sign of zero is certain too"
+
+
+def test_a_product_in_a_sum_may_be_fused() -> None:
+    a, b, c = exact_real("fp32", np.array([1.0 + 2.0**-12])), exact_real("fp32", np.array([1.0 + 2.0**-12])), exact_real(
+        "fp32", np.array([-1.0]))
+    found = ops.add(ops.mul(a, b), c)
+    separate = np.float32(np.float32(a.value[0] * b.value[0]) - 1)
+    fused = np.float32(a.value[0] * b.value[0] - 1)
+    assert separate != fused
+    assert all(within(found, np.array([float(got)])).all() for got in (separate, fused))
+    whole_numbers = ops.add(ops.mul(exact_real("fp32", np.array([3.0])), exact_real("fp32", np.array([5.0]))), c)
+    assert whole_numbers.error[0] == 0, "a product without rounding leaves nothing to fuse"
+
+
+def test_steps_near_a_jump_are_open_and_certain_elsewhere() -> None:
+    near = Real("fp32", np.array([2.9999999, 2.5, -1e-9, 7.0]), np.array([1e-6, 1e-6, 1e-8, 0.0]))
+    found = ops.apply("floor", (near,))
+    assert isinstance(found, Real)
+    assert np.isinf(found.error).tolist() == [True, False, True, False] and found.value[[1, 3]].tolist() == [2.0, 7.0]
+    truth = ops.apply("lt", (near, exact_real("fp32", np.array([3.0, 3.0, 0.0, 7.0]))))
+    assert isinstance(truth, Whole) and truth.open.tolist() == [True, False, True, False]
+    integer = ops.to_integer(Real("fp32", np.array([3e9, np.nan, 5.7, -0.3]), np.zeros(4)), "i32")
+    assert integer.open.tolist() == [True, True, False, False] and integer.value[2:].tolist() == [5, 0]
+
+
+@pytest.mark.parametrize("name", ["fp16", "bf16", "fp8e5", "fp8e4nv", "fp32"])
+def test_conversions_round_to_nearest_even(name: str) -> None:
+    import torch
+
+    from oracles.dtypes import torch_dtype
+
+    x = np.concatenate([SPECIAL, singles(300)])
+    x = x[np.abs(x) < 40000] if name == "fp8e5" else x
+    x = x.astype(np.float32).astype(np.float64)
+    found = cast_real(exact_real("fp32", x), name)
+    got = torch.from_numpy(x.astype(np.float32)).to(torch_dtype(name)).to(torch.float64).numpy()
+    certain = found.error == 0
+    assert certain.all() or name == "fp8e5"
+    assert np.array_equal(found.value[certain], got[certain], equal_nan=True)
+
+
+def test_sums_in_any_order_lie_within_and_whole_numbers_are_certain() -> None:
+    x = singles(64)
+    found = folds.reduce_sum(exact_real("fp32", x))
+    for _ in range(50):
+        total = np.float32(0)
+        for value in RNG.permutation(x):
+            total = np.float32(total + np.float32(value))
+        assert within(found, np.array(float(total))).all()
+    assert found.error < 1e-4 * np.abs(x).sum(), "the bound is no licence"
+    counted = folds.reduce_sum(exact_real("fp32", np.arange(-50.0, 60.0)))
+    assert (counted.value, counted.error) == (np.arange(-50.0, 60.0).sum(), 0.0)
+    large = folds.reduce_sum(exact_real("fp32", np.array([2.0**24, 1.0, 1.0])))
+    assert large.error > 0, "2^24 + 1 rounds in one order and not in another"
+
+
+@pytest.mark.parametrize("row, value, is_open", [
+    ([1.0, np.nan], np.nan, False), ([np.inf, -np.inf], np.nan, False), ([np.inf, 1.0], np.inf, False),
+    ([3e38, 3e38, -3e38], None, True), ([-0.0, 0.0], 0.0, False)])
+def test_special_sums(row: list[float], value: float | None, is_open: bool) -> None:
+    found = folds.reduce_sum(exact_real("fp32", rounded(np.array(row), "fp32")))
+    assert bool(np.isinf(found.error)) is is_open
+    if value is not None:
+        assert np.array_equal(found.value, value, equal_nan=True) and found.error == 0
+        assert not np.signbit(found.value) or np.isnan(value)
+
+
+def test_a_sum_of_negative_zeros_has_either_sign() -> None:
+    assert folds.reduce_sum(exact_real("fp32", np.array([-0.0, -0.0]))).error == TINY
+
+
+def test_extremes_keep_certainty_where_ranges_do_not_meet() -> None:
+    x = Real("fp32", np.array([1.0, 5.0, 4.9]), np.array([0.0, 0.2, 0.2]))
+    assert folds.arg_extremum(x, largest=True).open and not folds.arg_extremum(x, largest=False).open
+    assert folds.reduce_extremum(x, largest=False).error == 0
+    assert folds.reduce_extremum(x, largest=True).error == pytest.approx(0.2)
+    ties = exact_real("fp32", np.array([2.0, np.nan, 5.0, np.nan]))
+    assert (folds.arg_extremum(ties, largest=True).value, folds.arg_extremum(ties, largest=True).open) == (1, False)
+
+
+def test_scans_of_pairs() -> None:
+    a, b = whole("i8", np.array([3, 100, -7])), whole("i8", np.array([1, 2, 3]))
+    scale, shift = scan("affine", (a, b))
+    assert scale.value.tolist() == [3, 44, -52] and shift.value.tolist() == [1, 102, 57]
+    value, position = scan("argmax", (exact_real("fp32", np.array([1.0, 4.0, 4.0, np.nan, 9.0])),
+                                      whole("i64", np.array([9, 7, 5, 3, 1]))))
+    assert position.value.tolist() == [9, 7, 5, 3, 3] and np.isnan(value.value[3:]).all()
+    assert not position.open.any()
+
+
+def test_settling_near_overflow() -> None:
+    top = 3.4028235677973366e38
+    found = settle("fp32", np.array([top * (1 + 1e-9), 3.4e38, top * (1 - 1e-9)]), np.array([0.0, 0.0, 1e31]), rounds=True)
+    assert found.value[0] == np.inf and found.error.tolist()[:2] == [0.0, 0.0] and np.isinf(found.error[2])
