@@ -1,0 +1,120 @@
+"""Ahead-of-time compilation of generated kernels for sm_90; run by test_compile_generated.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from kernels import generated
+from kernels.codegen.combo import combine
+from kernels.codegen.graph import Asm, Buffer, Constant, Graph, Load, Pointwise, Schedule, Store, Sym
+from kernels.codegen.kernel import Kernel
+from kernels.codegen.launch import has_block_pointers, plan
+from tests.kernels.codegen.catalogue import PROGRAMS, folds, in_place, pointwise, scans, sorting, split_scan, transposed
+
+SM_90 = GPUTarget("cuda", 90, 32)
+
+
+def compiled(kernel: Kernel, dtypes: dict[str, str]) -> str:
+    """PTX of a kernel. dtypes: of the buffers."""
+    function = getattr(generated.load(kernel.source, name=kernel.name), kernel.name)
+    spaces = {one.name: one.dtype for one in kernel.workspaces}
+    signature: dict[str, str] = {}
+    constants: dict[str, Any] = {}
+    for one in kernel.arguments:
+        if one.kind == "constexpr":
+            signature[one.name], constants[one.name] = "constexpr", one.value
+        elif one.kind == "size":
+            signature[one.name] = "i32" if int(one.value) < 2**31 else "i64"
+        else:
+            dtype = dtypes[str(one.value)] if one.kind == "buffer" else spaces[str(one.value)]
+            signature[one.name] = "*" + ("i8" if dtype == "i1" else dtype)
+    source = ASTSource(fn=function, signature=signature, constexprs=constants)
+    return str(triton.compile(source, target=SM_90, options={"debug": True, "sanitize_overflow": False}).asm["ptx"])
+
+
+def ptx(graph: Graph, schedule: Schedule, **options: Any) -> str:
+    kernel = plan(graph, schedule, aligned=[buffer.name for buffer in graph.buffers], **options)
+    return compiled(kernel, {buffer.name: buffer.dtype for buffer in graph.buffers})
+
+
+def check_every_program_under_its_first_schedule() -> None:
+    for name, make in PROGRAMS.items():
+        graph = make().graph
+        if name != "sorting":
+            assert "ret;" in ptx(graph, graph.schedules[0]), name
+
+
+def check_looped_split_and_cooperative_schedules() -> None:
+    for make in (folds, scans, in_place):
+        graph = make().graph
+        for schedule in graph.schedules:
+            if schedule.reduction != "persistent":
+                assert "ret;" in ptx(graph, schedule)
+    graph = split_scan().graph
+    assert "atom" in ptx(graph, graph.schedules[0])
+    assert "ret;" in ptx(sorting().graph, Schedule(no_x_dim=True))
+
+
+def check_positions_in_64_bits() -> None:
+    for make in (pointwise, folds, split_scan):
+        graph = make().graph
+        kind = "split" if make is split_scan else "looped" if graph.r else "persistent"
+        schedule = Schedule(reduction=kind, x_blocks=(1,), r_block=16, index_dtype="i64")  # type: ignore[arg-type]
+        assert "ret;" in ptx(graph, schedule)
+
+
+def check_block_accesses() -> None:
+    """Tensor descriptors load by the tensor memory accelerator; block pointers exist in Triton 3.6.0 only."""
+    graph = transposed().graph
+    assert "cp.async.bulk.tensor" in ptx(graph, Schedule(x_blocks=(4, 4), access="descriptors", static=True))
+    blocks = plan(graph, Schedule(x_blocks=(8, 8), access="block_pointers"))
+    assert ("make_block_ptr" in blocks.source) is has_block_pointers()
+    assert "ret;" in ptx(graph, Schedule(x_blocks=(8, 8), access="block_pointers"))
+
+
+def check_inline_assembly() -> None:
+    index = Sym("x0")
+    bodies: dict[str, tuple[str, int]] = {
+        "add_s32": ("add.s32", 2), "max_s32": ("max.s32", 2), "lop3_xor": ("lop3.b32", 3),
+        "prmt_reverse": ("prmt.b32", 1), "popc": ("popc.b32", 1)}
+    nodes: list[Any] = [Load(buffer="a", index=index)]
+    nodes += [Asm(body=name, args=(0,) * arity) for name, (_, arity) in bodies.items()]  # type: ignore[arg-type]
+    nodes += [Asm(body="popc", args=(0,), pure=False), Load(buffer="f", index=index), Asm(body="ex2_approx", args=(7,))]
+    nodes += [Store(buffer=f"o{k}", index=index, value=k) for k in (*range(1, 7), 8)]
+    outputs = tuple(Buffer(name=f"o{k}", dtype="fp32" if k == 8 else "i32", length=64, role="out")
+                    for k in (*range(1, 7), 8))
+    buffers = (Buffer(name="a", dtype="i32", length=64), Buffer(name="f", dtype="fp32", length=64), *outputs)
+    graph = Graph(outer=(64,), buffers=buffers, nodes=tuple(nodes))
+    text = ptx(graph, Schedule(x_blocks=(64,)))
+    for name, (instruction, _) in bodies.items():
+        assert instruction in text, name
+    assert "ex2.approx.ftz.f32" in text
+    source = plan(graph, Schedule(x_blocks=(64,))).source
+    assert source.count('"popc.b32') == 2, "impure assembly is not one with its twin"
+
+
+def check_combo() -> None:
+    programs = [pointwise(), scans(), split_scan()]
+    kernel = combine([(program.graph, program.graph.schedules[0]) for program in programs])
+    dtypes = {f"k{n}.{buffer.name}": buffer.dtype for n, program in enumerate(programs)
+              for buffer in program.graph.buffers}
+    assert "ret;" in compiled(kernel, dtypes)
+
+
+def check_assertions_and_hooks_reach_the_compiler() -> None:
+    nodes = (Constant(value="-1", dtype="fp32"), Pointwise(op="relu", args=(0,)),
+             Store(buffer="o", index=Sym("x0"), value=1))
+    graph = Graph(outer=(8,), buffers=(Buffer(name="o", dtype="fp32", length=8, role="out"),), nodes=nodes)
+    schedule = Schedule(x_blocks=(8,))
+    assert "__assertfail" in ptx(graph, schedule, faults=("runtime_error",))
+    assert "__assertfail" not in ptx(graph, schedule, faults=("accuracy",))
+    try:
+        ptx(graph, schedule, faults=("compile_error",))
+    except Exception as error:
+        assert "planted_undefined_name" in str(error) + str(error.__cause__), error
+    else:
+        raise AssertionError("invalid source was compiled")

@@ -1,0 +1,112 @@
+"""Names, cache keys, text that people can read, benchmark scripts (contract: codegen.md §10, §12)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from kernels.codegen.graph import Buffer, Constant, Graph, Load, Pointwise, Schedule, Store, Sym
+from kernels.codegen.harness import script
+from kernels.codegen.launch import plan
+from tests.kernels.codegen.catalogue import PROGRAMS, in_place, pointwise, scans, split_scan
+from tests.support.in_subprocess import run_script
+
+
+def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:
+    graph = pointwise().graph
+    one, again = plan(graph, Schedule(x_blocks=(32,))), plan(graph, Schedule(x_blocks=(32,)))
+    assert one == again and one.name.startswith("triton_poi_relu_mul_")
+    other_block = plan(graph, Schedule(x_blocks=(64,)))
+    assert other_block.source == one.source and other_block.key != one.key, "blocks are arguments of the launch"
+    shorter = plan(replace(graph, outer=(2, 5, 7)), Schedule(x_blocks=(32,)))
+    assert shorter.source == one.source, "sizes of a dynamic kernel are arguments"
+    static = plan(graph, Schedule(x_blocks=(32,), static=True))
+    assert static.name != one.name and "105" in static.source and not any(a.kind == "size" for a in static.arguments)
+
+
+@pytest.mark.parametrize("change", [{"upcast": False}, {"static": True}, {"eviction": "evict_first"},
+                                    {"index_dtype": "i64"}, {"unspecialised": True}, {"nan_check": True}])
+def test_options_that_change_the_kernel_change_its_key(change: dict[str, object]) -> None:
+    from tests.kernels.codegen.catalogue import halves
+
+    graph = halves().graph
+    assert plan(graph, replace(Schedule(x_blocks=(4,)), **change)).key != plan(graph, Schedule(x_blocks=(4,))).key
+
+
+def test_names_stay_short() -> None:
+    ops = ("logical_not", "isfinite", "signbit", "nextafter", "reciprocal", "sigmoid", "relu", "neg", "abs")
+    nodes = [Constant(value="1", dtype="fp32")]
+    nodes += [Pointwise(op=op, args=(0, 0) if op == "nextafter" else (0,)) for op in ops]  # type: ignore[misc]
+    nodes += [Store(buffer="o", index=Sym("x0"), value=2)]  # type: ignore[list-item]
+    graph = Graph(outer=(4,), buffers=(Buffer(name="o", dtype="i1", length=4, role="out"),), nodes=tuple(nodes))
+    assert len(plan(graph, Schedule()).name) < 72 and plan(graph, Schedule()).name.isidentifier()
+
+
+def test_combine_functions_are_lifted_once_per_body() -> None:
+    source = plan(scans().graph, Schedule(x_blocks=(4,))).source
+    assert [line for line in source.split("\n") if line.startswith("def combine_")] == [
+        "def combine_add(a, b):", "def combine_second(a, b):",
+        "def combine_affine(a_scale, a_shift, b_scale, b_shift):"]
+
+
+def test_equal_expressions_are_computed_once_but_not_under_other_masks() -> None:
+    load = Load(buffer="a", index=Sym("x0"))
+    nodes = (load, load, Pointwise(op="neg", args=(0,)), Pointwise(op="neg", args=(1,)),
+             Pointwise(op="add", args=(2, 3)), Store(buffer="o", index=Sym("x0"), value=4))
+    graph = Graph(outer=(8,), buffers=(Buffer(name="a", dtype="i32", length=8),
+                                       Buffer(name="o", dtype="i32", length=8, role="out")), nodes=nodes)
+    source = plan(graph, Schedule()).source
+    assert source.count("tl.load(") == 1 and source.count(" = -tmp0") == 1 and "tmp2 + tmp2" in source
+    assert plan(PROGRAMS["gather"]().graph, Schedule(x_blocks=(64,))).source.count("tl.load(k_ptr + xindex, ") == 3
+
+
+def test_frexp_is_one_call() -> None:
+    from kernels.codegen.graph import Part
+
+    nodes = (Load(buffer="a", index=Sym("x0")), Pointwise(op="frexp", args=(0,)), Pointwise(op="frexp", args=(0,)),
+             Part(of=1, item=0), Part(of=2, item=1), Store(buffer="o", index=Sym("x0"), value=3),
+             Store(buffer="p", index=Sym("x0"), value=4))
+    graph = Graph(outer=(8,), nodes=nodes, buffers=(
+        Buffer(name="a", dtype="fp16", length=8), Buffer(name="o", dtype="fp16", length=8, role="out"),
+        Buffer(name="p", dtype="i32", length=8, role="out")))
+    assert plan(graph, Schedule()).source.count("frexp(tmp0)") == 1
+
+
+def test_what_a_kernel_writes_is_declared() -> None:
+    kernel = plan(in_place().graph, Schedule(x_blocks=(4,)))
+    assert kernel.mutated == ("io", "o", "total")
+    split = plan(split_scan().graph, split_scan().graph.schedules[0])
+    assert split.mutated == ("o", "p", "workspace0") and split.workspaces[0].dtype == "u64"
+    assert split.workspaces[0].length == 3 * 7
+
+
+def test_unspecialised_sizes_are_marked() -> None:
+    source = plan(pointwise().graph, Schedule(x_blocks=(32,), unspecialised=True)).source
+    assert '@triton.jit(do_not_specialize=["n1", "n2", "xnumel"])' in source
+
+
+def test_every_kernel_is_well_formed_python_with_its_imports_at_the_top() -> None:
+    for make in PROGRAMS.values():
+        graph = make().graph
+        for schedule in graph.schedules:
+            source = plan(graph, schedule, block_pointers=True).source
+            tree = ast.parse(source)
+            imports = [isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body]
+            assert imports == sorted(imports, reverse=True)
+            assert "\t" not in source and not any(line != line.rstrip() for line in source.split("\n"))
+
+
+def test_benchmark_scripts_run(tmp_path: Path) -> None:
+    """Twice in one process: as it is, and through its cache; a kernel that fails takes forever."""
+    program = split_scan()
+    text = script(program.graph, plan(program.graph, program.graph.schedules[0]))
+    run = run_script(text + f"""
+    first = benchmark(get_args(), repeats=1, cache={str(tmp_path)!r})
+    assert first == benchmark(None, repeats=1, cache={str(tmp_path)!r}) > 0, "the second time comes from the cache"
+    assert benchmark({{}}, repeats=1) == float("inf")
+""")
+    assert run.stdout.count("GB/s") == 1 and "inf" not in run.stdout.split("failed")[0], run.stdout
+    assert run.stdout.count("failed") == 1
