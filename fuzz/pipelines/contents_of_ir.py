@@ -42,6 +42,8 @@ def operations(plan: Plan) -> frozenset[str]:
         found |= {"ttg.warp_specialize", "ttg.warp_yield", "ttg.warp_return", "ttng.arrive_barrier"}
     if plan.tiles and not (isinstance(sink, Dot) and not sink.registers):
         found.add("ttg.local_load")
+    if not plan.tiles:
+        return frozenset()
     # Loops without iterations disappear, and everything in them.
     return frozenset(found) if plan.tiles > max(plan.ahead, 0) or (plan.loop == "range" and plan.tiles != 1) else (
         frozenset({"ttg.local_alloc"}))
