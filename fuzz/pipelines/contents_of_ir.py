@@ -39,7 +39,9 @@ def operations(plan: Plan) -> frozenset[str]:
         found.add("ttng.warp_group_dot")
         found |= {"ttng.warp_group_dot_wait"} if sink.asynchronous else set()
     if plan.workers:
-        found |= {"ttg.warp_specialize", "ttg.warp_yield", "ttg.warp_return", "ttng.arrive_barrier"}
+        found |= {"ttg.warp_specialize", "ttg.warp_yield", "ttg.warp_return"}
+        # Slots come back once `depth` later multiplications have been issued, which few tiles never see.
+        found |= {"ttng.arrive_barrier"} if plan.tiles > getattr(sink, "depth", 0) else set()
     if plan.tiles and not (isinstance(sink, Dot) and not sink.registers):
         found.add("ttg.local_load")
     if not plan.tiles:
