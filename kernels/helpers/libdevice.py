@@ -13,6 +13,7 @@ unless `enable_reflect_ftz=False`). Other types are refused, as compiled code re
 
 import functools
 import importlib
+import math
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -128,6 +129,16 @@ def _scipy(name: str) -> Callable[[Array], Array]:
     return functools.partial(_special, name)
 
 
+def _odd(name: str, x: Array) -> Array:
+    """An odd function of scipy.special that loses the sign of zero."""
+    return np.where(x == 0, x, _special(name, x))
+
+
+def _erfc(x: Array) -> Array:
+    """The C library's: scipy's loses digits where the result is small."""
+    return np.vectorize(math.erfc, otypes=[np.float64])(x)
+
+
 def _ilogb(x: Array) -> Array:
     """The unbiased exponent; 0 and NaN give INT_MIN, infinities INT_MAX."""
     exponent = np.frexp(x)[1].astype(np.int64) - 1
@@ -145,7 +156,10 @@ def _llrint(x: Array) -> Array:
 
 def _lgamma(x: Array) -> Array:
     """log |gamma(x)|; +inf at both infinities, at 0 and at the negative integers."""
-    return np.where(np.isinf(x), np.inf, _special("gammaln", x))
+    # scipy overflows below the smallest normal number, where the answer is -log|x|.
+    tiny = (np.abs(x) < 1e-300) & (x != 0)
+    small = -np.log(np.where(tiny, np.abs(x), 1.0))
+    return np.where(np.isinf(x), np.inf, np.where(tiny, small, _special("gammaln", np.where(tiny, 1.0, x))))
 
 
 def _bessel(name: str) -> Callable[[Array], Array]:
@@ -164,7 +178,8 @@ def _modified_bessel(name: str) -> Callable[[Array], Array]:
     """A modified Bessel function of the first kind: infinite at the infinities, where scipy has NaN."""
 
     def function(x: Array) -> Array:
-        return np.where(np.isinf(x), x if name == "i1" else np.inf, _special(name, x))
+        ends = np.isinf(x) | ((x == 0) & (name == "i1"))
+        return np.where(ends, x if name == "i1" else np.inf, _special(name, x))
 
     return function
 
@@ -193,9 +208,9 @@ cosh = _unary("cosh", np.cosh)
 cyl_bessel_i0 = _unary("cyl_bessel_i0", _modified_bessel("i0"))
 cyl_bessel_i1 = _unary("cyl_bessel_i1", _modified_bessel("i1"))
 erf = _unary("erf", _scipy("erf"))
-erfc = _unary("erfc", _scipy("erfc"))
+erfc = _unary("erfc", _erfc)
 erfcx = _unary("erfcx", _scipy("erfcx"))
-erfinv = _unary("erfinv", _scipy("erfinv"))
+erfinv = _unary("erfinv", functools.partial(_odd, "erfinv"))
 exp = _unary("exp", np.exp)
 exp2 = _unary("exp2", np.exp2)
 expm1 = _unary("expm1", np.expm1)
