@@ -198,11 +198,23 @@ def _fewer_slots(chain: Chain) -> Iterator[Chain]:
     """Every ring with one slot less, or with none."""
     for number, step in enumerate(chain.steps):
         if isinstance(step, Alloc) and step.slots:
+            if step.slots == 1:
+                yield _unrung(chain, number)
+                continue
             for slots in (1, step.slots - 1):
                 yield replace(chain, steps=tuple(
                     replace(one, slots=slots) if k == number
                     else replace(one, slot=min(one.slot, slots - 1)) if isinstance(one, Index) and one.view == number
                     else one for k, one in enumerate(chain.steps)))
+
+
+def _unrung(chain: Chain, ring: int) -> Chain:
+    """The chain with a ring of one slot made a buffer of its own."""
+    gone = {number for number, step in enumerate(chain.steps) if isinstance(step, Index) and step.view == ring}
+    numbers = {number: ring if number in gone else number for number in range(len(chain.steps))}
+    steps = tuple(replace(step, slots=0) if number == ring and isinstance(step, Alloc) else renumbered(step, numbers)
+                  for number, step in enumerate(chain.steps))
+    return kept(replace(chain, steps=steps), set(numbers) - gone)
 
 
 def _plainer(chain: Chain) -> Iterator[Chain]:

@@ -21,7 +21,7 @@ from kernels.gluon.chain import (
     Transpose,
 )
 from kernels.gluon.layouts import Blocked, Distributed
-from kernels.gluon.values import EXACT, WIDTH
+from kernels.gluon.values import EXACT
 
 FOLDED = ("i32", "i64", "u32", "u64", "i16", "i8", "u8", "u16", "fp32", "fp16", "bf16", "fp64")
 """Element types that reductions and scans are tried with."""
@@ -45,7 +45,7 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     shape = draft.shape(elements=min(draft.elements, 2048))
     array = draft.array(dtype, shape)
     here = draft.layout(shape)
-    chained = WIDTH[dtype] <= 32 and dtype in ("i32", "u32", "i16", "i8") and draw(st.booleans())
+    chained = dtype[0] in "iu" and dtype != "i1" and draw(st.booleans())
     value = draft.step(Load(array, here))
     for _ in range(draw(st.sampled_from((1, 3, 6, 4, 2, 5)))):
         there = draft.layout(shape)
@@ -53,8 +53,8 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         draft.out(value)
         draft.out(draft.step(Convert(draft.step(row_major_ramp(shape, here)), there)))
         here = there
-        if chained and dtype == "i32":
-            value = draft.step(Combine(value, draft.step(row_major_ramp(shape, here)), "xor"))
+        if chained:
+            value = draft.step(Combine(value, draft.step(Load(array, here)), "add"))
         else:
             mask: Limit | UnsetType = UNSET
             if draw(st.booleans()):

@@ -116,7 +116,7 @@ def shrunk(case: Case, fault: str) -> Case:
 
 
 @pytest.mark.parametrize("target, fault, most", [
-    ("gluon.view_chain", "subslice_shifted", 9), ("gluon.view_chain", "swizzle_mismatch", 6),
+    ("gluon.view_chain", "subslice_shifted", 9), ("gluon.view_chain", "swizzle_mismatch", 7),
     ("gluon.convert_layout", "load_mask_dropped", 3), ("gluon.reduce_scan_layouts", "scan_reversed", 3),
     ("gluon.gather_scatter", "indices_shifted", 6), ("gluon.local_memory", "ring_slot_off_by_one", 1),
 ])

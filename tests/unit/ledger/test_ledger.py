@@ -1,0 +1,118 @@
+"""From IR text to cells, and from records to what has never been seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fuzz.campaign.record import Ledger
+from fuzz.cli.app import app
+from fuzz.errors import TridiffError
+from fuzz.ledger.declared import DECLARED, TTG, flavour
+from fuzz.ledger.parse import cells, missing, operations
+from fuzz.ledger.show import ledgers, seen, thin
+from fuzz.records import pretty_json
+
+IR = """
+#blocked = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#linear = #ttg.linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0]], block = []}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#shared1 = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+#shared2 = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>
+#shared3 = #ttg.padded_shared<[32:+4] {order = [1, 0], shape = [16, 32]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}) attributes {noinline = false} {
+    %4 = ttg.convert_layout %3 : tensor<8x16xi32, #blocked> -> tensor<8x16xi32, #linear> loc(#loc)
+    %5 = ttg.local_alloc : () -> !ttg.memdesc<2x16x32xf16, #shared1, #smem, mutable> loc(#loc)
+    %6 = ttg.memdesc_index %5[%c1] : !ttg.memdesc<2x16x32xf16, #shared1, #smem, mutable> -> !ttg.memdesc<16x32xf16, #shared1, #smem, mutable>
+    %7 = ttg.memdesc_subslice %6[8, 0] : !ttg.memdesc<16x32xf16, #shared1, #smem, mutable> -> !ttg.memdesc<8x32xf16, #shared1, #smem, mutable, 16x32>
+    %8 = ttg.memdesc_trans %6 {order = array<i32: 1, 0>} : !ttg.memdesc<16x32xf16, #shared2, #smem, mutable> -> !ttg.memdesc<32x16xf16, #shared3, #smem, mutable>
+    %9 = ttg.local_load %8 : !ttg.memdesc<16x32xf16, #shared2, #smem, mutable> -> tensor<16x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
+    %10 = ttg.memdesc_reinterpret %6 : !ttg.memdesc<16x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<16x16xi32, #shared, #smem, mutable>
+    %11 = "tt.reduce"(%4) <{axis = 1 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %12 = arith.addi %a, %b : i32
+      tt.reduce.return %12 : i32
+    }) : (tensor<8x16xi32, #linear>) -> tensor<8xi32, #ttg.slice<{dim = 1, parent = #linear}>>
+    %13 = ttg.local_atomic_scatter_rmw or, %6[%i], %v {axis = 1 : i32} : (!ttg.memdesc<8x16xi32, #shared, #smem, mutable>, tensor<8x16xi32, #blocked>, tensor<8x16xi32, #blocked>) -> tensor<8x16xi32, #blocked>
+    %14 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 512 : i32} : !tt.ptr<i8>
+    ttg.barrier all loc(#loc)
+    ttg.warp_specialize(%14) attributes {requestedRegisters = array<i32: 24>}
+    default {
+      ttg.warp_yield
+    }
+    partition0(%arg3: !tt.ptr<i8>) num_warps(2) {
+      ttg.warp_return
+    } : (!tt.ptr<i8>) -> ()
+    tt.return
+  }
+}
+"""  # noqa: E501
+
+
+def test_cells_name_elements_layouts_ranks_and_attributes() -> None:
+    assert set(cells(IR)) == {
+        "ir ttg.convert_layout i32 blocked>linear 2d", "ir ttg.local_alloc fp16 swizzled 3d",
+        "ir ttg.memdesc_index fp16 swizzled 3d>2d", "ir ttg.memdesc_subslice fp16 swizzled 2d at=+0",
+        "ir ttg.memdesc_trans fp16 nvmma64t>padded 2d order=1,0", "ir ttg.local_load fp16 nvmma64t>dot0(mma3) 2d",
+        "ir ttg.memdesc_reinterpret fp16>i32 plain 2d", "ir tt.reduce i32 linear>slice(linear) 2d>1d axis=1",
+        "ir ttg.local_atomic_scatter_rmw i32 plain>blocked 2d or axis=1",
+        "ir ttg.global_scratch_alloc alignment=128 nbytes=512", "ir ttg.barrier all", "ir ttg.warp_specialize",
+        "ir ttg.warp_yield", "ir ttg.warp_return", "ir ttg.warp_specialize.partitions num_warps=2 captures=1",
+    }
+
+
+def test_operations_are_found_by_their_whole_names() -> None:
+    assert "ttg.local_load" in operations(IR) and "ttg.local" not in operations(IR)
+    wanted = ("ttg.local_load", "ttg.local_gather", "ttg.warp_specialize.partitions")
+    assert missing(IR, wanted) == ("ttg.local_gather",)
+
+
+@pytest.mark.parametrize("text", ["", "module {", "#a = #ttg.slice<{dim = 0, parent = #a}>\n ttg.x : tensor<4xi32, #a>",
+                                  "%0 = ttg.local_load %1 : !ttg.memdesc<", "ttg.local_load " * 1000])
+def test_text_that_is_not_understood_makes_no_error(text: str) -> None:
+    assert isinstance(cells(text), tuple)
+
+
+def test_the_table_names_every_operation_of_the_dialect_once() -> None:
+    assert len(TTG) == 27
+    names = [one.name for one in DECLARED]
+    assert len(set(names)) == len(names)
+    assert [flavour(version) for version in ("3.6.0", "3.9.0", "3.10.0+git")] == ["old", "new", "new"]
+
+
+def record(folder: Path, version: str, reached: dict[str, dict[str, dict[str, int]]]) -> None:
+    (folder / version).mkdir(parents=True)
+    (folder / version / "ledger.json").write_text(pretty_json(Ledger(triton=version, reached=reached)))
+
+
+def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> None:
+    load = {f"ir ttg.local_load fp16 plain>blocked {k}d": 2 for k in range(25)}
+    record(tmp_path, "3.9.0", {"cuda": {"gluon.view_chain": load | {"ramp": 1}},
+                               "compile:sm_90": {"gluon.view_chain": {"ir ttg.memdesc_trans fp16 plain 2d": 1}}})
+    record(tmp_path, "3.6.0", {"compile:sm_90": {"x": {"ir ttg.local_load i8 plain>blocked 1d": 3}}})
+    table = seen(ledgers(tmp_path))
+    declared = {one.name: one for one in DECLARED}
+    assert table["ttg.local_load"]["3.9.0"].status == "run" and table["ttg.local_load"]["3.9.0"].cases == 50
+    assert not thin(declared["ttg.local_load"], table["ttg.local_load"]["3.9.0"])
+    assert thin(declared["ttg.local_load"], table["ttg.local_load"]["3.6.0"])
+    assert table["ttg.memdesc_trans"]["3.9.0"].status == "compiled"
+    assert table["ttg.memdesc_trans"]["3.6.0"].status == "never seen"
+    assert table["ttg.local_gather"]["3.6.0"].status == "absent"
+    assert table["ttg.local_gather"]["3.9.0"].status == "never seen"
+    assert table["ttg.mask"]["3.9.0"].status == "between passes"
+    shown = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path), "--json"])
+    rows = {(one["operation"], one["triton"]): one["status"] for one in json.loads(shown.stdout)}
+    assert rows["ttg.local_load", "3.9.0"] == "run" and len(rows) == 2 * len(DECLARED)
+    text = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path)]).stdout
+    assert "never seen" in text and "ttg.local_gather" in text
+
+
+def test_a_folder_without_a_ledger_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(TridiffError, match="no ledger"):
+        ledgers(tmp_path)
