@@ -166,7 +166,7 @@ def _specialised(kernel: Kernel, bodies: list[Lines], text: Lines, main: Lines) 
     for part, body in zip(kernel.partitions, bodies, strict=True):
         used = [one for one in available if any(re.search(rf"\b{one}\b", line) for line in body.lines)]
         text.add("", "", "@gluon.jit", f"def {part.role}({', '.join(used)}):")
-        text.extend(body)
+        text.extend(body if body.lines else Lines(lines=["    pass"]))
         calls.append(f"({part.role}, ({', '.join(used)}{',' if len(used) == 1 else ''}))")
     workers = kernel.partitions[1:]
     warps = [part.warps for part in workers]

@@ -58,7 +58,8 @@ def test_both_oracles_say_the_same_in_the_form_that_is_judged(target: Target) ->
 
 def _case(plan: Plan, contents: dict[str, Content], programs: int = 1) -> Case:
     return Case(target="async.copy_ring", sizes=cases.sizes_of(plan, programs), program=plan,
-                params={"sanitize": False}, arrays=cases.arrays_of(plan, contents), options=LaunchOptions(num_warps=plan.warps))
+                params={"sanitize": False}, arrays=cases.arrays_of(plan, contents),
+                options=LaunchOptions(num_warps=plan.warps))
 
 
 def _both(plan: Plan, contents: dict[str, Content], programs: int = 1) -> np.ndarray:
