@@ -13,10 +13,10 @@ unless `enable_reflect_ftz=False`). Other types are refused, as compiled code re
 
 import functools
 import importlib
-import math
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from math import erfc as erfc_of_c
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -136,7 +136,7 @@ def _odd(name: str, x: Array) -> Array:
 
 def _erfc(x: Array) -> Array:
     """The C library's: scipy's loses digits where the result is small."""
-    return np.vectorize(math.erfc, otypes=[np.float64])(x)
+    return np.vectorize(erfc_of_c, otypes=[np.float64])(x)
 
 
 def _ilogb(x: Array) -> Array:
