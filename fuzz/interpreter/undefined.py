@@ -107,7 +107,7 @@ def _tainted(operands: Any) -> list[Array]:
 def _uniting(call: Call) -> Call:
     def operation(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = call(self, *args, **kwargs)
-        for lanes in _tainted(args):
+        for lanes in _tainted(args) if result is not None else ():  # a store through a descriptor has no result
             mark_undefined(result, lanes)
         return result
 

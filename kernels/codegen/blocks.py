@@ -78,7 +78,7 @@ def _several_dimensions(emitter: Emitter, tile: Tile, form: Affine) -> tuple[Dim
                                    not emitter.constant_mask(tile)))
             break
         block = min(left, length)
-        if length % block or left % block:
+        if length == 0 or length % block or left % block:
             return None
         found.append(Dimension(str(length), stride, f"({start} // {inner}) % {length}", str(block), block, False))
         left //= block

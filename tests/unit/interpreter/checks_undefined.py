@@ -264,3 +264,17 @@ def check_memory_that_was_never_written_is_undefined() -> None:
     (use,) = trace.undefined_uses
     assert (use.use, use.buffer, use.element, use.lanes) == ("store", "out", 3, 1)
     assert uses(twice, {"src": src, "dst": dst, "out": out}, N=4) == []
+
+
+@triton.jit
+def copy_by_descriptor(src, dst, n, N: tl.constexpr):
+    descriptor = tl.make_tensor_descriptor(dst, shape=[n], strides=[1], block_shape=[N])
+    i = tl.arange(0, N)
+    descriptor.store([0], tl.load(src + i, mask=i < n))
+
+
+def check_lanes_that_a_descriptor_cuts_off_may_be_undefined() -> None:
+    result = torch.zeros(8)
+    with repaired():
+        copy_by_descriptor[(1,)](torch.ones(8), result, 5, N=8)
+    assert result.tolist() == [1.0] * 5 + [0.0] * 3
