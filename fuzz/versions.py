@@ -69,6 +69,7 @@ class InterpreterFeatures:
     int1_wraps: arithmetic on int1 wraps modulo 2 (no / yes).
     fma_rounds_once: fp32 `tl.fma` rounds once (no / yes).
     ashr_keeps_operands: `>>` on unsigned blocks leaves its operands alone (no / yes).
+    unsigned_all_ones: `~` works on unsigned blocks (not with numpy 2 / yes).
     """
 
     block_pointers: bool
@@ -79,6 +80,7 @@ class InterpreterFeatures:
     int1_wraps: bool
     fma_rounds_once: bool
     ashr_keeps_operands: bool
+    unsigned_all_ones: bool
 
 
 @functools.cache
@@ -102,6 +104,10 @@ def interpreter_features() -> InterpreterFeatures:
     minus = handle(-(1.0 + 2.0**-11), np.float32, tl.float32)
     byte, shift = handle(0x80, np.uint8, tl.uint8), handle(1, np.uint8, tl.uint8)
     probe("create_ashr", byte, shift)
+    try:
+        ones = probe("get_all_ones_value", tl.uint8) == 0xFF
+    except OverflowError:
+        ones = False
     return InterpreterFeatures(
         block_pointers=hasattr(builder, "create_make_block_ptr"),
         atomic_poll=hasattr(builder, "create_atomic_poll"),
@@ -111,4 +117,5 @@ def interpreter_features() -> InterpreterFeatures:
         int1_wraps=probe("create_add", true, true) is False,
         fma_rounds_once=probe("create_fma", near, near, minus) == 2.0**-24,
         ashr_keeps_operands=byte.data.dtype == np.uint8,
+        unsigned_all_ones=ones,
     )

@@ -56,6 +56,7 @@ class Repairs:
     fma: `tl.fma` in fp32 rounds once (3.6.0 only).
     int1_arithmetic: + - * on int1 wrap modulo 2 (3.6.0 only).
     shift_operands: `>>` on unsigned blocks leaves its operands alone (3.6.0 only).
+    all_ones: `~` on unsigned blocks of 8 and 16 bits (3.6.0 with numpy 2 only, where it is refused).
     loop_bounds: scalar tensors as loop bounds (3.6.0 with numpy 2.4 or later only).
     block_truth: `and`, `or`, `not` and chained comparisons on blocks are refused instead of misread.
     assertions: device assertions are checked; integer overflow is not.
@@ -71,6 +72,7 @@ class Repairs:
     fma: bool = True
     int1_arithmetic: bool = True
     shift_operands: bool = True
+    all_ones: bool = True
     loop_bounds: bool = True
     block_truth: bool = True
     assertions: bool = True
@@ -184,6 +186,8 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
         backports.apply_int1_arithmetic(patches)
     if repairs.shift_operands and not features.ashr_keeps_operands:
         backports.apply_shift_operands(patches)
+    if repairs.all_ones and not features.unsigned_all_ones:
+        backports.apply_all_ones(patches)
     if repairs.fma and not features.fma_rounds_once:
         backports.apply_fma(patches)
     if repairs.narrow_arithmetic:

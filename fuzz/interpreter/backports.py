@@ -1,4 +1,4 @@
-"""Repairs that bring Triton 3.6.0's interpreter to what 3.9.0's does: int1 arithmetic, shifts, fma.
+"""Repairs that bring Triton 3.6.0's interpreter to what 3.9.0's does: int1 arithmetic, shifts, `~`, fma.
 
 Each has its own switch; none is installed where the feature test in `fuzz.versions` finds the behaviour right.
 """
@@ -43,6 +43,22 @@ def apply_shift_operands(patches: Patches) -> None:
         return create_ashr
 
     patches.wrap(module.InterpreterBuilder, "create_ashr", wrapper)
+
+
+def apply_all_ones(patches: Patches) -> None:
+    """The constant that `~` needs is built from its bits: numpy 2 refuses -1 as a u8."""
+    module = interpreter_module()
+
+    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
+        def get_all_ones_value(self: Any, type: Any) -> Any:
+            if not type.scalar.is_int_unsigned():
+                return call(self, type)
+            storage = np.dtype(f"u{type.scalar.primitive_bitwidth // 8}")
+            return module.TensorHandle(np.full(1, np.iinfo(storage).max, dtype=storage), type.scalar)
+
+        return get_all_ones_value
+
+    patches.wrap(module.InterpreterBuilder, "get_all_ones_value", wrapper)
 
 
 def apply_fma(patches: Patches) -> None:

@@ -81,3 +81,21 @@ def check_shift_leaves_its_operands_alone() -> None:
                 and rhs.data.dtype == np.uint8 and lhs.data.tolist() == [0x80, 0x10])
 
     defect("shift_operands", holds, exists=not interpreter_features().ashr_keeps_operands)
+
+
+@triton.jit
+def inverted(src, dst, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(dst + i, ~tl.load(src + i))
+
+
+def check_unsigned_blocks_are_inverted() -> None:
+    def holds() -> bool:
+        result = torch.zeros(2, dtype=torch.uint8)
+        try:
+            inverted[(1,)](torch.tensor([0, 0xA5], dtype=torch.uint8), result, N=2)
+        except Exception:
+            return False
+        return result.tolist() == [0xFF, 0x5A]
+
+    defect("all_ones", holds, exists=not interpreter_features().unsigned_all_ones)
