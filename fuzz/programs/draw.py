@@ -73,14 +73,10 @@ def _grow(pool: Pool, features: Swarm, *, cap: int, nodes: int) -> Productions:
                if not (name in ("reduce", "scan", "sort") and "r" not in pool.axes)]
     # A buffer of the grid's own shape comes first, so that the program depends on its points.
     productions.grow("load")
-    stressed = max(weights)[1]
-    first = True
+    if any(weight and name == features.first for weight, name in weights) and pool.chance.below(4):
+        productions.grow(features.first)
     while len(pool.nodes) < nodes and not pool.full:
-        name = pool.chance.weighted(weights)
-        if first and stressed not in ("load", "pointwise"):
-            name = stressed if pool.chance.below(4) else name
-        first = False
-        productions.grow(name)
+        productions.grow(pool.chance.weighted(weights))
     return productions
 
 

@@ -55,8 +55,8 @@ def table(dtype: str, groups: tuple[tuple[str, int], ...]) -> tuple[tuple[int, C
         base = 6 if one.group in ("exact arithmetic", "min/max") else 2
         weight = base + 3 * weights.get(one.group, 0)
         if one.group in ("exponential", "special", "trigonometric", "hyperbolic"):
-            weight = 1 + weights.get(one.group, 0)
-        found.append((max(weight // (4 if one.variant else 1), 1), one))
+            weight = 3 + 2 * weights.get(one.group, 0)
+        found.append((max(weight // (3 if one.variant else 1), 1), one))
     return tuple(found)
 
 

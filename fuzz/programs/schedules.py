@@ -27,8 +27,8 @@ def _reductions(graph: Graph) -> list[str]:
     found = ["persistent", "looped", "looped"]
     if Scan not in kinds and Reduce in kinds:
         found.append("cooperative")
-    if Scan in kinds and Reduce not in kinds:
-        found.append("split")
+    if Scan in kinds and Reduce not in kinds and schedule_problem(graph, Schedule(reduction="split")) is None:
+        found += ["split", "split"]
     return found
 
 

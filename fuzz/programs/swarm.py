@@ -51,6 +51,8 @@ class Swarm:
     groups: dict[str, int]
     dtypes: tuple[str, ...]
     upcast: bool
+    first: str
+    """The production that the family is about, or a stressed one: it comes first, lest it do not come at all."""
     wild: int
     """How much of the data is special: 0 tame, 1 some, 2 mostly."""
     assembly: bool
@@ -66,6 +68,9 @@ def swarm(chance: Chance, family: Family, *, assembly: bool) -> Swarm:
     left_out = set(_FAMILY_ONLY[family]) | (set() if assembly else {"assembly"})
     rare = [name for name in PRODUCTIONS if name not in ("load", "pointwise") and name not in left_out]
     chosen = set(chance.subset(rare[:9])) | set(chance.subset(rare[9:])) | set(_STRESSED[family])
+    if family == "mixed":
+        # Three quarters of the features instead of half.
+        chosen |= set(chance.subset(rare[:9])) | set(chance.subset(rare[9:]))
     stressed = {chance.of(sorted(chosen))} if chosen else set()
     stressed |= set(_STRESSED[family])
     weights = []
@@ -76,8 +81,9 @@ def swarm(chance: Chance, family: Family, *, assembly: bool) -> Swarm:
         weights = [(0 if name in left_out else weight, name) for weight, name in weights]
     forms = set(chance.subset(INDEX_FORMS[1:]))
     groups = chance.below(1 << len(GROUPS))
+    first = _STRESSED[family][0] if _STRESSED[family] else min(stressed, default="load")
     return Swarm(
-        family=family, productions=tuple(weights),
+        family=family, first=first, productions=tuple(weights),
         forms=tuple((3 if form == "dense" else 1, form) for form in INDEX_FORMS if form == "dense" or form in forms),
         groups={group: 4 if groups >> place & 1 else 0 for place, group in enumerate(GROUPS)},
         dtypes=chance.of(_DTYPE_SETS), upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),

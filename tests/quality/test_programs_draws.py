@@ -1,0 +1,135 @@
+"""Drawn programs: legal, of the sizes that were asked for, reaching every operation and pairs of rare features."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from functools import cache
+from typing import get_args
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from fuzz.programs.arrays import graph_of
+from fuzz.programs.draw import programs
+from fuzz.programs.ledger import cells, features
+from fuzz.programs.operations import choices
+from fuzz.programs.swarm import FAMILIES, Family
+from fuzz.programs.validity import valid
+from fuzz.records import Case
+from fuzz.target import Limits
+from kernels.codegen.graph import Function, Load, Reduce, Scan, Schedule, Sort, Store
+from oracles.dtypes import NAMES
+
+PER_FAMILY = 60
+DEVICE = Limits()
+INTERPRETER = Limits(elements=1 << 11, variants=False)
+
+
+@cache
+def drawn(family: Family, *, interpreter: bool = False, number: int = PER_FAMILY) -> tuple[Case, ...]:
+    """What a campaign would draw, with a fixed seed."""
+    found: list[Case] = []
+
+    @hypothesis.seed(2024)
+    @settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))
+    @given(programs(family, target=f"codegen.{family}", limits=INTERPRETER if interpreter else DEVICE))
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return tuple(found)
+
+
+def everything() -> list[Case]:
+    return [case for family in FAMILIES for case in drawn(family)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_at_least_95_percent_are_accepted(family: Family) -> None:
+    for interpreter in (False, True):
+        cases = drawn(family, interpreter=interpreter, number=PER_FAMILY if not interpreter else 25)
+        refused = [case for case in cases if not valid(case)]
+        assert len(refused) <= 0.05 * len(cases), f"{len(refused)} of {len(cases)} refused"
+        for case in cases:
+            case.check()
+
+
+def test_sizes() -> None:
+    nodes = sorted(len(graph_of(case).nodes) for case in everything())
+    # Wanted: a median of 15 and a tenth above 40; with a margin.
+    assert nodes[len(nodes) // 2] >= 18
+    assert sum(count > 40 for count in nodes) >= 0.13 * len(nodes)
+
+
+def test_a_family_keeps_to_its_name() -> None:
+    for family, kind in (("reduction", Reduce), ("scan", Scan), ("sort", Sort)):
+        having = sum(any(isinstance(node, kind) for node in graph_of(case).nodes) for case in drawn(family))  # type: ignore[arg-type]
+        assert having >= 0.6 * PER_FAMILY
+    for case in drawn("pointwise"):
+        assert not any(isinstance(node, Reduce | Scan | Sort) for node in graph_of(case).nodes)
+
+
+def test_rare_features_meet() -> None:
+    pairs = Counter(cell for case in everything() for cell in cells(case) if cell.startswith("pair="))
+    for wanted in ("gather+scan", "gather+reduce", "masked+sort", "reduce+scan", "atomic_add+reduce", "inout+masked",
+                   "no_upcast+scan", "bucketize+sort", "random+reduce", "no_x_dim+reduce"):
+        one, two = sorted(wanted.split("+"))
+        assert pairs[f"pair={one}+{two}"], wanted
+    assert len(pairs) > 120
+
+
+def test_three_rare_features_meet() -> None:
+    assert any({"gather", "scan", "reduce"} <= set(features(graph_of(case))) for case in drawn("mixed"))
+
+
+def test_every_operation_expression_and_dtype_comes_up() -> None:
+    reached = {cell for case in everything() for cell in cells(case)}
+    operations = {cell.split()[0].removeprefix("op=") for cell in reached if cell.startswith("op=")}
+    wanted = {one.op for name in NAMES for one in choices(name)}
+    missing = wanted - operations
+    assert len(missing) <= 0.15 * len(wanted), f"not in {len(everything())} programs: {sorted(missing)}"
+    folds = {f"reduce_{kind}" for kind in ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "welford",
+                                           "welford_combine", "xor_sum")}
+    folds |= {f"scan_{kind}" for kind in ("sum", "prod", "max", "min", "affine", "argmax", "argmin", "second",
+                                          "logcumsumexp")}
+    assert len(folds - operations) <= 2, sorted(folds - operations)
+    expressions = {cell.removeprefix("expr=") for cell in reached if cell.startswith("expr=")}
+    assert len(set(get_args(Function)) - expressions) <= 8, sorted(set(get_args(Function)) - expressions)
+    assert {buffer.dtype for case in everything() for buffer in graph_of(case).buffers} == set(NAMES)
+
+
+def test_schedules_and_sizes_vary() -> None:
+    schedules: list[Schedule] = [one for case in everything() for one in graph_of(case).schedules]
+    assert {one.reduction for one in schedules} == {"persistent", "looped", "split", "cooperative"}
+    assert {one.access for one in schedules} == {"pointers", "block_pointers", "descriptors"}
+    for name in ("no_x_dim", "static", "unspecialised", "lift_loads", "upcast"):
+        assert {getattr(one, name) for one in schedules} == {True, False}, name
+    lengths = {length for case in everything() for length in graph_of(case).outer}
+    assert lengths >= {0, 1, 2, 3, 7, 8, 9, 16, 17, 127, 128, 129}
+    assert {len(graph_of(case).outer) for case in everything()} == {1, 2, 3}
+    assert sum(len(graph_of(case).schedules) > 1 for case in everything()) > 0.3 * len(everything())
+
+
+@pytest.mark.parametrize("family", ["pointwise", "reduction"])
+def test_the_simplest_program_is_a_load_and_a_store_or_two(family: Family) -> None:
+    simplest = hypothesis.find(programs(family, target=f"codegen.{family}", limits=DEVICE), lambda case: True,
+                               random=random.Random(7), settings=settings(database=None, max_examples=50))
+    graph = graph_of(simplest)
+    assert len(graph.nodes) <= 4 and len(graph.schedules) == 1
+    assert any(isinstance(node, Load) for node in graph.nodes) and isinstance(graph.nodes[-1], Store)
+
+
+def test_a_stranger_s_case_is_refused() -> None:
+    from msgspec.structs import replace
+
+    case = next(case for case in drawn("pointwise") if graph_of(case).nodes)
+    graph = graph_of(case)
+    assert valid(case)
+    longer = replace(graph, outer=(graph.outer[0] + 1000, *graph.outer[1:]))
+    assert not valid(replace(case, program=longer)), "indices that leave their buffers"
+    assert not valid(replace(case, arrays=case.arrays[1:])), "an array is missing"
+    assert not valid(replace(case, sizes={**case.sizes, case.arrays[0].dims[0]: 1 << 20})), "an array of another length"
+    assert not valid(replace(case, options=replace(case.options, launch_cooperative_grid=True)))
