@@ -40,8 +40,9 @@ class Block:
     dimensions: tuple[Dimension, ...]
     shape: Shape
 
-    def listed(self, texts: list[str]) -> str:
-        return f"[{', '.join(texts)}]"
+
+def _listed(texts: list[str]) -> str:
+    return f"[{', '.join(texts)}]"
 
 
 def _offset(emitter: Emitter, tile: Tile) -> str:
@@ -133,18 +134,18 @@ def _make_block_pointer(emitter: Emitter, position: int, buffer: str, block: Blo
     order = [str(place) for place in reversed(range(len(dims)))]
     emitter.line(f"block{position} = tl.make_block_ptr(")
     emitter.line(f"    {_pointer(emitter, buffer, block)},")
-    emitter.line(f"    shape={block.listed([one.size for one in dims])},")
-    emitter.line(f"    strides={block.listed([str(one.stride) for one in dims])},")
-    emitter.line(f"    offsets={block.listed([one.offset for one in dims])},")
-    emitter.line(f"    block_shape={block.listed([one.block for one in dims])},")
-    emitter.line(f"    order={block.listed(order)},")
+    emitter.line(f"    shape={_listed([one.size for one in dims])},")
+    emitter.line(f"    strides={_listed([str(one.stride) for one in dims])},")
+    emitter.line(f"    offsets={_listed([one.offset for one in dims])},")
+    emitter.line(f"    block_shape={_listed([one.block for one in dims])},")
+    emitter.line(f"    order={_listed(order)},")
     emitter.line(")")
     return f"block{position}"
 
 
 def _checks(block: Block) -> str:
     ragged = [str(place) for place, one in enumerate(block.dimensions) if one.ragged]
-    return f", boundary_check={block.listed(ragged)}" if ragged else ""
+    return f", boundary_check={_listed(ragged)}" if ragged else ""
 
 
 def _descriptor(emitter: Emitter, buffer: str, block: Block) -> str | None:
@@ -158,9 +159,9 @@ def _descriptor(emitter: Emitter, buffer: str, block: Block) -> str | None:
     if not fits or (block.base and int(block.base) * itemsize % 16):
         return None
     text = (f"tl.make_tensor_descriptor({_pointer(emitter, buffer, block)}, "
-            f"shape={block.listed([one.size for one in dims])}, "
-            f"strides={block.listed([str(one.stride) for one in dims])}, "
-            f"block_shape={block.listed([one.block for one in dims])})")
+            f"shape={_listed([one.size for one in dims])}, "
+            f"strides={_listed([str(one.stride) for one in dims])}, "
+            f"block_shape={_listed([one.block for one in dims])})")
     known = emitter.top.cache.get(text)
     if known is None:
         known = f"{buffer}_descriptor{len(emitter.descriptors) or ''}"
@@ -183,7 +184,7 @@ def block_load(emitter: Emitter, position: int, node: Load) -> tuple[str, Shape]
         name = _descriptor(emitter, node.buffer, block)
         if name is None:
             return None
-        text = f"{name}.load({block.listed([one.offset for one in dims])})"
+        text = f"{name}.load({_listed([one.offset for one in dims])})"
     else:
         checks = _checks(block)
         padding = ', padding_option="zero"' if checks and position in emitter.feeding else ""
@@ -204,11 +205,11 @@ def block_store(emitter: Emitter, position: int, node: Store, value: str, shape:
         return None
     dims = block.dimensions
     if [one.block for one in dims] != emitter.shape_text(shape)[1:-1].split(", "):
-        value = f"tl.reshape({value}, {block.listed([one.block for one in dims])})"
+        value = f"tl.reshape({value}, {_listed([one.block for one in dims])})"
     if emitter.schedule.access == "descriptors":
         name = _descriptor(emitter, node.buffer, block)
         if name is None:
             return None
-        return f"{name}.store({block.listed([one.offset for one in dims])}, {value})"
+        return f"{name}.store({_listed([one.offset for one in dims])}, {value})"
     pointer = _make_block_pointer(emitter, position, node.buffer, block)
     return f"tl.store({pointer}, {value}{_checks(block)})"

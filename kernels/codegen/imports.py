@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MODULES = {
-    "device_assert_then": "kernels.helpers.assertions",
     "bucketize_binary_search": "kernels.helpers.bucketize",
     **dict.fromkeys(("log_add_exp", "natural_power", "round_decimal", "true_divide"), "kernels.codegen.device"),
     **dict.fromkeys(("max2", "max_with_index", "maximum", "maximum_with_index", "min2", "min_with_index", "minimum",
