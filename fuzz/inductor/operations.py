@@ -69,9 +69,10 @@ def _point(name: str, torch: str, numpy: str, dtypes: Signature, *, arity: int =
                      result=result, judging=judging, defined=defined, alone=name in _ALONE)
 
 
-def _real(name: str, torch: str, numpy: str, *, arity: int = 1, accuracy: str = "", ulps: float = 0.0) -> Operation:
+def _real(name: str, torch: str, numpy: str, *, arity: int = 1, accuracy: str = "", ulps: float = 0.0,
+          defined: str = "") -> Operation:
     return Operation(name=name, family="pointwise", torch=torch, numpy=numpy, signatures=_same(FLOATS, arity),
-                     judging="real", accuracy="" if ulps else accuracy or name, ulps=ulps)
+                     judging="real", accuracy="" if ulps else accuracy or name, ulps=ulps, defined=defined)
 
 
 _NUMBERS = COMPUTED + FLOATS
@@ -156,7 +157,9 @@ def _transcendental() -> list[Operation]:
         *(_real(name, f"torch.{name}({{0}})", f"np.arc{name[1:]}({{0}})") for name in inverse),
         *(_real(name, f"torch.{name}({{0}})", f"special.{other}({{0}})") for name, other in special.items()
           if name != "lgamma"),
-        *(_real(name, f"torch.special.{name}({{0}})", f"special.{other}({{0}})") for name, other in bessel.items()),
+        # Both references take infinity for NaN.
+        *(_real(name, f"torch.special.{name}({{0}})", f"special.{other}({{0}})", defined="torch.isfinite({0})")
+          for name, other in bessel.items()),
         _real("rsqrt", "torch.rsqrt({0})", "1 / np.sqrt({0})"),
         _real("reciprocal", "torch.reciprocal({0})", "1 / {0}"),
         _real("sigmoid", "torch.sigmoid({0})", "special.expit({0})"),
@@ -165,7 +168,6 @@ def _transcendental() -> list[Operation]:
         _real("hypot", "torch.hypot({0}, {1})", "np.hypot({0}, {1})", arity=2),
         _real("pow", "torch.pow({0}, {1})", "np.power({0}, {1})", arity=2),
         _real("xlogy", "torch.xlogy({0}, {1})", "special.xlogy({0}, {1})", arity=2, ulps=4),
-        _real("sinc", "torch.sinc({0})", "np.sinc({0})", ulps=16),
     ]
 
 

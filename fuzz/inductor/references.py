@@ -29,6 +29,10 @@ NO_DTYPE = -1
 """What stands for the type of a result that has no name here, or another shape than it must."""
 
 
+TINY = 5e-324
+"""What stands for a sum of zero, whose sign the contract leaves open: within its bound of either zero."""
+
+
 def operation_of(case: Case) -> Operation:
     """The operation that a case is about."""
     return OPERATIONS[str(case.params["op"])]
@@ -62,6 +66,8 @@ def by_torch(case: Case, *inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
     if _inexact(operation):
         result = _torch(operation.torch, tuple(
             one.double() if one.is_floating_point() else one for one in host))
+        if operation.judging != "real":
+            result = torch.where(result == 0, TINY, result)
     else:
         result = eagerly(operation, host)
     return result.to(device), torch.tensor([type_code(eager.dtype)], dtype=torch.int32, device=device)
@@ -92,6 +98,8 @@ def by_numpy(case: Case, *inputs: Array) -> tuple[Array, Array]:
     result = np.asarray(found)
     wanted = np.dtype(np.float64) if _inexact(operation) else numpy_dtype(name)
     code = np.array([NAMES.index(name)], dtype=np.int32)
+    if _inexact(operation) and operation.judging != "real":
+        result = np.where(result == 0, TINY, result)
     return (result if result.dtype == wanted else np.asarray(result.astype(wanted))), code
 
 
@@ -114,7 +122,7 @@ def bound(case: Case, *inputs: torch.Tensor) -> torch.Tensor:
     """Allowed errors of an accumulating operation along the last axis; halves accumulate in fp32, rounded once."""
     (x,) = inputs
     acc = name_of_torch(x.dtype)
-    return _BOUNDS[operation_of(case).judging](x, acc=acc if acc in FULL else "fp32")
+    return _BOUNDS[operation_of(case).judging](x, acc=acc if acc in FULL else "fp32") + 2 * TINY
 
 
 def _variance(x: torch.Tensor, *, acc: str) -> torch.Tensor:
@@ -132,12 +140,12 @@ _BOUNDS: dict[str, Callable[..., torch.Tensor]] = {
 
 
 def _cumulative(x: Array, better: Callable[[Any, Any], bool]) -> tuple[Array, Array]:
-    """Running extremum with its position: later ties win, the first NaN stays."""
+    """Running extremum with its position: later ties win, NaN stays and every further one is the later tie."""
     values, positions = x.copy(), np.zeros(x.shape, dtype=np.int64)
     for line, out, where in zip(x, values, positions, strict=True):
         best, at = line[0], 0
         for i, value in enumerate(line):
-            if best == best and (value != value or better(value, best)):
+            if value != value or (best == best and better(value, best)):
                 best, at = value, i
             out[i], where[i] = best, at
     return values, positions

@@ -304,8 +304,10 @@ _BESSEL: dict[str, Callable[..., object]] = {"j0": special.j0, "j1": special.j1,
 def _applied(op: str, args: list[Tensor]) -> Tensor:
     """The torch oracle's answer; what it leaves to others is computed by scipy, or as exact fractions."""
     if op in _BESSEL:
-        wide = _BESSEL[op](args[0].double().cpu().numpy())
-        return torch.as_tensor(wide, dtype=torch.float64, device=args[0].device)
+        x = args[0].double()
+        found = torch.as_tensor(_BESSEL[op](x.cpu().numpy()), dtype=torch.float64, device=x.device)
+        # scipy has NaN at infinity, where all of them vanish.
+        return torch.where(torch.isinf(x) & ((x > 0) | (op[0] == "j")), 0.0, found)
     if op == "fma" and args[0].dtype == torch.float64:
         flat = [_fused(*one) for one in zip(*(part.reshape(-1).tolist() for part in args), strict=True)]
         return torch.tensor(flat, dtype=torch.float64, device=args[0].device).reshape(args[0].shape)

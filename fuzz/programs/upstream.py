@@ -51,6 +51,6 @@ def _array(launch: Launch, name: str) -> torch.Tensor:
 
 
 def _contents(launch: Launch, name: str) -> torch.Tensor:
-    """A buffer as a tensor with a storage of its own: `as_strided` in a program counts from the start of the storage."""
+    """A buffer as a tensor with a storage of its own, from the start of which `as_strided` in a program counts."""
     memory = _array(launch, name)
     return memory != 0 if launch.spec(name).dtype == "i1" else memory.clone()

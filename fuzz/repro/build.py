@@ -21,7 +21,7 @@ from fuzz.backends.launch import Launch, LaunchReport, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.errors import TridiffError
 from fuzz.records import LaunchOptions, Verdict
-from fuzz.repro import literals
+from fuzz.repro import literals, torch_script
 from fuzz.repro.checks import Expected, check_lines, expected_results
 from fuzz.repro.inline import drop_aliases, squeeze
 from fuzz.repro.liveness import visited_lines
@@ -92,6 +92,9 @@ def build(request: Request) -> Candidates:
                            fix="rerun it with `tridiff repro`, or write the script for another backend")
     device = torch.device("cpu")
     buffers = {spec.name: place(spec, case.sizes, device=device) for spec in case.arrays}
+    function = torch_script.candidates(request, buffers, subject.helper)
+    if function is not None:
+        return function
     options = case.options
     if subject.hook == "runtime_error":
         options = msgspec.structs.replace(options, debug=True)

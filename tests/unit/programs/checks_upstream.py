@@ -1,0 +1,107 @@
+"""Programs and operations through torch.compile, run in Triton's interpreter. One child process: the first compilation
+takes seconds, every further one a tenth of one."""
+
+from __future__ import annotations
+
+import torch
+
+from fuzz import interpreter
+from fuzz.inductor import session
+from fuzz.inductor.operations import OPERATIONS, program
+from fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
+from fuzz.programs import by_torch
+from fuzz.programs.torch_text import torch_program
+from fuzz.workers.failures import Declined, classify
+from kernels.codegen.graph import Graph
+from oracles.dtypes import torch_dtype
+from tests.unit.programs import graphs
+
+interpreter.install(Repairs(block_truth=False))
+INF, NAN = float("inf"), float("nan")
+
+
+def _raised(source: str, *arguments: torch.Tensor) -> BaseException:
+    try:
+        session.run(source, arguments)
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def _function(expression: str, parameters: str = "a") -> str:
+    return f"import torch\n\n\ndef compute({parameters}):\n    return {expression}\n"
+
+
+def _run(graph: Graph, buffers: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    written = torch_program(graph)
+    lengths = {one.name: one for one in graph.buffers}
+    arguments = tuple(
+        buffers[name] if name in buffers else torch.zeros(lengths[name].length, dtype=torch_dtype(lengths[name].dtype))
+        for name in written.arguments)
+    found = session.run(written.text, arguments, settings=session.Settings(emulate_precision_casts=written.emulated))
+    return dict(zip(written.outputs, found.tensors, strict=True))
+
+
+def check_a_program_gives_what_its_graph_says() -> None:
+    gather = {"in0": torch.tensor([1.0, 10.0, 100.0, 1000.0]), "in1": torch.tensor([0, -1, 2, 3, 0, 1])}
+    assert _run(graphs.row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099.0, 10.0]
+    rows = {"in0": torch.tensor([1.0, 3.0, 2.0, 5.0, NAN, 4.0]), "io0": torch.tensor([100, 7], dtype=torch.int32)}
+    found = _run(graphs.sorted_rows_transposed(), rows)
+    expected = by_torch.evaluate(graphs.sorted_rows_transposed(), rows)
+    for name, value in expected.items():
+        assert torch.allclose(found[name].double(), value.double(), equal_nan=True), name
+
+
+def check_halves_are_rounded_where_the_graph_says() -> None:
+    for upcast, first in ((True, 300.0), (False, INF)):
+        found = _run(graphs.halves(upcast=upcast), {"in0": torch.tensor([300.0, 2.0], dtype=torch.float16)})
+        assert found["out0"].tolist() == [first, 2.0]
+        assert found["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
+
+
+def check_known_divergences_are_there() -> None:
+    """Of codegen.md §14; a fixed torch shows here first."""
+    for name, inputs, wrong in (
+        ("floor_divide", ([1.0], [0.1]), [10.0]), ("times_zero", ([NAN],), [0.0]), ("zero_by", ([0.0],), [0.0]),
+    ):
+        tensors = tuple(torch.tensor(one) for one in inputs)
+        assert session.run(program(OPERATIONS[name]), tensors).tensors[0].tolist() == wrong
+    signbit = session.run(program(OPERATIONS["signbit"]), (torch.tensor([-0.0], dtype=torch.float64),))
+    assert signbit.tensors[0].tolist() == [False]
+    halves = tuple(torch.tensor([one], dtype=torch.float16) for one in (0.0, 1.0))
+    assert session.run(program(OPERATIONS["nextafter"]), halves).tensors[0].tolist() == [0.0]
+
+
+def check_one_program_is_compiled_once() -> None:
+    source = _function("a * 3 + 1")
+    first = session.run(source, (torch.ones(5),))
+    again = session.run(source, (torch.zeros(5),))
+    other = session.run(source, (torch.zeros(6),))
+    assert (first.kernels, again.kernels, other.kernels) == (1, 0, 1)
+    assert again.tensors[0].tolist() == [1.0] * 5
+
+
+def check_failures_are_told_apart() -> None:
+    assert isinstance(_raised(_function("torch.linalg.inv(a)"), torch.eye(2)), Declined)
+    printing = _raised(_function("a + int(a.sum().item() > 0 and print(1) or 0)"), torch.ones(2))
+    refused = classify(printing, "interpreter")
+    assert (refused.verdict.value, refused.where) == ("compile_error", "dynamo")
+    outside = _raised(_function("a[b]", "a, b"), torch.ones(3), torch.tensor([3]))
+    assert isinstance(outside, DeviceAssertFailed) and "0 <= tmp" in str(outside)
+
+
+def check_every_launch_is_watched() -> None:
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    launch = CachingAutotuner.run.__closure__
+    assert launch is not None
+    # A kernel that is told of more elements than its arguments have.
+    from fuzz.inductor import watched
+
+    original = watched._memory
+    watched._memory = lambda arguments: original(arguments)[:1]
+    try:
+        error = _raised(_function("a + b", "a, b"), torch.ones(7), torch.ones(7))
+    finally:
+        watched._memory = original
+    assert isinstance(error, OutOfBounds)

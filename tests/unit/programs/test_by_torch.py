@@ -1,0 +1,123 @@
+"""The torch reference of generated programs: values worked out by hand, and agreement with the numpy one."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from fuzz.content.place import place
+from fuzz.programs import by_numpy, by_torch
+from fuzz.programs.arrays import graph_of, input_names, output_names
+from fuzz.programs.draw import programs
+from fuzz.programs.swarm import FAMILIES, Family
+from fuzz.records import Case
+from fuzz.target import Limits
+from kernels.codegen.graph import Num, Real
+from oracles.arrays import to_numpy
+from oracles.compare import compare
+from oracles.rules import BIT, SUM
+from tests.unit.programs import graphs
+
+INF, NAN = float("inf"), float("nan")
+
+
+def test_a_masked_gather_is_summed_with_what_stands_for_the_rest() -> None:
+    found = by_torch.evaluate(graphs.row_sums_of_a_masked_gather(), {
+        "in0": torch.tensor([1.0, 10.0, 100.0, 1000.0]), "in1": torch.tensor([0, -1, 2, 3, 0, 1])})
+    assert found["out0"].tolist() == [-1.0 + 1000.0 + 100.0, -1.0 + 1.0 + 10.0]
+
+
+def test_sorting_scanning_and_scattered_sums() -> None:
+    found = by_torch.evaluate(graphs.sorted_rows_transposed(), {
+        "in0": torch.tensor([1.0, 3.0, 2.0, 5.0, NAN, 4.0]), "io0": torch.tensor([100, 7], dtype=torch.int32)})
+    assert found["out0"].tolist()[0::2] == [3.0, 2.0, 1.0]
+    assert found["out0"][1::2].isnan().tolist() == [True, False, False] and found["out0"].tolist()[3::2] == [5.0, 4.0]
+    assert found["out1"].tolist()[:3] == [3.0, 5.0, 6.0] and bool(found["out1"][3:].isnan().all())
+    # Two rows add r = 0 and r = 2 to the first cell, r = 1 to the second.
+    assert found["io0"].tolist() == [100 + 2 * (0 + 2), 7 + 2 * 1]
+
+
+def test_halves_are_rounded_at_the_store_or_after_every_operation() -> None:
+    x = {"in0": torch.tensor([300.0, 2.0], dtype=torch.float16)}
+    assert by_torch.evaluate(graphs.halves(upcast=True), x)["out0"].tolist() == [300.0, 2.0]
+    assert by_torch.evaluate(graphs.halves(upcast=False), x)["out0"].tolist() == [INF, 2.0]
+    assert by_torch.evaluate(graphs.halves(upcast=True), x)["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
+
+
+@pytest.mark.parametrize("op, dtype, result, inputs, expected", [
+    ("floor_divide", "fp32", "fp32", ([1.0, 5.0, -1.0], [0.1, -INF, 3.0]), [9.0, -1.0, -1.0]),
+    ("signbit", "fp64", "i1", ([-0.0, 0.0, -2.0],), [True, False, True]),
+    ("nextafter", "bf16", "bf16", ([0.0, 1.0], [1.0, 2.0]), [2.0**-133, 1.0078125]),
+    ("left_shift", "i32", "i32", ([1, 1, 3], [31, 32, -1]), [-(2**31), 0, 0]),
+    ("floor_divide", "i8", "i8", ([-128, 7, -7], [-1, 0, 2]), [-128, 0, -4]),
+    ("fma", "fp64", "fp64", ([1 + 2.0**-52], [1 - 2.0**-52], [-1.0]), [-(2.0**-104)]),
+])
+def test_single_operations(op: str, dtype: str, result: str, inputs: tuple[list[float], ...],
+                           expected: list[float]) -> None:
+    from oracles.dtypes import torch_dtype
+
+    graph = graphs.pointwise(op, dtype, result, length=len(expected), arity=len(inputs))
+    given_values = {f"in{k}": torch.tensor(one, dtype=torch_dtype(dtype)) for k, one in enumerate(inputs)}
+    assert by_torch.evaluate(graph, given_values)["out0"].tolist() == expected
+
+
+@pytest.mark.parametrize("expr, expected", [
+    (graphs.apply("int_true_div", Num(value=2**60 + 129), Num(value=1)), float(2**60 + 256)),
+    (graphs.apply("round_decimal", Real(value="2.675"), Num(value=2)), 2.67),
+    (graphs.apply("to_float", graphs.apply("floordiv", Num(value=-7), Num(value=2))), -4.0),
+    (graphs.apply("to_float", graphs.apply("ceildiv", Num(value=-7), Num(value=2))), -3.0),
+    (graphs.apply("max", Real(value="inf"), Real(value="-1.5")), INF),
+])
+def test_index_expressions_follow_python(expr: object, expected: float) -> None:
+    from kernels.codegen.graph import Index, Store
+
+    graph = graphs.graph(Index(expr=expr, dtype="fp64"), Store(buffer="out0", index=graphs.X, value=0),  # type: ignore[arg-type]
+                         rows=1, buffers=(graphs.buffer("out0", "fp64", 1),))
+    assert by_torch.evaluate(graph, {})["out0"].tolist() == [expected]
+
+
+def _disagreements(case: Case) -> list[str]:
+    """Outputs on which the two references differ by more than the numpy one's bound."""
+    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    values = [one for name in input_names(case) if (one := buffers[name].values) is not None]
+    answers = by_numpy.answers(case, *(to_numpy(one) for one in values))
+    rule = SUM("program_bound", origin="derived by the numpy interpreter")
+    found = []
+    for name, actual in zip(output_names(case), by_torch.outputs(case, *values), strict=True):
+        answer = answers[name]
+        keep = torch.from_numpy(np.ascontiguousarray(answer.defined))
+        expected = torch.from_numpy(np.ascontiguousarray(answer.values))[keep]
+        if answer.bound is None:
+            mismatch = compare(actual[keep], expected.to(actual.dtype), BIT).mismatch
+        else:
+            # The torch reference rounds for itself: one more step of its own.
+            bound = torch.from_numpy(np.ascontiguousarray(answer.bound))[keep]
+            step = actual[keep].double().abs().nan_to_num(0.0, 0.0, 0.0) * 2.0**-7 if actual.element_size() < 4 else (
+                expected.abs().nan_to_num(0.0, 0.0, 0.0) * torch.finfo(actual.dtype).eps)
+            mismatch = compare(actual[keep], expected, rule, bound=bound + step).mismatch
+        if bool(mismatch.any()):
+            found.append(name)
+    return found
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_references_agree_on_drawn_programs(family: Family) -> None:
+    seen, wrong = 0, []
+
+    @seed(17)
+    @settings(max_examples=40, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])
+    @given(programs(family, target=f"codegen.{family}", limits=Limits(elements=512, variants=False)))
+    def look(case: Case) -> None:
+        nonlocal seen
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            wrong.extend((len(graph_of(case).nodes), name) for name in _disagreements(case))
+        seen += 1
+
+    look()
+    assert seen == 40 and wrong == []
