@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from fuzz.backends import expand
+from fuzz.cli import programs_ledger
 from fuzz.cli.render import wide_console
 from fuzz.ledger.declared import DECLARED
 from fuzz.ledger.show import ledgers, seen, thin
@@ -21,6 +22,8 @@ EXAMPLES = """**Examples**
 `tridiff targets` : a table
 
 `tridiff targets 'helpers.*' --json` : one object per target
+
+`tridiff targets 'codegen.*' --ledger` : operations, dtypes and features that generated programs have reached
 
 `tridiff targets --ir` : operations of the compiler that the committed records have seen, and never seen
 """
@@ -38,13 +41,17 @@ def targets(
     pattern: Annotated[list[str] | None, typer.Argument(help="Names, globs or families; default all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
     ir: Annotated[bool, typer.Option("--ir", help="Operations of the compiler's IR instead of targets.")] = False,
-    records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir.")] = Path("reports"),
+    ledger: Annotated[bool, typer.Option("--ledger", help="What generated programs have reached instead.")] = False,
+    records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir and --ledger.")] = Path("reports"),
 ) -> None:
     """List targets with their subjects, backends, oracles, contracts and faults."""
     if ir:
         _print_operations(records, as_json=as_json)
         return
     chosen = select(tuple(pattern or ()))
+    if ledger:
+        programs_ledger.show(ledgers(records), chosen, as_json=as_json)
+        return
     described = [{
         "name": target.name, "family": target.family, "summary": target.summary,
         "subjects": list(target.subjects), "backends": [b for name in target.backends for b in expand(name)],

@@ -1,4 +1,4 @@
-"""Generated kernels: random programs through the own generator and through torch.compile, judged by interpretation.
+"""Generated kernels: random programs through the own generator, judged by interpretation.
 
 One target per family of programs; `mixed` draws from all of them. Oracles interpret the same graph
 (`fuzz.programs.by_numpy`, `fuzz.programs.by_torch`); the bounds of float outputs are derived from the case.
@@ -34,7 +34,7 @@ _ABOUT: dict[Family, str] = {
 }
 
 
-_SUBJECTS = {"own": "fuzz.programs.own:launch_graph", "inductor": "fuzz.programs.upstream:launch_graph"}
+_SUBJECTS = {"own": "fuzz.programs.own:launch_graph"}
 
 
 def _launch(launch: "Launch") -> None:

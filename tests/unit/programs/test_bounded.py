@@ -33,8 +33,8 @@ def within(found: Real, got: np.ndarray) -> np.ndarray:
         return same | (np.abs(got - found.value) <= found.error) | np.isinf(found.error)
 
 
-FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos,
-             "tanh": np.tanh, "atan": np.arctan, "asinh": np.arcsinh, "expm1": np.expm1, "cosh": np.cosh}
+FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt, "sin": np.sin,
+             "cos": np.cos, "tanh": np.tanh, "atan": np.arctan, "asinh": np.arcsinh, "expm1": np.expm1, "cosh": np.cosh}
 
 
 @pytest.mark.parametrize("op", FUNCTIONS)
@@ -74,8 +74,7 @@ def test_arithmetic_on_certain_values_is_certain(op: str, of: np.ufunc) -> None:
 
 
 def test_a_product_in_a_sum_may_be_fused() -> None:
-    a, b, c = exact_real("fp32", np.array([1.0 + 2.0**-12])), exact_real("fp32", np.array([1.0 + 2.0**-12])), exact_real(
-        "fp32", np.array([-1.0]))
+    a, b, c = (exact_real("fp32", np.array([value])) for value in (1.0 + 2.0**-12, 1.0 + 2.0**-12, -1.0))
     found = ops.add(ops.mul(a, b), c)
     separate = np.float32(np.float32(a.value[0] * b.value[0]) - 1)
     fused = np.float32(a.value[0] * b.value[0] - 1)
@@ -163,5 +162,6 @@ def test_scans_of_pairs() -> None:
 
 def test_settling_near_overflow() -> None:
     top = 3.4028235677973366e38
-    found = settle("fp32", np.array([top * (1 + 1e-9), 3.4e38, top * (1 - 1e-9)]), np.array([0.0, 0.0, 1e31]), rounds=True)
+    values = np.array([top * (1 + 1e-9), 3.4e38, top * (1 - 1e-9)])
+    found = settle("fp32", values, np.array([0.0, 0.0, 1e31]), rounds=True)
     assert found.value[0] == np.inf and found.error.tolist()[:2] == [0.0, 0.0] and np.isinf(found.error[2])
