@@ -45,12 +45,12 @@ def _offered(options: Sequence[T]) -> Sequence[T]:
     """Those options that torch has; all of them where none is left or where they are something else."""
     names = {one for one in options if isinstance(one, str)}
     if "second" in names:
-        kept = [one for one in options if one in SCANS]
+        known: tuple[str, ...] = SCANS
     elif "sum" in names and names <= _REDUCTIONS:
-        kept = [one for one in options if one in REDUCTIONS]
+        known = REDUCTIONS
     else:
-        kept = [one for one in options if _known(one)]
-    return kept or options
+        return [one for one in options if _known(one)] or options
+    return [one for one in options if isinstance(one, str) and one in known] or options
 
 
 def _known(option: object) -> bool:
