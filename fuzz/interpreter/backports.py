@@ -51,7 +51,7 @@ def apply_all_ones(patches: Patches) -> None:
 
     def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
         def get_all_ones_value(self: Any, type: Any) -> Any:
-            if not type.scalar.is_int_unsigned():
+            if type.scalar.is_int1() or not type.scalar.is_int_unsigned():  # int1 counts as unsigned
                 return call(self, type)
             storage = np.dtype(f"u{type.scalar.primitive_bitwidth // 8}")
             return module.TensorHandle(np.full(1, np.iinfo(storage).max, dtype=storage), type.scalar)

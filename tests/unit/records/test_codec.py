@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tracemalloc
+from functools import cache
 
 import msgspec
 import pytest
@@ -53,6 +54,7 @@ RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, R
            CorpusEntry, protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
 
 
+@cache
 def of_type(annotation: object) -> st.SearchStrategy[object]:
     """Values of a record's field, from its type and constraints."""
     info = msgspec.inspect.type_info(annotation)
@@ -67,7 +69,8 @@ def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
         case inspect.IntType():
             low = info.ge if info.ge is not None else (info.gt + 1 if info.gt is not None else -(2**63))
             high = info.le if info.le is not None else (info.lt - 1 if info.lt is not None else 2**63 - 1)
-            return st.integers(low, high)
+            step = info.multiple_of or 1
+            return st.integers(-(-low // step), high // step).map(lambda n: n * step)
         case inspect.FloatType():
             return st.floats(allow_nan=False, allow_infinity=False)
         case inspect.StrType():
@@ -86,6 +89,8 @@ def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
         case inspect.VarTupleType():
             most = min(info.max_length if info.max_length is not None else 3, 3)
             return st.lists(_of(info.item_type), min_size=info.min_length or 0, max_size=most).map(tuple)
+        case inspect.TupleType():
+            return st.tuples(*(_of(one) for one in info.item_types))
         case inspect.DictType():
             return st.dictionaries(_of(info.key_type), _of(info.value_type), max_size=3)
         case inspect.StructType():
