@@ -9,6 +9,8 @@ from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
 from kernels.codegen.schedules import schedule_problem
 
 MAX_VARIANTS = 2
+TILE = 1024
+"""Elements of most tiles: 8 per thread of four warps. Larger ones cost the compiler seconds and show little else."""
 
 
 def _power_below(n: int) -> int:
@@ -30,6 +32,15 @@ def _reductions(graph: Graph) -> list[str]:
     if Scan in kinds and Reduce not in kinds and schedule_problem(graph, Schedule(reduction="split")) is None:
         found += ["split", "split"]
     return found
+
+
+def _within(blocks: tuple[int, ...], most: int) -> tuple[int, ...]:
+    """Blocks whose product is at most `most`: the largest ones halved."""
+    sizes = list(blocks)
+    while math.prod(sizes) > most and max(sizes) > 1:
+        place = sizes.index(max(sizes))
+        sizes[place] //= 2
+    return tuple(sizes)
 
 
 def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[int, ...]:
@@ -63,6 +74,10 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
         # Between two and eight steps, or one that is too long.
         steps = chance.of((2, 3, 4, 8, 1))
         r_block = min(_power_above(-(-graph.r // steps)), 4096)
+    r_tile = 1 if graph.r is None else _power_above(graph.r) if kind == "persistent" else r_block
+    most = 4 * TILE if chance.one_in(12) else TILE
+    if not no_x_dim and kind != "split":
+        blocks = _within(blocks, max(most // r_tile, 1))
     flags = chance.below(64)
     found = Schedule(
         reduction=kind, x_blocks=blocks, r_block=r_block,
