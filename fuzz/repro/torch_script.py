@@ -54,8 +54,7 @@ def by_numpy(f):  # libdevice functions are empty in the interpreter
 for name in dir(generic):
     f = {"nearbyint": np.rint, "ilogb": lambda x: np.frexp(x)[1] - 1}.get(name, getattr(np, name, None))
     if isinstance(f, np.ufunc) or name == "ilogb":
-        setattr(libdevice, name, by_numpy(f))
-        setattr(generic, name, by_numpy(f))
+        vars(libdevice)[name] = vars(generic)[name] = by_numpy(f)
 """
 
 

@@ -1,0 +1,38 @@
+"""Standalone scripts about torch.compile: short, self-contained, and BUG where the entry's finding is still there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.corpus.store import Corpus
+from fuzz.repro.script import MAX_LINES, script
+from fuzz.repro.torch_script import candidates
+
+CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
+
+
+@pytest.mark.parametrize("name", ["nan-missing-4baef3e3ef", "value-f12dd43b64"])
+def test_a_script_shows_the_finding_without_a_gpu(name: str) -> None:
+    """The first needs no libdevice function, the second does."""
+    found = script(CORPUS.find(name))
+    assert found.answer == "BUG" and found.lines <= MAX_LINES
+    assert "fuzz" not in found.text and "kernels" not in found.text
+    assert ("by_numpy" in found.text) == (name == "value-f12dd43b64")
+
+
+def test_on_a_gpu_the_script_needs_torch_alone() -> None:
+    found = script(CORPUS.find("value-f12dd43b64"), backend="cuda", verify=False)
+    assert [line for line in found.text.splitlines() if line.startswith(("import", "from"))] == ["import torch"]
+    assert "torch.compile(compute, fullgraph=True, dynamic=False)(a.cuda(), b.cuda()).cpu()" in found.text
+
+
+def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
+    from fuzz.records import Case, Verdict
+    from fuzz.repro.request import Request
+
+    case = Case(target="triton.vector_add", sizes={}, arrays=())
+    request = Request(title="", note="", case=case, subject="own", backend="cuda", failure=Verdict.DISAGREE,
+                      failure_kind="value")
+    assert candidates(request, {}, "kernels.drivers.vector_add:vector_add") is None
