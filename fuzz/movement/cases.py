@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout, Small, Special
 from fuzz.target import Limits
-from kernels.gluon.chain import Atomic, Chain, Convert, Global, Out
+from kernels.gluon.chain import Atomic, Chain, Convert, Fp4, Global, Out
 from kernels.gluon.check import problem
 
 if TYPE_CHECKING:
@@ -107,6 +107,9 @@ def launch_chain(launch: "Launch") -> None:
     assert isinstance(chain, Chain)
     if launch.fault:
         raise Declined(f"generated Gluon kernels have no place for the fault {launch.fault}")
+    why = unsuited(chain, launch.backend.partition(":")[2])
+    if why:
+        raise Declined(why)
     try:
         text = launch.helper(chain, installed())
     except Unsupported as error:
@@ -118,6 +121,19 @@ def launch_chain(launch: "Launch") -> None:
         gone = missing(ttgir, expected_operations(chain))
         if gone:
             raise Declined(f"the compiled kernel has no {' '.join(gone)}, which the chain asks for")
+
+
+def unsuited(chain: Chain, arch: str) -> str:
+    """Why a chain is not for an architecture, "" if it is (contract: ttg_ops.md §3)."""
+    if arch.startswith("gfx"):
+        return "layouts are drawn for warps of 32 lanes"
+    if arch == "sm_80":
+        for step in chain.steps:
+            if isinstance(step, Fp4) and step.dtype == "fp16":
+                return "sm_80 has no conversion from fp4 to fp16"
+            if isinstance(step, Atomic) and step.op == "add" and any(one.dtype == "bf16" for one in chain.arrays):
+                return "sm_80 has no atomic addition of bf16"
+    return ""
 
 
 def with_chain(case: Case, chain: Chain) -> Case | None:
