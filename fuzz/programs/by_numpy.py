@@ -103,3 +103,37 @@ def defined(case: Case, *tensors: torch.Tensor) -> dict[str, torch.Tensor]:
     device = tensors[0].device if tensors else "cpu"
     found = answers(case, *map(to_numpy, tensors))
     return {name: to_torch(np.ascontiguousarray(one.defined), device=device) for name, one in found.items()}
+
+
+def torch_outputs(case: Case, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The torch oracle: `fuzz.programs.by_torch`, which rounds after every operation as a subject does.
+
+    A subject and this oracle may therefore be twice the derived bound apart. Where the oracle confirms the numpy value
+    within the bound, that value is what it stands for; where it does not, its own answer stays, and the two oracles
+    contradict each other.
+    """
+    import torch
+
+    from fuzz.programs import by_torch
+    from oracles.arrays import to_numpy
+
+    known = answers(case, *map(to_numpy, tensors))
+    found = []
+    for (name, answer), values in zip(known.items(), by_torch.outputs(case, *tensors), strict=True):
+        if answer.bound is not None:
+            wide = values.to(torch.float64)
+            confirmed = _confirmed(answer, wide.cpu().numpy(), case.array(name).dtype)
+            values = torch.from_numpy(np.where(confirmed, answer.values, wide.cpu().numpy())).to(values.device)
+        found.append(values)
+    return tuple(found)
+
+
+def _confirmed(answer: Answer, other: Array, dtype: str) -> Array:
+    """Where another value is one that the answer allows, the sign of a certain zero included."""
+    assert answer.bound is not None
+    with np.errstate(all="ignore"):
+        step = spacing(np.where(np.isfinite(answer.values), answer.values, 0.0), dtype)
+        close = np.abs(other - answer.values) <= answer.bound + (step if dtype == "fp64" else 0.5 * step)
+        same = (other == answer.values) | (np.isnan(other) & np.isnan(answer.values))
+        zeros = (other == 0) & (answer.values == 0)
+    return (close | same) & ~(zeros & (np.signbit(other) != np.signbit(answer.values)))

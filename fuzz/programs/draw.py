@@ -37,6 +37,8 @@ _SIZES = (2, 4, 8, 12, 16, 20, 24, 28, 32, 38, 44, 50, 60, 70)
 _LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 37, 63, 64, 65, 97, 127, 128, 129, 255, 256, 257, 509,
             512, 513, 1000, 1023, 1024, 1025, 2049, 4096, 5000)
 _MAX_STORES = 6
+MAX_BUFFERS = 24
+"""As many as a graph may have."""
 
 
 def _length(chance: Chance, most: int) -> int:
@@ -167,7 +169,7 @@ def _finish(pool: Pool, *, cap: int) -> None:
     if not unused and not any(isinstance(node, Store) for node in pool.nodes):
         unused = [list(pool.entries.values())[-1]]
     ranked = sorted(unused, key=lambda entry: (-entry.depth, -entry.position))
-    for entry in ranked[:_MAX_STORES]:
+    for entry in ranked[:min(_MAX_STORES, MAX_BUFFERS - len(pool.buffers))]:
         _store(pool, entry, cap=cap)
 
 

@@ -9,6 +9,8 @@ from fuzz.programs.folding import Folding
 from fuzz.programs.operands import Operands
 from fuzz.programs.pool import Entry, Pool
 
+_MAKES_BUFFERS = ("load", "masked_load", "body", "gather", "bucketize", "random")
+
 
 class Productions:
     """The productions over one pool, by the names of `fuzz.programs.swarm`. cap: elements of one buffer."""
@@ -26,5 +28,7 @@ class Productions:
             "random": fold.random, "assembly": fold.assembly}
 
     def grow(self, name: str) -> Entry:
-        """Append what a production makes; the value it is about."""
+        """Append what a production makes; the value it is about. Few buffers are left: an operation instead."""
+        if name in _MAKES_BUFFERS and self.operands.pool.buffers_left <= 2:
+            name = "pointwise"
         return self._by_name[name]()

@@ -48,8 +48,9 @@ def _by_dtype(case: Case, *, floats: bool) -> tuple[str, ...]:
 def _oracles(case: Case) -> tuple[Reference, ...]:
     arguments = ("@case", *input_names(case))
     outputs = tuple(output_names(case))
-    return tuple(Reference(source=source, function=f"fuzz.programs.by_{source}:outputs", arguments=arguments,
-                           outputs=outputs) for source in ("numpy", "torch"))
+    return (Reference(source="numpy", function="fuzz.programs.by_numpy:outputs", arguments=arguments, outputs=outputs),
+            Reference(source="torch", function="fuzz.programs.by_numpy:torch_outputs", arguments=arguments,
+                      outputs=outputs))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:

@@ -234,7 +234,9 @@ def _clamp(x: Real, low: Real, high: Real) -> Real:
 def _relu(x: Real) -> Real:
     with np.errstate(invalid="ignore"):
         value = np.where(x.value <= 0, 0.0, x.value)
-    return Real(x.dtype, value, np.where(x.value + x.error < 0, 0.0, x.error))
+    minus_zero = (x.value == 0) & np.signbit(x.value)
+    error = np.where(minus_zero, np.maximum(x.error, TINY), x.error)
+    return Real(x.dtype, value, np.where(x.value + x.error < 0, 0.0, error))
 
 
 # -- remainders ---------------------------------------------------------------------------------------------
@@ -506,7 +508,9 @@ _STEPS: dict[str, Callable[[Real], Real]] = {
     "floor": _step(np.floor), "ceil": _step(np.ceil), "trunc": _step(np.trunc), "round": _step(np.rint)}
 _ONE: dict[str, Callable[..., Real]] = {
     "neg": lambda x: Real(x.dtype, -x.value, x.error, x.fused),
-    "neg_operator": lambda x: Real(x.dtype, 0.0 - x.value, x.error, x.fused),
+    # `-x` is 0 - x in compiled code and a change of sign in the interpreter: the sign of a zero is open.
+    "neg_operator": lambda x: Real(x.dtype, -x.value, np.where(x.value == 0, np.maximum(x.error, TINY), x.error),
+                                   x.fused),
     "abs": lambda x: Real(x.dtype, np.abs(x.value), x.error),
     "square": lambda x: mul(x, x), "sign": _sign, "relu": _relu, "frexp_mantissa": _frexp_mantissa}
 _TWO: dict[str, Callable[..., Real]] = {
