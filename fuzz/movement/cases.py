@@ -128,6 +128,9 @@ def unsuited(chain: Chain, arch: str) -> str:
     if arch.startswith("gfx"):
         return "layouts are drawn for warps of 32 lanes"
     if arch == "sm_80":
+        if any(one.dtype == "fp8e4nv" for one in chain.arrays) or any(
+                getattr(step, "dtype", "") == "fp8e4nv" for step in chain.steps):
+            return "sm_80 has no fp8e4nv"
         for step in chain.steps:
             if isinstance(step, Fp4) and step.dtype == "fp16":
                 return "sm_80 has no conversion from fp4 to fp16"

@@ -57,6 +57,8 @@ def _subslice(draft: Draft, number: int, view: View) -> Step | None:
 def _permute(draft: Draft, number: int, view: View) -> Step | None:
     if len(view.shape) < 2:
         return None
+    if view.cut and view.kind == "shared_linear":
+        return None  # ends the compiler's process: corpus, gluon.view_chain
     return Permute(number, tuple(draft.draw(st.permutations(range(len(view.shape))))))
 
 

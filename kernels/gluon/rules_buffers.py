@@ -173,12 +173,13 @@ def _reshape(state: State, number: int, step: Reshape) -> Type:
     require(not view.cut, "a cut view is not reshaped")
     require(int(np.prod(view.shape)) > 1, "a single element is not reshaped")
     return replace(view, shape=step.shape, whole=view.whole.reshaped(step.shape),
-                   places=view.places.reshape(step.shape))
+                   kind="padded" if view.whole.pairs else "shared_linear", places=view.places.reshape(step.shape))
 
 
 def _reinterpret(state: State, number: int, step: Reinterpret) -> Type:
     view = view_of(state, step.view)
     require(not view.cut, "a cut view is not contiguous")
+    require(not view.whole.pairs and not isinstance(step.layout, Padded), "padded buffers are not reinterpreted")
     placed = _placed(step.layout, step.shape, step.dtype)
     width = WIDTH[step.dtype] // 8
     start = int(view.places.min())
