@@ -157,12 +157,14 @@ def _transcendental() -> list[Operation]:
         *(_real(name, f"torch.{name}({{0}})", f"np.arc{name[1:]}({{0}})") for name in inverse),
         *(_real(name, f"torch.{name}({{0}})", f"special.{other}({{0}})") for name, other in special.items()
           if name != "lgamma"),
-        # Both references take infinity for NaN.
-        *(_real(name, f"torch.special.{name}({{0}})", f"special.{other}({{0}})", defined="torch.isfinite({0})")
+        # Both references have NaN at infinity and lose the sign of zero.
+        *(_real(name, f"torch.special.{name}({{0}})", f"special.{other}({{0}})",
+                defined="torch.isfinite({0}) & ({0} != 0)")
           for name, other in bessel.items()),
         _real("rsqrt", "torch.rsqrt({0})", "1 / np.sqrt({0})"),
         _real("reciprocal", "torch.reciprocal({0})", "1 / {0}"),
-        _real("sigmoid", "torch.sigmoid({0})", "special.expit({0})"),
+        # 7 + 0.4 |x| ulps in fp32, where |x| is below 104.
+        _real("sigmoid", "torch.sigmoid({0})", "special.expit({0})", ulps=49),
         _real("truediv", "{0} / {1}", "{0} / {1}", arity=2, accuracy="div"),
         _real("atan2", "torch.atan2({0}, {1})", "np.arctan2({0}, {1})", arity=2),
         _real("hypot", "torch.hypot({0}, {1})", "np.hypot({0}, {1})", arity=2),
