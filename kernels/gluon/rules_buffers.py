@@ -162,6 +162,7 @@ def _subslice(state: State, number: int, step: Subslice) -> Type:
 def _permute(state: State, number: int, step: Permute) -> Type:
     view = view_of(state, step.view)
     order = order_of(step.order, len(view.shape))
+    require(view.kind != "nvmma" or order == (1, 0), "NVMMA buffers are only transposed as matrices")
     return replace(view, shape=tuple(view.shape[k] for k in order), whole=view.whole.permuted(order),
                    places=view.places.transpose(order))
 
