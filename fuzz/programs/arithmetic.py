@@ -25,7 +25,7 @@ class Arithmetic:
         first = self.operands.value()
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
-        one = self.chance.weighted(table(first.dtype, self.groups))
+        one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.pool.swarm.assembly))
         args = [first]
         for _ in range(one.arity - 1):
             args.append(self.operands.of_dtype(first.dtype, other_than=first))
