@@ -42,10 +42,13 @@ def expected_operations(chain: Chain) -> tuple[str, ...]:
     """Operations that the kernel's TTGIR must contain; a step that changes nothing may disappear."""
     found: dict[str, None] = {}
     types = typed(chain)
-    for step in chain.steps:
+    turned = {step.view for step in chain.steps if isinstance(step, Permute)}
+    for number, step in enumerate(chain.steps):
         match step:
             case Permute(order=order) if order == tuple(range(len(order))):
                 continue
+            case Permute(view=view) if number in turned or isinstance(chain.steps[view], Permute):
+                continue  # the compiler merges them, at times into nothing
             case Convert(source=source, layout=layout):
                 before = types[source]
                 if isinstance(before, Tensor) and before.layout != layout:
