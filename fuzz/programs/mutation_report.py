@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import hypothesis
@@ -66,7 +67,10 @@ def elements(case: Case) -> int:
 
 
 def _drawn(target: Target, limits: Limits, seed: int, examine: Callable[[Case], None]) -> None:
-    run = hypothesis.given(target.cases(limits))(examine)
+    def one(case: Case) -> None:
+        examine(case)
+
+    run = hypothesis.given(target.cases(limits))(one)
     run = settings(max_examples=300, database=None, deadline=None, suppress_health_check=list(HealthCheck),
                    report_multiple_bugs=False, phases=[Phase.generate])(run)
     hypothesis.seed(seed)(run)()
@@ -74,35 +78,46 @@ def _drawn(target: Target, limits: Limits, seed: int, examine: Callable[[Case], 
 
 def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0, least_nodes: int = 0) -> Result:
     """Draw until the fault shows, then shrink. least_nodes: smaller programs are passed over."""
-    subject = f"own+fault:{fault}"
-    start, ran = time.monotonic(), 0
-    small = backend == "interpreter"
+    search = _Hunt(fault, pool, backend, time.monotonic() + seconds, least_nodes)
+    start = time.monotonic()
     for round_number in range(10_000):
         for family in families(fault):
             target = find(f"codegen.{family}")
+            small = backend == "interpreter"
             limits = Limits(elements=target.interpreter_elements if small else 1 << 14, variants=not small)
-
-            def examine(case: Case, target: Target = target) -> None:
-                nonlocal ran
-                if time.monotonic() - start > seconds:
-                    raise TimeoutError
-                if len(graph_of(case).nodes) < least_nodes or not target.valid(case) or not changes(case, fault):
-                    return
-                ran += 1
-                try:
-                    outcome = pool.execute(case, subject, backend=backend)
-                    if outcome.verdict.failed and not pool.execute(case, "own", backend=backend).verdict.failed:
-                        raise _Found(case, outcome)
-                except TridiffError:
-                    return
-
             try:
-                _drawn(target, limits, seed * 1000 + round_number, examine)
+                _drawn(target, limits, seed * 1000 + round_number, partial(search.examine, target))
             except _Found as found:
-                return _shrunk(fault, found, target, pool, backend, time.monotonic() - start, ran)
+                return _shrunk(fault, found, target, pool, backend, time.monotonic() - start, search.ran)
             except TimeoutError:
-                return Result(fault=fault, killed=False, seconds=time.monotonic() - start, programs=ran)
+                return Result(fault=fault, killed=False, seconds=time.monotonic() - start, programs=search.ran)
     raise AssertionError("a budget ends sooner")
+
+
+@dataclass
+class _Hunt:
+    """What one hunt asks of each drawn program. ran: programs that the fault changed and that were run."""
+
+    fault: str
+    pool: Pool
+    backend: str
+    deadline: float
+    least_nodes: int
+    ran: int = 0
+
+    def examine(self, target: Target, case: Case) -> None:
+        """Raise _Found if the case fails under the fault and not without it."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
+        if len(graph_of(case).nodes) < self.least_nodes or not target.valid(case) or not changes(case, self.fault):
+            return
+        self.ran += 1
+        try:
+            outcome = self.pool.execute(case, f"own+fault:{self.fault}", backend=self.backend)
+            if outcome.verdict.failed and not self.pool.execute(case, "own", backend=self.backend).verdict.failed:
+                raise _Found(case, outcome)
+        except TridiffError:
+            return
 
 
 def _shrunk(fault: str, found: _Found, target: Target, pool: Pool, backend: str, seconds: float, ran: int) -> Result:

@@ -231,7 +231,8 @@ class Operands:
         inner = self.pool.add(Load(buffer=self._input(dtype, needed), index=moved),
                               axes=self.pool.axes_of(moved), private=True)
         for _ in range(self.chance.below(3)):
-            options = [(weight, one) for weight, one in table(inner.dtype, self.groups, compiled=self.pool.swarm.assembly) if one.arity <= 2]
+            every = table(inner.dtype, self.groups, compiled=self.pool.swarm.assembly)
+            options = [(weight, one) for weight, one in every if one.arity <= 2]
             if not options:
                 break
             one = self.chance.weighted(options)

@@ -20,7 +20,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 
 @pytest.mark.parametrize("fault, nodes, elements", [
-    ("tie_to_larger_index", 4, 2), ("wrong_tree_mask", 2, 3), ("all_is_any", 3, 1), ("trunc_for_floor", 3, 2)])
+    ("tie_to_larger_index", 4, 2), ("wrong_tree_mask", 2, 3), ("all_is_any", 4, 2)])
 def test_minima(fault: str, nodes: int, elements: int, pool: Pool) -> None:
     found = hunt(fault, pool, backend="interpreter", seconds=300, least_nodes=20)
     assert found.killed and found.from_nodes >= 20
