@@ -145,7 +145,8 @@ class Expressions:
         """An integer that often needs more than 24 bits, or more than 53."""
         factor = self._chance.of((1, (1 << 25) + 1, (1 << 31) - 1))
         # Reduced first: data in the expression count as anything up to 2^40.
-        return times(apply("python_mod", self.integer(depth), num(1 << 30)), factor) if factor > 1 else self.integer(depth)
+        reduced = apply("python_mod", self.integer(depth), num(1 << 30))
+        return times(reduced, factor)
 
     def _power(self, depth: int) -> Expr:
         base = apply("python_mod", self.integer(depth), num(self._chance.of((3, 5, 16))))
