@@ -19,6 +19,9 @@ def _below(n: int) -> st.SearchStrategy[int]:
 class Chance:
     """Choices of one program; every method takes one draw, or none where there is nothing to choose."""
 
+    empty_axes = True
+    """Whether axes of length 0 come up."""
+
     def __init__(self, draw: st.DrawFn) -> None:
         self._draw = draw
 

@@ -30,7 +30,9 @@ _SCANS = frozenset((*SCANS, "second", "affine", "argmax", "argmin"))
 
 
 class _TorchChance(Chance):
-    """Choices among what torch can express: types, productions, operations, reductions, scans."""
+    """Choices among what torch can express: types, productions, operations, reductions, scans, axes with elements."""
+
+    empty_axes = False
 
     def of(self, options: Sequence[T]) -> T:
         return super().of(_offered(options))

@@ -8,7 +8,6 @@ was seen, and so is one whose backend this machine lacks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,15 +61,6 @@ def test_the_corpus_was_found() -> None:
     if not files:
         pytest.skip("the corpus has no entry yet")
     assert len(ITEMS) >= len(files), f"{len(files)} files in {ROOT}, but only {len(ITEMS)} items"
-
-
-def test_the_table_of_helper_defects_names_every_entry_of_its_subject() -> None:
-    """inductor_helpers.md is kept by hand: no entry is missing, and none is named that is gone."""
-    named = set(re.findall(r"`(\w+/[\w-]+-[0-9a-f]{10})`", (ROOT / "inductor_helpers.md").read_text()))
-    kept = {f"{entry.case.target.removeprefix('helpers.')}/{entry.id}" for entry in Corpus(ROOT).entries()
-            if isinstance(entry, CorpusEntry) and entry.signature.subject == "inductor"
-            and entry.case.target.startswith("helpers.")}
-    assert named == kept
 
 
 @pytest.mark.parametrize(("entry", "subject", "backend"), ITEMS)
