@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.codegen.graph import Expr, Num, Real, Sym
-from oracles.by_numpy import bounded_ops
+from oracles.by_numpy import bounded_functions, bounded_ops
 from oracles.by_numpy.bounded import Real as Reals
 from oracles.by_numpy.bounded import Value, Whole, exact_real, settle
 
@@ -188,9 +188,9 @@ def _real(name: str, args: list[Value]) -> Value:
     if name in _STEPS:
         return bounded_ops.to_integer(x, "i64", function=_STEPS[name])
     if name in _ELEMENTARY:
-        return bounded_ops.smooth(name, x)
+        return bounded_functions.smooth(name, x)
     if name == "sqrt":
-        spread = 0.0 if x.exact.all() else bounded_ops.smooth("sqrt", x).error
+        spread = 0.0 if x.exact.all() else bounded_functions.smooth("sqrt", x).error
         return settle("fp64", np.sqrt(x.value), spread, rounds=True)
     if name == "neg":
         return bounded_ops.apply("neg", (x,))

@@ -9,7 +9,7 @@ TARGETS = (
         summary="a tensor and the numbers of its elements through a list of layouts, unchanged",
         faults=("load_mask_dropped", "order_not_transposed")),
     chain_target(
-        name="gluon.reduce_scan_layouts", chains=fold_chains, contract="issue 5, layout round trips",
+        name="gluon.reduce_scan_layouts", chains=fold_chains, contract="ttg_ops.md §3, layout round trips",
         summary="reductions and scans along any axis in any layout",
         faults=("reduce_axis_swapped", "scan_reversed", "load_mask_dropped", "order_not_transposed")),
     chain_target(
@@ -17,7 +17,7 @@ TARGETS = (
         summary="bytes decoded to two four-bit floats each",
         faults=("fp4_nibbles_swapped", "load_mask_dropped", "order_not_transposed")),
     chain_target(
-        name="gluon.register_views", chains=register_view_chains, contract="issue 5, layout round trips",
+        name="gluon.register_views", chains=register_view_chains, contract="ttg_ops.md §3, layout round trips",
         summary="transpositions, reshapes and gathers in registers, with inferred layouts",
         faults=("gather_axis_swapped", "indices_shifted", "load_mask_dropped", "order_not_transposed")),
 )

@@ -14,21 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import functions, pointwise
+from oracles.by_numpy import pointwise
 from oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, nearest, select, settle, spacing, whole
+from oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
 from oracles.dtypes import dtype
-from oracles.pointwise import accuracy, meaning, row_of
+from oracles.pointwise import meaning
 
 Array = npt.NDArray[Any]
-
-_FLUSHED = 2.0**-126
-"""Magnitudes below this may be flushed to zero by fp32 library functions (oracles.md §3)."""
-
-
-def _subnormal(x: Array, name: str) -> Array:
-    """Elements that fp32 library functions may flush to zero."""
-    return np.asarray((np.abs(x) < _FLUSHED) & (x != 0) & (name == "fp32"))
-
 
 # -- exact and correctly rounded arithmetic -----------------------------------------------------------------
 
@@ -198,7 +190,7 @@ def _ldexp(x: Real, n: Whole) -> Real:
     # Libraries round a result below the normal numbers once or twice, and may flush it.
     small = (np.abs(found.value) < dtype(x.dtype).smallest_normal) & (x.value != 0) & np.isfinite(x.value)
     flushed = np.where(small, dtype(x.dtype).smallest_normal, 0.0)
-    subnormal = _subnormal(x.value, x.dtype)
+    subnormal = may_flush(x.value, x.dtype)
     return Real(x.dtype, found.value, found.error + flushed).open_where(n.open | subnormal)
 
 
@@ -269,7 +261,7 @@ def _quotient_family(op: str, a: Real, b: Real) -> Real:
         error = np.where(large, np.maximum(error, 2 * spacing(first, a.dtype)), error)
         error = np.where(value == 0, np.maximum(error, TINY), error)
     # fp32 library functions may flush subnormal operands and results.
-    flushed = _subnormal(x, a.dtype) | _subnormal(y, a.dtype) | (_subnormal(rest, a.dtype))
+    flushed = may_flush(x, a.dtype) | may_flush(y, a.dtype) | (may_flush(rest, a.dtype))
     nan = a.nan | b.nan
     return Real(a.dtype, value, np.where((exact & ~flushed) | nan, error, np.inf))
 
@@ -285,157 +277,6 @@ def _mod_operator(a: Real, b: Real) -> Real:
     error = np.where(value == 0, np.maximum(found.error, TINY), found.error)
     odd = large | ~np.isfinite(a.value) | ~np.isfinite(b.value) | (b.value == 0)
     return Real(a.dtype, value, error).open_where(odd | (near & (value != 0)))
-
-
-# -- smooth functions ---------------------------------------------------------------------------------------
-
-_MONOTONE = frozenset((
-    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "asin", "acos", "atan", "sinh", "tanh",
-    "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "erfcx", "sigmoid", "reciprocal", "i1"))
-_EVEN = frozenset(("cosh", "i0"))
-_LIPSCHITZ = {"sin": 1.0, "cos": 1.0, "j0": 0.582, "j1": 0.5}
-_POLES = frozenset(("reciprocal", "rsqrt"))
-_NO_LIBRARY = frozenset(("reciprocal", "sqrt_rn", "div_rn"))
-
-
-def function(op: str, x: Array) -> Array:
-    """The float64 value of a function of one variable; op as `oracles.pointwise.meaning` gives it."""
-    if op in pointwise._SCIPY:
-        return pointwise._special(op, x)
-    return np.asarray(functions.FUNCTIONS[{"sqrt_rn": "sqrt"}.get(op, op)](x))
-
-
-def _accuracy(op: str, name: str, x: Array, value: Array) -> tuple[Array | float, Array | float]:
-    """(ulps, absolute error) of a function in type `name` at x, the final rounding included."""
-    row = accuracy(row_of(op, name))
-    regions = row.fp64_regions if name == "fp64" else row.fp32_regions
-    rule = row.fp64 if name == "fp64" else row.fp32
-    ulps: Array | float = 0.5
-    absolute: Array | float = 0.0
-    for inside, one in [(None, rule), *(((r.low, r.high), r.rule) for r in regions)]:
-        found: Array | float = 0.5
-        add_on: Array | float = 0.0
-        if one.kind == "ULP":
-            found = one.k + one.plus_per_abs_x * np.where(np.isfinite(x), np.abs(x), 0.0) + 0.5
-        elif one.kind == "ABS":
-            add_on = one.k
-        elif one.kind == "SUM":  # lgamma between its roots
-            add_on = np.maximum(np.where(np.isfinite(value), np.abs(value), 1.0), 1.0) * (
-                2.0**-49 if name == "fp64" else 2.0**-20)
-        where = np.ones(x.shape, bool) if inside is None else (x > inside[0]) & (x < inside[1])
-        ulps, absolute = np.where(where, found, ulps), np.where(where, add_on, absolute)
-    # Beyond a region's figure the values on either side may be meant: x itself is blurred by less than that.
-    return ulps, absolute
-
-
-def smooth(op: str, x: Real) -> Real:
-    """A function of one variable with an accuracy row: exp, sin, lgamma, ..."""
-    meant = meaning(op)
-    value = function(meant, x.value)
-    low, high = x.low, x.high
-    if meant in _MONOTONE:
-        if meant == "acos" or meant == "asin":
-            low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
-        below, above = function(meant, low), function(meant, high)
-        spread = np.maximum(np.abs(value - below), np.abs(above - value))
-        spread = np.where((below == value) & (above == value), 0.0, spread)
-        if meant in _POLES:
-            spread = np.where(np.abs(x.value) > x.error, spread, np.inf)
-        if meant in ("acos", "asin"):
-            outside = (np.abs(x.value) + x.error > 1) & (np.abs(x.value) - x.error <= 1)
-            spread = np.where(outside, np.inf, spread)
-    elif meant in _EVEN:
-        size = np.abs(x.value)
-        above, below = function(meant, size + x.error), function(meant, np.maximum(size - x.error, 0.0))
-        spread = np.maximum(np.abs(above - value), np.abs(value - below))
-        spread = np.where((above == value) & (below == value), 0.0, spread)
-    elif meant in _LIPSCHITZ:
-        spread = np.where(np.isfinite(x.value), _LIPSCHITZ[meant] * x.error, np.where(x.error < np.inf, 0.0, np.inf))
-    elif meant == "tan":
-        # The derivative is 1 + tan^2, at most four times that within the quarter turn that a small error leaves.
-        slope = 1.0 + value * value
-        spread = np.where(x.error * np.sqrt(slope) < 0.25, 4.0 * slope * x.error, np.inf)
-        spread = np.where(np.isfinite(x.value), spread, 0.0)
-    elif meant in ("y0", "y1"):
-        left = np.maximum(low, 1e-300)
-        slope = np.abs(function("y1", left)) + (np.abs(function("y0", left)) + 1.0 / left if meant == "y1" else 0.0)
-        spread = np.where(low > 0, (slope + 1.0) * x.error, np.inf)
-        spread = np.where(x.value + x.error < 0, 0.0, spread)
-    else:
-        # No bound on the derivative is written down: only certain operands are judged.
-        spread = np.full(value.shape, np.inf)
-    spread = np.where(x.exact, 0.0, np.where(x.nan, 0.0, spread))
-    spread = np.where(np.isinf(x.error), np.inf, spread)
-    ulps, absolute = _accuracy(op, x.dtype, x.value, value)
-    if x.dtype == "fp64":
-        # numpy's and the C library's own functions are within four ulps of float64.
-        ulps = ulps + (64.0 if meant in pointwise._SCIPY or meant in ("lgamma", "erf", "erfc") else 4.0)
-        if meant in ("j0", "j1", "y0", "y1", "lgamma", "i0", "i1", "erfcx", "erfinv"):
-            absolute = absolute + 1e-13
-    if x.dtype == "fp32" and meant not in _NO_LIBRARY:
-        flushed = function(meant, np.copysign(0.0, x.value))
-        moved = np.where(np.isfinite(flushed) | (flushed == value), np.abs(flushed - value), np.inf)
-        moved = np.where(flushed == value, 0.0, moved)
-        spread = np.where(_subnormal(x.value, "fp32") | ((np.abs(x.value) - x.error < _FLUSHED) & ~x.exact & ~x.nan),
-                          spread + moved + (_FLUSHED if meant not in ("log", "log2", "log10", "rsqrt") else 0.0),
-                          spread)
-        absolute = absolute + np.where((np.abs(value) < 2 * _FLUSHED) & (value != 0), _FLUSHED, 0.0)
-    found = settle(x.dtype, value, spread, ulps=ulps, absolute=absolute,
-                   rounds=meant == "sqrt_rn")
-    # f(0) = 0 and the like are certain to every library; a sign or an infinity is not blurred by an ulp figure.
-    fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0)))
-    settled = np.where(fixed & (value == 0), np.where(x.value == 0, 0.0, found.error), found.error)
-    settled = np.where(fixed & (value == 1), 0.0, settled)
-    if meant in ("j1", "lgamma", "log", "log2", "log10", "log1p", "acosh", "erfinv", "y0", "y1", "i1"):
-        settled = np.where(x.exact & (value == 0), np.maximum(settled, TINY), settled)
-    return Real(x.dtype, found.value, settled)
-
-
-def _pow(a: Real, b: Real) -> Real:
-    value = np.power(a.value, b.value)
-    exact = a.exact & b.exact
-    with np.errstate(all="ignore"):
-        near = np.abs(a.value) - a.error
-        relative = np.expm1(np.abs(b.value) * a.error / near + b.error * np.maximum(
-            np.abs(np.log(near)), np.abs(np.log(a.value + a.error))) + b.error * a.error / near)
-        spread = np.where((a.value > a.error) & np.isfinite(value), np.abs(value) * relative, np.inf)
-    subnormal = _subnormal(a.value, a.dtype) | _subnormal(b.value, a.dtype)
-    spread = np.where(exact, 0.0, spread)
-    small = np.where((np.abs(value) < 2 * _FLUSHED) & (a.value != 0) & (a.dtype == "fp32"), _FLUSHED, 0.0)
-    k = 8.5 if a.dtype == "fp32" else 2.5 + 4.0
-    found = settle(a.dtype, value, spread, ulps=k, absolute=small)
-    trivial = exact & ((b.value == 0) | (a.value == 1) | (a.value == 0) & np.isfinite(value))
-    zero = exact & (value == 0) & (a.value != 0)
-    error = np.where(trivial, 0.0, np.where(zero, np.maximum(found.error, TINY), found.error))
-    return Real(a.dtype, found.value, error).open_where(subnormal)
-
-
-def _atan2(a: Real, b: Real) -> Real:
-    value = np.arctan2(a.value, b.value)
-    radius = np.hypot(a.value, b.value)
-    moved = np.hypot(a.error, b.error)
-    exact = a.exact & b.exact
-    with np.errstate(all="ignore"):
-        # Away from the origin an error turns the angle by at most asin(error / radius); the cut is a jump.
-        spread = np.where(radius > 2 * moved, 2.0 * moved / radius, np.inf)
-        cut = (b.value - b.error < 0) & (np.abs(a.value) <= a.error) & ~a.exact
-        spread = np.where(exact, 0.0, np.where(cut | ~np.isfinite(radius), np.inf, spread))
-    subnormal = _subnormal(a.value, a.dtype) | _subnormal(b.value, a.dtype)
-    tiny = np.where(np.abs(value) < 2 * _FLUSHED, _FLUSHED, 0.0) if a.dtype == "fp32" else 0.0
-    found = settle(a.dtype, value, np.where(a.nan | b.nan, 0.0, spread), ulps=3.5 if a.dtype == "fp32" else 6.5,
-                   absolute=np.where(value == 0, 0.0, tiny))
-    return found.open_where(subnormal)
-
-
-def _hypot(a: Real, b: Real) -> Real:
-    value = np.hypot(a.value, b.value)
-    infinite = np.isinf(a.value) & np.isfinite(a.error) | np.isinf(b.value) & np.isfinite(b.error)
-    nan = (a.nan | b.nan) & ~infinite
-    spread = np.where(infinite, 0.0, np.where(nan & np.isfinite(a.error + b.error), 0.0, a.error + b.error))
-    tiny = np.where(np.abs(value) < 4 * _FLUSHED, 2 * _FLUSHED, 0.0) if a.dtype == "fp32" else 0.0
-    found = settle(a.dtype, value, spread, ulps=3.5 if a.dtype == "fp32" else 6.5, absolute=tiny)
-    zero = a.exact & b.exact & (value == 0)
-    return Real(a.dtype, found.value, np.where(zero, 0.0, found.error))
 
 
 # -- comparisons and classes --------------------------------------------------------------------------------
@@ -523,7 +364,7 @@ _TWO: dict[str, Callable[..., Real]] = {
     "maximum_tl": lambda a, b: extremum(a, b, largest=True, keeps_nan=None),
     "truediv": lambda a, b: _divide(a, b, ulps=2.5 if a.dtype == "fp32" else 0.5, rounds=a.dtype == "fp64"),
     "div_rn": lambda a, b: _divide(a, b, ulps=0.5, rounds=True),
-    "pow": _pow, "atan2": _atan2, "hypot": _hypot, "mod_operator": _mod_operator}
+    "pow": power, "atan2": atan2, "hypot": hypot, "mod_operator": _mod_operator}
 _THREE: dict[str, Callable[..., Real]] = {"fma": _fma, "mul_add": _mul_add, "clamp": _clamp}
 _CLASSES = ("signbit", "isnan", "isinf", "isfinite")
 _ORDERINGS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -534,7 +375,7 @@ def _float_operation(op: str, args: Sequence[Real]) -> Value:
     if op in ("abs_libdevice", "floor_libdevice", "ceil_libdevice", "floor_tl", "ceil_tl") and args[0].dtype == "fp32":
         # These flush subnormals on the device.
         found = (_STEPS | _ONE)[meant](args[0])
-        return found.open_where(_subnormal(args[0].value, "fp32"))
+        return found.open_where(may_flush(args[0].value, "fp32"))
     for table in (_ONE, _TWO, _THREE, _STEPS):
         for name in (op, meant):
             if name in table:
@@ -554,7 +395,7 @@ def _float_operation(op: str, args: Sequence[Real]) -> Value:
         limits = np.iinfo(np.int32)
         value = np.where(np.isinf(x.value), limits.max, exponent.astype(np.int64) - 1)
         value = np.where((x.value == 0) | np.isnan(x.value), limits.min, value)
-        return whole("i32", value, ~sure | _subnormal(x.value, x.dtype))
+        return whole("i32", value, ~sure | may_flush(x.value, x.dtype))
     if meant == "llrint":
         return to_integer(args[0], "i64", function=np.rint)
     return smooth(op, args[0])
