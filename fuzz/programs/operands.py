@@ -6,16 +6,32 @@ index that is data is reduced modulo the length, or comes from a buffer that hol
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fuzz.programs import contents
 from fuzz.programs.addresses import Expressions, address, apply, num, plus
 from fuzz.programs.operations import COMPARISONS, table
 from fuzz.programs.pool import Entry, Pool
-from kernels.codegen.graph import Index, Load, Masked, Pointwise, Sym
+from kernels.codegen.graph import MAX_DEPTH, Expr, Index, Load, Masked, Pointwise, Sym
+from kernels.codegen.legality import MAX_EXPRESSION
+from kernels.codegen.ranges import count, depth
 from oracles.dtypes import FP8
 from oracles.dtypes import dtype as dtype_info
 
 REAL_CONSTANTS = ("1.0", "0.0", "2.0", "-1.0", "0.5", "-0.0", "3.25", "1e-3", "inf", "-inf", "nan", "16777217.0",
                   "1e30")
+
+_WRAPPED = 3
+"""Levels that a use may put around an expression: a clamp, a remainder."""
+
+
+def _legal_size(build: Callable[[int], Expr], levels: int) -> Expr:
+    """An expression of about so many levels; guards make some much deeper, which are drawn again with fewer."""
+    while True:
+        expr = build(levels)
+        if levels <= 1 or (depth(expr) <= MAX_DEPTH - _WRAPPED and count(expr) <= MAX_EXPRESSION // 2):
+            return expr
+        levels -= 1
 
 
 class Operands:
@@ -117,7 +133,7 @@ class Operands:
     def _load_anywhere(self, dtype: str) -> Entry:
         """A load at a free expression, reduced into its buffer."""
         free = self._free()
-        expr = free.integer(self.chance.between(1, 3))
+        expr = _legal_size(free.integer, self.chance.between(1, 3))
         length = self.chance.of((16, 1, 7, 64, 100))
         low, high = free.range(expr)
         if not 0 <= low <= high < length:
@@ -129,14 +145,14 @@ class Operands:
         """The value of an expression."""
         free = self._free(indirect=bool(self.chance.below(2)))
         kind = self.chance.below(4)
-        depth = self.chance.between(1, 4)
+        levels = self.chance.between(1, 4)
         if kind == 2:
-            expr = free.condition(depth)
+            expr = _legal_size(free.condition, levels)
             return self.pool.add(Index(expr=expr, dtype="i1"), axes=self.pool.axes_of(expr))
         if kind == 3:
-            expr = free.real(min(depth, 3))
+            expr = _legal_size(free.real, min(levels, 3))
             return self.pool.add(Index(expr=expr, dtype="fp64"), axes=self.pool.axes_of(expr))
-        expr = free.integer(depth)
+        expr = _legal_size(free.integer, levels)
         low, high = free.range(expr)
         return self.pool.add(Index(expr=expr, dtype="i32" if kind else "i64"), axes=self.pool.axes_of(expr), low=low,
                              high=high)
