@@ -33,8 +33,15 @@ _COLD_BYTES = 256 << 20
 """More than the level-2 cache of any GPU that these kernels run on."""
 
 
+def hopper_only(launch: Launch, *also: str) -> None:
+    """Decline to compile for a chip that lacks the operations: what it says then is no finding."""
+    if launch.backend.startswith("compile:") and launch.backend.partition(":")[2] not in ("sm_90", *also):
+        raise Declined(f"the kernel is made for sm_90, not {launch.backend.partition(':')[2]}")
+
+
 def run(launch: Launch) -> None:
     """Launch the case's plan; the target's `launch` function."""
+    hopper_only(launch, *(("sm_80", "sm_100") if launch.case.target == "async.copy_ring" else ()))
     if launch.schedule and launch.backend != "cuda":
         return
     plan = plan_of(launch.case)

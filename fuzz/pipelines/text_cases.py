@@ -126,9 +126,11 @@ def without_place(spec: ArraySpec) -> ArraySpec:
 
 def launch_text(launch: Launch) -> None:
     """Write the form in the installed version's dialect and run it."""
+    from fuzz.pipelines.launching import hopper_only
     from fuzz.workers.failures import Declined, Refuted
     from kernels.ttgir import forms
 
+    hopper_only(launch)
     case, p = launch.case, launch.case.params
     form, sizes = str(p["form"]), case.sizes
     shape = forms.Shape(elements=sizes["n"], each=int(p["each"]), warps=case.options.num_warps,
