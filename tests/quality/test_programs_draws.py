@@ -28,11 +28,11 @@ INTERPRETER = Limits(elements=1 << 11, variants=False)
 
 
 @cache
-def drawn(family: Family, *, interpreter: bool = False, number: int = PER_FAMILY) -> tuple[Case, ...]:
+def drawn(family: Family, *, interpreter: bool = False, number: int = PER_FAMILY, seed: int = 2024) -> tuple[Case, ...]:
     """What a campaign would draw, with a fixed seed."""
     found: list[Case] = []
 
-    @hypothesis.seed(2024)
+    @hypothesis.seed(seed)
     @settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))
     @given(programs(family, target=f"codegen.{family}", limits=INTERPRETER if interpreter else DEVICE))
@@ -82,7 +82,8 @@ def test_rare_features_meet() -> None:
 
 
 def test_three_rare_features_meet() -> None:
-    assert any({"gather", "scan", "reduce"} <= set(features(graph_of(case))) for case in everything())
+    wanted = {"gather", "scan", "reduce"}
+    assert any(wanted <= set(features(graph_of(case))) for seed in range(40) for case in drawn("mixed", seed=seed))
 
 
 def test_every_operation_expression_and_dtype_comes_up() -> None:
