@@ -109,9 +109,10 @@ def test_schedules_and_sizes_vary() -> None:
     for name in ("no_x_dim", "static", "unspecialised", "lift_loads", "upcast"):
         assert {getattr(one, name) for one in schedules} == {True, False}, name
     lengths = {length for case in everything() for length in graph_of(case).outer}
-    edges = {1, 2, 3, 7, 8, 9, 16, 17, 127, 128, 129}
-    # What Hypothesis draws depends on the modules that are imported: one edge or two may not come up.
-    assert 0 in lengths and len(edges & lengths) >= len(edges) - 2
+    # What Hypothesis draws depends on the modules that are imported: one seed may miss an edge.
+    more = [case for seed in range(8) for case in drawn("pointwise", seed=seed)]
+    lengths |= {length for case in more for length in graph_of(case).outer}
+    assert lengths >= {0, 1, 2, 3, 7, 8, 9, 16, 17, 127, 128, 129}
     assert {len(graph_of(case).outer) for case in everything()} == {1, 2, 3}
     assert sum(len(graph_of(case).schedules) > 1 for case in everything()) > 0.3 * len(everything())
 

@@ -71,8 +71,7 @@ def test_known_suspects_are_told_from_programs_without_one() -> None:
 def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family) -> None:
     declined, sizes = [], []
 
-    @seed(5)
-    @settings(max_examples=200, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+    @settings(max_examples=70, database=None, deadline=None, suppress_health_check=list(HealthCheck),
               phases=[Phase.generate])
     @given(torch_programs(family, target=f"inductor.programs_{family}", limits=Limits(elements=512, variants=False)))
     def look(case: Case) -> None:
@@ -84,7 +83,8 @@ def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family) -> 
         else:
             compile(torch_program(graph).text, "<program>", "exec")
 
-    look()
-    assert len(declined) <= 10, declined
-    # Hypothesis repeats what it has drawn: the median of 200 varies between 15 and 40.
-    assert sorted(sizes)[100] >= 12
+    # Hypothesis repeats what it has drawn within a run: several seeds say more than a long run.
+    for number in range(5, 8):
+        seed(number)(look)()
+    assert len(declined) <= 0.05 * len(sizes), declined
+    assert sorted(sizes)[len(sizes) // 2] >= 15
