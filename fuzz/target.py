@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hypothesis.strategies import SearchStrategy
 
-from fuzz.records import Case, Scalar
+from fuzz.records import Case, Environment, Scalar
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -102,5 +102,8 @@ class Target:
     """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32")."""
     dtypes: tuple[str, ...] = ()
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
+    lacking: Callable[[Environment], str] = lambda environment: ""
+    """What this Triton version or chip lacks that every case of the target needs, "" if nothing. A campaign leaves
+    the target out there and says so; what only some cases need is declined case by case."""
     interpreter_elements: int = 1 << 12
     """Elements of one array that the interpreter manages in a fraction of a second."""

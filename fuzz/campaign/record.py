@@ -65,6 +65,8 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     environment: Environment = Environment()
     replacements: tuple[float, ...] = ()
     """Seconds from a worker's death to its replacement being ready."""
+    left_out: str = ""
+    """Why the target has no case here, and so none was drawn."""
     stopped: bool = False
     error: str = ""
 
@@ -128,6 +130,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     stopped_failing: tuple[str, ...] = ()
     """Corpus entries that were expected to fail here and no longer do."""
     not_checked_reasons: dict[str, int] = {}
+    left_out: dict[str, tuple[str, ...]] = {}
+    """What a version or chip lacks, with the targets ("NAME on BACKEND") of which nothing could run without it."""
     errors: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False

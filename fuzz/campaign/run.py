@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from fuzz.campaign.plan import LONGEST_SHARD
 from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from fuzz.campaign.shard import close_pools, run_shard
 from fuzz.campaign.store import ShardStore, read_counts
@@ -65,7 +66,8 @@ def _executor(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]
 
 class _Clock:
     """Shares what is left of a campaign's time among the shards that have not started, so that slow starts and
-    shrinking shorten the shards that follow and not the night. Shards with a number of cases are left alone."""
+    shrinking shorten the shards that follow and not the night, and what targets left out do not use falls to the
+    others. Shards with a number of cases are left alone."""
 
     def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions) -> None:
         self._workers = options.workers
@@ -77,7 +79,7 @@ class _Clock:
             return spec
         left = max(self._end - time.monotonic(), 0.0)
         share = left * self._workers / max(remaining, self._workers)
-        return replace(spec, seconds=max(min(spec.seconds, share), SHORTEST_SHARD),
+        return replace(spec, seconds=max(min(max(spec.seconds, LONGEST_SHARD), share), SHORTEST_SHARD),
                        shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK))
 
 
@@ -216,7 +218,11 @@ class Campaign:
         reasons: dict[str, int] = {}
         known: dict[str, int] = {}
         environments: list[Environment] = []
+        left_out: dict[str, set[str]] = {}
         for result in results.values():
+            if result.left_out:
+                left_out.setdefault(result.left_out, set()).add(f"{result.spec.target} on {result.spec.backend}")
+                continue
             key = (result.spec.target, result.spec.subject, result.spec.backend)
             by_target[key] = by_target.get(key, Counts()).plus(result.counts)
             for reason, number in result.reasons.items():
@@ -230,6 +236,7 @@ class Campaign:
             by_target=tuple(TargetCounts(target=t, subject=s, backend=b, counts=c)
                             for (t, s, b), c in sorted(by_target.items())),
             new_findings=self._found(), known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
+            left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
             errors=tuple(dict.fromkeys(errors)), seconds=round(seconds, 2), interrupted=interrupted)
 
     def ledger(self, triton: str) -> Ledger:

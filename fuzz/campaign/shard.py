@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
+import msgspec
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Flaky, HypothesisException, Unsatisfiable
 
@@ -139,6 +140,11 @@ class _Driver:
     def run(self) -> ShardResult:
         self.environment = self.pool.environment
         self.started = time.monotonic()
+        lacking = self.target.lacking(msgspec.structs.replace(self.environment, backend=self.spec.backend))
+        if lacking:
+            result = self.result(left_out=lacking)
+            self.store.finish(result)
+            return result
         interrupted = self.store.inflight()
         if interrupted is not None and not self.exhausted():
             self._judge_inflight(interrupted)
@@ -265,14 +271,14 @@ class _Driver:
         temporary.write_text(pretty_json(entry))
         temporary.rename(folder / f"{entry.id}.json")
 
-    def result(self, error: str = "") -> ShardResult:
+    def result(self, *, error: str = "", left_out: str = "") -> ShardResult:
         return ShardResult(
             spec=self.spec, counts=self.store.counts(), findings=tuple(self.findings),
             known_seen=self.store.known_seen(frozenset(self.spec.known)), reasons=self.store.reasons(),
             cells=self.store.cells(),
             environment=self.environment,
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
-            stopped=self.stopped, error=error)
+            left_out=left_out, stopped=self.stopped, error=error)
 
 
 def build_entry(signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int, pool: Pool) -> CorpusEntry:

@@ -36,6 +36,8 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         f"{counts.launches:,} launches, {counts.shrink_runs:,} runs to shrink", highlight=False)
     for reason, number in sorted(summary.not_checked_reasons.items(), key=lambda item: -item[1])[:5]:
         console.print(f"  not checked {number:,}: {reason}", highlight=False, style="dim")
+    for reason, names in summary.left_out.items():
+        console.print(f"  left out {', '.join(names)}: {reason}", highlight=False, style="dim")
     for error in summary.errors:
         console.print(f"  [red]error[/red]: {error}", highlight=False)
     for name in summary.stopped_failing:

@@ -20,3 +20,16 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     interpreter_repairs: tuple[str, ...] = ()
     knobs: dict[str, str] = {}
     """TRITON_*, DISABLE_*, MLIR_* and PTXAS_* variables that were set."""
+
+    @property
+    def architecture(self) -> str:
+        """What kernels are compiled for, as `compile:ARCH` names it ("sm_90", "gfx942"); "" for the interpreter."""
+        if self.backend.startswith("compile:"):
+            return self.backend.partition(":")[2]
+        return f"sm_{self.capability.replace('.', '')}" if self.capability else ""
+
+    @property
+    def triton_release(self) -> tuple[int, ...]:
+        """Major and minor number of Triton, to compare; () if unknown."""
+        numbers = self.triton.split(".")[:2]
+        return tuple(map(int, numbers)) if len(numbers) == 2 and all(one.isdecimal() for one in numbers) else ()

@@ -30,6 +30,14 @@ def test_time_lost_is_taken_evenly_from_the_shards_that_remain(now: list[float])
     assert clock.allot(SHARD, 8).seconds == 5.0
 
 
+def test_time_that_shards_did_not_use_falls_to_those_that_remain(now: list[float]) -> None:
+    clock = run._Clock([SHARD] * 12, OPTIONS)
+    now[0] += 20
+    assert clock.allot(SHARD, 4).seconds == 20.0
+    long = [replace(SHARD, seconds=100.0)] * 12
+    assert run._Clock(long, OPTIONS).allot(SHARD, 4).seconds == run.LONGEST_SHARD
+
+
 def test_every_shard_and_every_finding_gets_a_little_even_when_time_is_up(now: list[float]) -> None:
     clock = run._Clock([SHARD] * 12, OPTIONS)
     now[0] += 100

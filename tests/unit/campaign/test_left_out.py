@@ -1,0 +1,82 @@
+"""A target that needs what the Triton version or the chip lacks is left out of a campaign, which says so once."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fuzz.campaign import run, shard
+from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary
+from fuzz.cli.render import render_summary
+from fuzz.records import Environment
+from fuzz.targets import find
+from tests.support.fake_pool import FakePool
+
+REASON = "atomics on shared memory came with 3.9"
+SHARD = ShardSpec(index=0, target="triton.vector_add", subject="own", backend="compile:sm_90", device=0, seed=1,
+                  seconds=600, max_cases=5, elements=64, rows=8)
+OPTIONS = CampaignOptions(seconds=60.0, targets=(), subjects=(), backends=(), devices=(), workers=2, seed=0)
+
+
+def _shard(state: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> tuple[ShardResult, list[Environment]]:
+    asked: list[Environment] = []
+
+    def decide(environment: Environment) -> str:
+        asked.append(environment)
+        return lacking
+
+    target = dataclasses.replace(find("triton.vector_add"), lacking=decide)
+    monkeypatch.setattr(shard, "Pool", FakePool)
+    monkeypatch.setattr(shard, "_pools", {})
+    monkeypatch.setattr(shard, "find", lambda name: target)
+    return shard.run_shard(SHARD, str(state)), asked
+
+
+def test_no_case_of_a_target_is_drawn_where_something_is_lacking(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, asked = _shard(tmp_path, monkeypatch, REASON)
+    assert (result.left_out, result.error, result.stopped) == (REASON, "", False)
+    assert result.counts.executed == result.counts.not_checked == result.counts.refused == 0
+    assert [(one.triton_release, one.architecture) for one in asked] == [((3, 9), "sm_90")]
+
+
+def test_a_target_that_lacks_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = _shard(tmp_path, monkeypatch, "")
+    assert (result.left_out, result.counts.executed) == ("", 5)
+
+
+def _spec(target: str) -> ShardSpec:
+    return replace(SHARD, target=target)
+
+
+def _summary(tmp_path: Path, results: dict[int, ShardResult]) -> Summary:
+    campaign = run.Campaign.start(Plan(id="one", options=OPTIONS, shards=()), root=tmp_path)
+    return campaign._summary(results, [], 1.0, False)
+
+
+def test_the_summary_names_targets_left_out_in_one_line_and_gives_them_no_row(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("gluon.atomics", "gluon.gather_scatter", "gluon.atomics")
+    results = {number: ShardResult(spec=_spec(name), counts=Counts(), left_out=REASON)
+               for number, name in enumerate(names)}
+    results[3] = ShardResult(spec=_spec("gluon.fp4"), counts=Counts(executed=7, agree=7))
+    summary = _summary(tmp_path, results)
+    assert summary.left_out == {REASON: ("gluon.atomics on compile:sm_90", "gluon.gather_scatter on compile:sm_90")}
+    assert [one.target for one in summary.by_target] == ["gluon.fp4"]
+    render_summary(summary, [], tmp_path)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"left out gluon.atomics on compile:sm_90, gluon.gather_scatter on compile:sm_90: {REASON}" in said
+
+
+def test_an_environment_says_what_kernels_are_compiled_for() -> None:
+    assert Environment(backend="cuda", capability="9.0").architecture == "sm_90"
+    assert Environment(backend="compile:gfx942").architecture == "gfx942"
+    assert Environment(backend="interpreter").architecture == ""
+
+
+def test_a_release_of_triton_can_be_compared() -> None:
+    assert Environment(triton="3.6.0").triton_release == (3, 6) < Environment(triton="3.10.1+git1").triton_release
+    assert Environment(triton="").triton_release == () == Environment(triton="main.3").triton_release
