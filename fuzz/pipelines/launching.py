@@ -12,11 +12,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import triton
-
 from fuzz.pipelines import contents_of_ir
 from fuzz.pipelines.cases import plan_of
 from fuzz.workers.failures import Declined, Refuted
+from fuzz.workers.sanitizer import under_sanitizer
 from kernels import generated
 from kernels.gluon import dialect
 from kernels.pipelines.build import build
@@ -139,27 +138,3 @@ def _keep_busy() -> None:
         block = torch.ones((2048, 2048), device="cuda")
         for _ in range(6):
             block = block @ block * 0
-
-
-def under_sanitizer(launch: Launch, work: Callable[[], None]) -> None:
-    """Run `work` with every access to shared memory checked, and wait for it.
-
-    The kernel must have a name of its own: the setting is not part of the key under which 3.6.0 keeps kernels.
-    Raises Refuted of kind `sanitizer` when it reports a race or a deadlock; the process can run nothing more then.
-    """
-    knobs = triton.knobs.compilation
-    if not hasattr(knobs, "instrumentation_mode"):
-        raise Declined("this version has no concurrency sanitizer")
-    before = knobs.instrumentation_mode
-    try:
-        knobs.instrumentation_mode = "consan"
-        work()
-        launch.synchronise()
-    except RuntimeError as error:
-        if "device-side assert" in str(error) or "unspecified launch failure" in str(error):
-            raise Refuted("sanitizer", "consan", "the concurrency sanitizer stopped the kernel", spent=True) from error
-        raise
-    finally:
-        knobs.instrumentation_mode = before
-
-

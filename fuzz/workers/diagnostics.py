@@ -1,4 +1,4 @@
-"""What the compiler said on the error output before it raised: exceptions only say that a pass failed."""
+"""What the compiler or a kernel said on the error output: exceptions only say that a pass or a launch failed."""
 
 import os
 import re
@@ -7,6 +7,7 @@ MAX_BYTES = 1 << 20
 """How much of what was said is looked at; it may contain the whole module."""
 
 _ASSERTION = re.compile(r"Assertion `.*' failed")
+_ON_DEVICE = re.compile(r"thread: \[\d+,\d+,\d+\] Assertion `(.*)` failed")
 _ERROR = re.compile(r"\berror: (.*)")
 
 
@@ -30,6 +31,11 @@ class Diagnostics:
             if found:
                 return found[found.re.groups].strip()
         return ""
+
+    def asserted(self) -> str:
+        """The text of the first assertion that failed in a kernel; "" if none is known."""
+        found = _ON_DEVICE.search(self._text())
+        return found[1].strip() if found else ""
 
     def _text(self) -> str:
         if self._size() <= self._start:

@@ -130,7 +130,7 @@ class Executor:
         except BaseException as error:
             if isinstance(error, TridiffError):
                 raise
-            failure = failures.classify(error, backend, said=said.first())
+            failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
             return attempt.failed(failure), failure.spent
         finally:
             self._sweep()

@@ -29,9 +29,12 @@ class Declined(Exception):
     """The subject does not take this case, for the reason in the text: not a failure, and not a pass."""
 
 
+_ASSERTED = "device-side assert triggered"
+"""In full: torch ends its account of every CUDA error with advice about device-side assertions."""
+
 _DEVICE = (
     ("illegal memory access", "illegal_address"),
-    ("device-side assert", "device_assert"),
+    (_ASSERTED, "device_assert"),
     ("misaligned address", "misaligned_address"),
     ("unspecified launch failure", "launch_failure"),
     ("illegal instruction", "illegal_instruction"),
@@ -78,18 +81,28 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def classify(error: BaseException, backend: str, *, said: str = "") -> Failure:
+def asserted_on_the_device(error: BaseException) -> bool:
+    """Whether the error, or one that it wraps, says that an assertion stopped a kernel."""
+    return any(_ASSERTED in str(one) for one in _chain(error))
+
+
+def classify(error: BaseException, backend: str, *, said: str = "", asserted: str = "") -> Failure:
     """The verdict for an exception raised while compiling, launching or waiting. said: the compiler's own diagnostic,
-    which tells defects apart that raise the same exception."""
+    which tells defects apart that raise the same exception. asserted: text of the assertion that a kernel failed,
+    where it is known."""
     chain = _chain(error)
     names = {type(one).__name__ for one in chain}
     text = "\n".join(f"{type(one).__name__}: {one}" for one in chain)
     head = f"{type(error).__name__}: {error}"
     if isinstance(error, Refuted):
-        return Failure(Verdict.DISAGREE, error.kind, str(error), where=error.where, spent=error.spent)
+        reason = f"{error}: {asserted}" if asserted else str(error)
+        return Failure(Verdict.DISAGREE, error.kind, reason, where=error.where, spent=error.spent)
     for pattern, device_kind in _DEVICE:
         if pattern in text:
-            return Failure(Verdict.CRASH, device_kind, f"CUDA error: {pattern}", spent=True)
+            reason = f"CUDA error: {pattern}"
+            if asserted and pattern == _ASSERTED:
+                reason += f": {asserted}"
+            return Failure(Verdict.CRASH, device_kind, reason, spent=True)
     if names & {"OutOfBounds"}:
         bounds = next(one for one in chain if type(one).__name__ == "OutOfBounds")
         return Failure(Verdict.DISAGREE, "out_of_bounds", str(bounds), where="memory")

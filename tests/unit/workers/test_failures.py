@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from fuzz.records import Verdict
-from fuzz.workers.failures import Declined, Refuted, classify
+from fuzz.workers.failures import Declined, Refuted, asserted_on_the_device, classify
 
 
 class InductorError(RuntimeError):
@@ -41,6 +41,24 @@ def test_failures_of_torch_compile_are_compile_errors_of_its_stages() -> None:
 def test_an_assertion_on_the_device_is_one_whoever_wraps_it() -> None:
     found = classify(_wrapped(InductorError, RuntimeError("CUDA error: device-side assert triggered")), "cuda")
     assert (found.verdict, found.kind, found.spent) == (Verdict.CRASH, "device_assert", True)
+
+
+def test_advice_about_assertions_is_no_assertion() -> None:
+    advice = "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions."
+    for said, kind in (("misaligned address", "misaligned_address"), ("an illegal memory access", "illegal_address"),
+                       ("unspecified launch failure", "launch_failure")):
+        error = RuntimeError(f"CUDA error: {said} was encountered\n{advice}")
+        found = classify(error, "cuda")
+        assert (found.verdict, found.kind, found.spent) == (Verdict.CRASH, kind, True)
+        assert not asserted_on_the_device(error)
+
+
+def test_the_text_of_an_assertion_is_the_reason() -> None:
+    error = RuntimeError("Triton Error [CUDA]: device-side assert triggered")
+    assert asserted_on_the_device(_wrapped(RuntimeError, error))
+    assert classify(error, "cuda", asserted="index out of range").reason.endswith("triggered: index out of range")
+    reported = classify(refuted_by_a_sanitizer("the sanitizer stopped it"), "cuda", asserted="Deadlock detected")
+    assert reported.reason == "the sanitizer stopped it: Deadlock detected"
 
 
 def test_a_refutation_keeps_its_kind_whatever_the_device_says_meanwhile() -> None:
