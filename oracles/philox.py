@@ -95,9 +95,18 @@ def uniform(words: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
     A word and its bitwise complement give one value; the largest result is 0.99999994.
     """
+    return np.asarray(_folded(words) * UNIFORM_SCALE)
+
+
+def _folded(words: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     signed = np.asarray(words, dtype=np.uint32).view(np.int32)
-    folded = np.where(signed < 0, ~signed, signed)
-    return np.asarray(folded.astype(np.float32) * UNIFORM_SCALE)
+    return np.asarray(np.where(signed < 0, ~signed, signed).astype(np.float32))
+
+
+def unrounded_rand(seed: Seed, offset: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """`rand` before its last rounding: the exact product of the folded word, as a float32, and the scale. What a fused
+    multiply-add of it and a number rounds."""
+    return _folded(philox4x32(seed, offset)[0]).astype(np.float64) * np.float64(UNIFORM_SCALE)
 
 
 def rand(seed: Seed, offset: npt.ArrayLike) -> npt.NDArray[np.float32]:

@@ -37,7 +37,18 @@ from oracles import philox
 from oracles.by_numpy import bounded_folds as folds
 from oracles.by_numpy import bounded_functions, search
 from oracles.by_numpy import bounded_ops as ops
-from oracles.by_numpy.bounded import Real, Value, Whole, broadcast, cast_real, exact_real, select, settle, whole
+from oracles.by_numpy.bounded import (
+    Real,
+    Value,
+    Whole,
+    broadcast,
+    cast_real,
+    exact_real,
+    product_of_unknown,
+    select,
+    settle,
+    whole,
+)
 from oracles.by_numpy.bounded_scans import scan
 from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import numpy_dtype
@@ -241,11 +252,14 @@ class Interpreter:
         if node.kind == "randint64":
             return "i64", whole("i64", philox.randint64(seed, offset.value, node.low, node.high), offset.open)
         if node.kind == "rand":
-            drawn = exact_real("fp32", philox.rand(seed, offset.value).astype(np.float64))
-            return "fp32", drawn.open_where(offset.open)
+            drawn = philox.rand(seed, offset.value).astype(np.float64)
+            # An integer times a scale: a sum may take the product unrounded.
+            unrounded = philox.unrounded_rand(seed, offset.value)
+            certain = Real("fp32", drawn, np.zeros(drawn.shape), np.abs(unrounded - drawn))
+            return "fp32", certain.open_where(offset.open)
         value = philox.randn(seed, offset.value)
         # oracles.tolerances.RANDN_RULE: the errors of the angle, of cos and of the radius together.
-        return "fp32", settle("fp32", value, 2e-5).open_where(offset.open)
+        return "fp32", product_of_unknown(settle("fp32", value, 2e-5)).open_where(offset.open)
 
     def _assembly(self, node: Asm) -> tuple[str, Value]:
         args = [self._value(k) for k in node.args]
@@ -400,7 +414,8 @@ def _expand(x: Value, shape: tuple[int, ...]) -> Value:
 def _reshaped(x: Value, shape: tuple[int, ...]) -> Value:
     if isinstance(x, Whole):
         return Whole(x.dtype, x.value.reshape(shape), np.asarray(x.open).reshape(shape))
-    return Real(x.dtype, x.value.reshape(shape), x.error.reshape(shape))
+    fused = None if x.fused is None else np.broadcast_to(x.fused, x.shape).reshape(shape)
+    return Real(x.dtype, x.value.reshape(shape), x.error.reshape(shape), fused)
 
 
 def _restored(x: Value) -> Value:

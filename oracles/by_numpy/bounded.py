@@ -29,8 +29,8 @@ _REFERENCE = 2.0**-51
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Real:
-    """Float values of type `dtype`, float64 `value` and `error` of one shape. fused: where a sum of this product may
-    be computed with one rounding, how far the unrounded product may lie from `value`."""
+    """Float values of type `dtype`, float64 `value` and `error` of one shape. fused: where this is a product that a sum
+    may take unrounded (contraction into one fma), how far the unrounded product may lie from the rounded one."""
 
     dtype: str
     value: Array
@@ -196,7 +196,7 @@ def cast_real(x: Real, name: str) -> Real:
     source, target = dtype(x.dtype), dtype(name)
     if x.dtype == name or (target.mantissa_bits >= source.mantissa_bits and target.bias >= source.bias
                            and target.has_inf and source.has_inf):
-        return Real(name, x.value, x.error)
+        return Real(name, x.value, x.error, x.fused if x.dtype == name else None)
     with np.errstate(all="ignore"):
         if name == "fp8e4nv":
             return _saturated(x)
@@ -250,4 +250,16 @@ def select(condition: Whole, first: Value, second: Value) -> Value:
     value = np.where(holds, first.value, second.value)
     error = np.where(holds, first.error, second.error)
     unsure = np.where(apart, np.inf, np.maximum(first.error, second.error))
-    return Real(first.dtype, value, np.where(condition.open, unsure, error))
+    # Compilers move a sum with a choice into its arms, where it meets the product again.
+    fused = None
+    if first.fused is not None or second.fused is not None:
+        one, other = (0.0 if x.fused is None else x.fused for x in (first, second))
+        fused = np.where(condition.open, np.maximum(one, other), np.where(holds, one, other))
+    return Real(first.dtype, value, np.where(condition.open, unsure, error), fused)
+
+
+def product_of_unknown(x: Real) -> Real:
+    """x as the result of a computation that may end in a product: a sum may take that unrounded, which lies within
+    half a unit in the last place of the rounded one. Certain values need no rounding."""
+    half = 0.5 * spacing(np.where(np.isfinite(x.value), x.value, 0.0), x.dtype)
+    return Real(x.dtype, x.value, x.error, np.where(x.exact | ~np.isfinite(x.value), 0.0, half))

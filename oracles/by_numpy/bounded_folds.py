@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy.bounded import TINY, Real, Value, Whole, rounded, spacing, whole
+from oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, spacing, whole
 from oracles.by_numpy.bounded_ops import lowest_bit, nonzero, significant_bits
 from oracles.dtypes import dtype, numpy_dtype
 
@@ -109,7 +109,7 @@ def _product(x: Real, count: Array | int) -> Real:
     error = np.where(in_range & definite, error, np.inf)
     certain = (bits <= kind.precision) & in_range & definite & ~special & ~zero
     found = _settled(name, value, error, certain)
-    return Real(name, found.value, np.where(zero & (found.error == 0) & ~special, 0.0, found.error))
+    return product_of_unknown(Real(name, found.value, np.where(zero & (found.error == 0) & ~special, 0.0, found.error)))
 
 
 def scan_prod(x: Real) -> Real:
@@ -122,7 +122,7 @@ def reduce_prod(x: Real) -> Real:
     if x.shape[-1] == 0:
         return Real(x.dtype, np.ones(x.shape[:-1]), np.zeros(x.shape[:-1]))
     found = _product(x, x.shape[-1])
-    return Real(x.dtype, found.value[..., -1], found.error[..., -1])
+    return product_of_unknown(Real(x.dtype, found.value[..., -1], found.error[..., -1]))
 
 
 # -- extrema ------------------------------------------------------------------------------------------------

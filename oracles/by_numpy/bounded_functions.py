@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from oracles.by_numpy import functions, pointwise
-from oracles.by_numpy.bounded import TINY, Real, settle
+from oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
 from oracles.pointwise import accuracy, meaning, row_of
 
 Array = npt.NDArray[Any]
@@ -33,6 +33,11 @@ _EVEN = frozenset(("cosh", "i0"))
 _LIPSCHITZ = {"sin": 1.0, "cos": 1.0, "j0": 0.582, "j1": 0.5}
 _POLES = frozenset(("reciprocal", "rsqrt"))
 _NO_LIBRARY = frozenset(("reciprocal", "sqrt_rn", "div_rn"))
+_ONE_INSTRUCTION = frozenset(("sqrt", "sqrt_rn", "rsqrt", "reciprocal"))
+"""Not products of other numbers, whatever follows."""
+_ONE_AT_ZERO = frozenset(("exp", "exp2", "cos", "cosh", "i0"))
+"""f(0) = 1 by the documentation of the CUDA math library. It says nothing of j0, erfc and erfcx: j0f(0) is 1.0000001,
+a polynomial in the distance to the first root, evaluated at that root."""
 
 
 def function(op: str, x: Array) -> Array:
@@ -120,12 +125,13 @@ def smooth(op: str, x: Real) -> Real:
     found = settle(x.dtype, value, spread, ulps=ulps, absolute=absolute,
                    rounds=meant == "sqrt_rn")
     # f(0) = 0 and the like are certain to every library; a sign or an infinity is not blurred by an ulp figure.
-    fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0)))
+    fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0) & (meant in _ONE_AT_ZERO)))
     settled = np.where(fixed & (value == 0), np.where(x.value == 0, 0.0, found.error), found.error)
     settled = np.where(fixed & (value == 1), 0.0, settled)
     if meant in ("j1", "lgamma", "log", "log2", "log10", "log1p", "acosh", "erfinv", "y0", "y1", "i1"):
         settled = np.where(x.exact & (value == 0), np.maximum(settled, TINY), settled)
-    return Real(x.dtype, found.value, settled)
+    settled_real = Real(x.dtype, found.value, settled)
+    return settled_real if meant in _ONE_INSTRUCTION else product_of_unknown(settled_real)
 
 
 def power(a: Real, b: Real) -> Real:
@@ -144,7 +150,7 @@ def power(a: Real, b: Real) -> Real:
     trivial = exact & ((b.value == 0) | (a.value == 1) | (a.value == 0) & np.isfinite(value))
     zero = exact & (value == 0) & (a.value != 0)
     error = np.where(trivial, 0.0, np.where(zero, np.maximum(found.error, TINY), found.error))
-    return Real(a.dtype, found.value, error).open_where(subnormal)
+    return product_of_unknown(Real(a.dtype, found.value, error).open_where(subnormal))
 
 
 def atan2(a: Real, b: Real) -> Real:

@@ -7,9 +7,21 @@ import itertools
 import numpy as np
 import pytest
 
+from oracles import philox
 from oracles.by_numpy import bounded_folds as folds
 from oracles.by_numpy import bounded_ops as ops
-from oracles.by_numpy.bounded import TINY, Real, Whole, cast_real, exact_real, rounded, settle, spacing, whole
+from oracles.by_numpy.bounded import (
+    TINY,
+    Real,
+    Whole,
+    cast_real,
+    exact_real,
+    rounded,
+    select,
+    settle,
+    spacing,
+    whole,
+)
 from oracles.by_numpy.bounded_scans import scan
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, np.inf, -np.inf, np.nan, 1e-40, 1e30, 3e38, 16777216.0,
@@ -165,3 +177,44 @@ def test_settling_near_overflow() -> None:
     values = np.array([top * (1 + 1e-9), 3.4e38, top * (1 - 1e-9)])
     found = settle("fp32", values, np.array([0.0, 0.0, 1e31]), rounds=True)
     assert found.value[0] == np.inf and found.error.tolist()[:2] == [0.0, 0.0] and np.isinf(found.error[2])
+
+
+def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """a * b + c of fp32 numbers with one rounding: the product is exact in float64, the sum nearly so."""
+    return (a * b + c).astype(np.float32).astype(np.float64)
+
+
+def test_a_drawn_number_may_enter_a_sum_unrounded() -> None:
+    # rand is an integer times 2^-31 (nearly): compilers contract that product with a following sum.
+    offset = np.arange(4096)
+    number, product = philox.rand(5, offset).astype(np.float64), philox.unrounded_rand(5, offset)
+    other = singles(4096)
+    drawn = Real("fp32", number, np.zeros(4096), np.abs(product - number))
+    assert (product.astype(np.float32) == number).all() and (product != number).any()
+    contracted = (product + other).astype(np.float32).astype(np.float64)
+    assert (contracted != (number + other).astype(np.float32)).any()
+    assert within(ops.add(drawn, exact_real("fp32", other)), contracted).all()
+    # As it is, it stays certain.
+    assert drawn.exact.all()
+
+
+def test_products_reach_sums_through_conversions_and_choices() -> None:
+    a, b, c = singles(512), singles(512), singles(512)
+    product = ops.mul(exact_real("fp32", a), exact_real("fp32", b))
+    chosen = select(Whole("i1", np.ones(512, dtype=bool), np.zeros(512, dtype=bool)), product,
+                    exact_real("fp32", np.zeros(512)))
+    assert isinstance(chosen, Real)
+    plain = ops.add(exact_real("fp32", product.value), exact_real("fp32", c))
+    assert not within(plain, _fma(a, b, c)).all()
+    for one in (product, chosen, cast_real(product, "fp32")):
+        assert within(ops.add(one, exact_real("fp32", c)), _fma(a, b, c)).all()
+
+
+def test_only_documented_values_at_zero_are_certain() -> None:
+    zero = exact_real("fp32", np.zeros(1))
+    for op, certain in {"exp": True, "cos": True, "cosh": True, "exp2": True, "j0": False, "erfcx": False}.items():
+        found = ops.apply(op, (zero,))
+        assert isinstance(found, Real)
+        assert found.value == 1 and bool(found.exact[0]) is certain, op
+    # What the device library's j0f(0) gives.
+    assert within(ops.apply("j0", (zero,)), np.array([1.0 + 2.0**-23])).all()  # type: ignore[arg-type]
