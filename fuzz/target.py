@@ -78,6 +78,9 @@ class Target:
     canonical: Callable[[Case], Reference | None] = lambda case: None
     """Where the contract admits several answers: a torch function of outputs (and inputs) that puts every
     admissible one into the same form, which is then judged in place of its `outputs`."""
+    unordered: Callable[[Case], tuple[str, ...]] = lambda case: ()
+    """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
+    bits, so that every launch is held against the bound instead of against another launch."""
     asserts: Callable[[Case], Reference | None] = lambda case: None
     """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
     enabled (option `debug`; always in the interpreter)."""

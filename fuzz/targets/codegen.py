@@ -6,7 +6,7 @@ One target per family of programs; `mixed` draws from all of them. Oracles inter
 
 from typing import TYPE_CHECKING
 
-from fuzz.programs.arrays import WRITTEN, graph_of, input_names, output_names
+from fuzz.programs.arrays import WRITTEN, after, graph_of, input_names, output_names
 from fuzz.programs.draw import programs
 from fuzz.programs.faults import faults_of
 from fuzz.programs.ledger import cells, size
@@ -15,6 +15,7 @@ from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Reference, Target
+from kernels.codegen.graph import Store
 from oracles.dtypes import NAMES
 from oracles.dtypes import dtype as dtype_info
 
@@ -72,6 +73,13 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
     return "fuzz.programs.by_numpy:defined", ("@case", *input_names(case))
 
 
+def _unordered(case: Case) -> tuple[str, ...]:
+    graph = graph_of(case)
+    added = {node.buffer for node in graph.nodes if isinstance(node, Store) and node.mode == "atomic_add"}
+    return tuple(after(buffer.name) for buffer in graph.buffers
+                 if buffer.name in added and dtype_info(buffer.dtype).is_float)
+
+
 def _target(family: Family) -> Target:
     return Target(
         name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
@@ -79,6 +87,7 @@ def _target(family: Family) -> Target:
         launch=_launch, subjects=_SUBJECTS,
         faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]),
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
+        unordered=_unordered,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
 

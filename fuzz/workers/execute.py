@@ -296,6 +296,10 @@ class _Attempt:
             trespass = self._trespassed(again)
             if trespass is not None:
                 return trespass
+            if self.target.unordered(self.case):
+                again_judged = judge_outputs(self.case, self.target, again)
+                if again_judged.verdict.failed:
+                    return self._judged(again_judged)
             different = same_bits(self.case, self.target, buffers, again, bits=True)
             self._lap("judge")
             if different:

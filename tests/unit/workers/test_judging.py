@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -146,6 +148,22 @@ def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
     assert outcome.signature is not None and outcome.signature.kind == "nondeterministic"
     assert outcome.reason == "the same launch gave other bits in 2 elements of out"
     assert (once.launches, outcome.launches) == (2, 3)
+
+
+def test_an_accumulation_in_no_fixed_order_is_held_against_the_reference_every_time() -> None:
+    """Two launches of atomic additions of floats need not agree with each other, but both with the oracle."""
+    of = dataclasses.replace(target(), unordered=lambda one: ("out",))
+
+    def kernel(launch: Launch, number: int) -> None:
+        logical(launch, "out").fill_(-0.0 if number == 2 else 0.0)
+
+    assert judge(case("0.0", "0.0", dtype="fp32", repeats=2), kernel, of=of).verdict is Verdict.AGREE
+
+    def wrong_later(launch: Launch, number: int) -> None:
+        logical(launch, "out").fill_(3.0 if number == 2 else 0.0)
+
+    outcome = judge(case("0.0", "0.0", dtype="fp32", repeats=2), wrong_later, of=of)
+    assert outcome.signature is not None and (outcome.signature.kind, outcome.launches) == ("value", 3)
 
 
 VARIANT = LaunchOptions(num_warps=8)
