@@ -208,15 +208,15 @@ class _Driver:
             digest = case.digest
             if digest not in failing:
                 if runs >= SHRINK_RUNS or time.monotonic() > deadline or (self.state / "stop").exists():
-                    failing[digest] = False
-                else:
-                    runs += 1
-                    outcome = self.execute(case, "shrink")
-                    failing[digest] = outcome is not None and outcome.signature == hunted
-                    if failing[digest] and outcome is not None:
-                        found = (simplicity(case, self.target), case, outcome)
-                        if best is None or found[0] < best[0]:  # type: ignore[operator]
-                            best = found
+                    # Answering "no" would let Hypothesis go on drawing for up to five minutes.
+                    raise _RoundOver
+                runs += 1
+                outcome = self.execute(case, "shrink")
+                failing[digest] = outcome is not None and outcome.signature == hunted
+                if failing[digest] and outcome is not None:
+                    found = (simplicity(case, self.target), case, outcome)
+                    if best is None or found[0] < best[0]:  # type: ignore[operator]
+                        best = found
             if failing[digest]:
                 _fail()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import sqlite3
 from collections import Counter
@@ -210,6 +211,25 @@ def test_without_shrinking_the_drawn_case_is_the_finding(tmp_path: Path, fake: t
     result = run(tmp_path, shrink=False)
     assert result.findings
     assert result.counts.shrink_runs == 5 * len(result.findings), "only confirmations"
+
+
+def test_shrinking_that_is_out_of_runs_draws_nothing_more(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs take milliseconds to draw: a shrinker that is only told "no" would go on for minutes."""
+    drawn = []
+    target = shard.find("triton.vector_add")
+
+    def counted(case: Case) -> Case:
+        drawn.append(case.digest)
+        return case
+
+    monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(
+        target, cases=lambda limits: target.cases(limits).map(counted)))
+    monkeypatch.setattr(shard, "SHRINK_RUNS", 0)
+    fake.failing = beyond(1)  # type: ignore[assignment]
+    result = run(tmp_path, max_cases=1)
+    assert len(result.findings) == 1 and result.findings[0].reproduced == "5/5"
+    assert len(drawn) <= 5
 
 
 # -- stores ---------------------------------------------------------------------------------------
