@@ -226,10 +226,10 @@ def test_shrinking_that_is_out_of_runs_draws_nothing_more(
     monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(
         target, cases=lambda limits: target.cases(limits).map(counted)))
     monkeypatch.setattr(shard, "SHRINK_RUNS", 0)
-    fake.failing = beyond(1)  # type: ignore[assignment]
-    result = run(tmp_path, max_cases=1)
+    fake.failing = beyond(9)  # type: ignore[assignment]
+    result = run(tmp_path, max_cases=10)
     assert len(result.findings) == 1 and result.findings[0].reproduced == "5/5"
-    assert len(drawn) <= 5
+    assert len(drawn) <= 15
 
 
 # -- stores ---------------------------------------------------------------------------------------
