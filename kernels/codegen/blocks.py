@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One dimension of a block: length of the tensor, stride and length of the block there, where the block starts
-    (text), whether it may reach beyond the tensor."""
+    """One dimension of a block: length of the tensor (text and number), stride and length of the block there, where the
+    block starts (text), whether it may reach beyond the tensor."""
 
     size: str
+    length: int
     stride: int
     offset: str
     block: str
@@ -63,7 +64,7 @@ def _one_dimension(emitter: Emitter, tile: Tile, form: Affine) -> tuple[Dimensio
                 return None
         inner *= lengths[axis]
     size = emitter.size(f"{tile.name}numel", tile.numel)
-    return (Dimension(size, stride or 0, _offset(emitter, tile), tile.block_name, tile.block,
+    return (Dimension(size, tile.numel, stride or 0, _offset(emitter, tile), tile.block_name, tile.block,
                       not emitter.constant_mask(tile)),)
 
 
@@ -75,13 +76,14 @@ def _several_dimensions(emitter: Emitter, tile: Tile, form: Affine) -> tuple[Dim
         length = emitter.analysis.axes[axis]
         stride = form.strides.get(axis, 0)
         if place == 0:
-            found.append(Dimension(str(length), stride, f"{start} // {inner}", str(left), left,
+            found.append(Dimension(str(length), length, stride, f"{start} // {inner}", str(left), left,
                                    not emitter.constant_mask(tile)))
             break
         block = min(left, length)
         if length == 0 or length % block or left % block:
             return None
-        found.append(Dimension(str(length), stride, f"({start} // {inner}) % {length}", str(block), block, False))
+        offset = f"({start} // {inner}) % {length}"
+        found.append(Dimension(str(length), length, stride, offset, str(block), block, False))
         left //= block
         inner *= length
     return tuple(reversed(found))
@@ -148,11 +150,15 @@ def _checks(block: Block) -> str:
     return f", boundary_check={_listed(ragged)}" if ragged else ""
 
 
-def _descriptor(emitter: Emitter, buffer: str, block: Block) -> str | None:
+def _descriptor(emitter: Emitter, buffer: str, block: Block, *, stores: bool = False) -> str | None:
     """Name of a tensor descriptor for the block; None if the hardware could not take it: the fastest axis must be
-    dense, the other strides and the base whole 16-byte units, and a row of the block at least 16 bytes."""
+    dense, the other strides and the base whole 16-byte units, and a row of the block at least 16 bytes. stores: for a
+    store the length of the fastest axis must be whole 16-byte units too, because it writes no less than those: where
+    the tensor ends within one, the rest of it is overwritten (triton-lang/triton#11583)."""
     itemsize = max(WIDTHS[emitter.analysis.buffers[buffer]], 8) // 8
     dims = block.dimensions
+    if stores and dims[-1].length * itemsize % 16:
+        return None
     fits = buffer in emitter.aligned_buffers and dims[-1].stride == 1 and dims[-1].elements * itemsize >= 16
     fits = fits and all(one.stride * itemsize % 16 == 0 and one.stride > 0 for one in dims[:-1])
     fits = fits and all(one.elements <= 256 for one in dims) and (not block.base or block.base.isdecimal())
@@ -207,7 +213,7 @@ def block_store(emitter: Emitter, position: int, node: Store, value: str, shape:
     if [one.block for one in dims] != emitter.shape_text(shape)[1:-1].split(", "):
         value = f"tl.reshape({value}, {_listed([one.block for one in dims])})"
     if emitter.schedule.access == "descriptors":
-        name = _descriptor(emitter, node.buffer, block)
+        name = _descriptor(emitter, node.buffer, block, stores=True)
         if name is None:
             return None
         return f"{name}.store({_listed([one.offset for one in dims])}, {value})"

@@ -110,3 +110,17 @@ def test_benchmark_scripts_run(tmp_path: Path) -> None:
 """)
     assert run.stdout.count("GB/s") == 1 and "inf" not in run.stdout.split("failed")[0], run.stdout
     assert run.stdout.count("failed") == 1
+
+
+@pytest.mark.parametrize("dtype, length, whole", [("u64", 7, False), ("u64", 8, True), ("fp32", 65, False),
+                                                  ("fp32", 68, True), ("i8", 30, False), ("fp16", 24, True)])
+def test_descriptors_store_whole_units_of_16_bytes_only(dtype: str, length: int, whole: bool) -> None:
+    """The hardware writes no less: behind a tensor that ends within a unit it overwrites the rest (Triton #11583)."""
+    x = Sym("x0")
+    graph = Graph(outer=(length,), nodes=(Load(buffer="a", index=x), Store(buffer="o", index=x, value=0)), buffers=(
+        Buffer(name="a", dtype=dtype, length=length), Buffer(name="o", dtype=dtype, length=length, role="out")))
+    for static in (False, True):
+        schedule = Schedule(x_blocks=(16,), access="descriptors", static=static)
+        source = plan(graph, schedule, aligned=("a", "o")).source
+        assert "a_descriptor.load(" in source
+        assert ("o_descriptor1.store(" in source) is whole
