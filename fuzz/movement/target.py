@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from fuzz.movement import cases
 from fuzz.movement.reduce import reductions, size
-from fuzz.records import Case
+from fuzz.records import Case, Environment
 from fuzz.target import Limits, Path, Reference, Target
-from kernels.gluon.chain import (
-    Chain,
-)
+from kernels.gluon.chain import Chain, Reduce
+from kernels.gluon.check import typed
+from kernels.gluon.ownership import lanes_apart
+from kernels.gluon.values import Tensor
 
 if TYPE_CHECKING:
     from oracles.rules import Rule
+
 
 def _rules(case: Case) -> dict[str, "Rule"]:
     from oracles.rules import BIT
@@ -42,9 +44,49 @@ def _canonical(case: Case) -> Reference | None:
                      outputs=holders)
 
 
+def _unordered(case: Case) -> tuple[str, ...]:
+    """What atomics return depends on the order of arrival."""
+    reference = _canonical(case)
+    return reference.outputs if reference is not None else ()
+
+
+def warps_of_32(environment: Environment) -> str:
+    """What the architecture lacks for any chain."""
+    return "layouts are drawn for warps of 32 lanes" if environment.architecture.startswith("gfx") else ""
+
+
+def indexed_memory(environment: Environment) -> str:
+    """What the version lacks for chains that gather, scatter or update atomically (contract: ttg_ops.md §3)."""
+    if (0,) < environment.triton_release < (3, 7):
+        return "Triton 3.6 has no gather, scatter or atomics on shared memory"
+    return warps_of_32(environment)
+
+
+def _nothing(case: Case) -> str:
+    return ""
+
+
+def about_folds(case: Case) -> str:
+    """Whether a reduction goes over lanes that are not neighbours, which releases before 3.7 got wrong (corpus)."""
+    chain = case.program
+    if not isinstance(chain, Chain):
+        return ""
+    types = typed(chain)
+    for step in chain.steps:
+        if isinstance(step, Reduce):
+            source = types[step.source]
+            if not isinstance(source, Tensor) or source.layout is None:
+                continue  # reduced to one element, or in a layout that the compiler infers
+            if lanes_apart(source.layout, shape=source.shape, axis=step.axis):
+                return "lanes apart"
+    return ""
+
+
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
-                 faults: tuple[str, ...]) -> Target:
-    """A target that draws chains from `chains(elements=...)`. faults: names of `kernels.gluon.faults.FAULTS`."""
+                 faults: tuple[str, ...], lacking: Callable[[Environment], str] = warps_of_32,
+                 about: Callable[[Case], str] = _nothing) -> Target:
+    """A target that draws chains from `chains(elements=...)`. faults: names of `kernels.gluon.faults.FAULTS`;
+    lacking, about: as in `Target`."""
 
     def drawn(limits: Limits) -> st.SearchStrategy[Case]:
         return cases.chain_cases(limits, target=name, chains=chains(elements=limits.elements))
@@ -53,5 +95,5 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
     return Target(
         name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
         subjects={"own": "kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
-        canonical=_canonical, valid=cases.valid, reductions=reductions, size=size,
-        backends=("cuda", "compile"))
+        canonical=_canonical, unordered=_unordered, valid=cases.valid, reductions=reductions, size=size,
+        lacking=lacking, about=about, backends=("cuda", "compile"))

@@ -1,7 +1,7 @@
 """Gluon kernels that move data through shared memory."""
 
 from fuzz.movement.buffers import atomic_chains, buffer_chains, gather_chains
-from fuzz.movement.target import chain_target
+from fuzz.movement.target import chain_target, indexed_memory
 from fuzz.movement.views import view_chains
 
 TARGETS = (
@@ -15,11 +15,13 @@ TARGETS = (
         summary="buffers that live beside and after one another, and rings filled ahead in loops",
         faults=("ring_slot_off_by_one", "swizzle_mismatch", "load_mask_dropped", "store_missing")),
     chain_target(
-        name="gluon.gather_scatter", chains=gather_chains, contract="ttg_ops.md §3, local_gather and local_scatter",
+        name="gluon.gather_scatter", chains=gather_chains, lacking=indexed_memory,
+        contract="ttg_ops.md §3, local_gather and local_scatter",
         summary="elements of a buffer by index along an axis, read and written",
         faults=("gather_axis_swapped", "indices_shifted", "subslice_shifted", "swizzle_mismatch")),
     chain_target(
-        name="gluon.atomics", chains=atomic_chains, contract="ttg_ops.md §3, local_atomic_scatter_rmw",
+        name="gluon.atomics", chains=atomic_chains, lacking=indexed_memory,
+        contract="ttg_ops.md §3, local_atomic_scatter_rmw",
         summary="atomic updates of a buffer through colliding indices, and what they return",
         faults=("scatter_mask_dropped", "atomic_kind_swapped", "indices_shifted", "gather_axis_swapped")),
 )

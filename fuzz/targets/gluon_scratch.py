@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from fuzz.movement.draft import EVERY
-from fuzz.records import ArraySpec, Bits, Case, Content, Iota, LaunchOptions, Layout
+from fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
 from fuzz.target import Limits, Reference, Target
 
 if TYPE_CHECKING:
@@ -98,6 +98,10 @@ def _device_arch() -> int:
     return 10 * major + minor
 
 
+def _lacking(environment: Environment) -> str:
+    return "the text is written for NVIDIA GPUs" if environment.architecture.startswith("gfx") else ""
+
+
 def _rules(case: Case) -> dict[str, "Rule"]:
     from oracles.rules import BIT
 
@@ -115,7 +119,7 @@ TARGET = Target(
     name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
     cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
-    subjects={"own": "kernels.gluon.scratch:text"}, backends=("cuda", "compile"),
+    subjects={"own": "kernels.gluon.scratch:text"}, backends=("cuda", "compile"), lacking=_lacking,
     faults={name: f"kernels.gluon.scratch:FAULTS[{name}]" for name in ("barrier_missing", "place_not_exchanged")},
     simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)},
 )

@@ -51,6 +51,16 @@ def holding(layout: Distributed, *, shape: tuple[int, ...]) -> Holding | None:
             return None
 
 
+def lanes_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bool:
+    """Whether the bits of the lane's number that move along `axis` are not neighbours: the others between them move
+    along other axes, or hold elements twice."""
+    held = holding(layout, shape=shape)
+    if held is None:
+        return False
+    moving = [bit for bit, basis in enumerate(held.lane) if basis[axis]]
+    return bool(moving) and moving[-1] - moving[0] >= len(moving)
+
+
 def _blocked(layout: Blocked, shape: tuple[int, ...]) -> Holding:
     rank = len(shape)
     reached = [1] * rank

@@ -1,0 +1,73 @@
+"""What targets made of chains say about themselves: what they need, what tells their findings apart, what may vary."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from fuzz.records import Case, Environment, LaunchOptions
+from fuzz.targets import find
+from kernels.gluon.chain import Chain, Global, Load, Out, Reduce
+from kernels.gluon.layouts import Blocked, Distributed, Linear, Slice
+from kernels.gluon.ownership import lanes_apart
+from tests.movement.drawn import CHAIN_TARGETS, cases
+
+OLD, NEW = (Environment(triton=version, backend="cuda", capability="9.0") for version in ("3.6.0", "3.9.0"))
+INDEXED = ("gluon.gather_scatter", "gluon.atomics")
+
+
+@pytest.mark.parametrize("name", (*CHAIN_TARGETS, "gluon.global_scratch"))
+def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str) -> None:
+    target = find(name)
+    assert bool(target.lacking(OLD)) is (name in INDEXED)
+    assert target.lacking(NEW) == ""
+    assert target.lacking(Environment(triton="3.9.0", backend="compile:sm_90")) == ""
+    assert target.lacking(Environment(triton="3.9.0", backend="compile:gfx942"))
+    # An unknown version is tried, and declined case by case where it must be.
+    assert target.lacking(Environment(backend="cuda", capability="9.0")) == ""
+
+
+def test_what_atomics_return_may_differ_between_launches_and_nothing_else() -> None:
+    target = find("gluon.atomics")
+    some = 0
+    for case in cases("gluon.atomics", 20):
+        reference = target.canonical(case)
+        held = reference.outputs if reference is not None else ()
+        assert target.unordered(case) == held
+        assert set(held) < {spec.name for spec in case.arrays if spec.content is None}
+        some += bool(held)
+    assert some >= 10
+    assert not any(find("gluon.gather_scatter").unordered(case) for case in cases("gluon.gather_scatter", 10))
+
+
+GRID = Blocked((1, 1), (8, 4), (1, 1), (1, 0))
+
+
+@pytest.mark.parametrize(("layout", "shape", "axis", "apart"), [
+    (GRID, (16, 16), 0, False), (GRID, (16, 16), 1, False),
+    (Linear((), ((1,), (2,), (0,), (8,), (0,)), ((4,),), (16,)), (16,), 0, True),
+    (Linear((), ((0,), (1,), (2,), (8,), (0,)), ((4,),), (16,)), (16,), 0, False),
+    (Linear((), ((0, 8), (1, 0), (8, 0), (0, 4), (4, 0)), (), (16, 16)), (16, 16), 1, True),
+    (Linear((), ((0, 8), (1, 0), (8, 0), (0, 4), (4, 0)), (), (16, 16)), (16, 16), 0, True),
+    (Linear((), ((1, 0), (2, 0), (4, 0), (0, 1), (0, 2)), (), (8, 4)), (8, 4), 1, False),
+    (Slice(1, Linear((), ((1, 0), (0, 1), (2, 0), (0, 2), (4, 0)), (), (8, 4))), (8,), 0, True),
+    (Linear((), ((0,), (0,), (0,), (0,), (0,)), (), (1,)), (1,), 0, False),
+])
+def test_lanes_that_move_along_an_axis_are_neighbours_or_apart(
+        layout: Distributed, shape: tuple[int, ...], axis: int, apart: bool) -> None:
+    assert lanes_apart(layout, shape=shape, axis=axis) is apart
+
+
+def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
+    target = find("gluon.reduce_scan_layouts")
+
+    def of(layout: Distributed) -> Case:
+        chain = Chain(1, (Global("in0", "i32", (16, 16)), Global("out0", "i32", (16,), True)),
+                      (Load(0, layout), Reduce(0, 1, "add"), Out(1, 1)))
+        return msgspec.structs.replace(cases("gluon.reduce_scan_layouts", 1)[0], program=chain,
+                                       options=LaunchOptions(num_warps=1))
+
+    register = ((0, 1), (0, 2), (2, 0))
+    assert target.about(of(GRID)) == ""
+    assert target.about(of(Linear(register, ((0, 8), (1, 0), (8, 0), (0, 4), (4, 0)), (), (16, 16)))) == "lanes apart"
+    assert target.about(of(Linear(register, ((0, 8), (0, 4), (1, 0), (8, 0), (4, 0)), (), (16, 16)))) == ""
