@@ -26,6 +26,9 @@ from fuzz.workers.pool import Pool, PoolOptions
 FRESH_TARGETS = ("triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer")
 """Targets whose cases are mostly kernels that have never been compiled."""
 
+START_UP = 15.0
+"""Seconds in which every worker and its spare has started, on a machine that is busy with nothing else."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
@@ -103,9 +106,10 @@ def _overhead(backend: str, seconds: float) -> Measurement:
 
 
 def _campaign(backend: str, targets: tuple[str, ...], workers: int, seconds: float) -> tuple[Counts, float]:
-    """Counts, and the wall seconds from the first to the last case (starting workers left out)."""
-    options = CampaignOptions(seconds=seconds, targets=targets, subjects=("own",), backends=(backend,), devices=(0,),
-                              workers=workers, seed=1, shrink=False)
+    """Counts, and the wall seconds they took, once every worker has had its first cases: a night is not made of
+    starts, and their cost has lines of its own."""
+    options = CampaignOptions(seconds=seconds + START_UP, targets=targets, subjects=("own",),
+                              backends=(backend,), devices=(0,), workers=workers, seed=1, shrink=False)
     with tempfile.TemporaryDirectory() as folder:
         shards = tuple(msgspec.structs.replace(one, elements=1 << 14, rows=1 << 10)
                        for one in plan_shards(options, known=()))
@@ -113,7 +117,7 @@ def _campaign(backend: str, targets: tuple[str, ...], workers: int, seconds: flo
         moments: list[tuple[float, Counts]] = []
 
         def watch(progress: Progress) -> None:
-            if progress.counts.executed:
+            if campaign.shards_started() >= workers:
                 moments.append((progress.elapsed, progress.counts))
 
         campaign.run(watch)

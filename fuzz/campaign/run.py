@@ -27,6 +27,9 @@ SHORTEST_SHARD = 0.25
 SHORTEST_SHRINK = 5.0
 """Seconds that a shard and a finding get even when the campaign's time is up."""
 
+GRACE = 0.1
+"""Part of a campaign's time that shrinking what its last moments found may take beyond it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
@@ -71,6 +74,7 @@ class _Clock:
 
     def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions) -> None:
         self._workers = options.workers
+        self._grace = max(SHORTEST_SHRINK, GRACE * options.seconds)
         self._end = time.monotonic() + sum(spec.seconds for spec in waiting) / options.workers
 
     def allot(self, spec: ShardSpec, remaining: int) -> ShardSpec:
@@ -80,7 +84,8 @@ class _Clock:
         left = max(self._end - time.monotonic(), 0.0)
         share = left * self._workers / max(remaining, self._workers)
         return replace(spec, seconds=max(min(max(spec.seconds, LONGEST_SHARD), share), SHORTEST_SHARD),
-                       shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK))
+                       shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),
+                       overtime=left + self._grace)
 
 
 class Campaign:
@@ -125,17 +130,25 @@ class Campaign:
                 claim.unlink()
         return cls(plan, state)
 
-    def counts(self) -> Counts:
-        """Totals over all shards, read from their files."""
-        total = Counts()
+    def _counts_by_shard(self) -> Iterator[Counts]:
         for path in sorted(self.state.glob("shard-*.sqlite")):
             with contextlib.suppress(sqlite3.Error):
                 database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
                 try:
-                    total = total.plus(read_counts(database))
+                    yield read_counts(database)
                 finally:
                     database.close()
+
+    def counts(self) -> Counts:
+        """Totals over all shards, read from their files."""
+        total = Counts()
+        for counts in self._counts_by_shard():
+            total = total.plus(counts)
         return total
+
+    def shards_started(self) -> int:
+        """Shards that have judged a case."""
+        return sum(counts.executed > 0 for counts in self._counts_by_shard())
 
     def _found(self) -> tuple[str, ...]:
         return tuple(sorted(path.stem for path in (self.state / "findings").glob("*.json")))

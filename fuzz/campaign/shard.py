@@ -94,7 +94,7 @@ class _Driver:
         self.findings: list[CorpusEntry] = []
         self.parent = os.getppid()
         self.round = self.store.next_round()
-        self.started = time.monotonic()
+        self.began = self.started = time.monotonic()
         recorded = self.store.counts()
         self.executed, self.spent_before = recorded.executed, recorded.busy_seconds
         self.first_replacement = len(self.pool.replacement_seconds)
@@ -112,6 +112,12 @@ class _Driver:
             self.stopped = True
             return True
         return self.spec.max_cases is None and self._spent() >= self.spec.seconds
+
+    def _may_shrink(self, seconds: float) -> float:
+        """How many of `seconds` shrinking may take now, so that the campaign ends when it said it would."""
+        if self.spec.overtime is None:
+            return seconds
+        return min(seconds, max(self.began + self.spec.overtime - time.monotonic(), 0.0))
 
     # -- running cases --------------------------------------------------------------------------
 
@@ -201,7 +207,7 @@ class _Driver:
                 hunted = outcome.signature
                 best = (simplicity(case, self.target), case, outcome)
                 failing[case.digest] = True
-                deadline = time.monotonic() + self.spec.shrink_seconds
+                deadline = time.monotonic() + self._may_shrink(self.spec.shrink_seconds)
                 if self.spec.shrink:
                     _fail()
                 raise _RoundOver
@@ -254,7 +260,7 @@ class _Driver:
 
         if self.spec.shrink:
             shrunk = minimise(case, outcome, target=self.target, run=run, inputs=self.pool.inputs,
-                              seconds=2 * self.spec.shrink_seconds)
+                              seconds=self._may_shrink(2 * self.spec.shrink_seconds))
             case_final, outcome_final = shrunk.case, shrunk.outcome
         else:
             case_final, outcome_final = case, outcome

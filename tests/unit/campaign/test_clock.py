@@ -19,9 +19,9 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_a_campaign_on_time_gives_every_shard_what_was_planned(now: list[float]) -> None:
     clock = run._Clock([SHARD] * 12, OPTIONS)
-    assert clock.allot(SHARD, 12) == SHARD
+    assert clock.allot(SHARD, 12) == replace(SHARD, overtime=66.0)
     now[0] += 50
-    assert clock.allot(SHARD, 2) == replace(SHARD, shrink_seconds=10.0)
+    assert clock.allot(SHARD, 2) == replace(SHARD, shrink_seconds=10.0, overtime=16.0)
 
 
 def test_time_lost_is_taken_evenly_from_the_shards_that_remain(now: list[float]) -> None:
@@ -43,6 +43,7 @@ def test_every_shard_and_every_finding_gets_a_little_even_when_time_is_up(now: l
     now[0] += 100
     late = clock.allot(SHARD, 3)
     assert (late.seconds, late.shrink_seconds) == (run.SHORTEST_SHARD, run.SHORTEST_SHRINK)
+    assert late.overtime == run.GRACE * OPTIONS.seconds
 
 
 def test_shards_with_a_number_of_cases_are_left_alone(now: list[float]) -> None:
