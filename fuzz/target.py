@@ -92,6 +92,8 @@ class Target:
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     about: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
+    place: Callable[[str], str] = lambda name: name
+    """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
     simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Params the shrinker may change, each with its values from simplest on."""
     schedules: Callable[[Case], int] = lambda case: 0

@@ -62,6 +62,11 @@ def indexed_memory(environment: Environment) -> str:
     return warps_of_32(environment)
 
 
+def _alike(name: str) -> str:
+    """Arrays of a chain are numbered; which of them shows a defect says nothing about it."""
+    return name.rstrip("0123456789")
+
+
 def _nothing(case: Case) -> str:
     return ""
 
@@ -96,4 +101,4 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
         name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
         subjects={"own": "kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
         canonical=_canonical, unordered=_unordered, valid=cases.valid, reductions=reductions, size=size,
-        lacking=lacking, about=about, backends=("cuda", "compile"))
+        lacking=lacking, about=about, place=_alike, backends=("cuda", "compile"))

@@ -374,7 +374,7 @@ class _Attempt:
 
     def _signature(self, verdict: Verdict, failure_kind: str, where: str) -> Signature:
         return Signature(target=self.target.name, subject=self.subject.name, verdict=verdict, kind=failure_kind,
-                         where=where, about=self.target.about(self.case))
+                         where=self.target.place(where), about=self.target.about(self.case))
 
     def _finding(self, failure_kind: str, *, where: str, reason: str, rows: RowCounts = _NO_ROWS,
                  verdict: Verdict = Verdict.DISAGREE, evidence: Evidence | None = None) -> Outcome:

@@ -58,6 +58,12 @@ def test_lanes_that_move_along_an_axis_are_neighbours_or_apart(
     assert lanes_apart(layout, shape=shape, axis=axis) is apart
 
 
+def test_a_defect_is_one_finding_whichever_output_shows_it() -> None:
+    for name in CHAIN_TARGETS:
+        assert {find(name).place(array) for array in ("out0", "out1", "out12")} == {"out"}
+        assert (find(name).place("in3"), find(name).place("passes")) == ("in", "passes")
+
+
 def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
     target = find("gluon.reduce_scan_layouts")
 

@@ -41,6 +41,13 @@ def test_a_wrong_row_disagrees_and_is_named() -> None:
     assert outcome.evidence.actual == {"out": ("2", "9", "6")}
 
 
+def test_a_target_may_name_arrays_that_are_alike_by_one_word() -> None:
+    of = dataclasses.replace(target(), place=lambda name: {"out": "any output"}[name])
+    outcome = judge(case("1", "-2", "3"), wrong_at(1, 9), of=of)
+    assert outcome.signature is not None and outcome.signature.where == "any output"
+    assert outcome.reason == "1 of 3 rows of out are wrong (value)"
+
+
 @pytest.mark.parametrize("value, wrong, kind", [
     ("1.0", float("nan"), "nan_unexpected"), ("nan", 3.0, "nan_missing"), ("inf", 3.0, "inf"), ("1.0", 2.5, "value")])
 def test_kinds_of_mismatch(value: str, wrong: float, kind: str) -> None:
