@@ -17,6 +17,13 @@ _ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14}
 _ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10}
 
 
+def limits_of(target: Target, backend: str) -> tuple[int, int]:
+    """The most elements and rows that a campaign draws for `target` on `backend`."""
+    sort = kind(backend)
+    elements = _ELEMENTS[sort]
+    return min(elements, target.interpreter_elements) if sort == "interpreter" else elements, _ROWS[sort]
+
+
 def _backends(options: CampaignOptions, target: Target) -> list[str]:
     return [backend for backend in options.backends if kind(backend) in target.backends]
 
@@ -61,13 +68,11 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
             turn = index % len(combinations) + index // len(combinations)
             backend = f"compile:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
         sort = kind(backend)
-        elements = _ELEMENTS[sort]
-        if sort == "interpreter":
-            elements = min(elements, target.interpreter_elements)
+        elements, rows = limits_of(target, backend)
         shards.append(ShardSpec(
             index=index, target=target.name, subject=subject, backend=backend,
             device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,
             seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=options.seconds / waves, max_cases=per_shard,
-            hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=_ROWS[sort],
+            hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=rows,
             shrink=options.shrink, known=known))
     return tuple(shards)

@@ -27,6 +27,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Seconds from the shard's start to where shrinking ends whatever it was granted: the campaign's end and some."""
     known: tuple[str, ...] = ()
     """Signature keys of corpus entries that still fail: counted, not reported."""
+    most_findings: int | None = None
+    """End once so many new findings are shrunk; None for never."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,6 +60,10 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     spec: ShardSpec
     counts: Counts
     findings: tuple[CorpusEntry, ...] = ()
+    found_after: tuple[float, ...] = ()
+    """Seconds of fuzzing, shrinking left out, until each finding turned up."""
+    found_cases: tuple[int, ...] = ()
+    """Cases run until each finding turned up."""
     known_seen: dict[str, int] = {}
     """Signature key to number of cases."""
     reasons: dict[str, int] = {}

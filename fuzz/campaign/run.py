@@ -53,7 +53,8 @@ def _initialise() -> None:
 
 
 @contextlib.contextmanager
-def _executor(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
+def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
+    """The processes that run shards: local ones, or those of a dask cluster."""
     if options.scheduler:
         try:
             from distributed import Client
@@ -169,7 +170,7 @@ class Campaign:
         clock = _Clock(waiting, self.plan.options)
         interrupted = False
         errors: list[str] = []
-        with _executor(self.plan.options) as executor:
+        with drivers(self.plan.options) as executor:
             futures: dict[concurrent.futures.Future[ShardResult], ShardSpec] = {}
             while futures or (waiting and not interrupted):
                 try:

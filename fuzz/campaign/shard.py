@@ -92,6 +92,8 @@ class _Driver:
         self.pool = pool_for(spec, state)
         self.known = set(spec.known)
         self.findings: list[CorpusEntry] = []
+        self.found: list[tuple[float, int]] = []
+        self.shrinking = 0.0
         self.parent = os.getppid()
         self.round = self.store.next_round()
         self.began = self.started = time.monotonic()
@@ -110,6 +112,8 @@ class _Driver:
             return True
         if (self.state / "stop").exists() or os.getppid() != self.parent:
             self.stopped = True
+            return True
+        if self.spec.most_findings is not None and len(self.findings) >= self.spec.most_findings:
             return True
         return self.spec.max_cases is None and self._spent() >= self.spec.seconds
 
@@ -193,11 +197,11 @@ class _Driver:
         hunted: Signature | None = None
         best: tuple[object, Case, Outcome] | None = None
         failing: dict[str, bool] = {}
-        deadline = 0.0
+        deadline = hunting = 0.0
         runs = 0
 
         def attempt(case: Case) -> None:
-            nonlocal hunted, best, deadline, runs
+            nonlocal hunted, best, deadline, hunting, runs
             if hunted is None:
                 if self.exhausted():
                     raise _RoundOver
@@ -207,7 +211,9 @@ class _Driver:
                 hunted = outcome.signature
                 best = (simplicity(case, self.target), case, outcome)
                 failing[case.digest] = True
-                deadline = time.monotonic() + self._may_shrink(self.spec.shrink_seconds)
+                hunting = time.monotonic()
+                self.found.append((round(hunting - self.started - self.shrinking, 3), self.executed))
+                deadline = hunting + self._may_shrink(self.spec.shrink_seconds)
                 if self.spec.shrink:
                     _fail()
                 raise _RoundOver
@@ -236,6 +242,7 @@ class _Driver:
             raise TridiffError(f"{self.spec.target}: {error}", fix="report this strategy") from error
         if hunted is not None and best is not None:
             self._conclude(hunted, best[1], best[2])
+            self.shrinking += time.monotonic() - hunting
 
     def _hypothesis(self, attempt: Callable[[Case], None]) -> Callable[[], None]:
         strategy = self.target.cases(self._limits())
@@ -281,8 +288,9 @@ class _Driver:
         return ShardResult(
             spec=self.spec, counts=self.store.counts(), findings=tuple(self.findings),
             known_seen=self.store.known_seen(frozenset(self.spec.known)), reasons=self.store.reasons(),
-            cells=self.store.cells(),
-            environment=self.environment,
+            found_after=tuple(seconds for seconds, _ in self.found),
+            found_cases=tuple(number for _, number in self.found),
+            cells=self.store.cells(), environment=self.environment,
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
             left_out=left_out, stopped=self.stopped, error=error)
 

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from fuzz.cli import bench, doctor, replay, repro, sweep, targets
+from fuzz.cli import bench, doctor, faults, replay, repro, sweep, targets
 from fuzz.cli import fuzz as fuzz_command
 from fuzz.errors import TridiffError
 
@@ -20,6 +20,7 @@ app.command("repro", epilog=repro.EXAMPLES)(repro.repro)
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
 app.command("targets", epilog=targets.EXAMPLES)(targets.targets)
 app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
+app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
 
 

@@ -1,7 +1,6 @@
 """`tridiff fuzz`: the main job."""
 
 import json
-import os
 import secrets
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from fuzz.campaign.known import Known, check_known
 from fuzz.campaign.plan import plan_shards
 from fuzz.campaign.record import CampaignOptions, Plan, Summary
 from fuzz.campaign.run import Campaign, campaign_id
-from fuzz.cli.options import chosen_backends, chosen_devices, seconds, size
+from fuzz.cli.options import chosen_backends, chosen_devices, default_workers, seconds, size
 from fuzz.cli.progress import LiveProgress
 from fuzz.cli.render import render_summary
 from fuzz.corpus.store import Corpus
@@ -70,7 +69,7 @@ def fuzz(
         devices = chosen_devices(gpus, backends)
         options = CampaignOptions(
             seconds=seconds(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
-            devices=devices, workers=workers or _default_workers(backends, devices),
+            devices=devices, workers=workers or default_workers(backends, devices),
             seed=secrets.randbits(31) if seed is None else seed, max_cases=max_cases, hang_limit=seconds(hang_limit),
             memory=size(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler)
         plan_shards(options, known=())  # refuse a bad target or subject before anything starts
@@ -105,10 +104,6 @@ def _corpus(root: Path) -> Corpus:
 def _note(line: str) -> None:
     print(line, file=sys.stderr)
 
-
-def _default_workers(backends: tuple[str, ...], devices: tuple[int, ...]) -> int:
-    cores = len(os.sched_getaffinity(0))
-    return min(cores, 16 * len(devices)) if "cuda" in backends else cores
 
 
 def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:

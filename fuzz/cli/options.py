@@ -1,5 +1,6 @@
 """Reading option values."""
 
+import os
 import re
 
 from fuzz.backends import ARCHITECTURES, BACKENDS
@@ -57,3 +58,9 @@ def chosen_devices(text: str, backends: tuple[str, ...]) -> tuple[int, ...]:
     if any(not 0 <= number < count for number in numbers):
         raise TridiffError(f"--gpus {text}: this machine has GPUs 0 to {count - 1}", fix="choose among those")
     return numbers
+
+
+def default_workers(backends: tuple[str, ...], devices: tuple[int, ...]) -> int:
+    """One process per core, on GPUs at most 16 for each."""
+    cores = len(os.sched_getaffinity(0))
+    return min(cores, 16 * len(devices)) if "cuda" in backends else cores

@@ -49,6 +49,8 @@ def sweep(
     workers: Annotated[int, typer.Option(help="Processes that compile and check; default one per core.")] = 0,
     fusion: Annotated[bool, typer.Option(help="Let multiplications and additions fuse.")] = True,
     flush: Annotated[bool, typer.Option(help="libdevice flushes fp32 subnormals (Triton's default).")] = True,
+    nearest: Annotated[bool, typer.Option("--nearest", help="Only the nearest value is right, without saturation.")
+                       ] = False,
     num_warps: Annotated[int, typer.Option(help="Warps per program.")] = 4,
     plant: Annotated[int, typer.Option(help="Test the tester: flip a result bit at this index.")] = -1,
     record: Annotated[Path | None, typer.Option(help="Folder for sweep.json and report.md.")] = None,
@@ -76,7 +78,7 @@ def sweep(
         raise typer.Exit(0)
     run = _resumed(state) if resume else _started(
         Choice(ops=tuple(op or ()), dtypes=tuple(dtype or ()), arity=arity, stratified=stratified, bits=bits,
-               planted=plant, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
+               planted=plant, nearest=nearest, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
         backend, gpus, workers, state)
     known = read(baseline) if baseline else None
     with _Live() as live:

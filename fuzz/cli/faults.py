@@ -1,0 +1,68 @@
+"""`tridiff faults`: does the fuzzer catch what is planted?"""
+
+import json
+import secrets
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzz.campaign.faults import plan_faults, run_faults, table
+from fuzz.campaign.record import CampaignOptions
+from fuzz.cli.options import chosen_backends, chosen_devices, default_workers
+from fuzz.cli.options import seconds as duration
+from fuzz.errors import TridiffError
+
+EXAMPLES = """**Examples**
+
+`tridiff faults helpers.x_grid_barrier` : every planted fault of one target, 20 s each at most
+
+`tridiff faults 'helpers.*' 'gluon.*' --backend cuda --record reports/faults.md`
+
+`tridiff faults triton.vector_add --hooks --process` : planted compile errors, crashes and hangs as well
+"""
+
+
+def faults(
+    target: Annotated[list[str] | None, typer.Argument(help="Target name, glob or family; default all.")] = None,
+    time: Annotated[str, typer.Option(help="What one fault may take to be caught.")] = "20s",
+    backend: Annotated[list[str] | None, typer.Option(help="cuda or interpreter; default as for fuzz.")] = None,
+    gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
+    workers: Annotated[int, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed; default random, always printed.")] = -1,
+    hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
+    hooks: Annotated[bool, typer.Option("--hooks", help="Also the three faults every kernel can plant.")] = False,
+    process: Annotated[bool, typer.Option("--process", help="Also those that kill or stop the worker.")] = False,
+    shrink: Annotated[bool, typer.Option(help="Minimise what is caught.")] = True,
+    record: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Test the tester: fuzz each planted fault until it is caught.
+
+    Exit status: 0 all caught, 1 some not, 2 none could be tried.
+    """
+    backends = tuple(one for one in chosen_backends(backend or []) if not one.startswith("compile"))
+    devices = chosen_devices(gpus, backends)
+    options = CampaignOptions(
+        seconds=duration(time), targets=tuple(target or ()), subjects=(), backends=backends, devices=devices,
+        workers=workers or default_workers(backends, devices), seed=secrets.randbelow(1 << 31) if seed < 0 else seed,
+        hang_limit=duration(hang_limit), shrink=shrink)
+    shards = plan_faults(options, process=process, hooks=hooks)
+    if record is not None and not record.parent.is_dir():
+        raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
+    with tempfile.TemporaryDirectory(prefix="tridiff-faults-") as folder:
+        lines = run_faults(shards, options, Path(folder), _progress)
+    text = table(lines, budget=options.seconds)
+    if record is not None:
+        record.write_text(text, encoding="utf-8")
+    print(json.dumps([{**asdict(one), "environment": None} for one in lines]) if as_json else text)
+    tried = [one for one in lines if not one.left_out]
+    raise typer.Exit(2 if not tried else int(any(not one.judge for one in tried)))
+
+
+def _progress(done: int, number: int, caught: int) -> None:
+    if done % 10 == 0 or done == number:
+        print(f"{done} of {number} faults tried, {caught} caught", file=sys.stderr, flush=True)
