@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 
-from fuzz.records import Verdict
+from fuzz.corpus import Corpus
+from fuzz.records import CorpusEntry, Outcome, Verdict
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
 from tests.movement.drawn import CHAIN_TARGETS, cases
@@ -24,26 +27,48 @@ def pool() -> Iterator[Pool]:
         yield made
 
 
+@cache
+def _defects() -> frozenset[tuple[str, str, str]]:
+    """Kind, place and feature of every finding about data movement that the corpus explains; the chains of one
+    target are legal in every other."""
+    root = Path(__file__).resolve().parents[2] / "corpus"
+    return frozenset((one.signature.kind, one.signature.where, one.signature.about) for one in Corpus(root).entries()
+                     if isinstance(one, CorpusEntry) and one.case.target in TARGETS)
+
+
+def _explained(outcome: Outcome) -> bool:
+    """Whether a failure is one of the defects of Triton that the corpus holds."""
+    signature = outcome.signature
+    return signature is not None and (signature.kind, signature.where, signature.about) in _defects()
+
+
+def _needs(pool: Pool, target: str) -> None:
+    lacking = find(target).lacking(pool.environment)
+    if lacking:
+        pytest.skip(lacking)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_own_kernels_agree(pool: Pool, target: str) -> None:
-    """Failures to compile that the corpus explains are counted, not hidden; a wrong value is an error."""
+    """What fails is explained in the corpus, and is rare."""
+    _needs(pool, target)
     found: Counter[Verdict] = Counter()
     for case in cases(target, 20, 21):
         outcome = pool.execute(case, "own")
         found[outcome.verdict] += 1
-        assert outcome.verdict not in (Verdict.DISAGREE, Verdict.CRASH, Verdict.HANG), (outcome.reason, case)
-    assert found[Verdict.AGREE] >= 16 or found[Verdict.NOT_CHECKED] == 20, found
+        assert not outcome.verdict.failed or _explained(outcome), (outcome.signature, outcome.reason, case)
+    assert found[Verdict.AGREE] >= 14 and not found[Verdict.NOT_CHECKED], found
 
 
 @pytest.mark.parametrize("target, fault", FAULTS)
 def test_planted_defects_are_caught(pool: Pool, target: str, fault: str) -> None:
+    """A case counts where the right kernel agrees and the broken one fails."""
+    _needs(pool, target)
     verdicts: Counter[Verdict] = Counter()
     for start in (21, 22, 23):
         for case in cases(target, 40, start):
             outcome = pool.execute(case, f"own+fault:{fault}")
             verdicts[outcome.verdict] += 1
-            if outcome.verdict.failed:
+            if outcome.verdict.failed and pool.execute(case, "own").verdict is Verdict.AGREE:
                 return
-            if outcome.verdict is Verdict.NOT_CHECKED and "no gather" in outcome.reason:
-                pytest.skip("this Triton has no gather, scatter or atomics on shared memory")
     raise AssertionError(f"{fault} of {target} was not caught: {verdicts}")
