@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fuzz.records import ArraySpec, Case, Content, Finite, LaunchOptions, Layout, Permutation, Small
 from fuzz.strategies import contents
 from fuzz.target import Limits
+from kernels.pipelines.plan import DTYPE_BITS, TMA_UNIT
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -25,7 +26,13 @@ _BLOCKS = (64, 16, 128, 256)
 _REDUCTIONS = {"add": ("i32", "u32", "fp32", "fp16", "bf16"), "min": ("i32", "u32"), "max": ("i32", "u32"),
                "and": ("i32", "u32"), "or": ("i32", "u32"), "xor": ("i32", "u32")}
 _COPIED = ("i32", "i8", "i16", "u32", "fp16", "bf16", "fp32")
-_MOST = 1 << 20
+_MOST = 1 << 19
+"""Elements of all arrays of a case together: more only makes judging slow."""
+_SHARED_BYTES = 200 << 10
+"""Shared memory that a product's stages may take; the compiler adds buffers and barriers of its own (an sm_90 block can
+have 227 KiB)."""
+_EXACT = {"bf16": 1 << 8, "fp16": 1 << 11, "fp32": 1 << 24}
+"""Up to which magnitude every integer is an element."""
 _SMALL = st.builds(Content, base=st.builds(Small, seed=st.integers(0, 2**32 - 1)))
 _FINITE = st.builds(Content, base=st.builds(Finite, seed=st.integers(0, 2**32 - 1)))
 
@@ -80,15 +87,33 @@ def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], speciali
     """One kernel with its parameters. Rows are programs."""
     form = draw(st.sampled_from(forms))
     params, sizes = _drawn(draw, form, specialised)
-    elements = max(sizes.get("w", 1) * sizes.get("r", 1), sizes.get("m", 1) * max(sizes.get("k", 1), sizes.get("n", 1)))
     if form != "gather":
-        sizes["rows"] = draw(st.sampled_from([p for p in (1, 2, 5, 32, 132) if p == 1 or (p <= limits.rows and
-                                              p * elements <= 8 * limits.elements)]))
+        most = min(8 * limits.elements, _MOST)
+        sizes["rows"] = draw(st.sampled_from([p for p in (1, 2, 5, 32, 132) if p == 1 or (
+            p <= limits.rows and _elements(form, params, sizes | {"rows": p}) <= most
+            and _sums_exact(form, params, p))]))
     warps = draw(st.sampled_from((4, 8) if form == "product" else (4, 1, 2, 8)))
     return Case(target=target, sizes=sizes, params=params,
                 arrays=_arrays(form, params, _contents(draw, form, params), sizes),
                 options=LaunchOptions(num_warps=4 if specialised or form == "gather" else warps),
                 repeats=draw(st.integers(0, 1)))
+
+
+def _elements(form: str, params: Params, sizes: dict[str, int]) -> int:
+    return sum(spec.span(sizes) for spec in _arrays(form, params, {}, sizes))
+
+
+def _sums_exact(form: str, params: Params, programs: int) -> bool:
+    """Whether sums of floats over all programs, of numbers up to 4, are exact in every order."""
+    dtype = str(params["dtype"])
+    return form != "reduction" or dtype not in _EXACT or 4 * (programs + 1) <= _EXACT[dtype]
+
+
+def _fits_shared(params: Params, m: int, n: int) -> bool:
+    """Whether a product's stages fit in shared memory, with the result on its way out."""
+    itemsize = {"fp32": 4, "i8": 1}.get(str(params["dtype"]), 2)
+    stages = int(params["stages"]) * (m + n) * int(params["block"]) * itemsize
+    return stages + 4 * m * n <= _SHARED_BYTES
 
 
 def _drawn(draw: Any, form: str, specialised: bool) -> tuple[Params, dict[str, int]]:
@@ -106,6 +131,8 @@ def _drawn(draw: Any, form: str, specialised: bool) -> tuple[Params, dict[str, i
         trips = draw(st.sampled_from((1, 2, 3, 4, 5, 8)))
         short = 0 if specialised else draw(st.sampled_from((0, 0, 16)))
         described = specialised or (draw(st.integers(0, 3)) == 3 and dtype in ("fp16", "bf16") and not short)
+        params["stages"] = draw(st.sampled_from([stages for stages in range(1, 6) if _fits_shared(
+            {"stages": stages, "dtype": dtype, "block": block}, m, n)]))
         params |= {"dtype": dtype, "block": block, "described": described, "described_store": described and draw(
             st.booleans()), "transposed": described or dtype == "i8" or draw(st.booleans()), "specialised": specialised}
         return params, {"m": m, "n": n, "k": max(trips * block - short, 16)}
@@ -120,22 +147,37 @@ def _drawn(draw: Any, form: str, specialised: bool) -> tuple[Params, dict[str, i
         params |= {"kind": kind, "dtype": draw(st.sampled_from(_REDUCTIONS[kind]))}
         width = 16 * draw(st.integers(1, columns // 4))
     else:
-        params |= {"dtype": draw(st.sampled_from(_COPIED)), "added": draw(st.sampled_from((1, 0, 3)))}
+        params |= {"dtype": draw(st.sampled_from(_COPIED)), "added": draw(st.sampled_from((1, 0, 3))),
+                   "described_store": draw(st.booleans()), "cut_unit": False}
         width = draw(st.sampled_from((columns, 4 * columns, columns + 1, 3 * columns - 7, 5)))
+        if params["described_store"]:
+            width += -width % _unit(params)
     return params, {"r": rows, "w": width}
 
 
+def _unit(params: Params) -> int:
+    """Elements that a descriptor stores as one: of a line that ends inside of them it overwrites the rest."""
+    return TMA_UNIT * 8 // DTYPE_BITS[str(params["dtype"])]
+
+
 def valid(case: Case) -> bool:
-    """Whether a case is one that `loop_cases` may draw, other sizes of its rows allowed."""
+    """Whether a case is one that `loop_cases` may draw, other sizes of its rows allowed.
+
+    One thing is valid but not drawn, because the hardware is known to write beyond the end of lines there: a
+    descriptor that stores lines which end inside a unit of 16 bytes (`cut_unit`).
+    """
     p, sizes = case.params, case.sizes
     form = str(p.get("form"))
     wanted = {"stream": ("dtype", "block", "kind"), "fold": ("dtype", "block", "kind"),
               "product": ("dtype", "block", "described", "described_store", "transposed", "specialised"),
-              "copy": ("dtype", "rows", "columns", "added"), "reduction": ("dtype", "rows", "columns", "kind"),
+              "copy": ("dtype", "rows", "columns", "added", "described_store", "cut_unit"),
+              "reduction": ("dtype", "rows", "columns", "kind"),
               "gather": ("dtype", "scatter")}
     if form not in wanted or set(p) != {"form", "stages", *wanted[form]} or not 1 <= int(p["stages"]) <= 5:
         return False
-    if min(sizes.values(), default=0) < 1 or max(sizes.values()) > 1 << 16 or case.elements() > _MOST << 2:
+    if min(sizes.values(), default=0) < 1 or max(sizes.values()) > 1 << 16 or case.elements() > _MOST:
+        return False
+    if not _sums_exact(form, p, sizes.get("rows", 1)):
         return False
     if not _parameters_valid(form, p, sizes) or case.options.num_warps not in (1, 2, 4, 8) or case.variants:
         return False
@@ -157,7 +199,8 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
             _STREAMS if form == "stream" else _FOLDS) and "w" in sizes
     if form == "product":
         whole = sizes.get("k", 1) % int(p["block"]) == 0
-        return (p["dtype"] in _PRODUCTS and p["block"] in (32, 64, 128) and sizes.get("m") in (16, 32, 64, 128)
+        return (p["dtype"] in _PRODUCTS and p["block"] in (32, 64, 128) and _fits_shared(p, sizes["m"], sizes["n"])
+                and sizes.get("m") in (16, 32, 64, 128)
                 and sizes.get("n") in (16, 32, 64, 128) and (whole or not p["described"])
                 and not (p["specialised"] and not p["described"]) and (not p["described"] or (
                     bool(p["transposed"]) and p["dtype"] in ("fp16", "bf16")))
@@ -167,7 +210,8 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
     ok = p["rows"] in (1, 8, 16, 32, 64) and p["columns"] in (16, 32, 64, 128) and sizes.get("r") == p["rows"]
     if form == "reduction":
         return ok and p["dtype"] in _REDUCTIONS.get(str(p["kind"]), ()) and sizes["w"] % 16 == 0
-    return ok and p["dtype"] in _COPIED and p["added"] in (0, 1, 3)
+    cut = bool(p["described_store"]) and sizes["w"] % _unit(p) > 0
+    return ok and p["dtype"] in _COPIED and p["added"] in (0, 1, 3) and p["cut_unit"] == cut
 
 
 # Launching ----------------------------------------------------------------------------------------------------------
@@ -211,8 +255,9 @@ def launch_loop(launch: Launch) -> None:
         boxes = {**common, "width": sizes["w"], "pitch": case.array("x").strides(sizes)[-2], "ROWS": p["rows"],
                  "COLUMNS": p["columns"]}
         if form == "copy":
-            launch.run(loops.described_copy, rows, {**boxes, "height": sizes["rows"] * sizes["r"],
-                                                    "ADDED": p["added"]})
+            launch.run(loops.described_copy, rows, {
+                **boxes, "height": sizes["rows"] * sizes["r"], "ADDED": p["added"],
+                "DESCRIBED_STORE": p["described_store"]})
             return
         launch.run(copy_lines.copy_lines, (sizes["r"], 1, 1), {
             "from_ptr": launch.pointer("initial"), "to_ptr": launch.pointer("out"), "length": sizes["w"],

@@ -20,6 +20,8 @@ from kernels.pipelines.legal import problem
 from kernels.pipelines.plan import (
     DTYPE_BITS,
     SHARED_BYTES,
+    TMA_SLOT,
+    TMA_UNIT,
     Dot,
     Fold,
     Op,
@@ -44,9 +46,14 @@ def _swizzles(line: int, rows: int, *, least: int = 0) -> list[int]:
     return [s for s in (0, 32, 64, 128) if least <= s <= line and (s == 0 or rows >= 8)]
 
 
+def _fits_tma(shape: tuple[int, int], itemsize: int) -> bool:
+    """Whether TMA can fill one slot of a ring after the other."""
+    return itemsize < 8 and max(shape) <= 256 and shape[0] * shape[1] * itemsize % TMA_SLOT == 0
+
+
 def _source(draw: Draw, copies: tuple[str, ...], shape: tuple[int, int], itemsize: int, *, core: bool) -> Source:
     """core: the layout that tensor cores read, with a swizzle."""
-    copy = draw(st.sampled_from([c for c in copies if not (c == "tma" and (itemsize == 8 or max(shape) > 256))]))
+    copy = draw(st.sampled_from([c for c in copies if c != "tma" or _fits_tma(shape, itemsize)]))
     line = shape[1] * itemsize
     nvmma = core or copy == "tma" or draw(st.integers(0, 3)) == 3
     swizzle = draw(st.sampled_from(_swizzles(line, shape[0], least=32 if core else 0) if nvmma else [0, 32, 64, 128]))
@@ -96,11 +103,11 @@ def _tiles(draw: Draw, ring: int, *, empty: bool) -> int:
     return draw(st.sampled_from([*near, 0] if empty else near))
 
 
-def _edges(draw: Draw, columns: int, tiles: int, itemsize: int) -> dict[str, int]:
+def _edges(draw: Draw, columns: int, tiles: int, itemsize: int, *, stored_by_tma: bool = False) -> dict[str, int]:
     """Columns that do not exist, before the first and behind the last."""
     if not tiles or draw(st.integers(0, 2)) == 0:
         return {}
-    unit = 16 if itemsize < 4 else 1
+    unit = 16 if itemsize < 4 else TMA_UNIT // itemsize if stored_by_tma else 1
     most = min(2 * columns - unit, tiles * columns - unit)
     cut = draw(st.integers(0, most // unit)) * unit
     before = draw(st.sampled_from([n for n in (0, 0, 16, columns // 2) if n < columns and n + cut < tiles * columns]))
@@ -120,7 +127,9 @@ def plans(draw: st.DrawFn, *, family: Family) -> Plan:
     dtype = draw(st.sampled_from(dtypes))
     itemsize = DTYPE_BITS[dtype] // 8
     rows = draw(st.sampled_from((16, 1, 8, 32, 64, 4, 128)))
-    columns = draw(st.sampled_from([c for c in (32, 16, 64, 128, 256) if c * rows * itemsize <= 1 << 14]))
+    by_tma = family == "tma" or isinstance(sink, TmaStore)
+    columns = draw(st.sampled_from([c for c in (32, 16, 64, 128, 256) if c * rows * itemsize <= 1 << 14
+                                    and (not by_tma or _fits_tma((rows, c), itemsize))]))
     count = draw(st.sampled_from((1, 1, 2)))
     copies: dict[str, tuple[str, ...]] = {
         "copy_ring": _GROUPED, "tma": ("tma",), "reduce": (*_GROUPED, *_COUNTED), "phases": _COUNTED,
@@ -141,7 +150,7 @@ def plans(draw: st.DrawFn, *, family: Family) -> Plan:
         vector=draw(st.sampled_from((16, 8, 4))), warps_across=draw(st.booleans()),
         loop=draw(st.sampled_from(("range", "constant", "static"))), explicit=draw(st.booleans()),
         tiles=_tiles(draw, ring, empty=isinstance(sink, Fold)))
-    fields |= _edges(draw, columns, fields["tiles"], itemsize)
+    fields |= _edges(draw, columns, fields["tiles"], itemsize, stored_by_tma=isinstance(sink, TmaStore))
     fields |= _flow(draw, ring, specialised=specialised, sources=sources)
     if specialised:
         fields |= _partitions(draw, sink, len(sources), dot=False, warps=warps)
@@ -243,6 +252,8 @@ def _dots(draw: st.DrawFn) -> Plan:
 
 
 _PROGRAMS = (1, 2, 3, 8, 33, 132, 264)
+_MOST_ELEMENTS = 1 << 18
+"""Of one array: more only makes judging slow."""
 
 
 def _contents(draw: Draw, plan: Plan) -> dict[str, Content]:
@@ -265,8 +276,9 @@ def pipeline_cases(draw: st.DrawFn, *, target: str, family: Family, limits: Limi
     plan = draw(plans(family=family))
     # Empty and constant tiles tell little about order: most contents differ in every element.
     widest = plan.rows * max(plan.width, 1)
-    programs = draw(st.sampled_from([n for n in _PROGRAMS if n == 1 or (n * widest <= 4 * limits.elements
-                                     and n <= limits.rows)]))
+    most = min(cases.most_programs(plan), limits.rows)
+    programs = draw(st.sampled_from([n for n in _PROGRAMS if n == 1 or (
+        n * widest <= min(4 * limits.elements, _MOST_ELEMENTS) and n <= most)]))
     # An instrumented kernel takes ten times as long to compile and more, the more partitions and unrolled tiles.
     cheap = len(plan.workers) <= 2 and len(plan.ops) <= 3 and plan.loop != "static" and plan.tail != "peel"
     sanitize = cheap and draw(st.integers(0, 7)) == 7

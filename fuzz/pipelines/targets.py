@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import cases
 from fuzz.pipelines.strategies import Family, pipeline_cases
-from fuzz.records import Case
+from fuzz.records import Case, Environment
 from fuzz.target import Reference, Target
 from kernels.pipelines.plan import Dot, Plan, TmaStore
 
@@ -41,8 +42,14 @@ def _inputs(case: Case) -> tuple[str, ...]:
     return ("@case", *(spec.name for spec in case.arrays if spec.content is not None))
 
 
+EVERY_ROW = 1 << 20
+"""Rows that an oracle is asked about where the output has something of each."""
+
+
 def _oracles(case: Case) -> tuple[Reference, ...]:
-    return tuple(Reference(source=source, function=f"fuzz.pipelines.answers:{source}_answer",
+    sink = cases.plan_of(case).sink
+    sample = EVERY_ROW if isinstance(sink, TmaStore) and sink.reduce else None
+    return tuple(Reference(source=source, function=f"fuzz.pipelines.answers:{source}_answer", sample=sample,
                            arguments=_inputs(case), outputs=_outputs(case)) for source in ("torch", "numpy"))
 
 
@@ -81,6 +88,23 @@ def _in_family(case: Case, family: Family) -> bool:
         case.program.sink if isinstance(case.program, Plan) else None, Dot)
 
 
+def made_for(environment: Environment, *also: str) -> str:
+    """What the chip of an environment lacks for kernels written for sm_90; also: further chips that run them."""
+    architecture = environment.architecture
+    if architecture in ("", "sm_90", *also):
+        return ""
+    return f"the kernels are made for {' and '.join(('sm_90', *also))}, not {architecture}"
+
+
+def _lacking(family: Family) -> Callable[[Environment], str]:
+    def lacking(environment: Environment) -> str:
+        if family == "reduce" and (0,) < environment.triton_release < (3, 7):
+            return "Triton 3.6 has no Gluon function for TMA reductions"
+        return made_for(environment, *(("sm_80", "sm_100") if family == "copy_ring" else ()))
+
+    return lacking
+
+
 def pipeline_target(name: str, family: Family, *, summary: str, contract: str, faults: tuple[str, ...],
                     dtypes: tuple[str, ...]) -> Target:
     """A target whose cases carry plans of `family`; faults: names from `FAULTS`."""
@@ -92,4 +116,4 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=_cells,
         valid=lambda case: _in_family(case, family), schedules=lambda case: 2 if case.params["sanitize"] else 1,
         simplest={"sanitize": (False, True)},
-        reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))
+        lacking=_lacking(family), reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))

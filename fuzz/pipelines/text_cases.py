@@ -23,6 +23,8 @@ SPACES = ("all", "global_read|global_write", "local|global_read|global_write", "
 """Spellings of a barrier that orders global memory; a version without `ttg.barrier` has `gpu.barrier` for each."""
 _ELEMENTS = (1024, 128, 256, 512, 2048)
 _MOST_PROGRAMS = 264
+_MOST = 1 << 18
+"""Elements of one array, so that judging stays quick."""
 
 Params = dict[str, bool | int | str]
 
@@ -62,8 +64,8 @@ def text_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], limits: 
         lines = int(params["groups"])
     if form == "predicate_stage":
         lines = draw(st.integers(1, 2 * int(params["stages"])))
-    programs = draw(st.sampled_from([p for p in (1, 2, 7, 64, 264)
-                                     if p == 1 or (p * lines * elements <= 4 * limits.elements and p <= limits.rows)]))
+    most = min(4 * limits.elements, _MOST) // (lines * elements)
+    programs = draw(st.sampled_from([p for p in (1, 2, 7, 64, 264) if p == 1 or p <= min(most, limits.rows)]))
     given = {"x": draw(contents(dtype="i32")), "initial": draw(contents(dtype="i32"))}
     sizes = {"rows": programs, "n": elements}
     if form in ("warp_specialize", "tokens", "predicate_stage"):

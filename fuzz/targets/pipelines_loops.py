@@ -1,9 +1,11 @@
 """Ordinary kernels through the compiler's own pipelining, warp specialisation and tensor descriptors."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import loop_cases
-from fuzz.records import Case
+from fuzz.pipelines.targets import EVERY_ROW
+from fuzz.records import Case, Environment
 from fuzz.target import Reference, Target
 
 if TYPE_CHECKING:
@@ -29,6 +31,11 @@ def _inputs(case: Case) -> tuple[str, ...]:
     return tuple(spec.name for spec in case.arrays if spec.content is not None)
 
 
+def _across_programs(case: Case) -> bool:
+    """Whether the output takes something from every program, so that an oracle needs all of them."""
+    return all(spec.content is not None or spec.dims[0] != "rows" for spec in case.arrays)
+
+
 def _bounds(case: Case) -> tuple[Reference, ...]:
     if not loop_cases.approximate(case):
         return ()
@@ -38,12 +45,21 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
 
 def _cells(case: Case) -> tuple[str, ...]:
     p = case.params
-    words = " ".join(f"{name}={p[name]}" for name in ("kind", "dtype", "block", "transposed", "scatter") if name in p)
+    words = " ".join(f"{name}={p[name]}" for name in (
+        "kind", "dtype", "block", "transposed", "scatter", "described_store") if name in p)
     return (f"loop={p['form']} stages={p['stages']}", f"loop={p['form']} {words}")
 
 
+def _rows_by_tma(environment: Environment) -> str:
+    """Gather and scatter: no other chip lacks them silently, so one that is not known to have them is left out."""
+    if environment.architecture in ("", "sm_100", "sm_103"):
+        return ""
+    return f"tensor maps gather and scatter rows from sm_100 on, not on {environment.architecture}"
+
+
 def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, dtypes: tuple[str, ...],
-            specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1) -> Target:
+            specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1,
+            lacking: Callable[[Environment], str] = lambda environment: "") -> Target:
     return Target(
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=_launch,
         cases=lambda limits: loop_cases.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits),
@@ -51,10 +67,11 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
         subjects={"own": "kernels.pipelines.loops:stream"},
         oracles=lambda case: tuple(
             Reference(source=source, function=f"fuzz.pipelines.loop_cases:{source}_answer",
-                      arguments=("@case", *_inputs(case))) for source in ("torch", "numpy")),
+                      arguments=("@case", *_inputs(case)), sample=EVERY_ROW if _across_programs(case) else None)
+            for source in ("torch", "numpy")),
         about=lambda case: f"{case.params['form']} {case.params.get('kind', '')}".strip(),
         simplest={"stages": (1, 2, 3, 4, 5), "described_store": (False, True), "added": (0, 1, 3)},
-        backends=backends, interpreter_elements=1 << 12)
+        backends=backends, lacking=lacking, interpreter_elements=1 << 12)
 
 
 TARGETS = (
@@ -68,7 +85,7 @@ TARGETS = (
     _target("descriptors.boxes", loop_cases.DESCRIBED, dtypes=("i8", "i16", "i32", "u32", "fp16", "bf16", "fp32"),
             summary="tensor descriptors: boxes over the edges, reductions of many programs into one matrix",
             contract="ttg_ops.md §4 (tensormap_create, async_tma_reduce)"),
-    _target("descriptors.gather", ("gather",), dtypes=("fp32", "fp16", "i32"), schedules=0,
+    _target("descriptors.gather", ("gather",), dtypes=("fp32", "fp16", "i32"), schedules=0, lacking=_rows_by_tma,
             summary="rows gathered and scattered by tensor maps; compiled for sm_100, which an H200 is not",
             contract="ttg_ops.md §4 (async_tma_gather, async_tma_scatter)"),
 )

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import text_cases
+from fuzz.pipelines.targets import made_for
 from fuzz.records import Case
 from fuzz.target import Reference, Target
 
@@ -43,7 +44,7 @@ def _target(name: str, forms: tuple[str, ...], summary: str, contract: str) -> T
         simplest={"each": (1, 2, 4), "decoys": (0, 1, 2, 3), "hint": (False, True), "requested": (False, True),
                   "pending": (0, 1, 2, 3, 4), "alignment": (128, 16, 4, 1024), "relaxed": (False, True),
                   "fence": (False, True), "stages": (1, 2, 3, 4, 5)},
-        backends=("cuda", "compile"))
+        lacking=made_for, backends=("cuda", "compile"))
 
 
 TARGETS = (

@@ -8,6 +8,8 @@ from kernels.pipelines.plan import (
     DTYPE_BITS,
     SECOND,
     SHARED_BYTES,
+    TMA_SLOT,
+    TMA_UNIT,
     Dot,
     Fold,
     Plan,
@@ -93,6 +95,8 @@ def _sources(plan: Plan) -> Iterator[str]:
                 yield "cache modifiers belong to cp.async"
         if source.copy == "registers" and (source.cache or source.evict):
             yield "cache modifiers belong to cp.async"
+        if source.copy == "tma" and plan.ring > 1 and shape[0] * line % TMA_SLOT:
+            yield f"slots of {shape[0] * line} bytes, which TMA fills where they begin at multiples of {TMA_SLOT}"
         if (source.copy == "tma" or source.tensor_core) and not _core_layout(line, shape[0], source.swizzle):
             yield f"a line of {line} bytes and {shape[0]} rows do not take a swizzle of {source.swizzle} bytes"
         if not plan.workers and source.copy.startswith("cp_arrive") and plan.tail == "predicate":
@@ -148,6 +152,10 @@ def _elementwise(plan: Plan) -> Iterator[str]:
             yield "the storing partition's ring has as many slots as the loading one's"
         if plan.itemsize == 8 or max(plan.rows, plan.columns) > 256:
             yield "tensor maps hold elements of up to 32 bits in boxes of up to 256"
+        if sink.buffers > 1 and plan.rows * plan.columns * plan.itemsize % TMA_SLOT:
+            yield f"buffers that TMA empties begin at multiples of {TMA_SLOT} bytes"
+        if plan.width * plan.itemsize % TMA_UNIT:
+            yield f"TMA stores whole units of {TMA_UNIT} bytes, beyond the end of a line too"
         if not _core_layout(plan.columns * plan.itemsize, plan.rows, sink.swizzle):
             yield "the staging buffers do not take this swizzle"
         if sink.reduce and plan.dtype not in _REDUCE[sink.reduce]:

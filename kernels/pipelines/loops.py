@@ -106,13 +106,21 @@ def described_product(
 def described_copy(
     x_ptr, out_ptr, height, width, pitch,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, ADDED: tl.constexpr, STAGES: tl.constexpr,
+    DESCRIBED_STORE: tl.constexpr,
 ):  # fmt: skip
     """out = x + ADDED over boxes of ROWS x COLUMNS along a program's rows; boxes reach over the edges."""
     x = tl.make_tensor_descriptor(x_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
-    out = tl.make_tensor_descriptor(out_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
+    if DESCRIBED_STORE:
+        out = tl.make_tensor_descriptor(out_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
     first = tl.program_id(0) * ROWS
+    rows = first + tl.arange(0, ROWS)[:, None]
     for start in tl.range(0, width, COLUMNS, num_stages=STAGES):
-        out.store([first, start], x.load([first, start]) + ADDED)
+        value = x.load([first, start]) + ADDED
+        if DESCRIBED_STORE:
+            out.store([first, start], value)
+        else:
+            columns = start + tl.arange(0, COLUMNS)[None, :]
+            tl.store(out_ptr + rows * pitch + columns, value, mask=(rows < height) & (columns < width))
 
 
 @triton.jit

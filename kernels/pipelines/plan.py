@@ -16,6 +16,11 @@ DTYPE_BITS = {"i8": 8, "fp8e4nv": 8, "fp8e5": 8, "i16": 16, "fp16": 16, "bf16": 
               "fp32": 32, "i64": 64}
 SHARED_BYTES = 160 << 10
 """Shared memory a plan may ask for; an sm_90 block can have 227 KiB."""
+TMA_SLOT = 128
+"""Shared memory that TMA reads or writes begins at a multiple of this many bytes."""
+TMA_UNIT = 16
+"""TMA stores whole units of this many bytes: of a line that ends inside one it overwrites the rest with what lies in
+shared memory (a limit of the hardware, triton-lang/triton#11583)."""
 
 DType = Literal["i8", "fp8e4nv", "fp8e5", "i16", "fp16", "bf16", "i32", "u32", "fp32", "i64"]
 Copy = Literal["cp_async", "cp_arrive", "cp_arrive_counted", "tma", "registers"]
