@@ -17,7 +17,7 @@ from fuzz.workers.failures import Declined
 def compiled(launch: Launch) -> None:
     """Subject `inductor`: the operation through torch.compile."""
     _refuse_without_execution(launch)
-    device = session.device()
+    device = session.device(launch.stage)
     settings = session.Settings(
         dynamic=bool(launch.case.params.get("dynamic", False)),
         persistent_reductions=bool(launch.case.params.get("persistent", True)))

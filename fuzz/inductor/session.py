@@ -32,7 +32,8 @@ class Settings:
     """How Inductor is to compile. Every setting that keeps the meaning must keep the values, up to rounding.
 
     emulate_precision_casts: halves are rounded after every operation, as eager does (codegen.md §2.1).
-    persistent_reductions: whole rows in one tile where that is possible. dynamic: sizes are symbols.
+    persistent_reductions: whole rows in one tile where that is possible. dynamic: sizes and integer
+    arguments are symbols.
     """
 
     emulate_precision_casts: bool = False
@@ -77,6 +78,8 @@ class _Session:
     def __init__(self) -> None:
         import torch._inductor.config as config
 
+        # Read when Inductor starts its pool of compiling processes, of which every worker would have one.
+        os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         folder = os.environ.get("TRITON_CACHE_DIR") or tempfile.gettempdir()
         self._folder = Path(folder) / f"inductor-{os.getpid()}"
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(self._folder)
@@ -104,12 +107,13 @@ class _Session:
         fresh = key != self._key
         if fresh:
             self._forget()
-            stage("compile")
             function = getattr(load(source, name="program"), ENTRY)
             options = {"emulate_precision_casts": settings.emulate_precision_casts,
                        "triton.persistent_reductions": settings.persistent_reductions}
             self._compiled = torch.compile(function, fullgraph=True, dynamic=settings.dynamic, options=options)
             metrics.reset()
+        else:
+            stage("launch")
         assert self._compiled is not None
         with _quiet():
             found = self._compiled(*arguments)
@@ -150,8 +154,10 @@ def _session() -> _Session:
         return _Session()
 
 
-def device() -> torch.device:
-    """Where arguments of programs must lie; prepares this process for torch.compile."""
+def device(stage: Callable[[str], None] = lambda name: None) -> torch.device:
+    """Where arguments of programs must lie; prepares this process for torch.compile. stage: told "compile", because
+    the first call imports the compiler, which takes longer than a launch may."""
+    stage("compile")
     return _session().device
 
 
@@ -159,8 +165,9 @@ def run(source: str, arguments: tuple[Any, ...], *, settings: Settings | None = 
         stage: Callable[[str], None] = lambda name: None) -> Result:
     """Compile the function `compute` of `source` unless it was the last one, and call it.
 
-    arguments: contiguous tensors on `device()`, and Python numbers, which are compiled in. stage: told "compile" and
-    "launch". Raises Declined where no Triton kernel comes out (Inductor left everything to the eager operators), and
-    whatever torch.compile raises.
+    arguments: contiguous tensors on `device()`, and Python numbers, which are compiled in unless `settings.dynamic`
+    makes integers symbols. stage: told "compile" and "launch". Raises Declined where no Triton kernel comes out
+    (Inductor left everything to the eager operators), and whatever torch.compile raises.
     """
+    stage("compile")
     return _session().run(source, arguments, Settings() if settings is None else settings, stage)
