@@ -216,14 +216,14 @@ def _schedules(chance: Chance, graph: Graph, *, upcast: bool, backend_compiles: 
 @st.composite
 def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
              choices: Callable[[st.DrawFn], Chance] = Chance,
-             finish: Callable[[Graph], Graph] = lambda graph: graph) -> Case:
+             finish: Callable[[Graph, Chance], Graph] = lambda graph, chance: graph) -> Case:
     """Cases of one family of programs. limits.variants: whether the backend tells options apart, and compiles (the
     interpreter has no inline assembly, and runs no programs at once).
     choices, finish: for programs of a smaller language, which of the options are offered, and a last rewriting of the
     graph."""
     chance = choices(draw)
     graph, pool = _draw_graph(chance, family, limits, assembly=limits.variants)
-    graph = finish(graph)
+    graph = finish(graph, chance)
     graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants)
     arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))
     options: dict[str, Any] = {"options": LaunchOptions()}

@@ -11,15 +11,18 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from fuzz.programs.arrays import graph_of
 from fuzz.programs.chance import Chance
 from fuzz.programs.draw import programs
 from fuzz.programs.expressible import DTYPES, REDUCTIONS, SCANS, operation
 from fuzz.programs.operations import Choice
 from fuzz.programs.swarm import Family
-from fuzz.records import Case
+from fuzz.programs.torch_idioms import with_idiom
+from fuzz.records import Case, Content, Sorted, Sprinkle
 from fuzz.target import Limits
-from kernels.codegen.graph import Graph, Node, Pointwise
+from kernels.codegen.graph import Bucketize, Graph, Node, Pointwise
 from oracles.dtypes import NAMES
+from oracles.dtypes import dtype as dtype_info
 
 T = TypeVar("T")
 _UNKNOWN = frozenset(NAMES) - frozenset(DTYPES)
@@ -64,9 +67,9 @@ def _known(option: object) -> bool:
     return not isinstance(option, str) or option not in _LEFT_OUT
 
 
-def _finish(graph: Graph) -> Graph:
-    """No scaling by powers of two: its torch function overflows on the way."""
-    return replace(graph, nodes=tuple(map(_replaced, graph.nodes)))
+def _finish(graph: Graph, chance: Chance) -> Graph:
+    """No scaling by powers of two: its torch function overflows on the way. Every other program ends in an idiom."""
+    return with_idiom(replace(graph, nodes=tuple(map(_replaced, graph.nodes))), chance)
 
 
 def _replaced(node: Node) -> Node:
@@ -75,6 +78,20 @@ def _replaced(node: Node) -> Node:
     return node
 
 
-def torch_programs(family: Family, *, target: str, limits: Limits) -> st.SearchStrategy[Case]:
+@st.composite
+def torch_programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits) -> Case:
     """Cases of one family of programs, nearly all of which `expressible` accepts."""
-    return programs(family, target=target, limits=limits, choices=_TorchChance, finish=_finish)
+    case = draw(programs(family, target=target, limits=limits, choices=_TorchChance, finish=_finish))
+    among = {node.boundaries for node in graph_of(case).nodes if isinstance(node, Bucketize) and node.sorter is None}
+    floats = {spec.name for spec in case.arrays if spec.name in among and dtype_info(spec.dtype).is_float}
+    if not floats or not draw(st.booleans()):
+        return case
+    return replace(case, arrays=tuple(
+        replace(spec, content=_with_nan(spec.content)) if spec.name in floats and spec.content else spec
+        for spec in case.arrays))
+
+
+def _with_nan(content: Content) -> Content:
+    """Boundaries of which some are NaN, which torch sorts last."""
+    mixed = Sprinkle(values=("nan",), seed=1, per_mille=300)
+    return replace(content, overrides=(*content.overrides, mixed, Sorted()))

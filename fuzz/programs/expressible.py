@@ -16,10 +16,12 @@ from kernels.codegen.graph import (
     Asm,
     Bucketize,
     Cast,
+    Constant,
     Expr,
     Graph,
     Index,
     Load,
+    Node,
     Num,
     Pointwise,
     Random,
@@ -28,6 +30,7 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
+from kernels.codegen.ranges import symbols
 from kernels.pointwise.table import OPS
 
 DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "fp8e4nv", "fp8e5", "bf16", "fp16", "fp32", "fp64")
@@ -129,6 +132,8 @@ def _problem(analysis: Analysis, position: int) -> str:
             return f"torch.compile leaves sorts of more than {SORTED} elements to eager torch"
         case Cast() if node.bitcast and "i1" in (node.dtype, analysis.dtype(node.arg)):
             return "torch does not reinterpret bool"
+        case Sort() if analysis.graph.r == 0:
+            return "there is nothing to sort"
         case Reduce(kind="welford") if analysis.graph.r == 0:
             return "torch has no variance of nothing"
         case Load() if any(one.name == node.buffer and one.length == 0 for one in analysis.graph.buffers):
@@ -160,28 +165,50 @@ def _expression(expr: Expr) -> str:
 
 
 def suspect(graph: Graph) -> str:
-    """The first operation of the graph for which torch.compile is known to differ from its contract, or "".
+    """The last operation of the graph for which torch.compile is known to differ from its contract, or "".
 
     Findings are told apart by it, so that a program without any of them is never taken for an old acquaintance.
     """
     analysis = Analysis(graph)
-    for node in graph.nodes:
+    for node in reversed(graph.nodes):
         if isinstance(node, Pointwise):
             first = analysis.dtype(node.args[0])
             if node.op in _SUSPECTS.get("fp64" if first == "fp64" else "half" if first in ("fp16", "bf16") else "", ()):
                 return f"{node.op} {first}"
             if node.op in ("floor_divide", "trunc_divide", "frexp", "neg") and first.startswith(("fp", "bf")):
                 return node.op
+            if node.op == "mul" and any(_is_zero(graph.nodes[k]) for k in node.args):
+                return "times_zero"
         elif isinstance(node, Bucketize):
             return "bucketize"
+        elif isinstance(node, Reduce) and node.kind == "welford":
+            return "welford"
+        elif isinstance(node, Reduce) and node.kind in ("any", "all") and analysis.dtype(node.args[0]) == "u8":
+            return f"{node.kind} u8"
         elif isinstance(node, Index) and _mentions(node.expr, "round_decimal"):
             return "round_decimal"
+        elif isinstance(node, Index) and _of_sizes(node.expr, "int_true_div", "float_true_div"):
+            return "quotient of sizes"
+        elif isinstance(node, Index) and _of_sizes(node.expr, "mul"):
+            return "product of sizes"
         elif isinstance(node, Cast) and node.dtype == "fp8e5":
             return "to_fp8e5"
     return ""
 
 
 _SUSPECTS = {"fp64": ("signbit", "signbit_libdevice"), "half": ("nextafter", "nextafter_libdevice")}
+
+
+def _is_zero(node: Node) -> bool:
+    return isinstance(node, Constant) and node.value == "0" and node.dtype.startswith(("fp", "bf"))
+
+
+def _of_sizes(expr: Expr, *functions: str) -> bool:
+    """Whether one of the functions is applied to something that names a size."""
+    if not isinstance(expr, Apply):
+        return False
+    named = any(name == "rn" or name[0] == "n" for name in symbols(expr))
+    return named and (expr.function in functions or any(_of_sizes(one, *functions) for one in expr.args))
 
 
 def _mentions(expr: Expr, function: str) -> bool:

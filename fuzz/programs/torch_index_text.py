@@ -7,6 +7,7 @@ import re
 import torch
 
 from fuzz.programs import torch_expressions
+from fuzz.programs.torch_size_text import symbolic
 from kernels.codegen.domains import Analysis
 from kernels.codegen.graph import Apply, Expr, Sym
 from kernels.codegen.ranges import symbols
@@ -45,11 +46,13 @@ class _Text:
         return self._analysis.facts.of(expr).kind
 
     def of(self, expr: Expr) -> tuple[str, bool]:
-        """(text, whether it is a tensor); what depends on no axis and no value is a Python number."""
+        """(text, whether it is a tensor); what depends on no axis and no value is a Python number, written with the
+        names of the sizes where that can be."""
         names = symbols(expr)
         if names <= self._analysis.sizes.keys():
             sizes = {name: torch.tensor(value) for name, value in self._analysis.sizes.items()}
-            return _literal(torch_expressions.evaluate(expr, sizes).item()), False
+            value = torch_expressions.evaluate(expr, sizes).item()
+            return (symbolic(expr, self._analysis.sizes, value) if names else None) or _literal(value), False
         if isinstance(expr, Sym):
             if expr.name in self._analysis.axes:
                 return expr.name, True
@@ -63,7 +66,9 @@ class _Text:
         text, is_tensor = self.of(expr)
         if self._kind(expr) == "real":
             return text, is_tensor
-        return (f"{text}.double()", True) if is_tensor else (f"{text}.0" if text.lstrip("-").isdigit() else text, False)
+        if is_tensor:
+            return f"{text}.double()", True
+        return (f"{text}.0" if text.strip("(-)").isdigit() else f"float({text})"), False
 
     def _apply(self, expr: Apply) -> str:
         name, args = expr.function, expr.args

@@ -57,13 +57,15 @@ MOST_LOADS, MOST_NODES = 4, 30
 
 @dataclass(frozen=True)
 class TorchProgram:
-    """text: of the module with `compute`. arguments: buffers in the order of its parameters; outputs: of its results.
-    emulated: halves are rounded after every operation, which torch.compile must be told."""
+    """text: of the module with `compute`. arguments: buffers in the order of its parameters; sizes: the lengths that
+    follow them, by name; outputs: buffers of its results. emulated: halves are rounded after every operation, which
+    torch.compile must be told."""
 
     text: str
     arguments: tuple[str, ...]
     outputs: tuple[str, ...]
     emulated: bool
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 def torch_program(graph: Graph) -> TorchProgram:
@@ -115,12 +117,14 @@ class _Writer:
         ranges = [f"    {axis} = torch.arange({self._analysis.axes[axis]}, device=device){self._placed(axis)}"
                   for axis in self._axes if axis in used and index_text.mentions(text, axis)]
         outputs = tuple(buffer.name for buffer in self._graph.buffers if buffer.role in ("out", "inout"))
-        head = ["import torch", "", "", f"def compute({', '.join(arguments)}):"]
+        sizes = tuple(one for one in self._analysis.sizes.items() if index_text.mentions(text, one[0]))
+        head = ["import math", "import torch"] if index_text.mentions(text, "math") else ["import torch"]
+        head += ["", "", f"def compute({', '.join((*arguments, *(name for name, _ in sizes)))}):"]
         if index_text.mentions(text + "".join(ranges), "device"):
             head.append(f"    device = {arguments[0]}.device")
         result = f"    return ({', '.join(outputs)},)"
         return TorchProgram("\n".join([*head, *ranges, text, result, ""]), arguments, outputs,
-                            emulated=not self._upcast)
+                            emulated=not self._upcast, sizes=sizes)
 
     def _placed(self, axis: str) -> str:
         shape = ["-1" if axis == other else "1" for other in self._axes]
@@ -345,7 +349,11 @@ class _Writer:
     def _store(self, node: Store) -> None:
         target, source = self._analysis.buffers[node.buffer], self._dtype(node.value)
         value = self._tensor(node.value)
-        if target == "i1" and source != "i1":
+        reduced = self._graph.nodes[node.value]
+        if target == "u8" and isinstance(reduced, Reduce) and reduced.kind in ("any", "all") and (
+                self._dtype(reduced.args[0]) == "u8"):
+            value = f"{self._row(reduced.args[0])}.{reduced.kind}(-1, keepdim=True)"  # which torch leaves in uint8
+        elif target == "i1" and source != "i1":
             value = f"({value} != 0)"
         elif source in FP8 and target not in FP8:
             value = self._to(f"{value}.to(torch.float32)", "fp32", target)

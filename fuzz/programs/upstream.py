@@ -1,7 +1,7 @@
 """Subject `inductor` of generated programs: the graph as a torch function, through torch.compile (codegen.md §0).
 
 What has no torch expression is declined with its reason (`fuzz.programs.expressible`). The graph's schedules become
-Inductor's settings where it has some: persistent or looped reductions.
+Inductor's settings where it has some: persistent or looped reductions, sizes that are symbols or compiled in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from fuzz.inductor import session
 from fuzz.programs.arrays import after, graph_of
 from fuzz.programs.expressible import expressible
 from fuzz.programs.torch_text import torch_program
-from fuzz.workers.failures import Declined
+from fuzz.workers.failures import Declined, Refuted
+from oracles.dtypes import torch_dtype
 
 
 def launch_graph(launch: Launch) -> None:
@@ -27,15 +28,20 @@ def launch_graph(launch: Launch) -> None:
     problem = expressible(graph)
     if problem:
         raise Declined(problem)
-    program, device = torch_program(graph), session.device()
+    program, device = torch_program(graph), session.device(launch.stage)
     contents = {buffer.name: _contents(launch, buffer.name) for buffer in graph.buffers if buffer.role != "scratch"}
+    schedule = graph.schedules[launch.schedule]
     settings = session.Settings(
-        emulate_precision_casts=program.emulated,
-        persistent_reductions=graph.schedules[launch.schedule].reduction == "persistent")
-    found = session.run(program.text, tuple(contents[name].to(device) for name in program.arguments),
-                        settings=settings, stage=launch.stage)
+        emulate_precision_casts=program.emulated, persistent_reductions=schedule.reduction == "persistent",
+        dynamic=bool(program.sizes) and not schedule.static)
+    tensors = tuple(contents[name].to(device) for name in program.arguments)
+    found = session.run(program.text, (*tensors, *(length for _, length in program.sizes)), settings=settings,
+                        stage=launch.stage)
     roles = {buffer.name: buffer.role for buffer in graph.buffers}
     for name, result in zip(program.outputs, found.tensors, strict=True):
+        wanted = torch.bool if launch.spec(name).dtype == "i1" else torch_dtype(launch.spec(name).dtype)
+        if result.dtype != wanted:
+            raise Refuted("result_dtype", name, f"{name} is {result.dtype} where the function returns {wanted}")
         place = _array(launch, name if roles[name] == "out" else after(name))
         place.copy_(result.view(torch.uint8) if result.dtype == torch.bool else result)
     launch.reports.append(LaunchReport(compiled=found.kernels))

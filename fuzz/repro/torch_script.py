@@ -69,6 +69,7 @@ class _Shown:
     expected: tuple[str, ...]
     close: str
     options: str = ""
+    dynamic: bool = False
 
 
 def candidates(request: Request, buffers: Mapping[str, Buffer], helper: str) -> Candidates | None:
@@ -87,14 +88,16 @@ def candidates(request: Request, buffers: Mapping[str, Buffer], helper: str) -> 
 def _text(request: Request, shown: _Shown, buffers: Mapping[str, Buffer], *, libdevice: str) -> str:
     cuda = kind(request.backend) == "cuda"
     lines = [f"# {request.title}", *([f"# {request.note}"] if request.note else [])]
+    lines += ["import math"] * ("math." in shown.function)
     lines += ["import torch"] if cuda else (_WITHOUT_GPU + libdevice).splitlines()
     if libdevice:
         lines = [line for line in lines if line]
     lines += ["", *shown.function.strip().splitlines(), ""]
     lines += [f"{name} = {text}" for name, text in shown.inputs.items()]
     arguments = ", ".join(shown.inputs)
-    moved = ", ".join(f"{name}.cuda()" for name in shown.inputs) if cuda else arguments
-    call = f"torch.compile(compute, fullgraph=True, dynamic={bool(request.case.params.get('dynamic', False))}"
+    moved = ", ".join(name if text.isdecimal() else f"{name}.cuda()" for name, text in shown.inputs.items())
+    moved = moved if cuda else arguments
+    call = f"torch.compile(compute, fullgraph=True, dynamic={shown.dynamic}"
     call += f"{shown.options})({moved})"
     if request.failure.name in ("COMPILE_ERROR", "CRASH"):
         lines += ["try:", f"    {call}", '    print("OK")', "except Exception as error:", "    print(error)",
@@ -125,6 +128,7 @@ def _operation(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
     options = "" if case.params.get("persistent", True) else ', options={"triton.persistent_reductions": False}'
     return _Shown(
         function=_body(program(operation)), checked="", close=f"rtol={relative:.2g}, atol=0", options=options,
+        dynamic=bool(case.params.get("dynamic", False)),
         inputs={name: _value(buffer) for name, buffer in buffers.items() if buffer.values is not None},
         expected=("expected = compute(ARGUMENTS)  # eager",))
 
@@ -148,11 +152,14 @@ def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
         buffer = buffers[name]
         inputs[name] = (_value(buffer) if buffer.values is not None else
                         f"torch.zeros({buffer.shape[0]}, dtype={torch_dtype(buffer.spec.dtype)})")
+    inputs |= {name: str(length) for name, length in program.sizes}
     options = ', options={"emulate_precision_casts": True}' if program.emulated else ""
     info = dtype_info(buffers[where].spec.dtype)
     relative = 2.0 ** -info.mantissa_bits if bound and info.is_float else 0.0
     return _Shown(
-        function=_body(program.text), inputs=inputs, options=options, close=f"rtol={relative:.2g}, atol={bound:.2g}",
+        function=_body(program.text), inputs=inputs, options=options,
+        dynamic=bool(program.sizes) and not graph_of(case).schedules[0].static,
+        close=f"rtol={relative:.2g}, atol={bound:.2g}",
         checked=f"[{program.outputs.index(outputs[where])}]{place}",
         expected=(f"expected = {_literal(wanted, buffers[where].spec.dtype)}  # by exact arithmetic in numpy",))
 

@@ -3,6 +3,8 @@ takes seconds, every further one a tenth of one."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from fuzz import interpreter
@@ -12,7 +14,7 @@ from fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
 from fuzz.programs import by_torch
 from fuzz.programs.torch_text import torch_program
 from fuzz.workers.failures import Declined, classify
-from kernels.codegen.graph import Graph
+from kernels.codegen.graph import Cast, Graph, Index, Load, Pointwise, Reduce, Store, Sym
 from oracles.dtypes import torch_dtype
 from tests.unit.programs import graphs
 
@@ -70,6 +72,68 @@ def check_known_divergences_are_there() -> None:
     assert signbit.tensors[0].tolist() == [False]
     halves = tuple(torch.tensor([one], dtype=torch.float16) for one in (0.0, 1.0))
     assert session.run(program(OPERATIONS["nextafter"]), halves).tensors[0].tolist() == [0.0]
+
+
+def check_sizes_are_symbols_or_numbers() -> None:
+    """The quotient of symbols is formed in fp32 (codegen.md §14 row 9); a number is exact."""
+    graph = graphs.graph(
+        Index(expr=graphs.apply("int_true_div", graphs.apply("mul", Sym(name="rn"), graphs.Num(value=16777259)),
+                                graphs.Num(value=7)), dtype="fp64"),
+        Load(buffer="in0", index=graphs.at(5)), Cast(arg=1, dtype="fp64"), Pointwise(op="add", args=(0, 2)),
+        Store(buffer="out0", index=graphs.at(5), value=3), rows=2, columns=5,
+        buffers=(graphs.buffer("in0", "fp32", 10), graphs.buffer("out0", "fp64", 10)))
+    written = torch_program(graph)
+    assert written.sizes == (("rn", 5),) and "((rn * 16777259) / 7)" in written.text, written.text
+    arguments = (torch.zeros(10), torch.zeros(10, dtype=torch.float64), 5)
+    found = {dynamic: session.run(written.text, arguments, settings=session.Settings(dynamic=dynamic)).tensors[0]
+             for dynamic in (False, True)}
+    assert found[False].tolist() == [5 * 16777259 / 7] * 10
+    assert set(found[True].tolist()) == {11983757.0}
+
+
+def check_the_compiler_is_imported_and_runs_in_the_stage_that_has_time_for_it() -> None:
+    said: list[str] = []
+    session.device(said.append)
+    assert said == ["compile"]
+    source, arguments = _function("a * 5 + 3"), (torch.ones(3),)
+    for expected in (["compile", "launch"], ["compile", "launch"]):
+        said.clear()
+        session.run(source, arguments, stage=said.append)
+        assert said == expected
+
+
+def check_no_processes_are_started_to_compile() -> None:
+    from torch._inductor import config
+    from torch._inductor.async_compile import AsyncCompile, get_compile_threads
+
+    session.run(_function("a * 7 + 3"), (torch.ones(3),))
+    assert config.compile_threads == get_compile_threads() == 1
+    assert AsyncCompile.process_pool.cache_info().currsize == 0
+
+
+def check_nothing_grows_from_program_to_program() -> None:
+    """Each is compiled afresh, past the number at which Dynamo gives up recompiling one function."""
+    from torch._dynamo import config
+    from torch._inductor.codecache import PyCodeCache
+
+    kernels = [session.run(_function(f"a * {number} + 2"), (torch.ones(4),)).kernels
+               for number in range(2, config.recompile_limit + 5)]
+    assert set(kernels) == {1}
+    assert len(PyCodeCache.modules) <= 2
+
+
+def check_a_result_of_another_type_is_a_finding() -> None:
+    """any(uint8) is bool under the compiler (codegen.md §14 row 7)."""
+    graph = graphs.graph(
+        Load(buffer="in0", index=graphs.at(3)), Reduce(kind="any", args=(0,)),
+        Store(buffer="out0", index=graphs.X, value=1), rows=2, columns=3,
+        buffers=(graphs.buffer("in0", "u8", 6), graphs.buffer("out0", "u8", 2)))
+    written = torch_program(graph)
+    arguments = (torch.ones(6, dtype=torch.uint8), torch.zeros(2, dtype=torch.uint8))
+    assert session.run(written.text, arguments).tensors[0].dtype == torch.bool
+    namespace: dict[str, Any] = {}
+    exec(written.text, namespace)
+    assert namespace["compute"](*arguments)[0].dtype == torch.uint8
 
 
 def check_one_program_is_compiled_once() -> None:
