@@ -5,7 +5,7 @@ puts one in any case (contract: ttg_ops.md §5).
 
 A fault that a plan offers no place for raises `NotApplicable`. Whether a fault can be seen at all is what
 `model.py` shows; what sees it on a GPU (a wrong value, a launch that differs from itself, the concurrency sanitizer, a
-hang) is for the table of `tests/gpu/test_pipeline_faults.py`.
+hang) is for the table of `tests/gpu/test_pipelines_on_device.py`.
 """
 
 from __future__ import annotations
@@ -171,18 +171,18 @@ def _unwaited_store(step: s.Step) -> tuple[s.Step, ...]:
     return (s.StoreWait(step.pending + 1),) if isinstance(step, s.StoreWait) else (step,)
 
 
-def _no_dot_wait(kernel: s.Kernel) -> s.Kernel:
-    """The loop's wait for multiplications is left out; the one behind the loop stays."""
+def _dot_wait_too_shallow(kernel: s.Kernel) -> s.Kernel:
+    """The loop's wait for multiplications leaves one more under way; the one behind the loop stays."""
 
-    def waitless(step: s.Step) -> tuple[s.Step, ...]:
-        return () if isinstance(step, s.DotWait) else (step,)
+    def shallower(step: s.Step) -> tuple[s.Step, ...]:
+        return (s.DotWait(step.pending + 1),) if isinstance(step, s.DotWait) else (step,)
 
-    def without(part: s.Partition) -> s.Partition:
+    def changed(part: s.Partition) -> s.Partition:
         return dataclasses.replace(part, steps=tuple(
-            dataclasses.replace(step, body=_changed(step.body, waitless))
+            dataclasses.replace(step, body=_changed(step.body, shallower))
             if isinstance(step, s.Loop) else step for step in part.steps))
 
-    partitions = tuple(without(part) for part in kernel.partitions)
+    partitions = tuple(changed(part) for part in kernel.partitions)
     if partitions == kernel.partitions:
         raise NotApplicable("no multiplication is under way behind its step")
     return dataclasses.replace(kernel, partitions=partitions)
@@ -204,7 +204,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType({
     "expect_twice_the_bytes": _everywhere(_expect(2)),
     "store_wait_missing": _without(s.StoreWait),
     "store_wait_one_too_shallow": _everywhere(_unwaited_store),
-    "reused_before_dot_wait": _no_dot_wait,
+    "reused_before_dot_wait": _dot_wait_too_shallow,
     "predicate_dropped": _unmasked,
 })
 """Every fault by name."""

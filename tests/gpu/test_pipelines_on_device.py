@@ -1,6 +1,7 @@
-"""Pipelined kernels on a GPU: own kernels agree, every planted fault is caught, and by what.
+"""Pipelined kernels on a GPU: own kernels agree, and every planted fault is caught.
 
-The table of judges goes to standard output (`pytest -s`) and, where TRIDIFF_FAULT_TABLE names a file, into it.
+By which judge goes to standard output (`pytest -s`) and, where TRIDIFF_FAULT_TABLE names a file, as one line behind
+what stands there; several processes (`pytest -n`) may share it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,20 @@ from fuzz.target import Target
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
 from kernels.pipelines.plan import Plan
-from tests.unit.pipelines.drawing import ALL, PLANS, drawn
+from tests.unit.pipelines.drawing import ALL, PLANS, drawn, places
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not gpu_count(), reason="no NVIDIA GPU")]
 
 TRIES = 40
-"""Cases drawn per target and fault until one judge catches it."""
+"""Cases per fault until one judge catches it, in which the model of schedules sees it."""
+SANITIZED = 8
+"""Of these, how many are tried under the sanitizer."""
+HANG_LIMIT = 3.0
+"""Seconds from the start of a launch to its end; these kernels take milliseconds."""
+_FENCED = "within a partition the compiler puts a missing fence back before the copy (3.9.0 also before the product)"
+HIDDEN = {("tma.load_store", "missing_proxy_fence"): _FENCED, ("tma.reduce", "missing_proxy_fence"): _FENCED,
+          ("wgmma.chain", "missing_proxy_fence"): _FENCED}
+"""Faults that need not be caught in a target's kernels, and why; they must be in another's."""
 
 
 @pytest.fixture(scope="module")
@@ -35,54 +44,64 @@ def pool() -> Iterator[Pool]:
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_own_kernels_agree(target: Target, pool: Pool) -> None:
+    if reason := target.lacking(pool.environment):
+        pytest.skip(reason)
     agreed = 0
     for case in drawn(target, 25, number=21, elements=1 << 14, rows=264):
         outcome = pool.execute(case, "own")
         assert outcome.verdict in (Verdict.AGREE, Verdict.NOT_CHECKED), (outcome.signature, outcome.reason, case)
         agreed += outcome.verdict is Verdict.AGREE
-    assert agreed or target.name in ("descriptors.gather", "tma.reduce")
+    assert agreed
 
 
 def _sanitized(case: Case) -> Case:
     return msgspec.structs.replace(case, params={"sanitize": True}, repeats=2)
 
 
+@pytest.fixture(scope="module")
+def short() -> Iterator[Pool]:
+    opened = Pool(PoolOptions(backend="cuda", compile_limit=240, hang_limit=HANG_LIMIT))
+    yield opened
+    opened.close()
+
+
 def _judge(target: Target, fault: str, pool: Pool) -> tuple[str, int]:
     """Which judge catches a fault first, and after how many cases; plain launches before the sanitizer."""
     tried = 0
-    for sanitize in (False, True):
-        for case in drawn(target, TRIES, number=31, elements=1 << 13, rows=132):
-            plan = case.program
-            assert isinstance(plan, Plan)
-            if sanitize and (len(plan.workers) > 2 or plan.loop == "static"):
-                continue
-            outcome = pool.execute(_sanitized(case) if sanitize else msgspec.structs.replace(
-                case, params={"sanitize": False}, repeats=2), f"own+fault:{fault}")
-            if outcome.verdict is Verdict.NOT_CHECKED:
-                continue
-            tried += 1
-            if outcome.verdict.failed:
-                found = outcome.signature.kind if outcome.signature else ""
-                return "hang" if outcome.verdict is Verdict.HANG else found, tried
+    cases = places(target, fault, count=TRIES)
+    plain = [msgspec.structs.replace(case, params={"sanitize": False}, repeats=2) for case in cases]
+    small = [case for case in cases if isinstance(case.program, Plan) and len(case.program.workers) <= 2
+             and case.program.loop != "static" and len(case.program.ops) <= 3]
+    for case in (*plain, *map(_sanitized, small[:SANITIZED])):
+        outcome = pool.execute(case, f"own+fault:{fault}")
+        if outcome.verdict is Verdict.NOT_CHECKED:
+            continue
+        tried += 1
+        if outcome.verdict.failed:
+            assert outcome.signature is not None and outcome.verdict is not Verdict.COMPILE_ERROR, outcome.reason
+            return "hang" if outcome.verdict is Verdict.HANG else outcome.signature.kind, tried
     return "", tried
 
 
-def test_every_fault_is_caught_and_the_table_says_by_what(pool: Pool) -> None:
-    lines, missed = [f"{'target':24}{'fault':30}{'judge':20}cases"], []
-    for target in PLANS:
-        for fault in target.faults:
-            judge, tried = _judge(target, fault, pool)
-            lines.append(f"{target.name:24}{fault:30}{judge or ('not caught' if tried else 'no place'):20}{tried}")
-            if tried and not judge:
-                missed.append((target.name, fault))
-    table = "\n".join(lines) + "\n"
-    print(table)
+def _record(line: str) -> None:
+    """One line of the table; a single write to the end of the file, which no other process can split."""
+    print(line)
     if "TRIDIFF_FAULT_TABLE" in os.environ:
-        Path(os.environ["TRIDIFF_FAULT_TABLE"]).write_text(table, encoding="utf-8")
-    # A fault that one target's kernels hide (a fence that happens not to matter) must be caught in another's.
-    everywhere = {fault for target in PLANS for fault in target.faults if all(
-        (other.name, fault) in missed for other in PLANS if fault in other.faults)}
-    assert not everywhere, f"caught nowhere: {sorted(everywhere)}"
+        with Path(os.environ["TRIDIFF_FAULT_TABLE"]).open("ab", buffering=0) as table:
+            table.write(f"{line}\n".encode())
+
+
+@pytest.mark.parametrize(("target", "fault"), [(target, fault) for target in PLANS for fault in target.faults],
+                         ids=lambda value: value if isinstance(value, str) else value.name)
+def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault: str, short: Pool) -> None:
+    environment = short.environment
+    if reason := target.lacking(environment):
+        pytest.skip(reason)
+    judge, tried = _judge(target, fault, short)
+    _record(f"{environment.triton:8}{target.name:24}{fault:30}{judge or 'not caught':20}{tried}")
+    if not judge and (target.name, fault) in HIDDEN:
+        pytest.xfail(HIDDEN[target.name, fault])
+    assert judge, f"not caught in {tried} cases"
 
 
 def test_the_sanitizer_accepts_correct_kernels(pool: Pool) -> None:

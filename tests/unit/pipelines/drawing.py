@@ -1,4 +1,4 @@
-"""Cases of the pipeline targets, drawn without shrinking or a database."""
+"""Cases of the pipeline targets, drawn without shrinking or a database; and those in which a fault shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from fuzz.target import Limits, Target
 from fuzz.targets.pipelines_async import TARGETS as PLANS
 from fuzz.targets.pipelines_loops import TARGETS as LOOPS
 from fuzz.targets.pipelines_text import TARGETS as TEXTS
+from kernels.pipelines.build import build
+from kernels.pipelines.faults import FAULTS, NotApplicable
+from kernels.pipelines.model import expected, schedules, simulate
+from kernels.pipelines.plan import Plan
+from kernels.pipelines.steps import Kernel
 
+SILENT = frozenset({"register_request_ignored", "predicate_dropped"})
+"""Faults of what the model leaves out: registers, and which elements of a tile exist."""
 ALL: tuple[Target, ...] = (*PLANS, *LOOPS, *TEXTS)
 
 
@@ -26,3 +33,31 @@ def drawn(target: Target, count: int, *, number: int = 1, elements: int = 1 << 1
 
     collect()
     return found
+
+
+def places(target: Target, fault: str, *, count: int, number: int = 31) -> list[Case]:
+    """Up to `count` of 160 drawn cases in which `fault` has a place and can be seen, most visible ones first.
+
+    What can be seen is what the model of schedules says, under how many of them; of two alike, the kernel that
+    compiles sooner comes first.
+    """
+    ranked = []
+    for position, case in enumerate(drawn(target, 160, number=number, elements=1 << 13, rows=132)):
+        plan = case.program
+        assert isinstance(plan, Plan)
+        try:
+            broken = FAULTS[fault](build(plan))
+        except NotApplicable:
+            continue
+        seen = 1.0 if fault in SILENT else _visibility(broken)
+        if seen:
+            cost = len(plan.workers), plan.loop == "static", len(plan.ops) + plan.tiles
+            ranked.append((-round(seen, 1), cost, position, case))
+    return [case for *_, case in sorted(ranked, key=lambda one: one[:3])[:count]]
+
+
+def _visibility(kernel: Kernel) -> float:
+    """The share of schedules under which a kernel does not give what its plan expects."""
+    wanted = expected(kernel.plan)
+    results = [simulate(kernel, schedule) for schedule in schedules(seeds=1)]
+    return sum(one.outcome != "finished" or one.outputs != wanted for one in results) / len(results)

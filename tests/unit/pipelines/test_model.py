@@ -13,7 +13,7 @@ from kernels.pipelines.faults import FAULTS, NotApplicable
 from kernels.pipelines.legal import problem
 from kernels.pipelines.model import Schedule, simulate, verdicts
 from kernels.pipelines.plan import Dot, Op, Plan, Source, Store, TmaStore, Worker
-from tests.unit.pipelines.drawing import drawn
+from tests.unit.pipelines.drawing import SILENT, drawn, places
 
 _TMA = Source(copy="tma", swizzle=128)
 PLANS = {
@@ -28,9 +28,6 @@ PLANS = {
     "two readers": Plan(tiles=5, ring=2, ahead=0, cut=5, sources=(Source(copy="cp_arrive"),),
                         workers=(Worker(role="load"), Worker(role="compute_second"))),
 }
-SILENT = {"register_request_ignored", "predicate_dropped"}
-"""Faults of what the model leaves out: registers, and which elements of a tile exist."""
-
 
 @pytest.mark.parametrize("name", PLANS)
 def test_the_plans_of_this_file_are_legal_and_right_under_every_schedule(name: str) -> None:
@@ -64,16 +61,9 @@ def test_each_target_offers_only_faults_that_exist_and_all_are_offered() -> None
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_every_fault_of_a_target_finds_a_place_in_its_plans(target: Target) -> None:
-    left = set(target.faults)
-    for case in drawn(target, 120, number=7):
-        for fault in sorted(left):
-            try:
-                FAULTS[fault](build(case.program))
-                left.discard(fault)
-            except NotApplicable:
-                pass
-    assert not left
+def test_every_fault_of_a_target_shows_in_some_of_its_plans(target: Target) -> None:
+    for fault in target.faults:
+        assert len(places(target, fault, count=5)) >= 3, fault
 
 
 def test_a_loader_that_holds_every_slot_waits_for_a_reader_that_holds_them_too() -> None:
