@@ -19,7 +19,9 @@ from fuzz.cli.render import wide_console
 from fuzz.errors import TridiffError
 from fuzz.sweep import compare as comparing
 from fuzz.sweep.choose import Choice, choose
-from fuzz.sweep.files import read, save
+from fuzz.sweep.deviations import explained_record
+from fuzz.sweep.files import existing, read, save
+from fuzz.sweep.pictures import draw
 from fuzz.sweep.records import SweepOptions, SweepRecord, SweepResult
 from fuzz.sweep.report import comparison_markdown, example_text, markdown, measured_rows
 from fuzz.sweep.run import Plan, Progress, Run
@@ -54,10 +56,10 @@ def sweep(
     num_warps: Annotated[int, typer.Option(help="Warps per program.")] = 4,
     plant: Annotated[int, typer.Option(help="Test the tester: flip a result bit at this index.")] = -1,
     record: Annotated[Path | None, typer.Option(help="Folder for sweep.json and report.md.")] = None,
-    plots: Annotated[bool, typer.Option(help="Pictures of the error beside the record (needs matplotlib).")] = False,
+    plots: Annotated[bool, typer.Option(help="Pictures of the error beside the record.")] = False,
     baseline: Annotated[Path | None, typer.Option(help="Record whose deviations are not news.")] = None,
     compare: Annotated[list[Path] | None, typer.Option(help="Compare two records instead; give it twice.")] = None,
-    measured: Annotated[Path | None, typer.Option(help="Print a record's figures for the oracle tables.")] = None,
+    measured: Annotated[list[Path] | None, typer.Option(help="Print records' figures for the oracle tables.")] = None,
     render: Annotated[Path | None, typer.Option(help="Write report.md of a record again; with --plots, draw.")] = None,
     state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
@@ -70,15 +72,16 @@ def sweep(
     """
     if compare:
         raise typer.Exit(_compare(compare, as_json))
-    if measured is not None:
-        print(measured_rows(read(measured)))
+    if measured:
+        print(measured_rows([read(path) for path in measured]))
         raise typer.Exit(0)
     if render is not None:
-        _write(read(render), render if render.is_dir() else render.parent, plots)
+        _render_again(render, plots)
         raise typer.Exit(0)
     run = _resumed(state) if resume else _started(
         Choice(ops=tuple(op or ()), dtypes=tuple(dtype or ()), arity=arity, stratified=stratified, bits=bits,
-               planted=plant, nearest=nearest, options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
+               planted=plant, nearest=nearest,
+               options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
         backend, gpus, workers, state)
     known = read(baseline) if baseline else None
     with _Live() as live:
@@ -98,11 +101,17 @@ def sweep(
     raise typer.Exit(status)
 
 
+def _render_again(path: Path, plots: bool) -> None:
+    """The record with today's explanations, its report and its pictures."""
+    folder = path if path.is_dir() else path.parent
+    record = explained_record(read(path))
+    save(record, existing(path))
+    _write(record, folder, plots)
+
+
 def _write(record: SweepRecord, folder: Path, plots: bool) -> None:
     (folder / "report.md").write_text(markdown(record))
     if plots:
-        from fuzz.sweep.pictures import draw
-
         draw(record, folder)
 
 

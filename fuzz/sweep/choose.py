@@ -32,6 +32,7 @@ class Choice:
     bits: int = 32
     options: SweepOptions = field(default_factory=SweepOptions)
     planted: int = -1
+    nearest: bool = False
 
 
 def choose(choice: Choice) -> tuple[SweepSpec, ...]:
@@ -49,7 +50,7 @@ def choose(choice: Choice) -> tuple[SweepSpec, ...]:
             if choice.dtypes and not set(signature) <= set(choice.dtypes):
                 continue
             spec = SweepSpec(op=name, dtypes=signature, options=choice.options, planted=choice.planted,
-                             bits=choice.bits)
+                             bits=choice.bits, nearest=choice.nearest)
             if choice.stratified or space_of(spec, result_dtype(name, signature)).complete:
                 found.append(spec)
     if not found:

@@ -1,22 +1,36 @@
-"""Deviations that have an explanation, as data: which operations, types and classes, and why.
+"""Deviations that have an explanation, as data: which operations, types, classes and inputs, and why.
 
 An explained deviation is still a deviation: it is listed with its exact inputs, and the next version may change it.
+An explanation that names inputs covers a deviation only if it holds at every corner of the recorded boxes and, where a
+sweep explains its own findings, at a few thousand inputs spread over the whole set.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from fuzz.sweep.records import SweepSpec
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from fuzz.sweep.patterns import operand
+from fuzz.sweep.records import Deviation, SweepRecord, SweepSpec
 from kernels.pointwise.table import OPS
+
+Values = tuple[float, ...]
+SMALLEST_NORMAL = 2.0**-126
 
 
 @dataclass(frozen=True)
 class Known:
     """ops, dtypes: globs over the operation's name and the first operand's type. kinds: classes of records.CLASSES.
 
-    flushing: only where the subject was compiled to flush subnormals.
+    flushing: only where the subject was compiled to flush subnormals. inputs: holds for the operands of every input
+    that the explanation covers. nearest: only where any but the nearest value counts as wrong.
     """
 
     ops: tuple[str, ...]
@@ -24,27 +38,92 @@ class Known:
     kinds: tuple[str, ...]
     why: str
     flushing: bool = False
+    nearest: bool = False
+    inputs: Callable[[Values], bool] = lambda values: True
+
+
+def _rest_is_subnormal(values: Values) -> bool:
+    a, b = values
+    return b != 0 and math.isfinite(a) and 0 < abs(math.fmod(a, b)) < SMALLEST_NORMAL
+
+
+def _power_is_smallest_normal(values: Values) -> bool:
+    """x ** y is at most 16 ulps of fp32 above it, so that a result within the tolerance may fall below."""
+    power = abs(math.pow(*values))
+    return SMALLEST_NORMAL <= power <= SMALLEST_NORMAL * (1 + 2.0**-19)
 
 
 _GROUPS = ("exponential", "trigonometric", "hyperbolic", "special")
-_LIBDEVICE = (*(op.name for op in OPS.values() if op.group in _GROUPS), "*_libdevice")
+_LIBDEVICE = (*(op.name for op in OPS.values() if op.group in _GROUPS and op.name != "sigmoid"), "*_libdevice", "floor_tl", "ceil_tl", "ilogb",
+              "fmod", "remainder", "floor_divide")
 
 KNOWN: tuple[Known, ...] = (
-    Known(("neg_operator",), ("*",), ("zero_sign",), "Triton 3.6.0: `-x` is 0 - x, so +0.0 stays +0.0"),
-    Known(("sigmoid",), ("*",), ("flushed",), "exp(-x) overflows from x = -88.7 on, its reciprocal is 0"),
+    Known(("neg_operator",), ("*",), ("zero_sign",),
+          "`-x` is 0 - x, so +0.0 stays +0.0 (Triton pull request 10270 repairs it)",
+          inputs=lambda x: x[0] == 0 and math.copysign(1.0, x[0]) > 0),
+    Known(("sigmoid",), ("*",), ("flushed",), "exp(-x) overflows from x = -88.72 on, its reciprocal is 0",
+          inputs=lambda x: x[0] < -88.7),
+    Known(("signbit_libdevice",), ("fp16",), ("value",),
+          "converting an fp16 NaN to fp32 gives the positive NaN, unless the compiler looks at the half's own sign",
+          inputs=lambda x: math.isnan(x[0])),
     Known(("mod_operator",), ("*",), ("nan_unexpected",), "a - b * trunc(a / b) with an infinite b is NaN"),
-    Known(("mod_operator",), ("bf16", "fp16", "fp32"), ("zero_sign", "value", "subnormal_operand", "flushed"),
-          "a - b * trunc(a / b) in fp32 is not exact"),
+    Known(("mod_operator",), ("bf16", "fp16", "fp32"), ("zero_sign", "value", "subnormal_operand", "flushed", "inf",
+                                                        "nan_missing"),
+          "a - b * trunc(a / b) in fp32 is not exact, and a / b may overflow"),
+    Known(("remainder", "floor_divide"), ("bf16", "fp32"), ("value",),
+          "libdevice's fmod flushes a subnormal remainder to zero: no remainder is left to tell the quotients apart",
+          flushing=True, inputs=_rest_is_subnormal),
+    Known(("pow",), ("bf16",), ("value",),
+          "Triton 3.6.0: a result just below the smallest normal is flushed, the exact one is not below it",
+          flushing=True, inputs=_power_is_smallest_normal),
     Known(_LIBDEVICE, ("fp32", "bf16"), ("flushed", "subnormal_operand"),
-          "libdevice and the approximate instructions flush fp32 subnormals to zero", flushing=True),
+          "libdevice and the approximate instructions flush fp32 subnormals to zero unless `enable_reflect_ftz` is off "
+          "(Triton pull request 8762)", flushing=True),
+    Known(("truediv", "reciprocal"), ("*",), ("value", "flushed", "subnormal_operand"),
+          "fp32 `/` is div.full.f32: within 2 ulp, not the nearest value", nearest=True),
+    Known(("sqrt", "sqrt_tl"), ("bf16", "fp16", "fp32"), ("value",),
+          "sqrt.approx.ftz: within 1 ulp, not the nearest value", nearest=True),
+    Known(("to_fp8*",), ("*",), ("inf", "nan_missing"), "conversions to fp8 saturate", nearest=True,
+          inputs=lambda x: abs(x[0]) > 464.0),
 )
 
 
-def known_as(spec: SweepSpec, kind: str) -> str:
-    """The explanation of a class of deviations of a spec; empty when there is none."""
-    for one in KNOWN:
-        if (kind in one.kinds and (spec.options.flush or not one.flushing)
-                and any(fnmatchcase(spec.op, glob) for glob in one.ops)
-                and any(fnmatchcase(spec.dtypes[0], glob) for glob in one.dtypes)):
-            return one.why
-    return ""
+def _covers(known: Known, spec: SweepSpec, kind: str) -> bool:
+    return (kind in known.kinds and (spec.options.flush or not known.flushing)
+            and (spec.nearest or not known.nearest)
+            and any(fnmatchcase(spec.op, glob) for glob in known.ops)
+            and any(fnmatchcase(spec.dtypes[0], glob) for glob in known.dtypes))
+
+
+def explanation(spec: SweepSpec, deviation: Deviation, inputs: Iterable[Values] = ()) -> Known | None:
+    """What explains a deviation of a spec. inputs: operands from its set, beside the corners of its boxes."""
+    found = [one for one in KNOWN if _covers(one, spec, deviation.kind)]
+    listed = [*corners(spec, deviation), *inputs] if found else []
+    return next((one for one in found if all(one.inputs(values) for values in listed)), None)
+
+
+def explained(spec: SweepSpec, deviation: Deviation, inputs: Iterable[Values] = ()) -> Deviation:
+    """The deviation with its explanation, or with none."""
+    found = explanation(spec, deviation, inputs)
+    return msgspec.structs.replace(deviation, known=found.why if found else "")
+
+
+def explained_record(record: SweepRecord) -> SweepRecord:
+    """A record with today's explanations."""
+    return msgspec.structs.replace(record, results=tuple(
+        msgspec.structs.replace(one, deviations=tuple(explained(one.spec, d) for d in one.deviations))
+        for one in record.results))
+
+
+def corners(spec: SweepSpec, deviation: Deviation) -> list[Values]:
+    """The operands at all corners of the recorded boxes, and those of the worst example."""
+    listed = [place for box in deviation.boxes for place in itertools.product(*box.ranges)]
+    listed.append(tuple(int(pattern, 16) for pattern in deviation.worst.operands))
+    columns = np.array(listed, dtype=np.uint64).T
+    return values_of(spec, tuple(columns))
+
+
+def values_of(spec: SweepSpec, patterns: tuple[npt.NDArray[np.uint64], ...]) -> list[Values]:
+    """Operands as Python floats, input by input."""
+    decoded = [operand(name, p).astype(np.float64).tolist() for name, p in zip(spec.dtypes, patterns, strict=True)]
+    return list(zip(*decoded, strict=True))

@@ -135,26 +135,28 @@ class Judge:
         return found
 
     def classify(self, spans: npt.NDArray[np.int64], *, near: bool = False, limit: int) -> tuple[Runs, bool]:
-        """(runs of wrong inputs in these spans, whether all are there): at most about `limit` runs.
+        """(runs of wrong inputs in these spans, whether all are there): at most about `limit` runs of each class.
 
         near: runs of right inputs beyond half the tolerance instead.
         """
         at_once = max(1, CLASSIFIED_AT_ONCE // self.span)
         parts: list[Runs] = []
-        total = 0
+        total = np.zeros(10, np.int64)
         for begin in range(0, len(spans), at_once):
-            if total > limit:
-                return joined(parts), False
-            part = self._classified(spans[begin : begin + at_once], near)
+            # A class with too many runs is not followed further, the others are.
+            followed = [code for code in ((9,) if near else range(1, 8)) if total[code] <= limit]
+            if not followed:
+                break
+            part = self._classified(spans[begin : begin + at_once], followed)
             parts.append(part)
-            total += len(part)
-        return joined(parts), True
+            total += np.bincount(part.code, minlength=10)
+        return joined(parts), bool((total <= limit).all())
 
-    def _classified(self, spans: npt.NDArray[np.int64], near: bool) -> Runs:
+    def _classified(self, spans: npt.NDArray[np.int64], followed: list[int]) -> Runs:
         bases = torch.from_numpy(np.ascontiguousarray(spans)).to(self.device) * self.span
         index = (bases[:, None] + torch.arange(self.span, device=self.device)).reshape(-1)
         codes = self._looked_up(index)[2]
-        wanted = (codes == 9) if near else (codes > 0) & (codes < 8)
+        wanted = torch.isin(codes, torch.tensor(followed, dtype=codes.dtype, device=self.device))
         codes = torch.where(wanted, codes, torch.zeros_like(codes))
         change = torch.ones(len(codes), dtype=torch.bool, device=self.device)
         change[1:] = codes[1:] != codes[:-1]

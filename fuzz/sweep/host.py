@@ -13,7 +13,8 @@ import numpy.typing as npt
 import torch
 
 from fuzz.sweep.boxes import Runs, as_records, boxes
-from fuzz.sweep.deviations import known_as
+from fuzz.sweep.check import accuracy_has_regions
+from fuzz.sweep.deviations import explained
 from fuzz.sweep.patterns import operand, text_of
 from fuzz.sweep.records import CLASSES, Crosscheck, Deviation, Example, SweepResult, SweepSpec
 from fuzz.sweep.source import IN_INTERPRETER, Kernels, build, documented
@@ -66,9 +67,9 @@ def judge_on_host(spec: SweepSpec, patterns: npt.NDArray[np.int64], *, seconds: 
         here = np.flatnonzero(codes == code)
         columns, digest = boxes(Runs(here, here, codes[here].astype(np.int8)), space)
         at = int(here[np.argmax(_steps(actual[here], found.expected[here]))])
-        deviations.append(Deviation(
+        deviations.append(explained(spec, Deviation(
             kind=CLASSES[code], count=len(here), boxes=as_records(columns[:64], space), complete=len(columns) <= 64,
-            digest=digest, worst=_example(inputs, actual, found.expected, at), known=known_as(spec, CLASSES[code])))
+            digest=digest, worst=_example(inputs, actual, found.expected, at))))
     peak = _peak(spec, kernels, inputs, actual, found, codes)
     judged = int(((codes != 8) & (codes != -1)).sum())
     return SweepResult(
@@ -168,14 +169,6 @@ def _codes(
     names = ["agree", *MISMATCH_CLASSES]
     table = np.array([0 if name == "agree" else _MISMATCH.get(name, 1) for name in names], dtype=np.int8)
     return np.asarray(table[codes.numpy()])
-
-
-def accuracy_has_regions(spec: SweepSpec) -> bool:
-    """Whether the tolerance differs between regions of the input (lgamma, Bessel functions)."""
-    try:
-        return bool(accuracy(row_of(spec.op, spec.dtypes[0])).fp64_regions)
-    except OracleError:
-        return False
 
 
 def _subnormal(

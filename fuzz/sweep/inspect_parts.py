@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fuzz.sweep import boxes as merging
 from fuzz.sweep.boxes import Runs
-from fuzz.sweep.deviations import known_as
+from fuzz.sweep.deviations import explained, values_of
 from fuzz.sweep.execute import Judge, Probed
 from fuzz.sweep.messages import Inspected, Measured, part_path, write_whole
 from fuzz.sweep.patterns import operand, text_of
@@ -25,7 +25,7 @@ Indices = npt.NDArray[np.int64]
 KEPT_BOXES = 64
 """Boxes per class in a record; more are counted and digested, not listed."""
 RUNS_LIMIT = 1 << 19
-"""Runs per part after which a set is not followed to its end."""
+"""Runs of one class per part after which its set is not followed to its end."""
 SAMPLED, NEAR_SAMPLED, WRONG_SAMPLED = 2048, 1024, 512
 WELL_ROUNDED = 0.501
 """Largest error up to which there is nothing to draw."""
@@ -76,10 +76,9 @@ def inspect(judge: Judge, folder: str) -> tuple[Inspected, Probed]:
     parts = parts_of(folder, spec)
     runs = runs_of(folder, spec, parts)
     counts = np.sum([part.counts for part in parts], axis=0)
-    complete = all(part.complete for part in parts)
-    deviations = tuple(_deviation(judge, runs, code, int(counts[code]), complete)
-                       for code in range(1, 8) if counts[code])
     best = max(parts, key=lambda part: part.worst)
+    deviations = tuple(_deviation(judge, runs, code, int(counts[code]), best.index)
+                       for code in range(1, 8) if counts[code])
     peak = judge.probe(np.array([best.index]))
     right = int(counts[0] + counts[9])
     result = SweepResult(
@@ -100,16 +99,23 @@ def inspect(judge: Judge, folder: str) -> tuple[Inspected, Probed]:
                      sampled=len(sampled)), probed
 
 
-def _deviation(judge: Judge, runs: Runs, code: int, count: int, complete: bool) -> Deviation:
+def _deviation(judge: Judge, runs: Runs, code: int, count: int, index: int) -> Deviation:
+    """All inputs of a class. index: where the largest error is, in case that no input of the class was listed."""
     mine = runs.of(code)
     columns, digest = merging.boxes(mine, judge.space)
-    probed = judge.probe(_spread(mine, 4096))
-    worst = _example(judge, probed, int(np.argmax(probed.error)))
-    kind = CLASSES[code]
-    return Deviation(
-        kind=kind, count=count, boxes=merging.as_records(columns[:KEPT_BOXES], judge.space),
-        complete=complete and len(columns) <= KEPT_BOXES and mine.inputs == count, digest=digest, worst=worst,
-        known=known_as(judge.spec, kind))
+    if not len(mine):
+        # `judge` found them and `probe`, for the same inputs, did not: what surrounds the operation decides.
+        probed = judge.probe(np.array([index]))
+        unlike = msgspec.structs.replace(_example(judge, probed, 0), actual="another value in the enumerating kernel")
+        return explained(judge.spec, Deviation(kind=CLASSES[code], count=count, boxes=(), complete=False,
+                                               digest=digest, worst=unlike))
+    spread = _spread(mine, 4096)
+    probed = judge.probe(spread)
+    found = Deviation(
+        kind=CLASSES[code], count=count, boxes=merging.as_records(columns[:KEPT_BOXES], judge.space),
+        complete=len(columns) <= KEPT_BOXES and mine.inputs == count, digest=digest,
+        worst=_example(judge, probed, int(np.argmax(probed.error))))
+    return explained(judge.spec, found, values_of(judge.spec, judge.space.patterns(spread)))
 
 
 def _spread(runs: Runs, limit: int) -> Indices:

@@ -42,6 +42,7 @@ class SweepSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     planted: index at which the last bit of the result is flipped on purpose, to test the sweep; -1 for none.
     bits: up to 2**bits inputs are enumerated completely; larger spaces are stratified (`space.py`).
+    nearest: only the nearest value is right, without saturation, whatever the contract tolerates.
     """
 
     op: Name
@@ -49,11 +50,13 @@ class SweepSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     options: SweepOptions = SweepOptions()
     planted: Annotated[int, msgspec.Meta(ge=-1, le=1 << 62)] = -1
     bits: Annotated[int, msgspec.Meta(ge=8, le=34)] = 32
+    nearest: bool = False
 
     @property
     def key(self) -> str:
         """Name that is unique among specs: op, types, and a digest of whatever is not default."""
-        rest = msgspec.json.encode((self.options, self.planted, self.bits))
+        strict = ("nearest",) if self.nearest else ()
+        rest = msgspec.json.encode((self.options, self.planted, self.bits, *strict))
         default = msgspec.json.encode((SweepOptions(), -1, 32))
         mark = "" if rest == default else "-" + hashlib.blake2b(rest, digest_size=4).hexdigest()
         return f"{self.op}-{'-'.join(self.dtypes)}{mark}"

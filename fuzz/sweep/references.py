@@ -8,7 +8,7 @@ Nothing here imports Triton.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fuzz.errors import TridiffError
@@ -84,7 +84,7 @@ _INTEGERS = {
     "remainder": "a - b * judging.floor_quotient(a, b)", "fmod": "a - b * judging.trunc_quotient(a, b)",
 }  # fmt: skip
 
-_LGAMMA = "tl.where((a > -10.001) & (a < -2.264), 9.5367431640625e-07 * tl.maximum(tl.abs(reference), 1.0), 0.0)"
+_LGAMMA = "tl.where((a > -10.001) & (a < -2.264), 1.9073486328125e-06 * tl.maximum(tl.abs(reference), 1.0), 0.0)"
 _BESSEL = "tl.where(tl.abs(a) < 8.0, 0.0, 2.2e-6)"
 
 
@@ -109,6 +109,16 @@ def reference(op: str, dtypes: tuple[str, ...], result: str) -> Reference:
     if found is None:
         raise TridiffError(f"no sweep reference for {op} on {' '.join(dtypes)}", fix="add one to fuzz.sweep.references")
     return found
+
+
+def unsaturated(op: str, result: str, found: Reference) -> Reference:
+    """The reference of a conversion with what overflows as the format's own rounding has it: NaN in fp8e4nv.
+
+    464 is halfway between the largest value, 448, and what would be the next, and rounds to the even 448.
+    """
+    if result != "fp8e4nv" or not meaning(op).startswith(CONVERT):
+        return found
+    return replace(found, text=f"tl.where(tl.abs({found.text}) > 464.0, float('nan'), {found.text})")
 
 
 def _conversion(source: DType, target: DType) -> Reference:

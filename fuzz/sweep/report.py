@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fuzz.sweep.compare import Change, Comparison, name_of
-from fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult
+from fuzz.sweep.records import Box, Deviation, Example, SweepRecord, SweepResult, SweepSpec
 from oracles.dtypes import dtype
+from oracles.pointwise import CAST, CONVERT, row_of, rule_for, rule_of
+from oracles.rules import Rule
 
 SHOWN = 6
 FLOATS = ("fp32", "fp16", "bf16", "fp64")
@@ -165,11 +167,28 @@ def _sets(change: Change) -> str:
     return "; " + "; ".join(texts) if texts else ""
 
 
-def measured_rows(record: SweepRecord) -> str:
-    """Lines `op type ulps at input`, for the measured figures of oracles/pointwise.py (halves of an ulp included)."""
+def _rule_at(spec: SweepSpec, peak: Example) -> Rule:
+    rule = rule_of(spec.op, spec.dtypes, spec.dtypes[0])
+    if rule.kind not in ("ULP", "ABS") or spec.op.startswith((CONVERT, CAST)):
+        return rule
+    return rule_for(row_of(spec.op, spec.dtypes[0]), spec.dtypes[0], x=float(peak.values[0]))
+
+
+def measured_rows(records: Sequence[SweepRecord]) -> str:
+    """The rows of oracles/measured.py: operation, type, then ulps and input for each record, in their order.
+
+    Rounding included, so 0.5 is correctly rounded. Only fp32 functions that were enumerated completely in all
+    records and are judged in ulps where the error is largest.
+    """
+    found = [{one.spec.key: one for one in record.results} for record in records]
     lines = []
-    for one in record.results:
-        if one.max_ulps is not None and one.verdict != "oracles_disagree" and len(set(one.spec.dtypes)) == 1:
-            lines.append(f"{one.spec.op:16} {one.spec.dtypes[0]:5} {one.max_ulps.ulps:10.4f}  at "
-                         f"{', '.join(one.max_ulps.operands)} ({', '.join(one.max_ulps.values)})  {one.space}")
+    for key, first in found[0].items():
+        both = [by_key[key] for by_key in found if key in by_key]
+        peaks = [one.max_ulps for one in both if one.max_ulps is not None and one.verdict in ("agree", "disagree")]
+        plain = first.spec.options.flush and not first.spec.nearest and first.spec.dtypes == ("fp32",)
+        if (len(peaks) < len(found) or not plain or not first.space.startswith("all")
+                or any(_rule_at(first.spec, peak).kind != "ULP" for peak in peaks)):
+            continue
+        figures = "".join(f" {peak.ulps:.4f} {','.join(peak.operands)}" for peak in peaks)
+        lines.append(f"{first.spec.op} {first.spec.dtypes[0]}{figures}")
     return "\n".join(lines)

@@ -95,7 +95,8 @@ def judge_float(
 
     tolerance: allowed error in ulps including the half of the rounding (fp32 block). slack: absolute error allowed
     instead, fp64. EXACT: only the nearest value is right, ties to even. SATURATES: 0 overflow gives infinity, 1 the
-    largest value, 2 either. The error is 0 where either side is NaN or infinite.
+    largest value, 2 either. The error is 0 where either side is NaN or infinite, where
+    an absolute error is allowed, and where zero stands for a subnormal and is right all the same.
     """
     width: tl.constexpr = 1 + EXPONENT + MANTISSA
     shift: tl.constexpr = 52 - MANTISSA
@@ -135,14 +136,15 @@ def judge_float(
     got = decode(pattern, MANTISSA, EXPONENT, INFINITY, HAS_INF)
     near = near | ((slack > 0) & (tl.abs(got - reference) * beyond <= slack))
     special = want_nan | got_nan | got_inf | overflows
-    error = tl.where(special, 0.0, (distance.to(tl.float64) * ulps)).to(tl.float32)
+    flushed = (magnitude == 0) & same_sign & (there > 0) & (there < (normal << shift))
+    unmeasured = special | (slack > 0) & near | flushed & near & (distance > half)
+    error = tl.where(unmeasured, 0.0, (distance.to(tl.float64) * ulps)).to(tl.float32)
 
     code = tl.where(near, AGREE, VALUE)
     if HAS_INF and SATURATES != 1:
         code = tl.where((code == VALUE) & (got_inf | overflows), INF, code)
     if SIGNED_ZERO:
         code = tl.where((code == AGREE) & (magnitude == 0) & ~same_sign, ZERO_SIGN, code)
-    flushed = (magnitude == 0) & same_sign & (there > 0) & (there < (normal << shift))
     code = tl.where((code == VALUE) & flushed, FLUSHED, code)
     code = tl.where(want_nan & got_nan, AGREE, code)
     code = tl.where(want_nan & ~got_nan, NAN_MISSING, code)

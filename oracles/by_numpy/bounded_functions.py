@@ -63,7 +63,7 @@ def _accuracy(op: str, name: str, x: Array, value: Array) -> tuple[Array | float
             add_on = one.k
         elif one.kind == "SUM":  # lgamma between its roots
             add_on = np.maximum(np.where(np.isfinite(value), np.abs(value), 1.0), 1.0) * (
-                2.0**-49 if name == "fp64" else 2.0**-20)
+                2.0**-48 if name == "fp64" else 2.0**-19)
         where = np.ones(x.shape, bool) if inside is None else (x > inside[0]) & (x < inside[1])
         ulps, absolute = np.where(where, found, ulps), np.where(where, add_on, absolute)
     # Beyond a region's figure the values on either side may be meant: x itself is blurred by less than that.

@@ -195,7 +195,7 @@ def test_half_rules_scale_to_one_ulp_and_regions_switch() -> None:
     assert rule_for("exp", "fp16").k == 1 and rule_for("exp", "bf16").k == 1
     assert pointwise.half_ulps(20000, "fp16") == 3
     assert rule_for("add", "bf16") == NUM
-    assert rule_for("exp_fast", "fp16").plus_per_abs_x == pytest.approx(0.4 * 2.0**-13)
+    assert rule_for("exp_fast", "fp16").plus_per_abs_x == pytest.approx(1.23 * 2.0**-13)
     assert rule_for("lgamma", "fp32", x=-5.0).kind == "SUM" and rule_for("lgamma", "fp32", x=3.0) == ULP(
         6, origin=rule_for("lgamma", "fp32").origin
     )
@@ -208,11 +208,11 @@ def test_half_rules_scale_to_one_ulp_and_regions_switch() -> None:
 
 def test_lgamma_bound_is_absolute_near_roots() -> None:
     expected = torch.tensor([1e-9, 100.0, math.inf], dtype=torch.float64)
-    assert tolerances.lgamma_bound(expected).tolist() == [2.0**-20, 100 * 2.0**-20, 2.0**-20]
+    assert tolerances.lgamma_bound(expected).tolist() == [2.0**-19, 100 * 2.0**-19, 2.0**-19]
     rule = rule_for("lgamma", "fp32", x=-3.0)
     bound = tolerances.lgamma_bound(expected[:1])
-    assert compare(torch.tensor([9e-7]), expected[:1], rule, bound=bound).clean
-    assert not compare(torch.tensor([1.1e-6]), expected[:1], rule, bound=bound).clean
+    assert compare(torch.tensor([1.8e-6]), expected[:1], rule, bound=bound).clean
+    assert not compare(torch.tensor([2.0e-6]), expected[:1], rule, bound=bound).clean
 
 
 LIBRARY: dict[str, Callable[..., torch.Tensor]] = {

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from fuzz.cli.app import app
@@ -13,8 +14,9 @@ from fuzz.cli.sweep import exit_status
 from fuzz.errors import TridiffError
 from fuzz.sweep.compare import compare
 from fuzz.sweep.files import read, save
+from fuzz.sweep.records import SweepOptions
 from fuzz.sweep.report import comparison_markdown, markdown, measured_rows, ranges_text
-from tests.unit.sweep.records import box, deviation, record, result
+from tests.unit.sweep.records import EXAMPLE, box, deviation, record, result
 
 BEFORE = record(
     result("neg_operator", deviation("zero_sign", box((0, 0)))), result("exp", ulps=0.6),
@@ -66,8 +68,25 @@ def test_the_report_shows_figures_sets_and_what_was_not_decided() -> None:
     assert "| exp | 2 | 0.750 | 1.0 |" in text
     assert "| floor | fp16 | flushed | 1,010 | {0x8001}, [0x8010..0x8400] |" in text
     assert "| erf | fp16 | not_checked |" in text and "5 agree" not in text
-    assert measured_rows(AFTER).splitlines()[0].split()[:3] == ["exp", "fp16", "0.7500"]
     assert ranges_text([box((0, 255), (0, 0))], ("i8", "i8")) == "[0x00..0xff] x {0x00}"
+
+
+def test_packed_records_are_read_from_their_folder(tmp_path: Path) -> None:
+    save(BEFORE, tmp_path / "sweep.json.xz")
+    assert read(tmp_path) == BEFORE and (tmp_path / "sweep.json.xz").stat().st_size < 2000
+    (tmp_path / "sweep.json.xz").write_bytes(b"not packed")
+    with pytest.raises(TridiffError, match="cannot be unpacked"):
+        read(tmp_path)
+
+
+def test_only_complete_fp32_functions_judged_in_ulps_have_measured_rows() -> None:
+    exp = result("exp", dtype="fp32", ulps=1.25)
+    others = (result("exp", ulps=0.75), result("floor", dtype="fp32", ulps=0.5), replace(exp, space="stratified: some"),
+              replace(exp, spec=replace(exp.spec, op="log", nearest=True)),
+              replace(exp, spec=replace(exp.spec, op="sin", options=SweepOptions(flush=False))))
+    between_roots = replace(exp, spec=replace(exp.spec, op="lgamma"), max_ulps=replace(EXAMPLE, values=("-3.1",)))
+    later = record(replace(exp, max_ulps=replace(EXAMPLE, ulps=1.5)), triton="3.9.0")
+    assert measured_rows([record(*others, between_roots, exp), later]) == "exp fp32 1.2500 0x3c00 1.5000 0x1"
 
 
 def test_exit_status() -> None:
@@ -80,17 +99,18 @@ def test_exit_status() -> None:
 
 
 def test_the_command_compares_and_prints_figures(tmp_path: Path) -> None:
-    save(BEFORE, tmp_path / "a" / "sweep.json")
+    full = result("exp_tl", dtype="fp32", ulps=0.9)
+    save(record(*BEFORE.results, full), tmp_path / "a" / "sweep.json")
     save(AFTER, tmp_path / "b" / "sweep.json")
     runner = CliRunner()
     both = ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "b")]
     found = runner.invoke(app, [*both, "--json"])
     assert found.exit_code == 1 and json.loads(found.stdout)["compared"] == 5
     same = runner.invoke(app, ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "a")])
-    assert same.exit_code == 0 and "5 without any difference" in same.stdout
+    assert same.exit_code == 0 and "6 without any difference" in same.stdout
     rendered = runner.invoke(app, ["sweep", "--render", str(tmp_path / "b")])
     assert rendered.exit_code == 0 and (tmp_path / "b" / "report.md").read_text() == markdown(AFTER)
-    rows = runner.invoke(app, ["sweep", "--measured", str(tmp_path / "a")])
-    assert rows.exit_code == 0 and rows.stdout.startswith("exp")
+    rows = runner.invoke(app, ["sweep", "--measured", str(tmp_path / "a"), "--measured", str(tmp_path / "a")])
+    assert rows.exit_code == 0 and rows.stdout == "exp_tl fp32 0.9000 0x3c00 0.9000 0x3c00\n"
     alone = runner.invoke(app, both[:3])
     assert isinstance(alone.exception, TridiffError) and "give it twice" in str(alone.exception)

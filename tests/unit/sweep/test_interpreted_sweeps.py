@@ -41,11 +41,12 @@ SPECS = tuple(SweepSpec(op=op, dtypes=dtypes, planted=planted, bits=16) for op, 
     ("pack_value_flag", ("i8", "u8"), -1),
     ("unpack_value_i8", ("u16",), -1),
 ))
+NEAREST = tuple(SweepSpec(op=op, dtypes=("bf16",), bits=16, nearest=True) for op in ("to_fp8e4nv", "to_fp8e5", "exp"))
 
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> SweepRecord:
-    return sweep(SPECS, tmp_path_factory.mktemp("sweep"), backend="interpreter")
+    return sweep(SPECS + NEAREST, tmp_path_factory.mktemp("sweep"), backend="interpreter")
 
 
 def of(record: SweepRecord, spec: SweepSpec):  # type: ignore[no-untyped-def]
@@ -66,6 +67,16 @@ def test_what_is_right_agrees_on_every_input(swept: SweepRecord, spec: SweepSpec
     assert found.crosscheck.refuted == 0
     if len(spec.dtypes) == 1 and "64" not in spec.dtypes[0]:
         assert found.inputs == 1 << 16 and found.crosscheck.sampled > 500
+
+
+def test_saturation_shows_with_its_exact_inputs_where_only_the_nearest_value_counts(swept: SweepRecord) -> None:
+    by_op = {spec.op: of(swept, spec) for spec in NEAREST}
+    (nan,), (inf,) = by_op["to_fp8e4nv"].deviations, by_op["to_fp8e5"].deviations
+    # 464 = 0x43e8 is a tie and rounds to 448; 61440 = 0x4770 is one and would round to infinity, the even neighbour.
+    assert (nan.kind, nan.boxes) == ("nan_missing", (Box(((0x43E9, 0x7F80),)), Box(((0xC3E9, 0xFF80),))))
+    assert (inf.kind, inf.boxes) == ("inf", (Box(((0x4770, 0x7F80),)), Box(((0xC770, 0xFF80),))))
+    assert nan.known and inf.known and all(one.crosscheck.refuted == 0 for one in by_op.values())
+    assert by_op["exp"].tolerance == "the nearest value" and by_op["exp"].verdict == "agree"
 
 
 def test_undefined_inputs_are_exactly_those_the_contract_leaves_open(swept: SweepRecord) -> None:
