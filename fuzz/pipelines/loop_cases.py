@@ -99,6 +99,15 @@ def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], speciali
                 repeats=draw(st.integers(0, 1)))
 
 
+def about(case: Case) -> str:
+    """What tells findings apart: the form, and where the compiler makes the partitions, how it splits the work."""
+    p = case.params
+    if not p.get("specialised"):
+        return f"{p['form']} {p.get('kind', '')}".strip()
+    rows = "split" if case.sizes["m"] >= 128 else "whole"
+    return f"product, rows {rows}{', described store' if p['described_store'] else ''}"
+
+
 def _elements(form: str, params: Params, sizes: dict[str, int]) -> int:
     return sum(spec.span(sizes) for spec in _arrays(form, params, {}, sizes))
 
