@@ -104,7 +104,8 @@ class Target:
     size: Callable[[Case], tuple[int, ...]] = lambda case: ()
     """What makes a program large, most important first; compared before everything else in `shrink.order`."""
     cells: Callable[[Case], Iterable[str]] = lambda case: ()
-    """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32")."""
+    """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32"). Of "#WHAT DIGEST" the
+    ledger keeps how many different ones there were."""
     dtypes: tuple[str, ...] = ()
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
     lacking: Callable[[Environment], str] = lambda environment: ""

@@ -81,10 +81,12 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a campaign reached, beside its summary. reached: backend, then target, then cell (of the cases and of the
-    IR of their kernels), with the number of judged cases."""
+    IR of their kernels), with the number of judged cases. different: backend, then target, then what is counted, with
+    how many different ones the campaign judged; cells "#WHAT DIGEST" are counted so and not listed."""
 
     triton: str
     reached: dict[str, dict[str, dict[str, int]]] = {}
+    different: dict[str, dict[str, dict[str, int]]] = {}
     schema: int = SCHEMA
 
 

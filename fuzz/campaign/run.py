@@ -23,6 +23,9 @@ from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Environment, decode, pretty_json
 from fuzz.workers.zygote import die_with_parent
 
+COUNTED = "#"
+"""Marks cells of which only the number of different ones is kept."""
+
 SHORTEST_SHARD = 0.25
 SHORTEST_SHRINK = 5.0
 """Seconds that a shard and a finding get even when the campaign's time is up."""
@@ -256,6 +259,7 @@ class Campaign:
     def ledger(self, triton: str) -> Ledger:
         """The cells that all shards reached."""
         reached: dict[str, dict[str, dict[str, int]]] = {}
+        digests: dict[tuple[str, str, str], set[str]] = {}
         for spec in self.plan.shards:
             path = self.state / f"shard-{spec.index:05}.sqlite"
             if not path.exists():
@@ -266,8 +270,15 @@ class Campaign:
             store.close()
             total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if found else {}
             for cell, cases in found.items():
-                total[cell] = total.get(cell, 0) + cases
-        return Ledger(triton=triton, reached=reached)
+                if cell.startswith(COUNTED):
+                    what, _, digest = cell.removeprefix(COUNTED).rpartition(" ")
+                    digests.setdefault((spec.backend, spec.target, what), set()).add(digest)
+                else:
+                    total[cell] = total.get(cell, 0) + cases
+        different: dict[str, dict[str, dict[str, int]]] = {}
+        for (backend, target, what), members in sorted(digests.items()):
+            different.setdefault(backend, {}).setdefault(target, {})[what] = len(members)
+        return Ledger(triton=triton, reached=reached, different=different)
 
     def merge(self, path: Path) -> None:
         """All outcomes of all shards in one SQLite file, with the plan and the environments."""

@@ -12,7 +12,7 @@ from fuzz.backends import expand
 from fuzz.cli import programs_ledger
 from fuzz.cli.render import wide_console
 from fuzz.ledger.declared import DECLARED
-from fuzz.ledger.show import ledgers, seen, thin
+from fuzz.ledger.show import different, ledgers, seen, thin
 from fuzz.subjects import fault_names
 from fuzz.target import Limits, Target
 from fuzz.targets import select
@@ -98,3 +98,6 @@ def _print_operations(records: Path, *, as_json: bool) -> None:
         never = [one.name for one in DECLARED if table[one.name][version].status == "never seen"]
         console.print(f"Triton {version}: never seen {len(never)}{': ' + ' '.join(never) if never else ''}",
                       highlight=False)
+    for version, counts in sorted(different(ledgers(records)).items()):
+        said = ", ".join(f"{number:,} ({what})" for what, number in sorted(counts.items()))
+        console.print(f"Triton {version}: different ones judged in one campaign: {said}", highlight=False)

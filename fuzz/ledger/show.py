@@ -66,6 +66,21 @@ def seen(records: Iterable[Ledger]) -> dict[str, dict[str, Seen]]:
     return table
 
 
+def different(records: Iterable[Ledger]) -> dict[str, dict[str, int]]:
+    """Triton version -> what is counted -> how many different ones were judged on a device. Digests are not kept, so
+    that campaigns cannot be united: the number is that of the campaign and target with the most."""
+    most: dict[str, dict[str, int]] = {}
+    for record in records:
+        for backend, targets in record.different.items():
+            if kind(backend) != "cuda":
+                continue
+            for counts in targets.values():
+                for what, number in counts.items():
+                    version = most.setdefault(record.triton, {})
+                    version[what] = max(version.get(what, 0), number)
+    return most
+
+
 def _reach(one: Declared, version: str) -> Reach:
     return one.old if flavour(version) == "old" else one.new
 

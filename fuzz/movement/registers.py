@@ -36,24 +36,38 @@ def row_major_ramp(shape: tuple[int, ...], layout: Distributed) -> Ramp:
     return Ramp(shape, layout, tuple(strides))
 
 
+MOST_CONVERSIONS = 12
+"""Of one kernel: compiling it costs more than another pair of layouts in it."""
+
+
 @st.composite
 def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
-    """A tensor and the numbers of its elements through a list of layouts, pair by pair. The compiler merges two
-    conversions behind one another, so every pair starts from a load of its own, or the value is changed between."""
+    """A tensor, or the numbers of its elements, from layout to layout of a few, no pair of them twice. The compiler
+    merges two conversions behind one another, so every pair starts from a load of its own, or the value is changed
+    between."""
     draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
     dtype = draw(st.sampled_from((*EVERY, *REGISTER_ONLY)))
     shape = draft.shape(elements=min(draft.elements, 2048))
     array = draft.array(dtype, shape)
-    here = draft.layout(shape)
+    few = list(dict.fromkeys(draft.layout(shape) for _ in range(draw(st.sampled_from((3, 5, 6, 4))))))
     chained = dtype[0] in "iu" and dtype != "i1" and draw(st.booleans())
+    here = few[0]
     value = draft.step(Load(array, here))
-    for _ in range(draw(st.sampled_from((1, 3, 6, 4, 2, 5)))):
-        there = draft.layout(shape)
-        value = draft.step(Convert(value, there))
-        draft.out(value)
-        draft.out(draft.step(Convert(draft.step(row_major_ramp(shape, here)), there)))
+    left = {(a, b) for a in range(len(few)) for b in range(len(few)) if a != b or len(few) == 1}
+    for _ in range(MOST_CONVERSIONS):
+        onward = [there for start, there in sorted(left) if start == few.index(here)]
+        if not onward:
+            break
+        place = draw(st.sampled_from(onward))
+        left.remove((few.index(here), place))
+        there = few[place]
+        if draw(st.integers(0, 2)) == 2:
+            draft.out(draft.step(Convert(draft.step(row_major_ramp(shape, here)), there)))
+        else:
+            value = draft.step(Convert(value, there))
+            draft.out(value)
         here = there
-        if chained:
+        if draft.tensor(value).layout == here and chained:
             value = draft.step(Combine(value, draft.step(Load(array, here)), "add"))
         else:
             mask: Limit | UnsetType = UNSET

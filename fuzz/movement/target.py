@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from fuzz.movement import cases
+from fuzz.movement.counted import counted
 from fuzz.movement.reduce import reductions, size
 from fuzz.records import Case, Environment
 from fuzz.target import Limits, Path, Reference, Target
@@ -101,4 +102,5 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
         name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
         subjects={"own": "kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
         canonical=_canonical, unordered=_unordered, valid=cases.valid, reductions=reductions, size=size,
-        lacking=lacking, about=about, place=_alike, backends=("cuda", "compile"))
+        lacking=lacking, about=about, place=_alike, cells=counted,
+        backends=("cuda", "compile"))

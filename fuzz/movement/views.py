@@ -119,9 +119,9 @@ def look(draft: Draft, number: int) -> None:
 
 @st.composite
 def view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
-    """One or two buffers, each seen through a chain of views; read at the end, at times stored to and read again."""
+    """Up to four buffers, each seen through a chain of views; read at the end, at times stored to and read again."""
     draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
-    for _ in range(draw(st.integers(1, 2))):
+    for _ in range(draw(st.sampled_from((2, 4, 3, 1)))):
         dtype = draw(st.sampled_from(EVERY))
         slots = draw(st.sampled_from((0, 0, 0, 1, 2, 3)))
         shape = draft.shape(elements=min(draft.elements, 2048))
@@ -135,6 +135,10 @@ def view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
                 seen.append(after)
         if draft.view(seen[-1]).slots:
             seen.append(deeper(draft, seen[-1]))
+        between = [one for one in seen[1:-1] if not draft.view(one).slots]
+        for one in between[-2:]:
+            if draft.room and draw(st.booleans()):
+                look(draft, one)
         look(draft, seen[-1])
         if draw(st.booleans()) and draft.room:
             view = draft.view(seen[-1])

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from fuzz.campaign.record import CampaignOptions, Plan, ShardSpec
+from fuzz.campaign.run import Campaign
 from fuzz.campaign.store import ShardStore
 from fuzz.records import Case, Outcome, Verdict
 
@@ -21,3 +23,20 @@ def test_cells_are_counted_per_case_and_survive_reopening(tmp_path: Path) -> Non
     again = ShardStore(tmp_path / "shard.sqlite")
     assert again.cells() == {"op=exp": 2, "op=sin": 1}
     again.close()
+
+
+def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_saw(tmp_path: Path) -> None:
+    specs = tuple(ShardSpec(index=index, target="t", subject="own", backend="cuda", device=0, seed=0, seconds=1.0)
+                  for index in range(2))
+    options = CampaignOptions(seconds=1.0, targets=(), subjects=(), backends=("cuda",), devices=(0,), workers=1, seed=0)
+    campaign = Campaign.start(Plan(id="one", options=options, shards=specs), root=tmp_path)
+    case = Case(target="t", sizes={}, arrays=())
+    seen = (["#view chain 0a", "#view chain 0b", "ir op"], ["#view chain 0b", "#pair 0b", "ir op"])
+    for spec, cells in zip(specs, seen, strict=True):
+        store = ShardStore(campaign.state / f"shard-{spec.index:05}.sqlite")
+        store.begin(case, round_number=0)
+        store.end(_outcome(), case, phase="fuzz", round_number=0, cells=cells)
+        store.close()
+    ledger = campaign.ledger("3.9.0")
+    assert ledger.reached == {"cuda": {"t": {"ir op": 2}}}
+    assert ledger.different == {"cuda": {"t": {"pair": 1, "view chain": 2}}}

@@ -13,7 +13,7 @@ from fuzz.cli.app import app
 from fuzz.errors import TridiffError
 from fuzz.ledger.declared import DECLARED, TTG, flavour
 from fuzz.ledger.parse import cells, missing, operations
-from fuzz.ledger.show import ledgers, seen, thin
+from fuzz.ledger.show import different, ledgers, seen, thin
 from fuzz.records import pretty_json
 
 IR = """
@@ -116,3 +116,16 @@ def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> N
 def test_a_folder_without_a_ledger_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(TridiffError, match="no ledger"):
         ledgers(tmp_path)
+
+
+def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(tmp_path: Path) -> None:
+    def of(triton: str, backend: str, number: int) -> Ledger:
+        return Ledger(triton=triton, different={backend: {"t": {"view chain": number}}})
+
+    records = [of("3.9.0", "cuda", 7), of("3.9.0", "cuda", 9), of("3.9.0", "compile:sm_90", 99), of("3.6.0", "cuda", 3)]
+    assert different(records) == {"3.9.0": {"view chain": 9}, "3.6.0": {"view chain": 3}}
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "ledger.json").write_text(pretty_json(records[1]))
+    found = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path)])
+    assert "Triton 3.9.0: different ones judged in one campaign: 9 (view chain)" in found.stdout
