@@ -10,7 +10,6 @@ undefined behaviour is kept out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -53,7 +52,11 @@ def _axes(chance: Chance, features: Swarm, cap: int) -> tuple[tuple[int, ...], i
     r: int | None = None
     left = cap
     if with_r:
-        r = _length(chance, min(left, 512) if any(w and n == "sort" for w, n in features.productions) else left)
+        sorts = any(weight and name == "sort" for weight, name in features.productions)
+        # A sort is a network of log2(r)^2 / 2 steps, each of which the compiler works through: 16 elements take it
+        # three times as long as 4, 256 nine times.
+        longest = chance.weighted(((16, 16), (4, 65), (1, 512)))
+        r = _length(chance, min(left, longest) if sorts else left)
         left //= max(r, 1)
     outer = []
     for place in range(count):
@@ -194,15 +197,18 @@ def _layouts(chance: Chance, graph: Graph) -> dict[str, Layout]:
     return {chance.of(graph.buffers).name: Layout(offset=chance.of((1, 3, 4, 7, 16)))}
 
 
-def _schedules(chance: Chance, graph: Graph, *, upcast: bool, backend_compiles: bool) -> Graph:
-    """The graph with a main schedule and up to two others."""
+def _schedules(chance: Chance, graph: Graph, *, upcast: bool, backend_compiles: bool, threads: int) -> Graph:
+    """The graph with a main schedule; one program in five has a second, one in twenty a third. Each is a kernel to
+    compile, which is nearly all that a case costs: another program shows more than another schedule."""
     most = 4096 if backend_compiles else 24
-    count = 1 + chance.weighted(((3, 0), (3, 1), (2, MAX_VARIANTS)))
-    found = [schedule(chance, graph, programs=most, upcast=upcast, barrier=backend_compiles)]
+    count = 1 + (chance.weighted(((15, 0), (4, 1), (1, MAX_VARIANTS))) if backend_compiles else
+                 chance.weighted(((3, 0), (3, 1), (2, MAX_VARIANTS))))
+    found = [schedule(chance, graph, programs=most, upcast=upcast, barrier=backend_compiles, threads=threads)]
     if found[0].reduction == "cooperative":
         most = COOPERATIVE_PROGRAMS // 4
     while len(found) < count:
-        another = schedule(chance, graph, programs=most, upcast=upcast, barrier=found[0].reduction == "cooperative")
+        another = schedule(chance, graph, programs=most, upcast=upcast, barrier=found[0].reduction == "cooperative",
+                           threads=threads)
         if another in found:
             break
         found.append(another)
@@ -224,13 +230,17 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
     chance = choices(draw)
     graph, pool = _draw_graph(chance, family, limits, assembly=limits.variants)
     graph = finish(graph, chance)
-    graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants)
-    arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))
-    options: dict[str, Any] = {"options": LaunchOptions()}
+    main = LaunchOptions()
+    variants: tuple[LaunchOptions, ...] = ()
     if limits.variants:
-        options = {"options": draw(launch_options()), "variants": draw(option_variants())}
-        if cooperative(graph):
-            options = {"options": replace(options["options"], launch_cooperative_grid=True),
-                       "variants": tuple(replace(one, launch_cooperative_grid=True) for one in options["variants"])}
-    return Case(target=target, sizes=sizes, arrays=arrays, program=graph, **options)
+        main = draw(launch_options())
+        # Half of these are empty: one program in ten is compiled under other options too.
+        variants = draw(option_variants()) if chance.one_in(5) else ()
+    threads = 32 * min(one.num_warps for one in (main, *variants))
+    graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants, threads=threads)
+    arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))
+    if cooperative(graph) and limits.variants:
+        main = replace(main, launch_cooperative_grid=True)
+        variants = tuple(replace(one, launch_cooperative_grid=True) for one in variants)
+    return Case(target=target, sizes=sizes, arrays=arrays, program=graph, options=main, variants=variants)
 

@@ -28,6 +28,9 @@ class Folding:
                 return found
         return self.pool.pick(accept)
 
+    def _made(self, kind: type) -> int:
+        return sum(isinstance(node, kind) for node in self.pool.nodes)
+
     def reduce(self) -> Entry:
         """A reduction of any kind."""
         first = self._along(lambda entry: True) or self.operands.load(wants_r=True)
@@ -72,7 +75,9 @@ class Folding:
             Reduce(kind="welford_combine", args=(mean.position, squares.position, weight.position))))
 
     def scan(self) -> Entry:
-        """A scan of any kind."""
+        """A scan of any kind; the third and later ones are mostly left out, for what they cost the compiler."""
+        if self._made(Scan) >= 2 and self.chance.below(4):
+            return self.reduce() if self.chance.below(2) else self.operands.compare()
         first = self._along(lambda entry: entry.dtype not in FP8) or self.operands.load(self._scannable(), wants_r=True)
         kinds = ["sum", "max", "min", "prod", "second", "argmax", "argmin", "affine"]
         if dtype_info(first.dtype).is_float:
@@ -100,7 +105,9 @@ class Folding:
         return next((name for name in self.pool.swarm.dtypes if name not in (*FP8, "i1")), "fp32")
 
     def sort(self) -> Entry:
-        """A sort along r."""
+        """A sort along r; mostly one in a program, for what it costs the compiler."""
+        if self._made(Sort) and self.chance.below(8):
+            return self.bucketize()
         first = self._along(lambda entry: entry.dtype not in FP8) or self.operands.load(self._scannable(), wants_r=True)
         stable = not self.chance.one_in(4)
         node = Sort(arg=first.position, descending=bool(self.chance.below(2)), stable=stable)

@@ -9,8 +9,10 @@ from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
 from kernels.codegen.schedules import schedule_problem
 
 MAX_VARIANTS = 2
-TILE = 1024
-"""Elements of most tiles: 8 per thread of four warps. Larger ones cost the compiler seconds and show little else."""
+_PER_THREAD = ((4, 4), (2, 2), (1, 1), (1, 8))
+"""(weight, elements per thread) of most tiles: enough for vectors and for registers on both sides of a shuffle. What a
+kernel costs the compiler grows with them; one tile in `_LARGE` holds 32, which costs seconds and shows little else."""
+_LARGE = 40
 
 
 def _power_below(n: int) -> int:
@@ -60,10 +62,14 @@ def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[
     return tuple(blocks)
 
 
-def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barrier: bool) -> Schedule:
+def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barrier: bool, threads: int) -> Schedule:
     """One schedule that fits the graph. programs: how many may be launched, roughly. barrier: whether programs may wait
-    for each other."""
+    for each other. threads: of the smallest program that is launched, on which the size of tiles depends."""
     kind = chance.of([name for name in _reductions(graph) if barrier or name != "cooperative"])
+    most = threads * (32 if chance.one_in(_LARGE) else chance.weighted(_PER_THREAD))
+    if kind == "persistent" and graph.r is not None and _power_above(graph.r) > most and chance.below(8) and (
+            "looped" in _reductions(graph)):
+        kind = "looped"
     one_row = kind in ("split", "cooperative")
     tile_axes = 1 if one_row or chance.below(2) == 0 else chance.between(1, len(graph.outer))
     blocks = _blocks(chance, graph, tile_axes, programs=max(programs // (4 if one_row else 1), 1))
@@ -73,9 +79,8 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
     if kind != "persistent" and graph.r:
         # Between two and eight steps, or one that is too long.
         steps = chance.of((2, 3, 4, 8, 1))
-        r_block = min(_power_above(-(-graph.r // steps)), 4096)
+        r_block = min(_power_above(-(-graph.r // steps)), most)
     r_tile = 1 if graph.r is None else _power_above(graph.r) if kind == "persistent" else r_block
-    most = 4 * TILE if chance.one_in(12) else TILE
     if not no_x_dim and kind != "split":
         blocks = _within(blocks, max(most // r_tile, 1))
     flags = chance.below(64)
