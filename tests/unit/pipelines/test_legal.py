@@ -1,0 +1,40 @@
+"""What the hardware asks of copies by TMA, and what sums of narrow floats ask of their number."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.pipelines import cases
+from kernels.pipelines.legal import problem
+from kernels.pipelines.plan import Plan, Sink, Source, Store, TmaStore
+
+_TMA = Source(copy="tma")
+
+
+@pytest.mark.parametrize(("rows", "columns", "ring", "legal"), [
+    (1, 16, 2, False), (1, 16, 1, True), (1, 32, 2, True), (2, 16, 3, True)])
+def test_slots_that_tma_fills_begin_at_multiples_of_128_bytes(
+        rows: int, columns: int, ring: int, legal: bool) -> None:
+    plan = Plan(dtype="i32", rows=rows, columns=columns, tiles=3, ring=ring, sources=(_TMA,))  # type: ignore[arg-type]
+    assert (problem(plan) == "") is legal
+    assert legal or "128" in problem(plan)
+
+
+@pytest.mark.parametrize(("buffers", "legal"), [(1, True), (2, False)])
+def test_buffers_that_tma_empties_begin_at_multiples_of_128_bytes(buffers: int, legal: bool) -> None:
+    plan = Plan(dtype="i32", rows=1, columns=16, tiles=3, sink=TmaStore(buffers=buffers))
+    assert (problem(plan) == "") is legal
+
+
+@pytest.mark.parametrize(("cut", "sink", "legal"), [
+    (1, Store(), True), (1, TmaStore(), False), (4, TmaStore(), True), (6, TmaStore(reduce="add"), False)])
+def test_tma_stores_lines_of_whole_units(cut: int, sink: Sink, legal: bool) -> None:
+    plan = Plan(dtype="i32", rows=16, columns=32, tiles=2, ring=2, cut=cut, sources=(_TMA,), sink=sink)
+    assert (problem(plan) == "") is legal
+    assert legal or "16 bytes" in problem(plan)
+
+
+def test_as_many_programs_add_floats_as_keep_every_sum_exact() -> None:
+    assert {dtype: cases.most_programs(Plan(dtype=dtype, sources=(_TMA,), sink=TmaStore(reduce="add")))
+            for dtype in ("bf16", "fp16", "fp32", "i32")} == {"bf16": 63, "fp16": 264, "fp32": 264, "i32": 264}
+    assert cases.most_programs(Plan(dtype="bf16")) == 264
