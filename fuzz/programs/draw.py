@@ -55,7 +55,7 @@ def _axes(chance: Chance, features: Swarm, cap: int) -> tuple[tuple[int, ...], i
         sorts = any(weight and name == "sort" for weight, name in features.productions)
         # A sort is a network of log2(r)^2 / 2 steps, each of which the compiler works through: 16 elements take it
         # three times as long as 4, 256 nine times.
-        longest = chance.weighted(((16, 16), (4, 65), (1, 512)))
+        longest = chance.weighted(((10, 16), (4, 65), (1, 512)))
         r = _length(chance, min(left, longest) if sorts else left)
         left //= max(r, 1)
     outer = []

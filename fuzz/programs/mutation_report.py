@@ -9,6 +9,9 @@ that one is shrunk by the steps of a campaign. The table is Markdown.
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
+import multiprocessing
+import multiprocessing.util
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -27,8 +30,11 @@ from fuzz.shrink.explicit import minimise
 from fuzz.target import Limits, Target
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
+from fuzz.workers.zygote import die_with_parent
 from kernels.codegen.launch import plan
 from kernels.codegen.mutants import FAULTS
+
+SHRINK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +82,8 @@ def _drawn(target: Target, limits: Limits, seed: int, examine: Callable[[Case], 
     hypothesis.seed(seed)(run)()
 
 
-def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0, least_nodes: int = 0) -> Result:
+def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0, least_nodes: int = 0,
+         shrink: bool = True) -> Result:
     """Draw until the fault shows, then shrink. least_nodes: smaller programs are passed over."""
     search = _Hunt(fault, pool, backend, time.monotonic() + seconds, least_nodes)
     start = time.monotonic()
@@ -88,7 +95,7 @@ def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0,
             try:
                 _drawn(target, limits, seed * 1000 + round_number, partial(search.examine, target))
             except _Found as found:
-                return _shrunk(fault, found, target, pool, backend, time.monotonic() - start, search.ran)
+                return _shrunk(fault, found, target, pool, backend, time.monotonic() - start, search.ran, shrink)
             except TimeoutError:
                 return Result(fault=fault, killed=False, seconds=time.monotonic() - start, programs=search.ran)
     raise AssertionError("a budget ends sooner")
@@ -120,14 +127,16 @@ class _Hunt:
             return
 
 
-def _shrunk(fault: str, found: _Found, target: Target, pool: Pool, backend: str, seconds: float, ran: int) -> Result:
+def _shrunk(fault: str, found: _Found, target: Target, pool: Pool, backend: str, seconds: float, ran: int,
+            shrink: bool) -> Result:
     subject = f"own+fault:{fault}"
     began = time.monotonic()
 
     def run(case: Case) -> Outcome:
         return pool.execute(case, subject, backend=backend)
 
-    small = minimise(found.case, found.outcome, target=target, run=run, inputs=pool.inputs)
+    small = minimise(found.case, found.outcome, target=target, run=run, inputs=pool.inputs,
+                     seconds=SHRINK_SECONDS if shrink else 0.0)
     signature = found.outcome.signature
     return Result(
         fault=fault, killed=True, seconds=seconds, programs=ran, target=target.name,
@@ -160,15 +169,53 @@ def table(results: list[Result], *, title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def report(chosen: tuple[str, ...], *, backend: str, seconds: float, cache: str, seed: int = 0,
-           least_nodes: int = 0) -> Iterator[Result]:
-    """Hunt one fault after the other in one pool."""
-    pool = Pool(PoolOptions(backend=backend, cache_directory=cache, spare=False))
-    try:
-        for fault in chosen:
-            yield hunt(fault, pool, backend=backend, seconds=seconds, seed=seed, least_nodes=least_nodes)
-    finally:
-        pool.close()
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """How faults are hunted. seconds: budget of one fault; shrink: whether what fails is made smaller."""
+
+    backend: str
+    seconds: float
+    cache: str
+    seed: int = 0
+    least_nodes: int = 0
+    shrink: bool = True
+
+
+_own: dict[str, Pool] = {}
+
+
+def _in_process(fault: str, way: Way) -> Result:
+    """Hunt in this process's own pool."""
+    pool = _own.get(way.backend)
+    if pool is None:
+        pool = _own[way.backend] = Pool(PoolOptions(backend=way.backend, cache_directory=way.cache, spare=False))
+    return hunt(fault, pool, backend=way.backend, seconds=way.seconds, seed=way.seed, least_nodes=way.least_nodes,
+                shrink=way.shrink)
+
+
+def _close_own() -> None:
+    while _own:
+        _own.popitem()[1].close()
+
+
+def _child() -> None:
+    die_with_parent()
+    multiprocessing.util.Finalize(None, _close_own, exitpriority=10)
+
+
+def report(chosen: tuple[str, ...], way: Way, *, workers: int = 1) -> Iterator[Result]:
+    """Hunt the faults in `workers` processes, each with a pool of its own; results as they come."""
+    if workers == 1:
+        try:
+            for fault in chosen:
+                yield _in_process(fault, way)
+        finally:
+            _close_own()
+        return
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_child) as processes:
+        for done in concurrent.futures.as_completed([processes.submit(_in_process, fault, way) for fault in chosen]):
+            yield done.result()
 
 
 def main() -> None:
@@ -179,6 +226,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of one fault")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--least-nodes", type=int, default=0, help="only programs of at least this size are run")
+    parser.add_argument("--workers", type=int, default=1, help="processes, each with its own pool")
+    parser.add_argument("--no-shrink", action="store_true", help="only look how soon each fault is found")
     parser.add_argument("--output", type=Path, help="where the table goes; default: the terminal")
     parser.add_argument("--cache", default="", help="Triton's cache directory; default a temporary one")
     given = parser.parse_args()
@@ -186,8 +235,9 @@ def main() -> None:
 
     results = []
     with tempfile.TemporaryDirectory() as temporary:
-        for one in report(tuple(given.faults) or names(), backend=given.backend, seconds=given.seconds,
-                          cache=given.cache or temporary, seed=given.seed, least_nodes=given.least_nodes):
+        way = Way(backend=given.backend, seconds=given.seconds, cache=given.cache or temporary, seed=given.seed,
+                  least_nodes=given.least_nodes, shrink=not given.no_shrink)
+        for one in report(tuple(given.faults) or names(), way, workers=given.workers):
             results.append(one)
             print(f"{one.fault}: " + (f"{one.seconds:.1f} s, {one.programs} programs, {one.from_nodes} to {one.nodes} "
                                       f"nodes, {one.elements} elements, shrunk in {one.shrink_seconds:.0f} s"

@@ -122,7 +122,8 @@ def test_schedules_and_sizes_vary() -> None:
 
 def test_sorts_and_scans_stay_small() -> None:
     """Networks that cost the compiler seconds are the exception."""
-    sorting = [graph_of(case) for case in everything() if any(isinstance(n, Sort) for n in graph_of(case).nodes)]
+    cases = everything() + [case for seed in range(3) for case in drawn("sort", seed=seed)]
+    sorting = [graph_of(case) for case in cases if any(isinstance(node, Sort) for node in graph_of(case).nodes)]
     long = [graph for graph in sorting if (graph.r or 0) > 16]
     several = [graph for graph in sorting if sum(isinstance(node, Sort) for node in graph.nodes) > 1]
     assert 0 < len(long) < 0.5 * len(sorting) and len(several) < 0.5 * len(sorting)
