@@ -6,6 +6,7 @@ The same code drives a GPU and the interpreter; only the number of lanes per pro
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,10 @@ LOOKED_AT = 1 << 20
 SPANS_AT_ONCE = 1 << 16
 CLASSIFIED_AT_ONCE = 1 << 25
 """Inputs looked at one by one that are in memory at a time, some 40 bytes each."""
+
+
+WRONG_CODES, NEAR_CODES = tuple(range(1, 8)), (9,)
+"""Codes of records.CLASSES: wrong ones; right beyond half the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -134,17 +139,15 @@ class Judge:
         np.fmax.at(found, part, np.where(errors < 0, np.nan, errors))
         return found
 
-    def classify(self, spans: npt.NDArray[np.int64], *, near: bool = False, limit: int) -> tuple[Runs, bool]:
-        """(runs of wrong inputs in these spans, whether all are there): at most about `limit` runs of each class.
-
-        near: runs of right inputs beyond half the tolerance instead.
-        """
+    def classify(self, spans: npt.NDArray[np.int64], *, classes: Sequence[int] = WRONG_CODES,
+                 limit: int) -> tuple[Runs, bool]:
+        """(runs of inputs of these classes in these spans, whether all are there): some `limit` runs of each class."""
         at_once = max(1, CLASSIFIED_AT_ONCE // self.span)
         parts: list[Runs] = []
         total = np.zeros(10, np.int64)
         for begin in range(0, len(spans), at_once):
             # A class with too many runs is not followed further, the others are.
-            followed = [code for code in ((9,) if near else range(1, 8)) if total[code] <= limit]
+            followed = [code for code in classes if total[code] <= limit]
             if not followed:
                 break
             part = self._classified(spans[begin : begin + at_once], followed)

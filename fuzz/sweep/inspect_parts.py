@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fuzz.sweep import boxes as merging
 from fuzz.sweep.boxes import Runs
 from fuzz.sweep.deviations import explained, values_of
-from fuzz.sweep.execute import Judge, Probed
+from fuzz.sweep.execute import NEAR_CODES, WRONG_CODES, Judge, Probed
 from fuzz.sweep.messages import Inspected, Measured, part_path, write_whole
 from fuzz.sweep.patterns import operand, text_of
 from fuzz.sweep.records import CLASSES, Deviation, Example, SweepResult, SweepSpec
@@ -38,7 +38,8 @@ def judge_part(judge: Judge, folder: str, first: int, count: int) -> Measured:
     tally = judge.judge(first, count)
     runs, complete = Runs.none(), True
     if len(tally.flagged):
-        runs, complete = judge.classify(tally.flagged, limit=RUNS_LIMIT)
+        present = [code for code in WRONG_CODES if tally.counts[code]]
+        runs, complete = judge.classify(tally.flagged, classes=present, limit=RUNS_LIMIT)
     chosen = np.argsort(tally.peak_errors)[::-1][:PEAKS]
     near = tally.near[np.linspace(0, len(tally.near) - 1, min(len(tally.near), 8)).astype(np.int64)]
     measured = Measured(
@@ -149,7 +150,7 @@ def _near(judge: Judge, parts: list[Measured]) -> Indices:
     peaks = np.array([index for part in parts for index in part.peaks], dtype=np.int64)
     if not len(spans):
         return np.zeros(0, np.int64)
-    runs, _ = judge.classify(spans, near=True, limit=1 << 20)
+    runs, _ = judge.classify(spans, classes=NEAR_CODES, limit=1 << 20)
     return np.unique(np.concatenate([_spread(runs, NEAR_SAMPLED), peaks]))
 
 

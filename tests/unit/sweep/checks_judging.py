@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 from fuzz.interpreter import install
+from fuzz.sweep import execute
 from fuzz.sweep.boxes import boxes
 from fuzz.sweep.execute import Judge
 from fuzz.sweep.records import SweepSpec
@@ -198,3 +199,25 @@ def check_many_small_programs_find_what_one_large_one_finds() -> None:
             listed = {code: boxes(runs.of(code), judge.space)[1] for code in range(1, 8)}
             found.append((tally.counts.tolist(), tally.worst, tally.index, listed, runs.inputs))
         assert found[0] == found[1] and found[0][4] > 0
+
+
+def check_a_class_with_too_many_runs_does_not_hide_the_others() -> None:
+    install()
+    judge = Judge(SweepSpec(op="to_fp8e5", dtypes=("bf16",), bits=16, nearest=True, planted=0xC000), device="cpu",
+                  shape=Shape(256, 1, 512))
+    tally = judge.judge(0, judge.spans)
+    everything, complete = judge.classify(tally.flagged, limit=1 << 20)
+    assert complete and everything.of(1).inputs == 1 and everything.of(4).inputs == 28_706
+    # The planted input lies behind the positive overflows, whose runs (one per span of 256) exceed the limit.
+    execute.CLASSIFIED_AT_ONCE = 1024
+    few, complete = judge.classify(tally.flagged, limit=3)
+    assert not complete and few.of(1).first.tolist() == [0xC000] and 3 < len(few.of(4)) < 10
+    only, complete = judge.classify(tally.flagged, classes=(1,), limit=3)
+    assert complete and only.inputs == 1
+
+
+def check_a_tolerated_zero_for_a_subnormal_is_no_measured_error() -> None:
+    # 2 subnormal steps of fp16: within 3 ulps; a zero for 5 is not, and is measured.
+    patterns, references = np.array([0, 0, 2, 0x3C02]), np.array([2.0**-23, 5 * 2.0**-24, 2.0**-22, 1.0])
+    code, error = judged("fp16", patterns, references, 3.0, exact_only=False)
+    assert code.tolist() == [0, 6, 9, 9] and error.tolist() == [0.0, 5.0, 2.0, 2.0]
