@@ -11,10 +11,13 @@ from fuzz.programs.arrays import graph_of
 from fuzz.programs.draw_torch import torch_programs
 from fuzz.programs.expressible import expressible, suspect
 from fuzz.programs.swarm import Family
+from fuzz.programs.torch_idioms import OUTPUT
+from fuzz.programs.torch_size_text import symbolic
 from fuzz.programs.torch_text import number_text, torch_program
+from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Limits
-from kernels.codegen.graph import Load, Pointwise, Scan, Store
+from kernels.codegen.graph import Load, Pointwise, Scan, Store, Sym
 from tests.support.in_subprocess import Checks
 from tests.unit.programs import graphs
 
@@ -65,6 +68,33 @@ def test_known_suspects_are_told_from_programs_without_one() -> None:
     assert suspect(graphs.pointwise("signbit", "fp32", "i1", length=4, arity=1)) == ""
     assert suspect(graphs.pointwise("floor_divide", "i32", "i32", length=4, arity=2)) == ""
     assert suspect(graphs.pointwise("floor_divide", "fp32", "fp32", length=4, arity=2)) == "floor_divide"
+
+
+def test_programs_end_in_idioms_that_are_legal_and_told_apart() -> None:
+    ends: set[str] = set()
+
+    @settings(max_examples=80, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])
+    @given(torch_programs("reduction", target="inductor.programs_reduction",
+                          limits=Limits(elements=512, variants=False)))
+    def look(case: Case) -> None:
+        graph = graph_of(case)
+        if graph.buffers[-1].name == OUTPUT:
+            assert valid(case)
+            ends.add(suspect(graph))
+
+    for number in range(5, 8):
+        seed(number)(look)()
+    assert {"quotient of sizes", "product of sizes", "round_decimal", "any u8"} <= ends
+
+
+def test_an_expression_of_sizes_stands_only_where_python_agrees() -> None:
+    half = graphs.apply("int_true_div", Sym(name="n0"), graphs.Num(value=2))
+    assert symbolic(half, {"n0": 7}, 3.5) == "(n0 / 2)"
+    assert symbolic(half, {"n0": 7}, 3) is None
+    truncated = graphs.apply("mod", graphs.apply("neg", Sym(name="n0")), graphs.Num(value=4))
+    assert symbolic(truncated, {"n0": 7}, -3) is None
+    assert symbolic(graphs.apply("tan", Sym(name="n0")), {"n0": 7}, 0.87) is None
 
 
 @pytest.mark.parametrize("family", ["pointwise", "reduction", "scan", "sort", "memory", "mixed"])
