@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from fuzz.campaign.cache import cache_in_memory
 from fuzz.campaign.plan import LONGEST_SHARD
 from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from fuzz.campaign.shard import close_pools, run_shard
@@ -173,7 +174,7 @@ class Campaign:
         clock = _Clock(waiting, self.plan.options)
         interrupted = False
         errors: list[str] = []
-        with drivers(self.plan.options) as executor:
+        with cache_in_memory(self.state), drivers(self.plan.options) as executor:
             futures: dict[concurrent.futures.Future[ShardResult], ShardSpec] = {}
             while futures or (waiting and not interrupted):
                 try:
