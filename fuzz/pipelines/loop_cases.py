@@ -105,7 +105,8 @@ def about(case: Case) -> str:
     if not p.get("specialised"):
         return f"{p['form']} {p.get('kind', '')}".strip()
     rows = "split" if case.sizes["m"] >= 128 else "whole"
-    return f"product, rows {rows}{', described store' if p['described_store'] else ''}"
+    store = ", one map" if p["one_map"] else ", own maps" if p["described_store"] else ""
+    return f"product, rows {rows}{store}"
 
 
 def _elements(form: str, params: Params, sizes: dict[str, int]) -> int:
@@ -142,8 +143,10 @@ def _drawn(draw: Any, form: str, specialised: bool) -> tuple[Params, dict[str, i
         described = specialised or (draw(st.integers(0, 3)) == 3 and dtype in ("fp16", "bf16") and not short)
         params["stages"] = draw(st.sampled_from([stages for stages in range(1, 6) if _fits_shared(
             {"stages": stages, "dtype": dtype, "block": block}, m, n)]))
-        params |= {"dtype": dtype, "block": block, "described": described, "described_store": described and draw(
-            st.booleans()), "transposed": described or dtype == "i8" or draw(st.booleans()), "specialised": specialised}
+        stored = described and draw(st.booleans())
+        params |= {"dtype": dtype, "block": block, "described": described, "described_store": stored,
+                   "one_map": stored and draw(st.integers(0, 3)) > 0, "specialised": specialised,
+                   "transposed": described or dtype == "i8" or draw(st.booleans())}
         return params, {"m": m, "n": n, "k": max(trips * block - short, 16)}
     if form == "gather":
         params = {"form": form, "stages": 1, "dtype": draw(st.sampled_from(("fp32", "fp16", "i32"))),
@@ -178,7 +181,7 @@ def valid(case: Case) -> bool:
     p, sizes = case.params, case.sizes
     form = str(p.get("form"))
     wanted = {"stream": ("dtype", "block", "kind"), "fold": ("dtype", "block", "kind"),
-              "product": ("dtype", "block", "described", "described_store", "transposed", "specialised"),
+              "product": ("dtype", "block", "described", "described_store", "one_map", "transposed", "specialised"),
               "copy": ("dtype", "rows", "columns", "added", "described_store", "cut_unit"),
               "reduction": ("dtype", "rows", "columns", "kind"),
               "gather": ("dtype", "scatter")}
@@ -211,7 +214,8 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
         return (p["dtype"] in _PRODUCTS and p["block"] in (32, 64, 128) and _fits_shared(p, sizes["m"], sizes["n"])
                 and sizes.get("m") in (16, 32, 64, 128)
                 and sizes.get("n") in (16, 32, 64, 128) and (whole or not p["described"])
-                and not (p["specialised"] and not p["described"]) and (not p["described"] or (
+                and not (p["specialised"] and not p["described"]) and (p["described_store"] or not p["one_map"])
+                and (p["described"] or not p["described_store"]) and (not p["described"] or (
                     bool(p["transposed"]) and p["dtype"] in ("fp16", "bf16")))
                 and (p["dtype"] != "i8" or bool(p["transposed"])) and sizes["k"] % 16 == 0)
     if form == "gather":
@@ -243,8 +247,9 @@ def launch_loop(launch: Launch) -> None:
                                   "KIND": p["kind"]})
     elif form == "product" and p["described"]:
         launch.run(loops.described_product, rows, {
-            **common, "inner": sizes["k"], "M": sizes["m"], "N": sizes["n"], "BLOCK": p["block"],
-            "SPECIALISED": bool(p["specialised"]) and not plain, "DESCRIBED_STORE": p["described_store"]})
+            **common, "inner": sizes["k"], "column": 0, "M": sizes["m"], "N": sizes["n"], "BLOCK": p["block"],
+            "SPECIALISED": bool(p["specialised"]) and not plain, "DESCRIBED_STORE": p["described_store"],
+            "ONE_MAP": p["one_map"]})
         _without_warps(launch)
     elif form == "product":
         launch.run(loops.product, rows, {**common, "inner": sizes["k"], "M": sizes["m"], "N": sizes["n"],

@@ -84,18 +84,23 @@ def product(
 
 @triton.jit
 def described_product(
-    a_ptr, b_ptr, out_ptr, inner,
+    a_ptr, b_ptr, out_ptr, inner, column,
     M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr, SPECIALISED: tl.constexpr,
-    DESCRIBED_STORE: tl.constexpr,
+    DESCRIBED_STORE: tl.constexpr, ONE_MAP: tl.constexpr,
 ):  # fmt: skip
-    """out (M, N) = a (M, inner) @ b.T with b (N, inner), through tensor descriptors made on the device."""
+    """out (M, N) = a (M, inner) @ b.T with b (N, inner), through tensor descriptors made on the device. ONE_MAP: all
+    programs store through one descriptor, each at its own row and at column `column`, which is 0, instead of each
+    through its own at the constants 0 and 0."""
     program = tl.program_id(0)
     a = tl.make_tensor_descriptor(a_ptr + program * M * inner, [M, inner], [inner, 1], [M, BLOCK])
     b = tl.make_tensor_descriptor(b_ptr + program * N * inner, [N, inner], [inner, 1], [N, BLOCK])
     sums = tl.zeros((M, N), tl.float32)
     for start in tl.range(0, inner, BLOCK, num_stages=STAGES, warp_specialize=SPECIALISED):
         sums = tl.dot(a.load([0, start]), b.load([0, start]).T, sums)
-    if DESCRIBED_STORE:
+    if DESCRIBED_STORE and ONE_MAP:
+        out = tl.make_tensor_descriptor(out_ptr, [tl.num_programs(0) * M, N], [N, 1], [M, N])
+        out.store([program * M, column], sums)
+    elif DESCRIBED_STORE:
         out = tl.make_tensor_descriptor(out_ptr + program * M * N, [M, N], [N, 1], [M, N])
         out.store([0, 0], sums)
     else:
