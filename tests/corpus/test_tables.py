@@ -21,7 +21,7 @@ def test_the_table_of_helper_defects_names_every_entry_of_its_subject() -> None:
 
 
 def test_the_table_of_torch_compile_names_every_entry_and_every_row() -> None:
-    """torch_compile.md is kept by hand too: rows 1 to 17 of codegen.md §14, and every entry of the targets inductor.*."""
+    """torch_compile.md is kept by hand too: rows 1 to 17 of codegen.md §14, every entry of the targets inductor.*."""
     text = (ROOT / "torch_compile.md").read_text()
     named = re.findall(r"`([\w/]+/[\w-]+-[0-9a-f]{10})`", text)
     kept = {f"{entry.case.target.removeprefix('inductor.')}/{entry.id}" for entry in Corpus(ROOT).entries()
