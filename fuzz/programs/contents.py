@@ -29,7 +29,7 @@ def content(chance: Chance, dtype: str, *, wild: int) -> Content:
     kind = chance.below(_TAME if wild == 0 else _TAME + _WILD) if wild < 2 else _TAME + chance.below(_WILD)
     seed = chance.seed()
     if info.kind == "bool":
-        return Content(base=Small(seed=seed, low=0, high=1)) if kind < _TAME else Content(base=Bits(seed=seed))
+        return Content(base=Small(seed=seed, low=0, high=1)) if kind % 3 < 2 else Content(base=Bits(seed=seed))
     if kind < 4:
         low = 0 if info.kind == "uint" else -4
         return Content(base=Small(seed=seed, low=low, high=4 if kind < 2 else 100))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from fuzz.programs.arrays import after, graph_of
+from fuzz.programs.arrays import after, dim_of, graph_of
 from fuzz.programs.faults import hooked
 from fuzz.programs.workspaces import Place, places
-from fuzz.records import ArraySpec
+from fuzz.records import ArraySpec, Bits
 from kernels.codegen.kernel import Kernel
 from kernels.codegen.launch import plan
 from kernels.codegen.mutants import FAULTS
@@ -33,13 +33,31 @@ def launch_graph(launch: Launch) -> None:
     if kernel.cooperative:
         launch.options = replace(launch.options, launch_cooperative_grid=True)
     scratch = places(graph) if kernel.workspaces else {}
-    launch.run(getattr(module, kernel.name), kernel.grid, _arguments(launch, kernel, scratch))
     if launch.backend.startswith("compile"):
+        launch.run(getattr(module, kernel.name), kernel.grid, _arguments(launch, kernel, scratch))
         return
+    import torch
+
+    truths = [launch.pointer(name)[:launch.case.sizes[dim_of(name)]].view(torch.uint8) for name in wild_truths(launch)]
+    for truth in truths:
+        truth.copy_((truth << 1) | (truth >> 7))
+    launch.run(getattr(module, kernel.name), kernel.grid, _arguments(launch, kernel, scratch))
+    for truth in truths:
+        # Back as it was, so that a byte which the kernel wrote is still seen.
+        truth.copy_((truth >> 1) | (truth << 7))
     for buffer in graph.buffers:
         if buffer.role == "inout":
             target, source = launch.pointer(after(buffer.name)), launch.pointer(buffer.name)
             target[:buffer.length].copy_(source[:buffer.length])
+
+
+def wild_truths(launch: Launch) -> list[str]:
+    """Boolean inputs in which true is the byte 2 during the launch (codegen.md §2: any byte but 0 is true). The content
+    terms know 0 and 1 only, so the bits of every byte are rotated before the launch and back after it."""
+    specs = {spec.name: spec for spec in launch.case.arrays}
+    return [buffer.name for buffer in graph_of(launch.case).buffers
+            if buffer.role == "in" and buffer.dtype == "i1" and (content := specs[buffer.name].content) is not None
+            and isinstance(content.base, Bits)]
 
 
 def _aligned(spec: ArraySpec) -> bool:
