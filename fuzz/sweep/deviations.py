@@ -30,7 +30,8 @@ class Known:
     """ops, dtypes: globs over the operation's name and the first operand's type. kinds: classes of records.CLASSES.
 
     flushing: only where the subject was compiled to flush subnormals. inputs: holds for the operands of every input
-    that the explanation covers. nearest: only where any but the nearest value counts as wrong.
+    that the explanation covers. nearest: only where any but the nearest value counts as wrong. predicted: shows in
+    stratified sweeps only, of which a record need not exist.
     """
 
     ops: tuple[str, ...]
@@ -39,6 +40,7 @@ class Known:
     why: str
     flushing: bool = False
     nearest: bool = False
+    predicted: bool = False
     inputs: Callable[[Values], bool] = lambda values: True
 
 
@@ -86,6 +88,8 @@ KNOWN: tuple[Known, ...] = (
           "ex2.approx of a rounded x * log2(e): off by up to 64 ulp near +-88", nearest=True),
     Known(("sqrt", "sqrt_tl"), ("bf16", "fp16", "fp32"), ("value",),
           "sqrt.approx.ftz: within 1 ulp, not the nearest value", nearest=True),
+    Known(("to_fp8*",), ("fp64",), ("value", "flushed"), "by way of fp32, so rounded twice", predicted=True,
+          inputs=lambda x: float(np.float32(x[0])) != x[0]),
     Known(("to_fp8*",), ("*",), ("inf", "nan_missing"), "conversions to fp8 saturate", nearest=True,
           inputs=lambda x: abs(x[0]) > 464.0),
 )

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.gpu
 PLANTED_UNARY, PLANTED_PAIR = 0x4049_0FDB, 0x1234_8001
 
 
-def spec(op: str, *dtypes: str, planted: int = -1, flush: bool = True) -> SweepSpec:
-    return SweepSpec(op=op, dtypes=dtypes, planted=planted, options=SweepOptions(flush=flush))
+def spec(op: str, *dtypes: str, planted: int = -1, flush: bool = True, nearest: bool = False) -> SweepSpec:
+    return SweepSpec(op=op, dtypes=dtypes, planted=planted, options=SweepOptions(flush=flush), nearest=nearest)
 
 
 SPECS = (
@@ -28,6 +28,8 @@ SPECS = (
     spec("to_bf16", "fp32"), spec("to_fp16", "fp32"), spec("to_i32", "fp32"), spec("round", "fp32"),
     spec("truediv", "fp16", "fp16"), spec("fmod", "bf16", "bf16"), spec("floor_divide", "fp16", "fp16"),
     spec("nextafter", "fp16", "fp16"), spec("floor_divide", "i16", "i16"), spec("signbit", "fp64"),
+    spec("to_fp8e4nv", "fp32", nearest=True), spec("to_fp8e5", "fp32", nearest=True), spec("j0", "fp32"),
+    spec("mod_operator", "bf16", "bf16"),
 )
 
 
@@ -77,6 +79,15 @@ def test_flush_to_zero_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
     boxes = tuple(box for one in wrong for box in one.boxes)
     assert contains(boxes, (0x8000_0001,)) and contains(boxes, (0x807F_FFFF,)) and not contains(boxes, (0x8080_0000,))
     assert keeping.verdict == "agree"
+
+
+def test_saturation_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
+    (nan,) = of(swept, spec("to_fp8e4nv", "fp32", nearest=True)).deviations
+    (inf,) = of(swept, spec("to_fp8e5", "fp32", nearest=True)).deviations
+    # Above 464 and from 61440 on: halfway beyond the largest value, where one tie is even and the other is not.
+    assert (nan.kind, nan.boxes) == ("nan_missing", (Box(((0x43E8_0001, 0x7F80_0000),)),
+                                                     Box(((0xC3E8_0001, 0xFF80_0000),))))
+    assert (inf.kind, inf.boxes) == ("inf", (Box(((0x4770_0000, 0x7F80_0000),)), Box(((0xC770_0000, 0xFF80_0000),))))
 
 
 def test_measured_errors_are_within_what_is_documented(swept: SweepRecord) -> None:
