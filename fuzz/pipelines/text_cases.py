@@ -23,6 +23,8 @@ SPACES = ("all", "global_read|global_write", "local|global_read|global_write", "
 """Spellings of a barrier that orders global memory; a version without `ttg.barrier` has `gpu.barrier` for each."""
 _ELEMENTS = (1024, 128, 256, 512, 2048)
 _MOST_PROGRAMS = 264
+_MOST_GROUPS = 24
+"""Groups of copies under way, each with a buffer of its own: 192 KiB of shared memory at most."""
 _MOST = 1 << 18
 """Elements of one array, so that judging stays quick."""
 
@@ -82,7 +84,8 @@ def _parameters(form: str) -> st.SearchStrategy[Params]:
         "mailbox": {"alignment": st.sampled_from((128, 16, 4, 1024)), "decoys": st.integers(0, 3)},
         "warp_id": {"hint": st.booleans()},
         "warp_specialize": {"workers": st.integers(1, 3), "requested": st.booleans()},
-        "tokens": {"groups": st.integers(1, 5), "pending": st.integers(0, 4)},
+        "tokens": {"groups": st.integers(1, 5) | st.integers(6, _MOST_GROUPS),
+                   "pending": st.integers(0, 4) | st.integers(5, _MOST_GROUPS - 1)},
         "mask": {"wrapped": st.sampled_from(MASKED), "flag": st.booleans(), "stages": st.integers(1, 4)},
         "predicate_stage": {"stages": st.integers(2, 5)},
         "cluster": {"relaxed": st.booleans(), "fence": st.booleans()},
@@ -104,7 +107,7 @@ def valid(case: Case) -> bool:
     p, elements, lines = case.params, sizes.get("n", 0), sizes.get("lines", 1)
     wanted = {"warp_specialize": int(p.get("workers", 0)) + 1, "tokens": int(p.get("groups", 1))}.get(form, lines)
     inside = (elements in _ELEMENTS and p["each"] in (1, 2, 4) and 1 <= sizes.get("rows", 0) <= _MOST_PROGRAMS
-              and lines == wanted and 1 <= lines <= 16 and case.options.num_warps in (1, 2, 4, 8)
+              and lines == wanted and 1 <= lines <= _MOST_GROUPS and case.options.num_warps in (1, 2, 4, 8)
               and case.options.num_ctas == (2 if form == "cluster" else 1) and not case.variants)
     ranges = (p.get("spaces", "all") in SPACES and p.get("alignment", 128) in (4, 16, 128, 1024)
               and 0 <= int(p.get("decoys", 0)) <= 3 and 0 <= int(p.get("workers", 0)) <= 3

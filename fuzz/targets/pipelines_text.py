@@ -42,7 +42,7 @@ def _target(name: str, forms: tuple[str, ...], summary: str, contract: str) -> T
             for source in ("torch", "numpy")),
         about=lambda case: str(case.params["form"]),
         simplest={"each": (1, 2, 4), "decoys": (0, 1, 2, 3), "hint": (False, True), "requested": (False, True),
-                  "pending": (0, 1, 2, 3, 4), "alignment": (128, 16, 4, 1024), "relaxed": (False, True),
+                  "pending": tuple(range(24)), "alignment": (128, 16, 4, 1024), "relaxed": (False, True),
                   "fence": (False, True), "stages": (1, 2, 3, 4, 5)},
         lacking=made_for, backends=("cuda", "compile"))
 
