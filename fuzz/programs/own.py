@@ -11,6 +11,8 @@ from fuzz.programs.arrays import after, dim_of, graph_of
 from fuzz.programs.faults import hooked
 from fuzz.programs.workspaces import Place, places
 from fuzz.records import ArraySpec, Bits
+from fuzz.workers.failures import Declined
+from kernels.codegen.graph import Asm, Cast, Constant, Graph
 from kernels.codegen.kernel import Kernel
 from kernels.codegen.launch import plan
 from kernels.codegen.mutants import FAULTS
@@ -25,6 +27,9 @@ def launch_graph(launch: Launch) -> None:
     """Generate, load and run the schedule that the launch asks for; buffers written in place are copied to their
     outputs afterwards."""
     graph = graph_of(launch.case)
+    lacking = lacking_on(launch.backend, graph)
+    if lacking:
+        raise Declined(lacking)
     schedule = graph.schedules[launch.schedule]
     faults = hooked(launch.fault) or tuple(name for name in (launch.planted,) if name in FAULTS)
     aligned = [spec.name for spec in launch.case.arrays if _aligned(spec)]
@@ -49,6 +54,20 @@ def launch_graph(launch: Launch) -> None:
         if buffer.role == "inout":
             target, source = launch.pointer(after(buffer.name)), launch.pointer(buffer.name)
             target[:buffer.length].copy_(source[:buffer.length])
+
+
+def lacking_on(backend: str, graph: Graph) -> str:
+    """What an architecture that is compiled for lacks of a program, "" if nothing: inline assembly is PTX, and fp8e4nv
+    is a type of sm_89 and later (Triton says so in an error of its own)."""
+    if not backend.startswith("compile:"):
+        return ""
+    arch = backend.partition(":")[2]
+    if not arch.startswith("sm_") and any(isinstance(node, Asm) for node in graph.nodes):
+        return f"inline assembly in PTX is not for {arch}"
+    if arch == "sm_80" and "fp8e4nv" in {*(one.dtype for one in graph.buffers), *(
+            node.dtype for node in graph.nodes if isinstance(node, Cast | Constant))}:
+        return f"{arch} has no fp8e4nv"
+    return ""
 
 
 def wild_truths(launch: Launch) -> list[str]:
