@@ -96,14 +96,15 @@ def _deviations(results: tuple[SweepResult, ...]) -> list[str]:
     if not wrong:
         return ["## Deviations", "", "None.", ""]
     lines = ["## Deviations", "", "Exact sets of inputs, as bit patterns.", "",
-             "| operation | types | class | inputs | which | worst | explanation |", "|---|---|---|---|---|---|---|"]
+             "| operation | types | class | inputs | which | worst | explained |", "|---|---|---|---|---|---|---|"]
+    numbers: dict[str, int] = {}
     for one, deviation in wrong:
         complete = "" if deviation.complete else " (not all listed)"
         lines.append(
             f"| {one.spec.op} | {' '.join(one.spec.dtypes)} | {deviation.kind} | {deviation.count:,} | "
             f"{ranges_text(deviation.boxes, one.spec.dtypes)}{complete} | {example_text(deviation, one.spec.op)} | "
-            f"{deviation.known} |")
-    return [*lines, ""]
+            f"{numbers.setdefault(deviation.known, len(numbers) + 1) if deviation.known else 'no'} |")
+    return [*lines, "", *(f"{number}. {why}." for why, number in numbers.items()), ""]
 
 
 def _rest(results: tuple[SweepResult, ...]) -> list[str]:

@@ -67,6 +67,9 @@ def test_the_report_shows_figures_sets_and_what_was_not_decided() -> None:
     text = markdown(AFTER)
     assert "| exp | 2 | 0.750 | 1.0 |" in text
     assert "| floor | fp16 | flushed | 1,010 | {0x8001}, [0x8010..0x8400] |" in text
+    known = deviation("flushed", box((1, 2)), known="it flushes")
+    both = markdown(record(result("sin", known), result("cos", known), result("tan", deviation("value", box((1, 1))))))
+    assert both.count("| 1 |\n") == 2 and both.count("| no |\n") == 1 and both.count("\n1. it flushes.\n") == 1
     assert "| erf | fp16 | not_checked |" in text and "5 agree" not in text
     assert ranges_text([box((0, 255), (0, 0))], ("i8", "i8")) == "[0x00..0xff] x {0x00}"
 
