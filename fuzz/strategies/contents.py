@@ -98,6 +98,25 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
 
 
 @cache
+def nan_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Numbers among which NaNs of drawn payload and sign lie, for certain. For float dtypes."""
+    plain = st.one_of(st.builds(Small, seed=_SEEDS), st.builds(Finite, seed=_SEEDS), st.builds(Mixture, seed=_SEEDS))
+    return st.builds(lambda base, nan, tie: Content(base=base, overrides=(nan, *tie)), plain, nan_patterns(dtype=dtype),
+                     st.lists(tie_patterns(), max_size=1))
+
+
+@cache
+def close_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Neighbours that a narrower type cannot tell apart: a ramp from just below a power of two upwards or downwards."""
+    info = dtype_info(dtype)
+    most = info.mantissa_bits if info.is_float else info.bits - 2
+    return st.builds(
+        lambda power, less, step, tie: Content(base=Iota(start=(1 << power) - less, step=step), overrides=tuple(tie)),
+        st.sampled_from(tuple(p for p in (4, 8, 11, 24, 25, 31, 52, 53, 60) if p <= most) or (1,)), st.integers(0, 64),
+        st.sampled_from((-1, 1)), st.lists(tie_patterns(), max_size=1))
+
+
+@cache
 def index_contents(*, distinct: bool = True) -> st.SearchStrategy[Content]:
     """Indices that go with values: 0, 1, 2, ... or a permutation, distinct within a row; otherwise also small
     equal ones."""
@@ -173,7 +192,10 @@ def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStr
     if dtype.startswith(("i", "u")):
         # A ramp wraps in a narrow type: sort it.
         ramps = ramps.map(lambda content: Content(base=content.base, overrides=(Sorted(), *moved)))
-    anything = contents(dtype=dtype).map(
+    drawn = contents(dtype=dtype)
+    if dtype_info(dtype).is_float:
+        drawn = st.one_of(drawn, nan_contents(dtype=dtype))
+    anything = drawn.map(
         lambda content: Content(base=content.base, overrides=(*content.overrides, Sorted(), *moved)))
     return st.one_of(anything, anything, ramps)
 

@@ -38,7 +38,7 @@ _DIMS, _EDGES = ("rows", "cols"), ("rows", "edges")
 @st.composite
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     form = draw(st.sampled_from(_FORMS))
-    dtype = draw(dtypes(among=DTYPES))
+    dtype = draw(st.one_of(dtypes(among=DTYPES), dtypes(among=FLOATS)))
     cols = draw(lengths(maximum=min(64, limits.elements)))
     edges = 1 if form == "copies" else draw(st.one_of(lengths(maximum=min(130, limits.elements)), st.just(0)))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, edges, 1))))
