@@ -24,21 +24,22 @@ def _loop(number: int, seconds: float, targets: tuple[str, ...], ready: multipro
     from fuzz.targets import find
 
     device, runner = torch.device("cuda"), CudaRunner()
-    prepared = []
+    by_target: list[list[Launch]] = []
     for name in targets:
-        target = find(name)
+        target, prepared = find(name), list[Launch]()
         for case in draw_cases(name, Limits(elements=1 << 14, rows=1 << 10), int(16 * seconds), seed=number):
             pointers = {spec.name: place(spec, case.sizes, device=device).pointer for spec in case.arrays}
             prepared.append(Launch(case=case, pointers=pointers, helper=resolve(target.subjects["own"]), fault="",
                                    planted="", options=case.options, runner=runner))
-    prepared = [launch for group in zip(*(prepared[i::len(targets)] for i in range(len(targets))), strict=False)
-                for launch in group]
-    first = prepared.pop()
+        by_target.append(prepared)
+    # In turns: a campaign gives every target the same share, and their kernels cost the compiler differently.
+    launches = [launch for turn in zip(*by_target, strict=True) for launch in turn]
+    first = launches.pop()
     find(first.case.target).launch(first)
     torch.cuda.synchronize()
     ready.wait()
     started, done = time.perf_counter(), 0
-    for launch in prepared:
+    for launch in launches:
         if time.perf_counter() - started >= seconds:
             break
         find(launch.case.target).launch(launch)
