@@ -2,10 +2,12 @@
 
     python -m fuzz.programs.bench --workers 16 --seconds 12
 
-Every process runs one shard of a campaign of a `codegen.*` target for the given seconds. Then it compiles
-the kernels of the programs that were judged, with the options of their launches and nothing else: no drawing, no
-launch, no reference; sources are generated and loaded before the clock starts. Without a GPU
-(`--backend compile:sm_90`) programs are compiled only, and no value is judged.
+Every process runs one shard of a campaign of a `codegen.*` target for the given seconds, its compiler's files in memory
+as in any campaign. Then it compiles the kernels of the judged programs, in their order and with the options of
+their launches, and does nothing else: no drawing, no launch, no reference; sources are generated and loaded before the
+clock starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled
+something, so that no start is counted. Without a GPU (`--backend compile:sm_90`) programs are compiled only, and no
+value is judged.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import statistics
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -22,13 +23,21 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.backends import kind
+from fuzz.bench.draws import draw_cases
+from fuzz.campaign.cache import cache_in_memory
 from fuzz.campaign.record import ShardSpec
 from fuzz.campaign.shard import _Driver, close_pools
+from fuzz.programs.arrays import graph_of
 from fuzz.programs.swarm import FAMILIES
 from fuzz.records import Case, Outcome, Verdict
+from fuzz.target import Limits
 
 NEAREST_PUBLIC = 4.5
-"""Valid programs per second and process that the nearest public generator of Triton programs yields on an H200."""
+"""Valid programs per second that the nearest public generator of Triton programs yields on an H200."""
+
+ELEMENTS, ROWS = 1 << 14, 1 << 10
+LONGEST_WAIT = 180.0
+"""Seconds after which a process that others wait for has failed."""
 
 
 class _Recorded(_Driver):
@@ -45,14 +54,15 @@ class _Recorded(_Driver):
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """What one process did. drawn, accepted, judged: programs that were run, that were judged, and how many of these
-    differ from each other. seconds, bare_seconds: of the
-    campaign and of the bare loop over the kernels of the judged programs. compile_seconds: of each of those kernels.
+    differ from each other; nodes: of each of these. seconds, bare_seconds: of the campaign and of the bare loop over
+    the kernels of the judged programs. compile_seconds: of each of those kernels.
     stages: seconds of the campaign spent on arrays, launches (compiling included) and judging."""
 
     target: str
     drawn: int
     accepted: int
     judged: int
+    nodes: list[int]
     kernels: int
     seconds: float
     bare_programs: int
@@ -76,8 +86,9 @@ class _Collecting:
 
         given = specialise(kernel, arguments)
         self.found.append((ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes), {
-            "num_warps": options.num_warps, "num_stages": options.num_stages,
-            "enable_fp_fusion": options.enable_fp_fusion, "launch_cooperative_grid": options.launch_cooperative_grid}))
+            "num_warps": options.num_warps, "num_stages": options.num_stages, "num_ctas": options.num_ctas,
+            "enable_fp_fusion": options.enable_fp_fusion, "debug": options.debug,
+            "launch_cooperative_grid": options.launch_cooperative_grid}))
         return LaunchReport(compiled=1)
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any], options: Any) -> Any:
@@ -91,7 +102,6 @@ def _kernels(case: Case, arch: str) -> list[tuple[Any, dict[str, Any]]]:
     """The sources and options of all launches of a case."""
     from fuzz.backends.compile import Pointer
     from fuzz.backends.launch import Launch
-    from fuzz.programs.arrays import graph_of
     from fuzz.programs.own import launch_graph
     from oracles.dtypes import dtype
 
@@ -109,16 +119,18 @@ def _kernels(case: Case, arch: str) -> list[tuple[Any, dict[str, Any]]]:
 
 def _run(number: int, backend: str, seconds: float, together: Any, results: Any) -> None:
     os.environ.update(TRITON_DEFAULT_FP_FUSION="1", OMP_NUM_THREADS="1")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, cache_in_memory(Path(folder)):
         os.environ["TRITON_CACHE_DIR"] = str(Path(folder) / "bare")
         target = f"codegen.{FAMILIES[number % len(FAMILIES)]}"
         driver = _Recorded(ShardSpec(
             index=number, target=target, subject="own", backend=backend, device=0, seed=71 + number, seconds=seconds,
-            max_cases=None, hang_limit=20.0, memory=6 << 30, elements=1 << 14, rows=1 << 10, shrink=False, known=()),
+            max_cases=None, hang_limit=20.0, memory=6 << 30, elements=ELEMENTS, rows=ROWS, shrink=False, known=()),
             Path(folder))
         driver.ran = []
-        _ = driver.pool.environment  # the worker is up
-        together.wait()
+        # Only a worker that has launched something has its context, and its compiler loaded.
+        for case in draw_cases(target, Limits(elements=ELEMENTS, rows=ROWS), 2, seed=number):
+            driver.pool.execute(case, "own", backend=backend)
+        together.wait(LONGEST_WAIT)
         began = time.monotonic()
         driver.run()
         spent = time.monotonic() - began
@@ -132,6 +144,7 @@ def _run(number: int, backend: str, seconds: float, together: Any, results: Any)
                   for name in ("materialise", "launch", "judge")}
         found = _bare([case for case, _ in judged.values()], backend, 2 * seconds, together)
         results.put(Part(target=target, drawn=len(driver.ran), accepted=accepted, judged=len(judged),
+                         nodes=[len(graph_of(case).nodes) for case, _ in judged.values()],
                          kernels=sum(outcome.compiled_kernels for _, outcome in judged.values()), seconds=spent,
                          bare_programs=found[0], bare_seconds=found[1], compile_seconds=found[2], stages=stages))
 
@@ -148,7 +161,11 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
         arch = backend.partition(":")[2]
         target = GPUTarget("cuda", int(arch.removeprefix("sm_")), 32)
     prepared = [_kernels(case, arch) for case in cases]
-    together.wait()
+    if prepared:
+        # The last one loads the compiler.
+        for source, options in prepared.pop():
+            triton.compile(source, target=target, options=options)
+    together.wait(LONGEST_WAIT)
     began, programs, each = time.perf_counter(), 0, []
     for kernels in prepared:
         if time.perf_counter() - began > most:
@@ -184,27 +201,37 @@ def measure(*, backend: str, workers: int, seconds: float) -> list[Part]:
     return parts
 
 
+def _rank(values: list[float], share: float) -> float:
+    return sorted(values)[int(share * (len(values) - 1))] if values else 0.0
+
+
 def summary(parts: list[Part]) -> dict[str, float]:
     """The figures of all processes together; rates per second."""
-    compiled = sorted(second for part in parts for second in part.compile_seconds)
+    compiled = [1e3 * second for part in parts for second in part.compile_seconds]
+    nodes: list[float] = [one for part in parts for one in part.nodes]
     rate = sum(part.judged / part.seconds for part in parts)
     bare = sum(part.bare_programs / part.bare_seconds for part in parts if part.bare_programs)
     judged, drawn = sum(part.judged for part in parts), sum(part.drawn for part in parts)
-    per_program = sum(compiled) / max(sum(part.bare_programs for part in parts), 1)
-    return {
+
+    def each(seconds: float, number: int = drawn) -> float:
+        return 1e3 * seconds / max(number, 1)
+
+    found = {
         "processes": len(parts), "programs": judged, "programs_per_second": rate,
-        "bare_programs_per_second": bare, "ratio_to_bare_loop": rate / bare if bare else 0.0,
-        "ratio_to_nearest_public": rate / NEAREST_PUBLIC, "per_process_to_nearest_public":
-            rate / max(len(parts), 1) / NEAREST_PUBLIC,
+        "kernels_per_second": sum(part.kernels / part.seconds for part in parts), "bare_programs_per_second": bare,
+        "bare_kernels_per_second": sum(
+            len(part.compile_seconds) / part.bare_seconds for part in parts if part.bare_programs),
+        "ratio_to_bare_loop": rate / bare if bare else 0.0, "ratio_to_nearest_public": rate / NEAREST_PUBLIC,
         "accepted": sum(part.accepted for part in parts) / max(drawn, 1), "repeated": 1 - judged / max(drawn, 1),
+        "nodes_median": _rank(nodes, 0.5), "nodes_90th_percentile": _rank(nodes, 0.9),
+        "share_above_40_nodes": sum(one > 40 for one in nodes) / max(len(nodes), 1),
         "kernels_per_program": sum(part.kernels for part in parts) / max(judged, 1),
-        "compile_median_ms": 1e3 * statistics.median(compiled) if compiled else 0.0,
-        "compile_95th_percentile_ms": 1e3 * compiled[int(0.95 * (len(compiled) - 1))] if compiled else 0.0,
-        "compile_ms_per_program": 1e3 * per_program,
-        "arrays_ms_per_program": 1e3 * sum(part.stages["materialise"] for part in parts) / max(drawn, 1),
-        "launch_ms_per_program": 1e3 * sum(part.stages["launch"] for part in parts) / max(drawn, 1),
-        "judge_ms_per_program": 1e3 * sum(part.stages["judge"] for part in parts) / max(drawn, 1),
-        "all_ms_per_program": 1e3 * sum(part.seconds for part in parts) / max(drawn, 1)}
+        "bare_kernels_per_program": len(compiled) / max(sum(part.bare_programs for part in parts), 1),
+        "compile_median_ms": _rank(compiled, 0.5), "compile_95th_percentile_ms": _rank(compiled, 0.95),
+        "compile_ms_per_program": sum(compiled) / max(sum(part.bare_programs for part in parts), 1)}
+    for stage, label in (("materialise", "arrays"), ("launch", "launch"), ("judge", "judge")):
+        found[f"{label}_ms_per_program"] = each(sum(part.stages[stage] for part in parts))
+    return found | {"all_ms_per_program": each(sum(part.seconds for part in parts))}
 
 
 def main() -> None:
