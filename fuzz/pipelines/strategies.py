@@ -110,8 +110,8 @@ def _edges(draw: Draw, columns: int, tiles: int, itemsize: int, *, stored_by_tma
     unit = 16 if itemsize < 4 else TMA_UNIT // itemsize if stored_by_tma else 1
     most = min(2 * columns - unit, tiles * columns - unit)
     cut = draw(st.integers(0, most // unit)) * unit
-    before = draw(st.sampled_from([n for n in (0, 0, 16, columns // 2) if n < columns and n + cut < tiles * columns]))
-    return {"cut": cut, "before": before}
+    fitting = [n for n in (0, 0, 16, columns // 2) if n < columns and n + cut < tiles * columns]
+    return {"cut": cut, "before": 0 if stored_by_tma else draw(st.sampled_from(fitting))}
 
 
 @st.composite

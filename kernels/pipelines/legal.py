@@ -154,6 +154,10 @@ def _elementwise(plan: Plan) -> Iterator[str]:
             yield "tensor maps hold elements of up to 32 bits in boxes of up to 256"
         if sink.buffers > 1 and plan.rows * plan.columns * plan.itemsize % TMA_SLOT:
             yield f"buffers that TMA empties begin at multiples of {TMA_SLOT} bytes"
+        if plan.before:
+            # The GPU stops such a store as an illegal instruction; a load may begin there (CUDA C++ Programming Guide,
+            # the Tensor Memory Accelerator, "Negative indices and out of bounds").
+            yield "a box that TMA stores begins at no negative column"
         if plan.width * plan.itemsize % TMA_UNIT:
             yield f"TMA stores whole units of {TMA_UNIT} bytes, beyond the end of a line too"
         if not _core_layout(plan.columns * plan.itemsize, plan.rows, sink.swizzle):

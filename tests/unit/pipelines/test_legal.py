@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fuzz.pipelines import cases
+from fuzz.pipelines.launching import old_sanitizer_judges
 from kernels.pipelines.legal import problem
-from kernels.pipelines.plan import Plan, Sink, Source, Store, TmaStore
+from kernels.pipelines.plan import Dot, Plan, Sink, Source, Store, TmaStore, Worker
 
 _TMA = Source(copy="tma")
 
@@ -32,6 +33,20 @@ def test_tma_stores_lines_of_whole_units(cut: int, sink: Sink, legal: bool) -> N
     plan = Plan(dtype="i32", rows=16, columns=32, tiles=2, ring=2, cut=cut, sources=(_TMA,), sink=sink)
     assert (problem(plan) == "") is legal
     assert legal or "16 bytes" in problem(plan)
+
+
+@pytest.mark.parametrize(("sink", "legal"), [(Store(), True), (TmaStore(), False), (TmaStore(reduce="add"), False)])
+def test_tma_stores_begin_at_no_negative_column(sink: Sink, legal: bool) -> None:
+    plan = Plan(dtype="i32", rows=16, columns=32, tiles=2, ring=2, before=16, sources=(_TMA,), sink=sink)
+    assert (problem(plan) == "") is legal
+    assert legal or "negative" in problem(plan)
+
+
+@pytest.mark.parametrize(("plan", "judged"), [
+    (Plan(sources=(_TMA,), sink=TmaStore()), True), (Plan(sources=(Source(copy="cp_arrive_counted"),)), False),
+    (Plan(ring=2, workers=(Worker(role="load"),)), False), (Plan(sources=(_TMA, _TMA), sink=Dot()), False)])
+def test_what_the_sanitizer_of_3_6_judges(plan: Plan, judged: bool) -> None:
+    assert old_sanitizer_judges(plan) is judged
 
 
 def test_as_many_programs_add_floats_as_keep_every_sum_exact() -> None:
