@@ -2,6 +2,8 @@
 
 A cell is an operation with the element types, layout kinds and ranks of its operands and results, in their order, and
 the attributes that choose between code paths (axis, order, kind). Shapes are left out: they are many and say little.
+What synchronises has hardly a type: there the counts, whether phases and predicates are constants, and how many warps
+of the block or of a partition take part make the cell.
 The text is what Triton prints; a line that is not understood yields no cell, never an error.
 """
 
@@ -22,9 +24,16 @@ _ELEMENTS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8E4M
 _RECORDED = ("ttg.", "ttng.", "nvg.", "gpu.barrier", "tt.reduce", "tt.scan", "tt.gather", "tt.dot", "tt.descriptor",
              "tt.make_tensor_descriptor", "tt.trans", "tt.reshape", "tt.load", "tt.store", "tt.experimental")
 _ATTRIBUTES = re.compile(r"\b(axis|alignment|nbytes|reverse|num|pendings|isAsync|useC|cache|cacheModifier|evict|"
-                         r"isVolatile|contiguity) = ([\w.-]+)|\b(order) = array<i32: ([\d, ]+)>")
+                         r"cache_modifier|eviction_policy|isVolatile|contiguity|bCluster|elem_type|swizzle_mode|"
+                         r"inputPrecision) = ([\w.-]+)|\b(order) = array<i32: ([\d, ]+)>")
 _PARTITION = re.compile(r"^\s*partition\d+\((.*)\) num_warps\((\d+)\)")
 _SILENT = ("tt.reduce.return", "tt.scan.return")
+_REQUESTED = re.compile(r"requestedRegisters = array<i32: ([\d, ]+)>")
+_WARPS = re.compile(r'"ttg.num-warps" = (\d+)')
+_SYNCHRONISING = ("ttg.async_wait", "ttng.init_barrier", "ttng.barrier_expect", "ttng.arrive_barrier",
+                  "ttng.wait_barrier", "ttng.async_tma_store_wait", "ttng.fence_async_shared",
+                  "ttng.warp_group_dot_wait")
+_CONSTANT = re.compile(r"^%(?:c(?=-?\d)|(?=true|false))(-?\d+|true|false)(?:_i\d+)?(?:_\d+)?$")
 _KIND_WORD = re.compile(r"local_atomic_scatter_rmw (\w+),|async_tma_reduce (\w+)|ttg\.barrier ([\w|]+)")
 
 
@@ -57,6 +66,8 @@ def cells(text: str) -> tuple[str, ...]:
     aliases: dict[str, str] = {}
     found: set[str] = set()
     waiting: list[str] = []  # operations with regions: their types stand behind the region
+    of_block = _WARPS.search(text)
+    warps = place = f"warps={of_block[1]}" if of_block else ""
     for line in text[:MAX_TEXT].splitlines():
         alias = _ALIAS.match(line)
         if alias:
@@ -65,13 +76,19 @@ def cells(text: str) -> tuple[str, ...]:
         partition = _PARTITION.match(line)
         if partition:  # the operation that holds the partitions is not printed by its name
             found.add(f"ttg.warp_specialize.partitions num_warps={partition[2]} captures={partition[1].count('%')}")
+            place = f"warps={partition[2]} partition"
             continue
+        if line.lstrip().startswith("default {"):
+            place = f"{warps} default"
+        elif line.startswith("    }") and "partition" in place:
+            place = warps  # behind the last partition; another one says so itself
         match = _OPERATION.match(line)
         if match and match[1].startswith(_RECORDED) and match[1] not in _SILENT:
             if line.rstrip().endswith("({"):
                 waiting.append(line)
                 continue
-            found.add(_cell(match[1], line, line, aliases))
+            cell = _cell(match[1], line, line, aliases)
+            found.add(f"{cell} {place}" if match[1] in _SYNCHRONISING else cell)
         elif line.lstrip().startswith("})") and waiting:
             opened = waiting.pop()
             named = _OPERATION.match(opened)
@@ -90,6 +107,13 @@ def _cell(name: str, head: str, typed: str, aliases: dict[str, str]) -> str:
     kind = _KIND_WORD.search(head)
     if kind:
         parts.append(next(word for word in kind.groups() if word))
+    if name.startswith("ttng."):
+        parts += _counts(name, head)
+    elif name in ("ttg.async_copy_global_to_local", "tt.load", "tt.store"):
+        parts += [word for word in ("mask", "other") if f" {word} %" in head]
+    requested = _REQUESTED.search(head)
+    if requested:
+        parts.append(f"registers={requested[1].replace(' ', '')}")
     for key, value, order, axes in _ATTRIBUTES.findall(head):
         parts.append(f"{key or order}={value or axes.replace(' ', '')}")
     if name == "ttg.memdesc_subslice" and len(types) > 1:
@@ -97,6 +121,18 @@ def _cell(name: str, head: str, typed: str, aliases: dict[str, str]) -> str:
         if offsets:
             parts.append("at=" + "".join("+" if int(n) else "0" for n in offsets[1].split(",")))
     return " ".join(parts)
+
+
+def _counts(name: str, head: str) -> list[str]:
+    """Counts and bytes of what concerns an mbarrier; phases and predicates as constants or "?"."""
+    operands = re.search(r" %[\w#]+, ([^:{]*)", head)
+    if name not in _SYNCHRONISING or operands is None or name == "ttng.warp_group_dot_wait":
+        return []
+    found = []
+    for word in operands[1].partition(" deps ")[0].split(","):
+        given = _CONSTANT.sub(r"\1", word.strip())
+        found.append("?" if given.startswith("%") else given)
+    return [f"({' '.join(found)})"] + ["deps"] * (" deps " in head)
 
 
 def _joined(words: list[str]) -> str:
@@ -111,17 +147,19 @@ def _joined(words: list[str]) -> str:
 def _types(text: str, aliases: dict[str, str]) -> list[_Typed]:
     """The tensor and buffer types in a line, in order."""
     found: list[_Typed] = []
-    for match in re.finditer(r"(tensor|!ttg\.memdesc|!tt\.tensordesc)<", text):
+    for match in re.finditer(r"(tensor|!ttg\.memdesc|!tt\.tensordesc|-> )<", text):
         inner = _balanced(text, match.end() - 1)
         if inner is None:
             continue
-        inner = inner.removeprefix("tensor<")
+        if inner.startswith("tensor<"):  # what a descriptor of the older version holds
+            inner = inner[len("tensor<"):-1]
         shape = _MEMORY.match(inner)
         rest = inner[shape.end():] if shape else inner
         axes = shape[0].count("x") if shape else 0
         element, _, layout = _split(rest)
         if element.startswith("!tt.ptr<"):
-            element = "ptr"
+            pointed = element[len("!tt.ptr<"):-1]
+            element = "*" + _ELEMENTS.get(pointed, pointed)
         found.append(_Typed(_ELEMENTS.get(element, element), layout_kind(layout, aliases) if layout else "", axes))
     return found
 

@@ -42,13 +42,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %13 = ttg.local_atomic_scatter_rmw or, %6[%i], %v {axis = 1 : i32} : (!ttg.memdesc<8x16xi32, #shared, #smem, mutable>, tensor<8x16xi32, #blocked>, tensor<8x16xi32, #blocked>) -> tensor<8x16xi32, #blocked>
     %14 = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 512 : i32} : !tt.ptr<i8>
     ttg.barrier all loc(#loc)
+    %15 = ttg.async_copy_global_to_local %p, %6 mask %m {cachePolicy = #tt.cache_policy<cache_modifier = cg>} : tensor<16x32x!tt.ptr<f16>, #blocked> -> <16x32xf16, #shared1, #smem, mutable>
+    %16 = ttng.reinterpret_tensor_descriptor %14 : !tt.ptr<i8> to !tt.tensordesc<tensor<16x32xf16, #shared2>>
+    ttng.init_barrier %7, 128 : !ttg.memdesc<1xi64, #shared, #smem, mutable>
     ttg.warp_specialize(%14) attributes {requestedRegisters = array<i32: 24>}
     default {
+      ttng.wait_barrier %7, %c0_i32_3, %true deps %6 : !ttg.memdesc<1xi64, #shared, #smem, mutable>, !ttg.memdesc<16x32xf16, #shared2, #smem, mutable>
       ttg.warp_yield
     }
     partition0(%arg3: !tt.ptr<i8>) num_warps(2) {
+      ttng.arrive_barrier %7, 3, %10 : !ttg.memdesc<1xi64, #shared, #smem, mutable>
       ttg.warp_return
     } : (!tt.ptr<i8>) -> ()
+    ttng.barrier_expect %7, 512, %true_1 : !ttg.memdesc<1xi64, #shared, #smem, mutable>
     tt.return
   }
 }
@@ -62,7 +68,13 @@ def test_cells_name_elements_layouts_ranks_and_attributes() -> None:
         "ir ttg.memdesc_trans fp16 nvmma64t>padded 2d order=1,0", "ir ttg.local_load fp16 nvmma64t>dot0(mma3) 2d",
         "ir ttg.memdesc_reinterpret fp16>i32 plain 2d", "ir tt.reduce i32 linear>slice(linear) 2d>1d axis=1",
         "ir ttg.local_atomic_scatter_rmw i32 plain>blocked 2d or axis=1",
-        "ir ttg.global_scratch_alloc alignment=128 nbytes=512", "ir ttg.barrier all", "ir ttg.warp_specialize",
+        "ir ttg.global_scratch_alloc alignment=128 nbytes=512", "ir ttg.barrier all",
+        "ir ttg.warp_specialize registers=24", "ir ttng.init_barrier i64 plain 1d (128) warps=4",
+        "ir ttg.async_copy_global_to_local *fp16>fp16 blocked>swizzled 2d mask cache_modifier=cg",
+        "ir ttng.reinterpret_tensor_descriptor fp16 nvmma64t 2d",
+        "ir ttng.wait_barrier i64>fp16 plain>nvmma64t 1d>2d (0 true) deps warps=4 default",
+        "ir ttng.arrive_barrier i64 plain 1d (3 ?) warps=2 partition",
+        "ir ttng.barrier_expect i64 plain 1d (512 true) warps=4",
         "ir ttg.warp_yield", "ir ttg.warp_return", "ir ttg.warp_specialize.partitions num_warps=2 captures=1",
     }
 
