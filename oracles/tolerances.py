@@ -247,11 +247,15 @@ def logsumexp_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> tor
 
 
 def lgamma_bound(expected: torch.Tensor, *, acc: str = "fp32") -> torch.Tensor:
-    """2^-19 * max(1, |lgamma|) between the first negative roots, where no ulp figure exists; 2^-48 for fp64.
+    """2^-18 between the first negative roots, where no ulp figure exists; 2^-48 * max(1, |lgamma|) for fp64.
 
-    There lgamma(x) is the difference of a logarithm and lgamma(|x|), both below 16, where fp32 numbers are 2^-20
-    apart; each may be off by one of these steps. Largest over all fp32 inputs on an H200: 1.32 steps (MEASURED of
-    oracles.measured has the ulps).
+    There lgamma(x) is log(pi / |x sin(pi x)|) - lgamma(|x|), both below 16, where fp32 numbers are a step of 2^-20
+    apart. From 7.8 on lgamma(|x|) is 2 v - |x| + z with v = (|x| - 1/2) log(|x|) / 2: the error of the logarithm,
+    0.57 of 2^-22, is 0.7 steps of v, a rounding is half a step, v counts twice, two sums follow: at most 3.4 steps.
+    The first logarithm and its difference from log(pi) add at most 1. Over all 1.8e7 fp32 inputs of the region the
+    two parts are off by at most 2.74 and 0.84 steps and the result by 3.23, at -9.906416893.
     """
-    size = torch.where(torch.isfinite(expected), expected.abs(), 0.0).clamp_min(1.0)
-    return size * (2.0**-48 if acc == "fp64" else 2.0**-19)
+    if acc == "fp64":
+        size = torch.where(torch.isfinite(expected), expected.abs(), 0.0).clamp_min(1.0)
+        return size * 2.0**-48
+    return torch.full_like(expected, 2.0**-18, dtype=torch.float64)

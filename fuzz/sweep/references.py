@@ -84,7 +84,7 @@ _INTEGERS = {
     "remainder": "a - b * judging.floor_quotient(a, b)", "fmod": "a - b * judging.trunc_quotient(a, b)",
 }  # fmt: skip
 
-_LGAMMA = "tl.where((a > -10.001) & (a < -2.264), 1.9073486328125e-06 * tl.maximum(tl.abs(reference), 1.0), 0.0)"
+_LGAMMA = "tl.where((a > -10.001) & (a < -2.264), 3.814697265625e-06, 0.0)"
 _BESSEL = "tl.where(tl.abs(a) < 8.0, 0.0, 2.2e-6)"
 
 

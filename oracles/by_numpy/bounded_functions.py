@@ -62,8 +62,8 @@ def _accuracy(op: str, name: str, x: Array, value: Array) -> tuple[Array | float
         elif one.kind == "ABS":
             add_on = one.k
         elif one.kind == "SUM":  # lgamma between its roots
-            add_on = np.maximum(np.where(np.isfinite(value), np.abs(value), 1.0), 1.0) * (
-                2.0**-48 if name == "fp64" else 2.0**-19)
+            size = np.maximum(np.where(np.isfinite(value), np.abs(value), 1.0), 1.0)
+            add_on = size * 2.0**-48 if name == "fp64" else 2.0**-18
         where = np.ones(x.shape, bool) if inside is None else (x > inside[0]) & (x < inside[1])
         ulps, absolute = np.where(where, found, ulps), np.where(where, add_on, absolute)
     # Beyond a region's figure the values on either side may be meant: x itself is blurred by less than that.

@@ -208,11 +208,12 @@ def test_half_rules_scale_to_one_ulp_and_regions_switch() -> None:
 
 def test_lgamma_bound_is_absolute_near_roots() -> None:
     expected = torch.tensor([1e-9, 100.0, math.inf], dtype=torch.float64)
-    assert tolerances.lgamma_bound(expected).tolist() == [2.0**-19, 100 * 2.0**-19, 2.0**-19]
+    assert tolerances.lgamma_bound(expected).tolist() == [2.0**-18] * 3
+    assert tolerances.lgamma_bound(expected, acc="fp64").tolist() == [2.0**-48, 100 * 2.0**-48, 2.0**-48]
     rule = rule_for("lgamma", "fp32", x=-3.0)
     bound = tolerances.lgamma_bound(expected[:1])
-    assert compare(torch.tensor([1.8e-6]), expected[:1], rule, bound=bound).clean
-    assert not compare(torch.tensor([2.0e-6]), expected[:1], rule, bound=bound).clean
+    assert compare(torch.tensor([3.8e-6]), expected[:1], rule, bound=bound).clean
+    assert not compare(torch.tensor([3.9e-6]), expected[:1], rule, bound=bound).clean
 
 
 LIBRARY: dict[str, Callable[..., torch.Tensor]] = {
