@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from fractions import Fraction
 
 import msgspec
 import numpy as np
@@ -49,6 +50,15 @@ def _rest_is_subnormal(values: Values) -> bool:
     return b != 0 and math.isfinite(a) and 0 < abs(math.fmod(a, b)) < SMALLEST_NORMAL
 
 
+def _quotient_may_round_up(values: Values) -> bool:
+    """a / b is less than 2 ulps of fp32, what div.full may be off, below the next integer away from zero."""
+    a, b = values
+    if not (math.isfinite(a) and math.isfinite(b)) or b == 0:
+        return False
+    quotient = abs(Fraction(a) / Fraction(b))
+    return 0 < math.ceil(quotient) - quotient <= quotient / 2**22
+
+
 def _power_is_smallest_normal(values: Values) -> bool:
     """x ** y is at most 16 ulps of fp32 above it, so that a result within the tolerance may fall below."""
     power = abs(math.pow(*values))
@@ -69,10 +79,17 @@ KNOWN: tuple[Known, ...] = (
     Known(("signbit_libdevice",), ("fp16",), ("value",),
           "converting an fp16 NaN to fp32 gives the positive NaN, unless the compiler looks at the half's own sign",
           inputs=lambda x: math.isnan(x[0])),
-    Known(("mod_operator",), ("*",), ("nan_unexpected",), "a - b * trunc(a / b) with an infinite b is NaN"),
-    Known(("mod_operator",), ("bf16", "fp16", "fp32"), ("zero_sign", "value", "subnormal_operand", "flushed", "inf",
-                                                        "nan_missing"),
-          "a - b * trunc(a / b) in fp32 is not exact, and a / b may overflow"),
+    Known(("mod_operator",), ("*",), ("nan_missing",), "`%` gives a for every infinite b, also for an infinite a",
+          inputs=lambda x: math.isinf(x[0]) and math.isinf(x[1])),
+    Known(("mod_operator",), ("*",), ("zero_sign",),
+          "`%` is a - b * trunc(a / b): where that is a zero it is +0.0, and the remainder of a negative a is -0.0",
+          inputs=lambda x: x[1] != 0 and math.copysign(1.0, x[0]) < 0 and math.fmod(*x) == 0),
+    Known(("mod_operator",), ("bf16", "fp16"), ("value", "subnormal_operand"),
+          "`%` is a - b * trunc(a / b), and the rounded quotient of an a just below a multiple of b is that multiple",
+          inputs=_quotient_may_round_up),
+    Known(("lgamma",), ("fp32",), ("value",),
+          "2.2 steps of 2^-20, within the bound since it counts the roundings of Stirling's formula twice: 4 steps; "
+          "these sweeps allowed 2", inputs=lambda x: x[0] == -8.999995231628418),
     Known(("remainder", "floor_divide"), ("bf16", "fp32"), ("value",),
           "libdevice's fmod flushes a subnormal remainder to zero: no remainder is left to tell the quotients apart",
           flushing=True, inputs=_rest_is_subnormal),
