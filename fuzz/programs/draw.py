@@ -10,6 +10,7 @@ undefined behaviour is kept out.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace as replace_swarm
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from fuzz.programs.workspaces import workspaces
 from fuzz.records import Case, LaunchOptions, Layout
 from fuzz.strategies import launch_options, option_variants
 from fuzz.target import Limits
+from kernels.codegen.geometry import MAX_PROGRAMS_Y
 from kernels.codegen.graph import Buffer, Graph, Load, Store, Sym
 from oracles.dtypes import FP8
 from oracles.dtypes import dtype as dtype_info
@@ -38,6 +40,8 @@ _LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 37, 63, 64, 65, 
 _MAX_STORES = 6
 MAX_BUFFERS = 24
 """As many as a graph may have."""
+_WIDE = 100
+"""One pointwise program in so many has more rows than a launch may have programs along y, with one element each."""
 
 
 def _length(chance: Chance, most: int) -> int:
@@ -55,7 +59,7 @@ def _axes(chance: Chance, features: Swarm, cap: int) -> tuple[tuple[int, ...], i
         sorts = any(weight and name == "sort" for weight, name in features.productions)
         # A sort is a network of log2(r)^2 / 2 steps, each of which the compiler works through: 16 elements take it
         # three times as long as 4, 256 nine times.
-        longest = chance.weighted(((10, 16), (4, 65), (1, 512)))
+        longest = chance.weighted(((30, 8), (12, 16), (4, 33), (1, 512)))
         r = _length(chance, min(left, longest) if sorts else left)
         left //= max(r, 1)
     outer = []
@@ -89,7 +93,10 @@ def _mutate(pool: Pool, productions: Productions) -> None:
     """Stores into buffers that exist before the launch: in place, or adding atomically."""
     chance = pool.chance
     if chance.one_in(3):
-        value = pool.pick(lambda entry: entry.dtype in ("i32", "i64", "u32", "u64", "fp32", "fp64", "fp16", "bf16"))
+        # Half of them once per row, which is one program's affair where several work on a row.
+        once = "r" in pool.axes and bool(chance.below(2))
+        value = pool.pick(lambda entry: not (once and "r" in entry.axes) and entry.dtype in (
+            "i32", "i64", "u32", "u64", "fp32", "fp64", "fp16", "bf16"))
         if value is not None:
             _atomic(pool, productions, value)
     elif chance.one_in(4):
@@ -180,7 +187,14 @@ def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: boo
     nodes = chance.of(_SIZES)
     features = swarm(chance, family, assembly=assembly)
     cap = min(limits.elements, 1 << 14)
-    outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 100))
+    outer: tuple[int, ...]
+    if family == "pointwise" and limits.variants and limits.elements >= 1 << 17 and chance.one_in(_WIDE):
+        # Few nodes of one byte: the references work through all elements.
+        nodes, cap = min(nodes, 8), 1 << 17
+        features = replace_swarm(features, dtypes=("i8", "u8"))
+        outer, r = (MAX_PROGRAMS_Y + chance.of((1, 2, 4465)), chance.of((1, 1, 2))), None
+    else:
+        outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 100))
     axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
     pool = Pool(chance, features, axes)
     productions = _grow(pool, features, cap=cap, nodes=nodes)

@@ -9,10 +9,14 @@ _FAMILY: dict[str, tuple[Family, ...]] = {
     "printer": ("indexing",), "types": ("pointwise",), "masks": ("memory",), "indexing": ("indexing", "memory"),
     "reductions": ("reduction",), "scans": ("scan",), "sort": ("sort",), "random": ("random",), "stores": ("memory",),
     "geometry": ("pointwise", "reduction")}
+_SHOWN_BY: dict[str, tuple[Family, ...]] = {
+    "spread_ignored": ("pointwise",), "missing_barrier": ("reduction", "memory", "mixed"), "stale_scratch": ("scan",),
+    "stored_by_all": ("reduction", "scan", "mixed")}
+"""Faults that only some forms show: rows that continue along z; reductions and scans by several programs of a row."""
 _HOOKS = {"compile_error": "compile_error", "runtime_error": "runtime_error", "wrong_value": "accuracy"}
 """The engine's hook (codegen.md §13) to the generator's fault of a broken relu."""
 
-ON_DEVICE = ("missing_barrier", "stale_scratch", "stored_by_all", "missing_other")
+ON_DEVICE = ("missing_barrier", "stale_scratch", "stored_by_all", "spread_ignored", "missing_other")
 """Faults that need programs running at once, or lanes that hold anything, to be sure to show."""
 
 
@@ -28,6 +32,8 @@ def names() -> tuple[str, ...]:
 
 def families(name: str) -> tuple[Family, ...]:
     """Where a fault is planted, the most likely family first; `mixed` has all."""
+    if name in _SHOWN_BY:
+        return _SHOWN_BY[name]
     return (*_FAMILY.get(FAULTS[name].group, FAMILIES[:1]), "mixed")
 
 

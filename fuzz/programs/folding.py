@@ -106,7 +106,7 @@ class Folding:
 
     def sort(self) -> Entry:
         """A sort along r; mostly one in a program, for what it costs the compiler."""
-        if self._made(Sort) and self.chance.below(8):
+        if self._made(Sort) and (self.pool.axes["r"] > 8 or self.chance.below(8)):
             return self.bucketize()
         first = self._along(lambda entry: entry.dtype not in FP8) or self.operands.load(self._scannable(), wants_r=True)
         stable = not self.chance.one_in(4)

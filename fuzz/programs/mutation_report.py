@@ -24,9 +24,10 @@ from hypothesis import HealthCheck, Phase, settings
 
 from fuzz.errors import TridiffError
 from fuzz.programs.arrays import graph_of
-from fuzz.programs.faults import families, names
+from fuzz.programs.faults import ON_DEVICE, families, names
 from fuzz.records import Case, Outcome
 from fuzz.shrink.explicit import minimise
+from fuzz.strategies.independent import BACKEND
 from fuzz.target import Limits, Target
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
@@ -34,7 +35,7 @@ from fuzz.workers.zygote import die_with_parent
 from kernels.codegen.launch import plan
 from kernels.codegen.mutants import FAULTS
 
-SHRINK_SECONDS = 60.0
+SHRINK_SECONDS = 45.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +78,7 @@ def _drawn(target: Target, limits: Limits, seed: int, examine: Callable[[Case], 
         examine(case)
 
     run = hypothesis.given(target.cases(limits))(one)
-    run = settings(max_examples=300, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+    run = settings(max_examples=300, database=None, deadline=None, backend=BACKEND, suppress_health_check=list(HealthCheck),
                    report_multiple_bugs=False, phases=[Phase.generate])(run)
     hypothesis.seed(seed)(run)()
 
@@ -91,7 +92,7 @@ def hunt(fault: str, pool: Pool, *, backend: str, seconds: float, seed: int = 0,
         for family in families(fault):
             target = find(f"codegen.{family}")
             small = backend == "interpreter"
-            limits = Limits(elements=target.interpreter_elements if small else 1 << 14, variants=not small)
+            limits = Limits(elements=target.interpreter_elements if small else 1 << 18, variants=not small)
             try:
                 _drawn(target, limits, seed * 1000 + round_number, partial(search.examine, target))
             except _Found as found:
@@ -214,7 +215,9 @@ def report(chosen: tuple[str, ...], way: Way, *, workers: int = 1) -> Iterator[R
         return
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, initializer=_child) as processes:
-        for done in concurrent.futures.as_completed([processes.submit(_in_process, fault, way) for fault in chosen]):
+        # Those that take the longest to show first, so that no process is left with one at the end.
+        ranked = sorted(chosen, key=lambda fault: fault not in ON_DEVICE)
+        for done in concurrent.futures.as_completed([processes.submit(_in_process, fault, way) for fault in ranked]):
             yield done.result()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from fuzz.programs.chance import Chance
+from kernels.codegen.geometry import MAX_PROGRAMS_Y
 from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
 from kernels.codegen.schedules import schedule_problem
 
@@ -71,8 +72,13 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
             "looped" in _reductions(graph)):
         kind = "looped"
     one_row = kind in ("split", "cooperative")
-    tile_axes = 1 if one_row or chance.below(2) == 0 else chance.between(1, len(graph.outer))
-    blocks = _blocks(chance, graph, tile_axes, programs=max(programs // (4 if one_row else 1), 1))
+    blocks: tuple[int, ...]
+    if len(graph.outer) == 2 and graph.outer[0] > MAX_PROGRAMS_Y and graph.r is None:
+        # As many rows as programs along y, and more: they continue along z.
+        tile_axes, blocks = 2, (_power_above(graph.outer[1]), 1)
+    else:
+        tile_axes = 1 if one_row or chance.below(2) == 0 else chance.between(1, len(graph.outer))
+        blocks = _blocks(chance, graph, tile_axes, programs=max(programs // (4 if one_row else 1), 1))
     rows = math.prod(graph.outer)
     no_x_dim = graph.r is not None and kind != "split" and tile_axes == 1 and rows <= programs and chance.one_in(4)
     r_block = 128

@@ -10,7 +10,8 @@ from kernels.codegen.graph import Graph
 from kernels.codegen.legality import IllegalGraph, check
 from kernels.codegen.tiles import tiling
 
-MAX_PROGRAMS = 1 << 16
+MAX_PROGRAMS = 1 << 17
+"""Of one launch: enough for twice as many along y as a grid may have."""
 COOPERATIVE_PROGRAMS = 128
 """Programs of every launch of a case that is launched cooperatively: all must be resident at once."""
 

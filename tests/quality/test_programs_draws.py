@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.draw import programs
+from fuzz.programs.faults import families
 from fuzz.programs.ledger import cells, features
+from fuzz.programs.mutation_report import changes
 from fuzz.programs.operations import choices
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
@@ -151,3 +153,20 @@ def test_a_stranger_s_case_is_refused() -> None:
     assert not valid(replace(case, arrays=case.arrays[1:])), "an array is missing"
     assert not valid(replace(case, sizes={**case.sizes, case.arrays[0].dims[0]: 1 << 20})), "an array of another length"
     assert not valid(replace(case, options=replace(case.options, launch_cooperative_grid=True)))
+
+
+@pytest.mark.parametrize("fault", ["spread_ignored", "missing_barrier", "stale_scratch", "stored_by_all"])
+def test_programs_that_faults_need_a_device_for_come_up(fault: str) -> None:
+    def shows(case: Case) -> bool:
+        graph = graph_of(case)
+        if fault == "stored_by_all" and not any(isinstance(one, Store) and one.mode == "atomic_add"
+                                                for one in graph.nodes):
+            return False
+        return valid(case) and changes(case, fault)
+
+    family = families(fault)[0]
+    # Raises if no draw satisfies it.
+    hypothesis.find(programs(family, target=f"codegen.{family}", limits=Limits(elements=1 << 17)), shows,
+                    random=random.Random(7), settings=settings(
+                        max_examples=1500, database=None, deadline=None, phases=[Phase.generate],
+                        suppress_health_check=list(HealthCheck)))
