@@ -78,8 +78,8 @@ def _drawn(target: Target, limits: Limits, seed: int, examine: Callable[[Case], 
         examine(case)
 
     run = hypothesis.given(target.cases(limits))(one)
-    run = settings(max_examples=300, database=None, deadline=None, backend=BACKEND, suppress_health_check=list(HealthCheck),
-                   report_multiple_bugs=False, phases=[Phase.generate])(run)
+    run = settings(max_examples=300, database=None, deadline=None, backend=BACKEND,
+                   suppress_health_check=list(HealthCheck), report_multiple_bugs=False, phases=[Phase.generate])(run)
     hypothesis.seed(seed)(run)()
 
 
