@@ -1,4 +1,4 @@
-"""Drivers for element-wise helpers: two or three operands, one and a scalar, two (value, index) pairs, integer ramps.
+"""Drivers for element-wise helpers: one to three operands, one and a scalar, two (value, index) pairs, integer ramps.
 
 All arrays are (rows, cols) with element strides. Program (i, j) handles one ROW_BLOCK x COL_BLOCK tile; lanes beyond
 the array's edge are masked, and their operands are 0 and 1, so that a masked lane never divides by zero.
@@ -45,6 +45,22 @@ def store_result(pointers, value, mask):
         tl.store(pointers, value.to(tl.int8), mask=mask)
     else:
         tl.store(pointers, value, mask=mask)
+
+
+@triton.jit
+def elementwise_unary_kernel(
+    a_ptr, a_stride_row, a_stride_col,
+    out_ptr, out_stride_row, out_stride_col,
+    rows, cols,
+    HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    BOOL: tl.constexpr, FAULT: tl.constexpr,
+):  # fmt: skip
+    """out = HELPER(a)."""
+    row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
+    a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
+    result = inject_fault(HELPER(a), a, a, mask, FAULT)
+    store_result(out_ptr + row * out_stride_row + col * out_stride_col, result, mask)
 
 
 @triton.jit
@@ -193,6 +209,16 @@ def ramp_grid(sizes: Mapping[str, int]) -> Grid:
     """One program per BLOCK positions."""
     return cdiv(sizes["count"], sizes["BLOCK"]), 1, 1
 
+
+elementwise_unary = Driver(
+    name="elementwise_unary",
+    kernel=elementwise_unary_kernel,
+    inputs=(Array(name="a"),),
+    outputs=(Array(name="out"),),
+    integers=("rows", "cols"),
+    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
+    grid=tile_grid,
+)
 
 elementwise_binary = Driver(
     name="elementwise_binary",

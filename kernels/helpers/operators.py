@@ -1,6 +1,6 @@
-"""Triton's bare integer operators as helpers, so that they run through the same drivers (contract: helpers.md §4).
+"""Triton's bare operators as helpers, so that they run through the same drivers (contract: helpers.md §4).
 
-They truncate toward zero. Their result is undefined for a zero divisor.
+Those on integers truncate toward zero. Their result is undefined for a zero divisor.
 """
 
 import triton
@@ -17,3 +17,9 @@ def operator_floordiv(a, b):
 def operator_mod(a, b):
     """a % b of Triton: zero, or of the sign of a."""
     return a % b
+
+
+@triton.jit
+def operator_negate(x):
+    """-x of Triton."""
+    return -x

@@ -24,6 +24,7 @@ from kernels.helpers.mutants_assertions import MUTANTS as ASSERTION_MUTANTS
 from kernels.helpers.mutants_bits import MUTANTS as BITS_MUTANTS
 from kernels.helpers.mutants_extrema import MUTANTS as EXTREMA_MUTANTS
 from kernels.helpers.mutants_integer import MUTANTS as INTEGER_MUTANTS
+from kernels.helpers.mutants_operators import MUTANTS as OPERATOR_MUTANTS
 from kernels.helpers.mutants_probes import MUTANTS as PROBE_MUTANTS
 from kernels.helpers.mutants_reductions import MUTANTS as REDUCTION_MUTANTS
 from kernels.helpers.mutants_select import MUTANTS as SELECT_MUTANTS
@@ -72,6 +73,8 @@ RECIPES = (
         INTEGER_MUTANTS, integer, ("div_floor_integer", "remainder_integer"),
         elementwise.elementwise_binary, tuple(INTEGERS),
     ),
+    *family(OPERATOR_MUTANTS, operators, ("operator_negate",), elementwise.elementwise_unary,
+            ("fp32", "i8", "i16", "i32", "i64", "bf16", "fp16", "fp64")),
     *family(EXTREMA_MUTANTS, extrema, ("minimum", "maximum"), elementwise.elementwise_binary, ("i1", *NUMBERS)),
     *family(
         EXTREMA_MUTANTS, extrema, ("minimum_with_index", "maximum_with_index"),

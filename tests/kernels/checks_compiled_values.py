@@ -6,7 +6,12 @@ import numpy as np
 import triton
 from torch._inductor.runtime import triton_helpers as inductor
 
-from kernels.drivers.elementwise import elementwise_binary, elementwise_pair_with_index, integer_ramp
+from kernels.drivers.elementwise import (
+    elementwise_binary,
+    elementwise_pair_with_index,
+    elementwise_unary,
+    integer_ramp,
+)
 from kernels.drivers.frexp import frexp as frexp_driver
 from kernels.drivers.ramp_gather import ramp_gather
 from kernels.drivers.record import Driver
@@ -14,7 +19,7 @@ from kernels.drivers.welford import welford_pairs
 from kernels.helpers import extrema
 from kernels.helpers.bits import frexp
 from kernels.helpers.integer import div_floor_integer, remainder_integer
-from kernels.helpers.operators import operator_floordiv, operator_mod
+from kernels.helpers.operators import operator_floordiv, operator_mod, operator_negate
 from kernels.helpers.welford import welford_combine
 from tests.kernels.driver_runs import (
     INTEGERS,
@@ -139,6 +144,17 @@ def check_extrema_of_floats() -> None:
             out = np.full_like(left, UNWRITTEN)
             elementwise(elementwise_binary, dtype, [left, right], [out], HELPER=helper, BOOL=False)
             np.testing.assert_array_equal(out[0, : a.size], reference(a, b).ravel(), err_msg=dtype)
+
+
+def check_negation_of_signed_zeros() -> None:
+    """`-x` changes the sign of +0.0 since Triton's pull request 10270; 3.6.0 subtracts from zero."""
+    for dtype in ("fp32", "fp64"):
+        (row,) = rows_of_256(np.array([0.0, -0.0, 1.5, -np.inf, 1e-40], NUMPY[dtype]))
+        out = np.full_like(row, UNWRITTEN)
+        elementwise(elementwise_unary, dtype, [row], [out], HELPER=operator_negate, BOOL=False)
+        np.testing.assert_array_equal(out, -row)
+        subtracts = triton.__version__.startswith("3.6.")
+        assert np.signbit(out[0, :5]).tolist() == [not subtracts, False, True, False, True]
 
 
 def check_extrema_of_bf16() -> None:

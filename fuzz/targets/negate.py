@@ -1,0 +1,51 @@
+"""Triton's bare minus sign: the sign of every operand changes, that of zero as well."""
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from fuzz.records import ArraySpec, Case
+from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, row_counts, strided_layouts
+from fuzz.target import Limits, Reference, Target
+from fuzz.targets.tiles import elementwise_blocks
+from oracles.dtypes import dtype as dtype_info
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+DTYPES = ("i8", "i16", "i32", "i64", "bf16", "fp16", "fp32", "fp64")
+_DIMS = ("rows", "cols")
+
+
+@st.composite
+def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+    dtype, cols = draw(dtypes(among=DTYPES)), draw(lengths(maximum=64))
+    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    a = ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
+                  content=draw(contents(dtype=dtype)))
+    out = ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True)))
+    return Case(target="triton.negate", sizes={"rows": rows, "cols": cols}, arrays=(a, out),
+                options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _launch(launch: "Launch") -> None:
+    launch.drive("kernels.drivers.elementwise:elementwise_unary", BOOL=False, **elementwise_blocks(launch))
+
+
+def _rules(case: Case) -> dict[str, "Rule"]:
+    from oracles.rules import NUM
+
+    return {"out": NUM}
+
+
+TARGET = Target(
+    name="triton.negate", family="triton", contract="codegen.md §3 (neg)", dtypes=DTYPES,
+    summary="-x as Triton compiles it, signed zeros included",
+    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "kernels.helpers.operators:operator_negate"},
+    faults={name: f"kernels.helpers.mutants_operators:MUTANTS[operator_negate][{name}]"
+            for name in ("subtracted_from_zero", "minus_magnitude", "lowest_decremented")},
+    oracles=lambda case: (Reference(source="torch", function="torch:neg", arguments=("a",)),
+                          Reference(source="numpy", function="numpy:negative", arguments=("a",))),
+    about=lambda case: dtype_info(case.arrays[0].dtype).kind,
+)
