@@ -136,7 +136,7 @@ def size(case: Case) -> tuple[int, ...]:
     oddities = sum(a != b for a, b in (
         (plan.tail, "predicate"), (plan.loop, "range"), (plan.refill, "last"), (plan.explicit, True),
         (plan.vector, 16), (plan.warps_across, False), (plan.shared_barrier, False), (plan.release, "early"),
-        (plan.default, "compute")))
+        (plan.default, "compute"), (plan.weight, 1), (plan.cluster_fence, False)))
     sink = plan.sink
     extra = getattr(sink, "pending", 0) + getattr(sink, "depth", 0) + getattr(sink, "buffers", 0)
     extra += sum(bool(s.cache) + bool(s.evict) + bool(s.swizzle) + s.tensor_core for s in plan.sources)
@@ -213,7 +213,8 @@ def _plainer(plan: Plan) -> Iterable[Plan]:
     """One setting at a time back to what it is without a reason."""
     replace = msgspec.structs.replace
     plain = Plan()
-    for name in ("tail", "loop", "refill", "explicit", "vector", "warps_across", "shared_barrier", "release"):
+    for name in ("tail", "loop", "refill", "explicit", "vector", "warps_across", "shared_barrier", "release",
+                 "weight", "cluster_fence"):
         yield replace(plan, **{name: getattr(plain, name)})
     for warps in (1, 2, 4):
         if warps < plan.warps:

@@ -94,7 +94,8 @@ def _partitions(draw: Draw, sink: Sink, sources: int, *, dot: bool, warps: int) 
     for role in draw(st.permutations([role for role in roles if role != default])):
         own = warps if dot and role == "compute" else draw(st.sampled_from((4, 1, 2, 4, 8)))
         workers.append(Worker(role=role, warps=own, registers=draw(st.sampled_from(_REGISTERS)) if requested else None))
-    return {"default": default, "workers": tuple(workers), "release": draw(st.sampled_from(("early", "late")))}
+    return {"default": default, "workers": tuple(workers), "release": draw(st.sampled_from(("early", "late"))),
+            "weight": draw(st.sampled_from((1, 1, 2, 3, 7)))}
 
 
 def _tiles(draw: Draw, ring: int, *, empty: bool) -> int:
@@ -149,7 +150,7 @@ def plans(draw: st.DrawFn, *, family: Family) -> Plan:
         dtype=dtype, rows=rows, columns=columns, ring=ring, sources=sources, ops=ops, warps=warps,
         vector=draw(st.sampled_from((16, 8, 4))), warps_across=draw(st.booleans()),
         loop=draw(st.sampled_from(("range", "constant", "static"))), explicit=draw(st.booleans()),
-        tiles=_tiles(draw, ring, empty=isinstance(sink, Fold)))
+        cluster_fence=draw(st.integers(0, 3)) == 3, tiles=_tiles(draw, ring, empty=isinstance(sink, Fold)))
     fields |= _edges(draw, columns, fields["tiles"], itemsize, stored_by_tma=isinstance(sink, TmaStore))
     fields |= _flow(draw, ring, specialised=specialised, sources=sources)
     if specialised:
@@ -236,7 +237,8 @@ def _dots(draw: st.DrawFn) -> Plan:
     fields: dict[str, Any] = dict(
         dtype=dtype, rows=rows, columns=columns, ring=ring, sources=(first, second), ops=ops, warps=warps,
         vector=draw(st.sampled_from((16, 8, 4))), loop=draw(st.sampled_from(("range", "constant", "static"))),
-        explicit=draw(st.booleans()), tiles=_tiles(draw, ring, empty=True))
+        explicit=draw(st.booleans()), cluster_fence=draw(st.integers(0, 3)) == 3,
+        tiles=_tiles(draw, ring, empty=True))
     exact = all(s.copy in ("tma", "registers") or (i == 0 and registers) for i, s in enumerate((first, second)))
     if not across and exact:
         fields |= _edges(draw, columns, fields["tiles"], itemsize)

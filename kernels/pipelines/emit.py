@@ -138,7 +138,8 @@ def _setup(kernel: Kernel, dialect: Dialect, main: Lines) -> list[str]:
         main.add(f"{ring.name} = gl.allocate_shared_memory(gl.int64, [{ring.depth}, 1], mbarrier.MBarrierLayout())")
     for ring in kernel.barriers:
         main.add(f"for k in gl.static_range({ring.depth}):",
-                 f"    mbarrier.init({ring.name}.index(k), count={ring.count})")
+                 f"    mbarrier.init({ring.name}.index(k), count="
+                 f"{ring.count * (plan.weight if ring.name.startswith('empty') else 1)})")
     if kernel.barriers and not plan.workers:
         main.add(dialect.barrier)
     pointers = [f"x{n}_ptr" for n in range(len(plan.sources))] + ["out_ptr", "second_ptr", "side_ptr"]

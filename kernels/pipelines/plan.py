@@ -145,6 +145,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     workers: Annotated[tuple[Worker, ...], Meta(max_length=5)] = ()
     release: Literal["early", "late"] = "early"
     """When a reader gives a ring slot back: as soon as it has read, or after everything."""
+    weight: Literal[1, 2, 3, 7] = 1
+    """What one reader's arrival at the mbarrier of a free slot counts."""
+    cluster_fence: bool = False
+    """Proxy fences for the shared memory of the whole cluster, here of one block."""
 
     @property
     def roles(self) -> tuple[Role, ...]:

@@ -177,7 +177,7 @@ class Writer:
             case s.Barrier():
                 out.add(dialect.barrier)
             case s.Fence():
-                out.add("fence_async_shared()")
+                out.add(f"fence_async_shared({'cluster=True' if self._plan.cluster_fence else ''})")
             case s.Copy(source, at, when):
                 mask = self._mask(source, at, when)
                 wanted = plan.sources[source]
@@ -209,7 +209,9 @@ class Writer:
                 out.add(f"mbarrier.wait({self._barrier(barrier, at)}, {phase})")
             case s.Arrive(barrier, at, when):
                 pred = self._when(at, when)
-                out.add(f"mbarrier.arrive({self._barrier(barrier, at)}, count=1{f', pred={pred}' if pred else ''})")
+                count = self._plan.weight if barrier.startswith("empty") else 1
+                extra = f", pred={pred}" if pred else ""
+                out.add(f"mbarrier.arrive({self._barrier(barrier, at)}, count={count}{extra})")
             case _:
                 self._compute(step, out)
 
