@@ -99,7 +99,7 @@ class Arithmetic:
         """A conversion."""
         first = self.operands.value()
         palette = [name for name in self.pool.swarm.dtypes if name != first.dtype]
-        target = self.chance.of(palette) if palette and self.chance.below(3) else self.chance.of(castable(first.dtype))
+        target = self.chance.of(palette) if palette and self.chance.below(2) else self.chance.of(castable(first.dtype))
         return self.cast_to(first, target)
 
     def cast_to(self, first: Entry, target: str) -> Entry:

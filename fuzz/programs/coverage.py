@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import get_args, get_type_hints
 
-from fuzz.programs.operations import choices
+from fuzz.programs.operations import COMPARISONS, SHIFTS, castable, choices, integer_divisions, same_width
 from kernels.codegen.graph import Function, Reduce, Scan
-from oracles.dtypes import NAMES
+from oracles.dtypes import FP8, NAMES
+from oracles.dtypes import dtype as dtype_info
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +25,49 @@ class Coverage:
     expressions: tuple[str, ...]
 
 
+_ANY = ("load", "load_masked", "load_checked", "masked", "constant", "store_set")
+_FLOATS = ("fp16", "bf16", "fp32", "fp64")
+_ADDED = ("i32", "i64", "u32", "u64", *_FLOATS)
+
+
+def _declared_conversions(name: str) -> Iterator[str]:
+    """Conversions of a dtype's values; from halves and fp8 to integers they go through fp32, where a clamp is."""
+    info = dtype_info(name)
+    for target in castable(name):
+        narrow = info.is_float and info.bits < 32
+        if not (narrow and dtype_info(target).is_integer) and not (name in FP8 and target in FP8):
+            yield f"to_{target}"
+    for target in same_width(name):
+        yield f"bitcast_{target}"
+
+
+def _declared_forms(name: str) -> Iterator[str]:
+    """Accesses, comparisons, divisions, shifts, conversions, sorts and searches of a dtype's values."""
+    yield from _ANY
+    yield from _declared_conversions(name)
+    if name in _ADDED:
+        yield "store_atomic_add"
+    if name in FP8:
+        return
+    yield from (f"sort{way}{ties}" for way in ("", "_descending") for ties in ("", "_unstable"))
+    if name == "i1":
+        return
+    yield from (*COMPARISONS, "clamp")
+    yield from (f"bucketize{side}{sorter}" for side in ("", "_right") for sorter in ("", "_sorter"))
+    if dtype_info(name).is_integer:
+        yield from (*integer_divisions(name), *SHIFTS)
+    else:
+        yield from ("frexp", "ldexp")
+
+
 def declared() -> set[tuple[str, str]]:
-    """Every (operation, dtype) that programs may have: pointwise operations by operand, folds by their kinds."""
+    """Every (operation, dtype) that programs may have: operations by operand, accesses and conversions, folds by their
+    kinds."""
     found = {(one.op, name) for name in NAMES for one in choices(name)}
-    floats, rest = ("fp16", "bf16", "fp32", "fp64"), [name for name in NAMES if not name.startswith("fp")]
+    found |= {(form, name) for name in NAMES for form in _declared_forms(name)}
+    found |= {("rand", "fp32"), ("randn", "fp32"), ("randint64", "i64")}
+    floats, rest = _FLOATS, [name for name in NAMES if not dtype_info(name).is_float]
+    found |= {(f"reduce_{kind}", name) for kind in ("sum", "max", "min", "any") for name in FP8}
     for kind in get_args(get_type_hints(Reduce)["kind"]):
         names = floats if kind.startswith("welford") else rest if kind == "xor_sum" else (*rest, *floats)
         found |= {(f"reduce_{kind}", name) for name in names}

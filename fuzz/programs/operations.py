@@ -15,6 +15,7 @@ from oracles.dtypes import dtype as dtype_info
 DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
 SHIFTS = ("left_shift", "right_shift", "left_shift_operator", "right_shift_operator")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+HALVES = ("fp16", "bf16")
 _OWN_PRODUCTION = {*SHIFTS, *COMPARISONS, "where", "frexp_mantissa", "frexp_exponent", "llrint", "clamp"}
 _GROUPS_LEFT_OUT = ("conversion", "bit cast")
 _BY_NUMPY = ("log_tl", "log2_tl", "sin_tl", "cos_tl")
@@ -60,7 +61,8 @@ def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool) ->
         weight = base + 3 * weights.get(one.group, 0)
         if one.group in ("exponential", "special", "trigonometric", "hyperbolic"):
             weight = 3 + 2 * weights.get(one.group, 0)
-        found.append((max(weight // (3 if one.variant else 1), 1), one))
+        # Halves come up less often than other types: there other lowerings weigh as much as the usual ones.
+        found.append((max(weight // (3 if one.variant and dtype not in HALVES else 1), 1), one))
     return tuple(found)
 
 

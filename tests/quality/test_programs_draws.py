@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from fuzz.programs.arrays import graph_of
+from fuzz.programs.coverage import declared
 from fuzz.programs.draw import programs
 from fuzz.programs.faults import families
 from fuzz.programs.ledger import cells, features
@@ -170,3 +171,13 @@ def test_programs_that_faults_need_a_device_for_come_up(fault: str) -> None:
                     random=random.Random(7), settings=settings(
                         max_examples=1500, database=None, deadline=None, phases=[Phase.generate],
                         suppress_health_check=list(HealthCheck)))
+
+
+def test_what_is_reached_was_declared() -> None:
+    reached = {(words["op"], words["dtype"]) for case in everything() for cell in cells(case)
+               if (words := dict(word.partition("=")[::2] for word in cell.split())).keys() == {"op", "dtype"}}
+    strange = {one for one in reached - declared()
+               if one[0] not in ("index", "part", "where") and not one[0].startswith("asm_")}
+    assert not strange
+    assert {("to_fp32", "bf16"), ("lt", "u64"), ("bucketize_right_sorter", "fp16")} <= declared()
+    assert not {("to_i32", "fp8e5"), ("reduce_xor_sum", "bf16"), ("sort", "fp8e4nv")} & declared()
