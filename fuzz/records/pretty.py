@@ -6,8 +6,8 @@ values are filled: what changes together stands together, and adding one object 
 
 import json
 
-WIDTH = 120
-"""Columns that a line fills before it is broken."""
+WIDTH = 140
+"""Columns that a line fills before it is broken: an expectation stands on one line."""
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 

@@ -8,7 +8,7 @@ MAX_BYTES = 1 << 20
 
 _ASSERTION = re.compile(r"Assertion `.*' failed")
 _ON_DEVICE = re.compile(r"thread: \[\d+,\d+,\d+\] Assertion `(.*)` failed")
-_ERROR = re.compile(r"\berror: (.*)")
+_ERROR = re.compile(r"\b(?:error|LLVM ERROR): (.*)")
 
 
 class Diagnostics:
