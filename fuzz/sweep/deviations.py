@@ -84,7 +84,7 @@ KNOWN: tuple[Known, ...] = (
     Known(("mod_operator",), ("*",), ("zero_sign",),
           "`%` is a - b * trunc(a / b): where that is a zero it is +0.0, and the remainder of a negative a is -0.0",
           inputs=lambda x: x[1] != 0 and math.copysign(1.0, x[0]) < 0 and math.fmod(*x) == 0),
-    Known(("mod_operator",), ("bf16", "fp16"), ("value", "subnormal_operand"),
+    Known(("mod_operator",), ("bf16", "fp16", "fp32"), ("value", "subnormal_operand"),
           "`%` is a - b * trunc(a / b), and the rounded quotient of an a just below a multiple of b is that multiple",
           inputs=_quotient_may_round_up),
     Known(("lgamma",), ("fp32",), ("value",),
