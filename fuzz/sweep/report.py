@@ -167,7 +167,7 @@ def _sets(change: Change) -> str:
     if change.kind != "class":
         return ""
     if change.gained is None or change.lost is None:
-        return "; the sets are too scattered to list, their digests differ"
+        return "; not both records list their whole set, the digests differ"
     texts = [f"{label} {ranges_text(boxes, change.dtypes)}" for label, boxes in
              (("wrong only in the second:", change.gained), ("only in the first:", change.lost)) if boxes]
     return "; " + "; ".join(texts) if texts else ""
