@@ -49,7 +49,7 @@ def test_sets_that_were_not_listed_are_told_apart_by_their_digest() -> None:
 
     assert compare(scattered("a"), scattered("a")).unchanged == 1  # type: ignore[arg-type]
     (change,) = compare(scattered("a"), scattered("b")).changes  # type: ignore[arg-type]
-    assert change.gained is None and "too scattered to list" in comparison_markdown(
+    assert change.gained is None and "not both records list" in comparison_markdown(
         compare(scattered("a"), scattered("b")))  # type: ignore[arg-type]
 
 
