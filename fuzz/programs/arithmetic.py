@@ -6,7 +6,7 @@ A clamp stands before a conversion to integers, a divisor is never zero, the amo
 from __future__ import annotations
 
 from fuzz.programs.operands import Operands
-from fuzz.programs.operations import SHIFTS, castable, choices, integer_divisions, same_width, table
+from fuzz.programs.operations import HALVES, SHIFTS, castable, choices, integer_divisions, same_width, table
 from fuzz.programs.pool import Entry
 from kernels.codegen.graph import Cast, Masked, Pointwise
 from oracles.dtypes import FP8
@@ -118,9 +118,12 @@ class Arithmetic:
     def _clamped(self, first: Entry, target: str) -> Entry:
         """A float between limits that the integer type holds, NaN among what is replaced."""
         info = dtype_info(target)
-        if first.dtype in (*FP8, "fp16", "bf16"):
+        if first.dtype in FP8 or (first.dtype in HALVES and self.chance.one_in(3)):
             first = self.pool.add(Cast(arg=first.position, dtype="fp32"), private=True)
         limit = min(int(info.max), 1 << 24)
+        if first.dtype in HALVES:
+            # A power of two is itself in both of them.
+            limit = 1 << min(limit, 1 << 14).bit_length() - 1
         limit = self.chance.of((limit, 100)) if limit > 100 else limit
         lowest = 0 if info.kind == "uint" else -limit
         low, high = self.pool.constant(f"{lowest}.0", first.dtype), self.pool.constant(f"{limit}.0", first.dtype)

@@ -31,11 +31,9 @@ _ADDED = ("i32", "i64", "u32", "u64", *_FLOATS)
 
 
 def _declared_conversions(name: str) -> Iterator[str]:
-    """Conversions of a dtype's values; from halves and fp8 to integers they go through fp32, where a clamp is."""
-    info = dtype_info(name)
+    """Conversions of a dtype's values; from fp8 to integers they go through fp32, where a clamp is."""
     for target in castable(name):
-        narrow = info.is_float and info.bits < 32
-        if not (narrow and dtype_info(target).is_integer) and not (name in FP8 and target in FP8):
+        if name not in FP8 or not (dtype_info(target).is_integer or target in FP8):
             yield f"to_{target}"
     for target in same_width(name):
         yield f"bitcast_{target}"
