@@ -69,7 +69,8 @@ def _axes(chance: Chance, features: Swarm, cap: int) -> tuple[tuple[int, ...], i
         length = _length(chance, min(left, share * chance.of((1, 4, 16))))
         outer.append(length)
         left //= max(length, 1)
-    if chance.empty_axes and chance.one_in(32):
+    # An empty grid leaves nothing to judge: rare.
+    if chance.empty_axes and chance.one_in(80):
         outer[chance.below(count)] = 0
     elif r is not None and features.family in ("reduction", "mixed") and chance.one_in(40):
         r = 0
