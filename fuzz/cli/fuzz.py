@@ -18,7 +18,7 @@ from fuzz.cli.progress import LiveProgress
 from fuzz.cli.render import render_summary
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
-from fuzz.records import pretty_json
+from fuzz.records import pretty_json, pretty_json_without_zeros
 
 EXAMPLES = """**Examples**
 
@@ -123,7 +123,7 @@ def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
     folder = reports / summary.id
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "summary.json").write_text(pretty_json(summary))
+        (folder / "summary.json").write_text(pretty_json_without_zeros(summary))
         ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
         if ledger.reached:
             (folder / "ledger.json").write_text(pretty_json(ledger))

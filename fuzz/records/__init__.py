@@ -8,7 +8,15 @@ from fuzz.records.case import (
     Layout,
     Scalar,
 )
-from fuzz.records.codec import SCHEMA, canonical_json, decode, digest, encode, pretty_json
+from fuzz.records.codec import (
+    SCHEMA,
+    canonical_json,
+    decode,
+    digest,
+    encode,
+    pretty_json,
+    pretty_json_without_zeros,
+)
 from fuzz.records.content import (
     Base,
     Bits,
@@ -40,5 +48,5 @@ __all__ = [
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
     "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict",
     "canonical_json", "decode", "digest",
-    "encode", "pretty_json",
+    "encode", "pretty_json", "pretty_json_without_zeros",
 ]

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from fuzz.errors import TridiffError
-from fuzz.records.pretty import layout
+from fuzz.records.pretty import JsonValue, layout
 
 SCHEMA = 1
 """Schema number of every file and message written by this checkout."""
@@ -36,6 +36,18 @@ def canonical_json(record: msgspec.Struct) -> bytes:
 def pretty_json(record: msgspec.Struct) -> str:
     """JSON for files that people read in a diff: two-space indent, plain values filled, trailing newline."""
     return layout(json.loads(canonical_json(record))) + "\n"
+
+
+def pretty_json_without_zeros(record: msgspec.Struct) -> str:
+    """As `pretty_json`, with counts of 0 left out where a record is a row of a list; they are read back as 0."""
+    def cut(value: JsonValue, row: bool = False) -> JsonValue:
+        if isinstance(value, list):
+            return [cut(one, True) for one in value]
+        if isinstance(value, dict):
+            return {name: cut(one, row) for name, one in value.items() if not (row and one == 0 and one is not False)}
+        return value
+
+    return layout(cut(json.loads(canonical_json(record)))) + "\n"
 
 
 def digest(record: msgspec.Struct) -> str:
