@@ -38,8 +38,7 @@ triton.runtime.driver.set_active(Driver())
 config.cpu_backend, config.compile_threads, config.force_disable_caches = "triton", 1, True
 """
 _LIBDEVICE = """\
-import numpy as np
-import triton.language as tl
+import numpy as np, triton.language as tl
 from triton.language.extra import libdevice as generic
 from triton.language.extra.cuda import libdevice
 from triton.runtime.interpreter import TensorHandle
@@ -51,10 +50,11 @@ def by_numpy(f):  # libdevice functions are empty in the interpreter
         return tl.tensor(TensorHandle(out.astype(like.handle.data.dtype), like.handle.dtype), like.type)
     return function
 
+own = {"nearbyint": np.rint, "ilogb": lambda x: np.select(
+    [np.isnan(x), np.isinf(x)], [-2**31, 2**31 - 1], np.frexp(x)[1] - 1)}
 for name in dir(generic):
-    f = {"nearbyint": np.rint, "ilogb": lambda x: np.frexp(x)[1] - 1}.get(name, getattr(np, name, None))
-    if isinstance(f, np.ufunc) or name == "ilogb":
-        vars(libdevice)[name] = vars(generic)[name] = by_numpy(f)
+    if name in own or isinstance(getattr(np, name, None), np.ufunc):
+        vars(libdevice)[name] = vars(generic)[name] = by_numpy(own.get(name) or getattr(np, name))
 """
 
 
@@ -154,12 +154,15 @@ def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
         inputs[name] = (_value(buffer) if buffer.values is not None else
                         f"torch.zeros({buffer.shape[0]}, dtype={torch_dtype(buffer.spec.dtype)})")
     inputs |= {name: str(length) for name, length in program.sizes}
-    options = ', options={"emulate_precision_casts": True}' if program.emulated else ""
+    graph = graph_of(case)
+    looped = graph.r is not None and graph.schedules[0].reduction != "persistent"
+    chosen = ['"emulate_precision_casts": True'] * program.emulated + ['"triton.persistent_reductions": False'] * looped
+    options = f", options={{{', '.join(chosen)}}}" if chosen else ""
     info = dtype_info(buffers[where].spec.dtype)
     relative = 2.0 ** -info.mantissa_bits if bound and info.is_float else 0.0
     return _Shown(
         function=_body(program.text), inputs=inputs, options=options,
-        dynamic=bool(program.sizes) and not graph_of(case).schedules[0].static,
+        dynamic=bool(program.sizes) and not graph.schedules[0].static,
         close=f"rtol={relative:.2g}, atol={bound:.2g}",
         checked=f"[{program.outputs.index(outputs[where])}]{place}",
         expected=(f"expected = {_literal(wanted, buffers[where].spec.dtype)}  # by exact arithmetic in numpy",))

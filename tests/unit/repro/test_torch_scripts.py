@@ -36,3 +36,9 @@ def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
     request = Request(title="", note="", case=case, subject="own", backend="cuda", failure=Verdict.DISAGREE,
                       failure_kind="value")
     assert candidates(request, {}, "kernels.drivers.vector_add:vector_add") is None
+
+
+def test_the_script_of_a_looped_program_asks_for_loops() -> None:
+    """Whole rows in one tile have no carry between steps, and so not this finding."""
+    found = script(CORPUS.find("cannot-bitcast-data-type-b9438885ae"), backend="cuda", verify=False)
+    assert 'dynamic=False, options={"triton.persistent_reductions": False})(out0.cuda())' in found.text
