@@ -98,8 +98,8 @@ class _Collecting:
         return None
 
 
-def _kernels(case: Case, arch: str) -> list[tuple[Any, dict[str, Any]]]:
-    """The sources and options of all launches of a case."""
+def _kernels(case: Case, arch: str, *, variants: bool = True) -> list[tuple[Any, dict[str, Any]]]:
+    """The sources and options of all launches of a case. variants: under its other options too, as on a GPU."""
     from fuzz.backends.compile import Pointer
     from fuzz.backends.launch import Launch
     from fuzz.programs.own import launch_graph
@@ -109,7 +109,7 @@ def _kernels(case: Case, arch: str) -> list[tuple[Any, dict[str, Any]]]:
                                    aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
                 for spec in case.arrays}
     collecting = _Collecting(f"compile:{arch}")
-    ways = [(options, 0) for options in (case.options, *case.variants)]
+    ways = [(options, 0) for options in (case.options, *(case.variants if variants else ()))]
     ways += [(case.options, number) for number in range(1, len(graph_of(case).schedules))]
     for options, schedule in ways:
         launch_graph(Launch(case=case, pointers=pointers, helper=None, fault="", planted="", options=options,
@@ -160,7 +160,7 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
     else:
         arch = backend.partition(":")[2]
         target = GPUTarget("cuda", int(arch.removeprefix("sm_")), 32)
-    prepared = [_kernels(case, arch) for case in cases]
+    prepared = [_kernels(case, arch, variants=kind(backend) == "cuda") for case in cases]
     if prepared:
         # The last one loads the compiler.
         for source, options in prepared.pop():
