@@ -220,7 +220,8 @@ def _saturated(x: Real) -> Real:
         twice = (error == 0) & np.isfinite(inside) & (found.value != nearest(inside, name))
         error = np.where(twice, spacing(inside, name), error)
     beyond = size - x.error >= limit
-    return Real(name, np.where(beyond, np.copysign(limit, x.value), found.value), np.where(beyond, 0.0, error))
+    saturated = Real(name, np.where(beyond, np.copysign(limit, x.value), found.value), np.where(beyond, 0.0, error))
+    return saturated.open_where(np.isinf(x.error))
 
 
 def broadcast(*values: Value) -> tuple[int, ...]:

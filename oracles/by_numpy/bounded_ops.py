@@ -26,8 +26,13 @@ Array = npt.NDArray[Any]
 
 
 def _times(size: Array, error: Array) -> Array:
-    """size * error, 0 where the error is: an infinite size does not blur a certain value."""
-    return np.where(error == 0, 0.0, size * error)
+    """size * error, 0 where either is: an infinite size does not blur a certain value. Underflow makes no error 0."""
+    return np.where(error == 0, 0.0, np.where(size == 0, 0.0, np.maximum(size * error, TINY)))
+
+
+def _signed(x: Real) -> Array:
+    """Whether the sign of a value is certain, that of a zero included."""
+    return np.asarray((x.error == 0) | (np.abs(x.value) > x.error))
 
 
 def add(a: Real, b: Real, sign: float = 1.0) -> Real:
@@ -55,7 +60,10 @@ def mul(a: Real, b: Real) -> Real:
         fused = np.where(found.exact & _exact_product(a.value, b.value), 0.0, spacing(found.value, "fp64"))
     else:
         fused = np.where(found.exact, np.abs(found.value - value), spacing(found.value, a.dtype))
-    return Real(found.dtype, found.value, found.error, np.where(np.isfinite(fused), fused, 0.0))
+    # A certain zero, of whichever sign, times a number: a zero whose sign is as certain as those of both.
+    nil = known & np.isfinite(value) & (((size_a == 0) & (a.error <= TINY)) | ((size_b == 0) & (b.error <= TINY)))
+    error = np.where(nil, np.where(_signed(a) & _signed(b), 0.0, TINY), found.error)
+    return Real(found.dtype, found.value, error, np.where(np.isfinite(fused) & ~nil, fused, 0.0))
 
 
 def _exact_product(a: Array, b: Array) -> Array:
@@ -110,7 +118,8 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     value = a.value / b.value
     away = np.abs(b.value) - b.error
     quotient = np.abs(value)
-    spread = (_times(np.ones_like(away), a.error) + _times(quotient, b.error)) / np.where(away > 0, away, np.nan)
+    moved = _times(np.ones_like(away), a.error) + _times(quotient, b.error)
+    spread = _times(1.0 / np.where(away > 0, away, np.nan), moved)
     exact = a.exact & b.exact
     special = ~np.isfinite(a.value) | ~np.isfinite(b.value)
     nan = np.isnan(a.value) | np.isnan(b.value)
@@ -170,6 +179,19 @@ def _nextafter(x: Real, y: Real) -> Real:
     return Real(name, value, np.where(x.exact & y.exact, 0.0, np.inf))
 
 
+def _nextafter_libdevice(x: Real, y: Real) -> Real:
+    """The fp32 one of libdevice takes subnormal operands as zeros and steps from there to the smallest normal
+    number n or nowhere. It ends within [-n, n] then, and so does the true step: at most 2n apart. A step from n to
+    the largest subnormal may be flushed."""
+    found = _nextafter(x, y)
+    if x.dtype != "fp32":
+        return found
+    normal = dtype("fp32").smallest_normal
+    starts = (np.abs(x.value) < normal) & ~((x.value == 0) & (y.value == 0))
+    moved = np.where(starts, 2 * normal, np.where((np.abs(found.value) < normal) & (found.value != 0), normal, 0.0))
+    return Real(found.dtype, found.value, np.where(np.isnan(found.value), found.error, found.error + moved))
+
+
 def _frexp(x: Real) -> tuple[Array, Array, Array]:
     mantissa, exponent = np.frexp(x.value)
     regular = np.isfinite(x.value)
@@ -186,7 +208,8 @@ def _frexp_mantissa(x: Real) -> Real:
 
 def _ldexp(x: Real, n: Whole) -> Real:
     limited = np.clip(n.value, -4000, 4000)
-    found = settle(x.dtype, np.ldexp(x.value, limited), np.ldexp(x.error, limited), rounds=True)
+    moved = np.where(x.error > 0, np.maximum(np.ldexp(x.error, limited), TINY), 0.0)
+    found = settle(x.dtype, np.ldexp(x.value, limited), moved, rounds=True)
     # Libraries round a result below the normal numbers once or twice, and may flush it.
     small = (np.abs(found.value) < dtype(x.dtype).smallest_normal) & (x.value != 0) & np.isfinite(x.value)
     flushed = np.where(small, dtype(x.dtype).smallest_normal, 0.0)
@@ -356,6 +379,7 @@ _ONE: dict[str, Callable[..., Real]] = {
     "square": lambda x: mul(x, x), "sign": _sign, "relu": _relu, "frexp_mantissa": _frexp_mantissa}
 _TWO: dict[str, Callable[..., Real]] = {
     "add": add, "sub": lambda a, b: add(a, b, -1.0), "mul": mul, "copysign": _copysign, "nextafter": _nextafter,
+    "nextafter_libdevice": _nextafter_libdevice,
     "minimum": lambda a, b: extremum(a, b, largest=False, keeps_nan=True),
     "maximum": lambda a, b: extremum(a, b, largest=True, keeps_nan=True),
     "fmin": lambda a, b: extremum(a, b, largest=False, keeps_nan=False),

@@ -218,3 +218,47 @@ def test_only_documented_values_at_zero_are_certain() -> None:
         assert found.value == 1 and bool(found.exact[0]) is certain, op
     # What the device library's j0f(0) gives.
     assert within(ops.apply("j0", (zero,)), np.array([1.0 + 2.0**-23])).all()  # type: ignore[arg-type]
+
+
+def test_a_zero_of_unknown_sign_stays_one_however_small_the_factor() -> None:
+    nil = Real("fp32", np.array([-0.0]), np.array([TINY]))
+    for factor in (0.25, 0.5, 3.0):
+        other = exact_real("fp32", np.array([factor]))
+        for found in (ops.apply("mul", (nil, other)), ops.apply("mul", (other, nil))):
+            assert isinstance(found, Real) and found.value[0] == 0
+            assert found.error[0] == TINY and found.loose()[0] == TINY
+    # A quotient that rounds correctly is certain for certain operands only; so is a scaled zero.
+    for op, other in (("div_rn", exact_real("fp32", np.array([4.0]))), ("ldexp", whole("i32", np.array([-3])))):
+        found = ops.apply(op, (nil, other))
+        assert isinstance(found, Real) and not found.exact[0]
+    # A certain zero times a number of unknown sign has none either; times one of known sign it has.
+    zero = exact_real("fp32", np.array([0.0, 0.0]))
+    found = ops.apply("mul", (zero, Real("fp32", np.array([1.0, 1.0]), np.array([2.0, 0.5]))))
+    assert isinstance(found, Real) and found.error.tolist() == [TINY, 0.0]
+    # An error that underflows is still one.
+    tiny = np.array([1e-200])
+    small = ops.apply("mul", (Real("fp64", tiny, np.array([1e-216])), exact_real("fp64", tiny)))
+    assert isinstance(small, Real) and small.error[0] > 0
+
+
+def test_an_open_infinity_stays_open_where_it_saturates() -> None:
+    x = Real("fp32", np.array([-np.inf, -np.inf, 500.0, 500.0]), np.array([np.inf, 0.0, np.inf, 1.0]))
+    found = cast_real(x, "fp8e4nv")
+    assert found.error.tolist() == [np.inf, 0.0, np.inf, 0.0]
+    assert found.value[[1, 3]].tolist() == [-448.0, 448.0]
+
+
+def test_steps_of_libdevice_may_flush() -> None:
+    step, normal = 2.0**-149, 2.0**-126
+    x = np.array([0.0, 0.0, 0.0, step, step, normal, normal, 1.0, np.nan, -0.0])
+    y = np.array([1.0, -1.0, step, 1.0, -1.0, 0.0, 1.0, 2.0, 1.0, 0.0])
+    # What the code of libdevice gives under flushing: see the formula in its PTX.
+    flushed = np.array([normal, -normal, 0.0, normal, -normal, 0.0, normal + step, 1 + 2.0**-23, np.nan, 0.0])
+    found = ops.apply("nextafter_libdevice", (exact_real("fp32", x), exact_real("fp32", y)))
+    assert isinstance(found, Real)
+    true = np.nextafter(x.astype(np.float32), y.astype(np.float32)).astype(np.float64)
+    assert within(found, flushed).all() and within(found, true).all()
+    assert found.error[6:].tolist() == [0.0] * 4 and found.error.max() == 2 * normal
+    exact = ops.apply("nextafter", (exact_real("fp32", x), exact_real("fp32", y)))
+    wide = ops.apply("nextafter_libdevice", (exact_real("fp64", x), exact_real("fp64", y)))
+    assert isinstance(exact, Real) and isinstance(wide, Real) and exact.exact.all() and wide.exact.all()
