@@ -84,7 +84,8 @@ def parse(text: str, dtype: str) -> Number:
 def literal(value: Number, dtype: str) -> str | None:
     """A Python literal that Triton converts to exactly this value, or None where only `full` will do.
 
-    Python's inf and nan are calls; -0.0 loses its sign in Triton 3.6.0.
+    Python's inf and nan are calls; -0.0 loses its sign in Triton 3.6.0. A Python float stands for an fp32 number
+    (for an fp64 one only outside of the normal range of fp32), so a finite double that fp32 rounds needs `full`.
     """
     if isinstance(value, float):
         if math.isnan(value):
@@ -93,7 +94,7 @@ def literal(value: Number, dtype: str) -> str | None:
             return 'float("inf")' if value > 0 else 'float("-inf")'
         if value == 0 and math.copysign(1.0, value) < 0:
             return None
-        return repr(value)
+        return None if round_to(value, "fp32") != value else repr(value)
     if dtype == "i1":
         return str(bool(value))
     return str(value) if -(2**31) <= value < 2**31 else None
@@ -108,5 +109,4 @@ def full(value: Number, dtype: str, shape: str) -> str:
         return f"{sign_bit}.to({name}, bitcast=True)"
     if dtype.startswith("fp8"):
         return f"tl.full({shape}, {literal(value, 'fp32')}, tl.float32).to({name})"
-    text = literal(value, dtype)
-    return f"tl.full({shape}, {int(value) if text is None else text}, {name})"
+    return f"tl.full({shape}, {literal(value, dtype) or repr(value)}, {name})"

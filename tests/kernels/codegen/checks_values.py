@@ -10,9 +10,19 @@ from msgspec.structs import replace
 
 from fuzz.interpreter import DeviceAssertFailed, repaired
 from kernels.codegen.combo import combine
-from kernels.codegen.graph import Buffer, Graph, Load, Schedule, Store, Sym
+from kernels.codegen.graph import Buffer, Graph, Index, Load, Schedule, Store, Sym
 from kernels.codegen.launch import plan
-from tests.kernels.codegen.catalogue import PROGRAMS, Program, gather, halves, in_place, pointwise, scans, split_scan
+from tests.kernels.codegen.catalogue import (
+    PROGRAMS,
+    Program,
+    apply,
+    gather,
+    halves,
+    in_place,
+    pointwise,
+    scans,
+    split_scan,
+)
 from tests.kernels.codegen.graph_runs import arguments_of, launch, run, tensors_of
 
 
@@ -41,6 +51,23 @@ def check_every_program_under_every_schedule() -> None:
         program = make()
         for schedule in program.graph.schedules:
             verify(program, schedule, aligned=[buffer.name for buffer in program.graph.buffers])
+
+
+def check_what_stands_for_masked_elements_is_exact() -> None:
+    # A Python float in the text would be an fp32 number.
+    values = ("16777217.0", "0.1", "1e-40", "1e-310", "1e300", "3.4028235677973366e38", "-0.0", "inf", "2.0")
+    masked = [Load(buffer="a", index=Sym("x0"), mask=0, other=value) for value in values]
+    stores = [Store(buffer=f"o{k}", index=Sym("x0"), value=k + 1) for k in range(len(values))]
+    graph = Graph(outer=(4,), buffers=(
+        Buffer(name="a", dtype="fp64", length=4),
+        *(Buffer(name=f"o{k}", dtype="fp64", length=4, role="out") for k in range(len(values)))),
+        nodes=(Index(expr=apply("lt", Sym("x0"), 2), dtype="i1"), *masked, *stores))
+    a = np.array([0.1, 0.2, 0.3, 0.4])
+    with repaired():
+        outputs = run(graph, Schedule(x_blocks=(4,)), {"a": a})
+    for k, value in enumerate(values):
+        want = np.array([0.1, 0.2, float(value), float(value)])
+        assert outputs[f"o{k}"].tobytes() == want.tobytes(), (value, outputs[f"o{k}"])
 
 
 def check_halves_round_at_every_node_without_upcast() -> None:
