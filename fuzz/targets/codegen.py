@@ -10,6 +10,7 @@ from fuzz.programs.arrays import WRITTEN, after, graph_of, input_names, output_n
 from fuzz.programs.draw import programs
 from fuzz.programs.faults import faults_of
 from fuzz.programs.ledger import cells, size
+from fuzz.programs.miscompiled import miscompiled
 from fuzz.programs.reductions import simpler
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
@@ -87,7 +88,7 @@ def _target(family: Family) -> Target:
         launch=_launch, subjects=_SUBJECTS,
         faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]),
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
-        unordered=_unordered,
+        unordered=_unordered, about=lambda case: miscompiled(graph_of(case)),
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
 

@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from fuzz.programs import own
+from fuzz.programs.miscompiled import miscompiled
 from fuzz.records import ArraySpec, Bits, Case, Content, Small
-from kernels.codegen.graph import Asm, Buffer, Cast, Graph, Load, Store, Sym
+from kernels.codegen.graph import Asm, Buffer, Cast, Constant, Graph, Index, Load, Num, Pointwise, Store, Sym
+from tests.unit.programs.graphs import apply
 
 X = Sym("x0")
 
@@ -44,3 +46,24 @@ def test_truth_is_another_byte_than_one_during_the_launch_only(base: Bits | Smal
     own.launch_graph(launch)  # type: ignore[arg-type]
     assert seen == [during]
     assert arrays["in0"].tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("dtype, other, known", [
+    ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
+    ("i32", "-5", False), ("fp16", "-5.0", False)])
+def test_programs_with_a_known_miscompilation_are_told_from_others(dtype: str, other: str, known: bool) -> None:
+    graph = Graph(outer=(4,), buffers=(Buffer(name="in0", dtype=dtype, length=4),
+                                       Buffer(name="out0", dtype=dtype, length=4, role="out")),
+                  nodes=(Index(expr=apply("lt", X, Num(value=2)), dtype="i1"),
+                         Load(buffer="in0", index=X, mask=0, other=other), Store(buffer="out0", index=X, value=1)))
+    assert miscompiled(graph) == ("negative other of 8 or 16 bits" if known else "")
+    assert miscompiled(_graph(dtype)) == ""
+
+
+@pytest.mark.parametrize("exponent, known", [("-2147483648", True), ("-2147483647", False)])
+def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -> None:
+    graph = Graph(outer=(4,), buffers=(Buffer(name="in0", dtype="fp32", length=4),
+                                       Buffer(name="out0", dtype="fp32", length=4, role="out")),
+                  nodes=(Load(buffer="in0", index=X), Constant(value=exponent, dtype="i32"),
+                         Pointwise(op="ldexp", args=(0, 1)), Store(buffer="out0", index=X, value=2)))
+    assert miscompiled(graph) == ("ldexp by -2^31" if known else "")
