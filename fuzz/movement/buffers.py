@@ -55,7 +55,8 @@ def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
             if not draft.room or len(live) > 3:
                 continue
             dtype = draw(st.sampled_from(EVERY))
-            live.append(filled_buffer(draft, dtype=dtype, shape=draft.shape(elements=min(draft.elements, 512))))
+            shape = draft.shape(elements=min(draft.elements, 512))
+            live.append(filled_buffer(draft, dtype=dtype, shape=shape, cutting=True))
         elif kind == "free":
             buffer = live.pop(draw(st.integers(0, len(live) - 1)))
             look(draft, buffer)

@@ -1,6 +1,5 @@
 """A chain in the making: steps are drawn one by one and checked as they are added."""
 
-from typing import Any
 
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
@@ -145,7 +144,3 @@ class Draft:
 def warps() -> st.SearchStrategy[int]:
     """Numbers of warps; four most often."""
     return st.sampled_from((4, 4, 1, 2, 8))
-
-
-def any_of(draft: Draft, *choices: Any) -> Any:
-    return draft.draw(st.sampled_from(choices))

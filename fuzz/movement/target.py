@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 
 from fuzz.movement import cases
 from fuzz.movement.counted import counted
+from fuzz.movement.features import feature
 from fuzz.movement.reduce import reductions, size
 from fuzz.records import Case, Environment
 from fuzz.target import Limits, Path, Reference, Target
-from kernels.gluon.chain import Chain, Reduce
-from kernels.gluon.check import typed
-from kernels.gluon.ownership import lanes_apart
-from kernels.gluon.values import Tensor
+from kernels.gluon.chain import Chain
 
 if TYPE_CHECKING:
     from oracles.rules import Rule
@@ -68,31 +66,10 @@ def _alike(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-def _nothing(case: Case) -> str:
-    return ""
-
-
-def about_folds(case: Case) -> str:
-    """Whether a reduction goes over lanes that are not neighbours, which releases before 3.7 got wrong (corpus)."""
-    chain = case.program
-    if not isinstance(chain, Chain):
-        return ""
-    types = typed(chain)
-    for step in chain.steps:
-        if isinstance(step, Reduce):
-            source = types[step.source]
-            if not isinstance(source, Tensor) or source.layout is None:
-                continue  # reduced to one element, or in a layout that the compiler infers
-            if lanes_apart(source.layout, shape=source.shape, axis=step.axis):
-                return "lanes apart"
-    return ""
-
-
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
-                 faults: tuple[str, ...], lacking: Callable[[Environment], str] = warps_of_32,
-                 about: Callable[[Case], str] = _nothing) -> Target:
+                 faults: tuple[str, ...], lacking: Callable[[Environment], str] = warps_of_32) -> Target:
     """A target that draws chains from `chains(elements=...)`. faults: names of `kernels.gluon.faults.FAULTS`;
-    lacking, about: as in `Target`."""
+    lacking: as in `Target`."""
 
     def drawn(limits: Limits) -> st.SearchStrategy[Case]:
         return cases.chain_cases(limits, target=name, chains=chains(elements=limits.elements))
@@ -102,5 +79,5 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
         name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
         subjects={"own": "kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
         canonical=_canonical, unordered=_unordered, valid=cases.valid, reductions=reductions, size=size,
-        lacking=lacking, about=about, place=_alike, cells=counted,
+        lacking=lacking, about=feature, place=_alike, cells=counted,
         backends=("cuda", "compile"))

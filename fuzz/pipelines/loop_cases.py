@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fuzz.records import ArraySpec, Case, Content, Finite, LaunchOptions, Layout, Permutation, Small
 from fuzz.strategies import contents
 from fuzz.target import Limits
-from kernels.pipelines.plan import DTYPE_BITS, TMA_UNIT
+from kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -102,11 +102,17 @@ def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], speciali
 def about(case: Case) -> str:
     """What tells findings apart: the form, and where the compiler makes the partitions, how it splits the work."""
     p = case.params
+    if p["form"] in DESCRIBED and int(p["stages"]) > 1 and _box_bytes(p) % TMA_SLOT:
+        return "boxes of half a slot"
     if not p.get("specialised"):
         return f"{p['form']} {p.get('kind', '')}".strip()
     rows = "split" if case.sizes["m"] >= 128 else "whole"
     store = ", one map" if p["one_map"] else ", own maps" if p["described_store"] else ""
     return f"product, rows {rows}{store}"
+
+
+def _box_bytes(params: Params) -> int:
+    return int(params["rows"]) * int(params["columns"]) * DTYPE_BITS[str(params["dtype"])] // 8
 
 
 def _elements(form: str, params: Params, sizes: dict[str, int]) -> int:

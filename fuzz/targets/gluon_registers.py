@@ -1,7 +1,7 @@
 """Gluon kernels that move data between register layouts."""
 
 from fuzz.movement.registers import conversion_chains, fold_chains, fp4_chains, register_view_chains
-from fuzz.movement.target import about_folds, chain_target
+from fuzz.movement.target import chain_target
 
 TARGETS = (
     chain_target(
@@ -10,7 +10,7 @@ TARGETS = (
         faults=("load_mask_dropped", "order_not_transposed")),
     chain_target(
         name="gluon.reduce_scan_layouts", chains=fold_chains, contract="ttg_ops.md §3, layout round trips",
-        about=about_folds, summary="reductions and scans along any axis in any layout",
+        summary="reductions and scans along any axis in any layout",
         faults=("reduce_axis_swapped", "scan_reversed", "load_mask_dropped", "order_not_transposed")),
     chain_target(
         name="gluon.fp4", chains=fp4_chains, contract="ttg_ops.md §3, fp4_to_fp",

@@ -87,6 +87,11 @@ class Padded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="padde
     shape: Extents
 
 
+def vector(run: int, *, bits: int) -> int:
+    """Elements of `bits` bits in one access to shared memory, of at most 16 bytes, where `run` lie side by side."""
+    return min(run, max(128 // bits, 1))
+
+
 class Nvmma(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="nvmma"):
     """What TMA and wgmma read: eight rows of `swizzle` bytes, swizzled in groups of 16 bytes."""
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-from fuzz.corpus import Corpus
-from fuzz.records import CorpusEntry, Outcome, Verdict
+from fuzz.records import Verdict
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
+from tests.gpu.known import explained
 from tests.movement.drawn import CHAIN_TARGETS, cases
 
 pytestmark = pytest.mark.gpu
@@ -25,21 +23,6 @@ FAULTS = [(target, fault) for target in TARGETS for fault in find(target).faults
 def pool() -> Iterator[Pool]:
     with Pool(PoolOptions(backend="cuda", hang_limit=60)) as made:
         yield made
-
-
-@cache
-def _defects() -> frozenset[tuple[str, str, str]]:
-    """Kind, place and feature of every finding about data movement that the corpus explains; the chains of one
-    target are legal in every other. Drawn chains avoid the one that ends the compiler's process."""
-    root = Path(__file__).resolve().parents[2] / "corpus"
-    return frozenset((one.signature.kind, one.signature.where, one.signature.about) for one in Corpus(root).entries()
-                     if isinstance(one, CorpusEntry) and one.case.target in TARGETS and one.signature.kind != "SIGABRT")
-
-
-def _explained(outcome: Outcome) -> bool:
-    """Whether a failure is one of the defects of Triton that the corpus holds."""
-    signature = outcome.signature
-    return signature is not None and (signature.kind, signature.where, signature.about) in _defects()
 
 
 def _needs(pool: Pool, target: str) -> None:
@@ -56,7 +39,7 @@ def test_own_kernels_agree(pool: Pool, target: str) -> None:
     for case in cases(target, 20, 21):
         outcome = pool.execute(case, "own")
         found[outcome.verdict] += 1
-        assert not outcome.verdict.failed or _explained(outcome), (outcome.signature, outcome.reason, case)
+        assert not outcome.verdict.failed or explained(outcome), (outcome.signature, outcome.reason, case)
     assert found[Verdict.AGREE] >= 14 and not found[Verdict.NOT_CHECKED], found
 
 

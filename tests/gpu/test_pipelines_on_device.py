@@ -19,6 +19,7 @@ from fuzz.target import Target
 from fuzz.targets import find
 from fuzz.workers.pool import Pool, PoolOptions
 from kernels.pipelines.plan import Plan
+from tests.gpu.known import explained
 from tests.unit.pipelines.drawing import ALL, PLANS, drawn, places
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not gpu_count(), reason="no NVIDIA GPU")]
@@ -30,9 +31,12 @@ SANITIZED = 8
 HANG_LIMIT = 3.0
 """Seconds from the start of a launch to its end; these kernels take milliseconds."""
 _FENCED = "within a partition the compiler puts a missing fence back before the copy (3.9.0 also before the product)"
-HIDDEN = {("tma.load_store", "missing_proxy_fence"): _FENCED, ("tma.reduce", "missing_proxy_fence"): _FENCED,
-          ("wgmma.chain", "missing_proxy_fence"): _FENCED}
-"""Faults that need not be caught in a target's kernels, and why; they must be in another's."""
+HIDDEN = {("tma.load_store", "missing_proxy_fence", ""): _FENCED, ("tma.reduce", "missing_proxy_fence", ""): _FENCED,
+          ("wgmma.chain", "missing_proxy_fence", ""): _FENCED,
+          ("warp_specialize.ring", "missing_proxy_fence", "3.9.0"): "none of 48 kernels went wrong without the fence",
+          ("wgmma.chain", "reused_before_dot_wait", "3.6.0"):
+              "a race that no launch of 45 kernels lost; that version's sanitizer is not asked about multiplications"}
+"""Faults that need not be caught in a target's kernels (in one version, "" in any), and why; others must catch them."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,7 @@ def test_own_kernels_agree(target: Target, pool: Pool) -> None:
     agreed = 0
     for case in drawn(target, 25, number=21, elements=1 << 14, rows=264):
         outcome = pool.execute(case, "own")
-        assert outcome.verdict in (Verdict.AGREE, Verdict.NOT_CHECKED), (outcome.signature, outcome.reason, case)
+        assert not outcome.verdict.failed or explained(outcome), (outcome.signature, outcome.reason, case)
         agreed += outcome.verdict is Verdict.AGREE
     assert agreed
 
@@ -68,7 +72,7 @@ def short() -> Iterator[Pool]:
 def _judge(target: Target, fault: str, pool: Pool) -> tuple[str, int]:
     """Which judge catches a fault first, and after how many cases; plain launches before the sanitizer."""
     tried = 0
-    hidden = (target.name, fault) in HIDDEN
+    hidden = (target.name, fault, "") in HIDDEN
     cases = places(target, fault, count=4 if hidden else TRIES)
     plain = [msgspec.structs.replace(case, params={"sanitize": False}, repeats=2) for case in cases]
     small = [case for case in cases if isinstance(case.program, Plan) and len(case.program.workers) <= 2
@@ -100,8 +104,9 @@ def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault:
         pytest.skip(reason)
     judge, tried = _judge(target, fault, short)
     _record(f"{environment.triton:8}{target.name:24}{fault:30}{judge or 'not caught':20}{tried}")
-    if not judge and (target.name, fault) in HIDDEN:
-        pytest.xfail(HIDDEN[target.name, fault])
+    for version in ("", environment.triton):
+        if not judge and (target.name, fault, version) in HIDDEN:
+            pytest.xfail(HIDDEN[target.name, fault, version])
     assert judge, f"not caught in {tried} cases"
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from fuzz.records import Case, Environment, LaunchOptions
 from fuzz.targets import find
-from kernels.gluon.chain import Chain, Global, Load, Out, Reduce
-from kernels.gluon.layouts import Blocked, Distributed, Linear, Slice
+from kernels.gluon.chain import Alloc, Chain, Fp4, Global, Load, Out, Read, Reduce, Step
+from kernels.gluon.check import problem
+from kernels.gluon.layouts import Blocked, Distributed, Linear, Padded, Shared, SharedLinear, Slice, Swizzled
 from kernels.gluon.ownership import lanes_apart
 from tests.movement.drawn import CHAIN_TARGETS, cases
 
@@ -67,8 +68,8 @@ def test_a_defect_is_one_finding_whichever_output_shows_it() -> None:
 def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
     target = find("gluon.reduce_scan_layouts")
 
-    def of(layout: Distributed) -> Case:
-        chain = Chain(1, (Global("in0", "i32", (16, 16)), Global("out0", "i32", (16,), True)),
+    def of(layout: Distributed, warps: int = 1) -> Case:
+        chain = Chain(warps, (Global("in0", "i32", (16, 16)), Global("out0", "i32", (16,), True)),
                       (Load(0, layout), Reduce(0, 1, "add"), Out(1, 1)))
         return msgspec.structs.replace(cases("gluon.reduce_scan_layouts", 1)[0], program=chain,
                                        options=LaunchOptions(num_warps=1))
@@ -77,3 +78,34 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
     assert target.about(of(GRID)) == ""
     assert target.about(of(Linear(register, ((0, 8), (1, 0), (8, 0), (0, 4), (4, 0)), (), (16, 16)))) == "lanes apart"
     assert target.about(of(Linear(register, ((0, 8), (0, 4), (1, 0), (8, 0), (4, 0)), (), (16, 16)))) == ""
+    # The lanes of the other axis are apart; warps share the reduction (wrong as well on an H200).
+    lanes = ((1, 0), (2, 0), (0, 8), (4, 0), (8, 0))
+    assert target.about(of(Linear(((0, 1), (0, 2)), lanes, ((0, 4),), (16, 16)), 2)) == "lanes apart"
+
+
+def _about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", wide: tuple[int, ...] = ()) -> str:
+    out = Global("out0", "fp16" if wide else dtype, wide or shape, True)
+    chain = Chain(1, (Global("in0", dtype, shape), out), steps)
+    assert not problem(chain)
+    return find("gluon.view_chain").about(msgspec.structs.replace(cases("gluon.view_chain", 1)[0], program=chain))
+
+
+@pytest.mark.parametrize(("layout", "word"), [
+    (Padded(((8, 1),), ((0, 1), (0, 2), (0, 4), (1, 0), (2, 0)), (4, 8)), "padding cuts vectors"),
+    (Padded(((2, 2), (8, 4)), ((0, 1), (0, 2), (0, 4), (1, 0), (2, 0)), (4, 8)), ""),
+    (SharedLinear(((0, 1), (0, 2), (0, 4), (1, 0), (2, 6))), "mixed offsets"),
+    (SharedLinear(((1, 0), (0, 2), (0, 4), (0, 1), (2, 0))), ""), (Swizzled(2, 1, 4, (1, 0)), ""),
+])
+def test_buffers_that_meet_a_known_defect_are_told_apart(layout: Shared, word: str) -> None:
+    assert _about(Load(0, GRID), Alloc("i32", (4, 8), layout, source=0), Read(1, GRID), Out(2, 1), shape=(4, 8)) == word
+
+
+@pytest.mark.parametrize(("order", "word"), [((1, 0), ""), ((0, 1), "behind another axis")])
+def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order: tuple[int, ...], word: str) -> None:
+    held = Blocked((2, 2), (8, 4), (1, 1), order)
+    assert _about(Load(0, held), Fp4(0, "fp16", 1, GRID), Out(1, 1), shape=(8, 8), dtype="i8", wide=(8, 16)) == word
+
+
+def test_only_local_memory_draws_paddings_that_cut_vectors() -> None:
+    words = {name: {find(name).about(case) for case in cases(name, 150, 5)} for name in CHAIN_TARGETS}
+    assert [name for name, found in words.items() if "padding cuts vectors" in found] == ["gluon.local_memory"]
