@@ -72,6 +72,29 @@ def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
         yield pool
 
 
+@contextlib.contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed. As a flag: an exception may be raised, and lost, in the middle of anything. The
+    second time it is the exception, for whoever does not want to wait. Outside the main thread nobody asks."""
+    times = 0
+
+    def pressed(number: int, frame: object) -> None:
+        nonlocal times
+        times += 1
+        if times > 1:
+            raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGINT, pressed)
+    except ValueError:
+        yield lambda: False
+        return
+    try:
+        yield lambda: times > 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class _Clock:
     """Shares what is left of a campaign's time among the shards that have not started, so that slow starts and
     shrinking shorten the shards that follow and not the night, and what targets left out do not use falls to the
@@ -174,27 +197,24 @@ class Campaign:
         clock = _Clock(waiting, self.plan.options)
         interrupted = False
         errors: list[str] = []
-        with cache_in_memory(self.state), drivers(self.plan.options) as executor:
+        with cache_in_memory(self.state), drivers(self.plan.options) as executor, _interrupts() as asked:
             futures: dict[concurrent.futures.Future[ShardResult], ShardSpec] = {}
             while futures or (waiting and not interrupted):
-                try:
-                    while waiting and not interrupted and len(futures) < self.plan.options.workers:
-                        spec = clock.allot(waiting[0], len(waiting))
-                        futures[executor.submit(run_shard, spec, str(self.state.resolve()))] = waiting.popleft()
-                    done_now, _ = concurrent.futures.wait(
-                        futures, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
-                    for future in done_now:
-                        self._take(future, futures.pop(future), results, errors)
-                    watch(Progress(counts=self.counts(), shards_done=len(results), shards=len(self.plan.shards),
-                                   elapsed=time.monotonic() - started, findings=self._found()))
-                except KeyboardInterrupt:
-                    if interrupted:
-                        raise
+                if asked() and not interrupted:
                     interrupted = True
                     (self.state / "stop").touch()
                     for future in list(futures):
                         if future.cancel():
                             futures.pop(future)
+                while waiting and not interrupted and len(futures) < self.plan.options.workers:
+                    spec = clock.allot(waiting[0], len(waiting))
+                    futures[executor.submit(run_shard, spec, str(self.state.resolve()))] = waiting.popleft()
+                done_now, _ = concurrent.futures.wait(
+                    futures, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done_now:
+                    self._take(future, futures.pop(future), results, errors)
+                watch(Progress(counts=self.counts(), shards_done=len(results), shards=len(self.plan.shards),
+                               elapsed=time.monotonic() - started, findings=self._found()))
         summary = self._summary(results, errors, time.monotonic() - started, interrupted)
         if not interrupted:
             (self.state / "finished").touch()
