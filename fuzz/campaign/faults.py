@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.backends import kind
-from fuzz.campaign.plan import limits_of
+from fuzz.campaign.plan import shard_of
 from fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
 from fuzz.campaign.run import drivers
 from fuzz.campaign.shard import run_shard
-from fuzz.content.counter import finalise
 from fuzz.errors import TridiffError
 from fuzz.records import Environment
 from fuzz.subjects import HOOK_FAULTS, PROCESS_FAULTS
@@ -44,7 +43,8 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
         for backend in options.backends:
             if kind(backend) in target.backends and kind(backend) != "compile":
                 for fault in _faults(target, process=process, hooks=hooks):
-                    shards.append(_shard(target, fault, backend, options, len(shards)))
+                    shards.append(shard_of(options, target, f"own+fault:{fault}", backend, index=len(shards),
+                                           seconds=options.seconds, most_findings=1))
     if not shards:
         raise TridiffError(f"no fault can be run on {' '.join(options.backends)}", fix="see `tridiff targets`")
     return shards
@@ -52,15 +52,6 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
 
 def _faults(target: Target, *, process: bool, hooks: bool) -> tuple[str, ...]:
     return (*target.faults, *(HOOK_FAULTS if hooks else ()), *(PROCESS_FAULTS if process else ()))
-
-
-def _shard(target: Target, fault: str, backend: str, options: CampaignOptions, index: int) -> ShardSpec:
-    elements, rows = limits_of(target, backend)
-    return ShardSpec(
-        index=index, target=target.name, subject=f"own+fault:{fault}", backend=backend,
-        device=options.devices[index % len(options.devices)] if kind(backend) == "cuda" else 0,
-        seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=options.seconds, hang_limit=options.hang_limit,
-        memory=options.memory, elements=elements, rows=rows, shrink=options.shrink, most_findings=1)
 
 
 def run_faults(shards: list[ShardSpec], options: CampaignOptions, state: Path,

@@ -17,11 +17,19 @@ _ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14}
 _ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10}
 
 
-def limits_of(target: Target, backend: str) -> tuple[int, int]:
-    """The most elements and rows that a campaign draws for `target` on `backend`."""
+def shard_of(options: CampaignOptions, target: Target, subject: str, backend: str, *, index: int, seconds: float,
+             max_cases: int | None = None, known: tuple[str, ...] = (), most_findings: int | None = None) -> ShardSpec:
+    """Shard number `index`: its device, its seed and the sizes that suit the backend follow from the number."""
     sort = kind(backend)
     elements = _ELEMENTS[sort]
-    return min(elements, target.interpreter_elements) if sort == "interpreter" else elements, _ROWS[sort]
+    if sort == "interpreter":
+        elements = min(elements, target.interpreter_elements)
+    return ShardSpec(
+        index=index, target=target.name, subject=subject, backend=backend,
+        device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,
+        seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=seconds, max_cases=max_cases,
+        hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=_ROWS[sort],
+        shrink=options.shrink, known=known, most_findings=most_findings)
 
 
 def _backends(options: CampaignOptions, target: Target) -> list[str]:
@@ -67,12 +75,6 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
         if backend == "compile":
             turn = index % len(combinations) + index // len(combinations)
             backend = f"compile:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
-        sort = kind(backend)
-        elements, rows = limits_of(target, backend)
-        shards.append(ShardSpec(
-            index=index, target=target.name, subject=subject, backend=backend,
-            device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,
-            seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=options.seconds / waves, max_cases=per_shard,
-            hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=rows,
-            shrink=options.shrink, known=known))
+        shards.append(shard_of(options, target, subject, backend, index=index, known=known, max_cases=per_shard,
+                               seconds=options.seconds / waves))
     return tuple(shards)
