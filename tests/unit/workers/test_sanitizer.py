@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,38 +52,33 @@ def test_only_an_assertion_is_a_report_of_the_sanitizer(said: str, kind: type[Ex
     assert type(raised.value) is kind and KNOBS.instrumentation_mode == before
 
 
-def test_a_fatal_error_of_llvm_comes_before_the_account_of_the_pass_that_met_it(tmp_path: Path) -> None:
+@pytest.fixture
+def error_output(tmp_path: Path) -> Iterator[None]:
+    """The error output is a file, as it is in a worker."""
+    kept = os.dup(2)
+    log = os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    os.dup2(log, 2)
+    yield
+    os.dup2(kept, 2)
+    os.close(kept)
+    os.close(log)
+
+
+@pytest.mark.usefixtures("error_output")
+def test_a_fatal_error_of_llvm_comes_before_the_account_of_the_pass_that_met_it() -> None:
     """Triton's account is the same for every defect; what LLVM said tells them apart."""
-    said = ("Unsupported conversion from f64 to f8E5M2 with rounding mode rtne\n"
-            "LLVM ERROR: Unsupported rounding mode for conversion.\nmodule attributes {}\n"
-            "k.py:5:0: error: Failures have been detected while processing an MLIR pass pipeline\n")
-    kept = os.dup(2)
-    log = os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT | os.O_APPEND)
-    try:
-        os.dup2(log, 2)
-        diagnostics = Diagnostics()
-        os.write(2, said.encode())
-        found = diagnostics.first()
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(log)
-    assert found == "Unsupported rounding mode for conversion."
+    diagnostics = Diagnostics()
+    os.write(2, b"Unsupported conversion from f64 to f8E5M2 with rounding mode rtne\n"
+                b"LLVM ERROR: Unsupported rounding mode for conversion.\nmodule attributes {}\n"
+                b"k.py:5:0: error: Failures have been detected while processing an MLIR pass pipeline\n")
+    assert diagnostics.first() == "Unsupported rounding mode for conversion."
 
 
-def test_the_text_of_a_failed_assertion_is_found_among_others(tmp_path: Path) -> None:
-    kept = os.dup(2)
-    log = os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT | os.O_APPEND)
-    try:
-        os.dup2(log, 2)
-        os.write(2, b"k.py:3: f: block: [0,0,0], thread: [1,0,0] Assertion `of an earlier case` failed.\n")
-        said = Diagnostics()
-        assert said.asserted() == ""
-        os.write(2, b"k.py:9: f: block: [0,0,0], thread: [31,0,0] Assertion `Buffer being accessed has outstanding "
-                    b"writes.` failed.\n")
-        found = said.asserted()
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(log)
-    assert found == "Buffer being accessed has outstanding writes."
+@pytest.mark.usefixtures("error_output")
+def test_the_text_of_a_failed_assertion_is_found_among_others() -> None:
+    os.write(2, b"k.py:3: f: block: [0,0,0], thread: [1,0,0] Assertion `of an earlier case` failed.\n")
+    said = Diagnostics()
+    assert said.asserted() == ""
+    os.write(2, b"k.py:9: f: block: [0,0,0], thread: [31,0,0] Assertion `Buffer being accessed has outstanding "
+                b"writes.` failed.\n")
+    assert said.asserted() == "Buffer being accessed has outstanding writes."
