@@ -21,7 +21,7 @@ import msgspec
 
 from fuzz.corpus.expected import expectation, merge, with_verdict
 from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Signature, encode, pretty_json
+from fuzz.records import CorpusEntry, Signature, encode, pretty_json_without_defaults
 from fuzz.records.codec import decode_file, printable
 
 __all__ = ["MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
@@ -261,7 +261,7 @@ class Corpus:
     def _write(self, entry: CorpusEntry, *, fresh: bool) -> Path:
         path = self.path_of(entry)
         entry = _shortened(entry)
-        data = pretty_json(entry).encode()
+        data = pretty_json_without_defaults(entry).encode()
         parse(data, source=self._name(path))
         if fresh and os.path.lexists(path):
             raise TridiffError(f"{self._name(path)}: exists and holds something else",
@@ -283,7 +283,7 @@ def _listed(folder: Path, source: str) -> list[Path]:
 
 def _shortened(entry: CorpusEntry) -> CorpusEntry:
     """The entry with the long arrays of its evidence left out, if it is too large for a file with them."""
-    if len(pretty_json(entry)) <= MAX_BYTES:
+    if len(pretty_json_without_defaults(entry)) <= MAX_BYTES:
         return entry
     old = entry.evidence
 

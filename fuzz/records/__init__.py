@@ -15,6 +15,7 @@ from fuzz.records.codec import (
     digest,
     encode,
     pretty_json,
+    pretty_json_without_defaults,
     pretty_json_without_zeros,
 )
 from fuzz.records.content import (
@@ -48,5 +49,5 @@ __all__ = [
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
     "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict",
     "canonical_json", "decode", "digest",
-    "encode", "pretty_json", "pretty_json_without_zeros",
+    "encode", "pretty_json", "pretty_json_without_defaults", "pretty_json_without_zeros",
 ]

@@ -5,6 +5,7 @@ unknown field is an error). A file with an older number is refused with a line n
 release that can rewrite it; fields are never guessed. A newer number means tridiff is too old.
 """
 
+import enum
 import hashlib
 import json
 from typing import TypeVar
@@ -48,6 +49,33 @@ def pretty_json_without_zeros(record: msgspec.Struct) -> str:
         return value
 
     return layout(cut(json.loads(canonical_json(record)))) + "\n"
+
+
+def pretty_json_without_defaults(record: msgspec.Struct) -> str:
+    """As `pretty_json`, with every field left out that has its default; it is read back as that default."""
+    return layout(_given(record)) + "\n"
+
+
+def _given(value: object) -> JsonValue:
+    if isinstance(value, msgspec.Struct):
+        tag, tag_field = value.__struct_config__.tag, value.__struct_config__.tag_field
+        found: dict[str, JsonValue] = {tag_field: tag} if tag_field is not None and isinstance(tag, str) else {}
+        for field in msgspec.structs.fields(value):
+            given = getattr(value, field.name)
+            default = field.default_factory() if callable(field.default_factory) else field.default
+            # A file says its schema number always; 1 and True are equal, but not the same default.
+            if field.name == "schema" or not (
+                    given is msgspec.UNSET or (type(given) is type(default) and given == default)):
+                found[field.encode_name] = _given(given)
+        return found
+    if isinstance(value, list | tuple):
+        return [_given(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _given(value[name]) for name in sorted(value)}
+    if isinstance(value, enum.Enum):
+        return _given(value.value)
+    assert value is None or isinstance(value, bool | int | float | str), value
+    return value
 
 
 def digest(record: msgspec.Struct) -> str:

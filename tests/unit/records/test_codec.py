@@ -40,7 +40,7 @@ from fuzz.records import (
     encode,
     pretty_json,
 )
-from fuzz.records.codec import decode_file, pretty_json_without_zeros, printable
+from fuzz.records.codec import decode_file, pretty_json_without_defaults, pretty_json_without_zeros, printable
 from fuzz.records.pretty import WIDTH
 from fuzz.target import Limits
 from fuzz.targets import all_targets
@@ -118,7 +118,8 @@ def _struct(info: msgspec.inspect.StructType) -> st.SearchStrategy[object]:
 def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObject) -> None:
     record = data.draw(of_type(kind))
     assert isinstance(record, msgspec.Struct)
-    for written in (encode(record), canonical_json(record), pretty_json(record).encode()):
+    for written in (encode(record), canonical_json(record), pretty_json(record).encode(),
+                    pretty_json_without_defaults(record).encode()):
         assert decode(written, kind) == record
     assert canonical_json(decode(pretty_json(record), kind)) == canonical_json(record)
 
@@ -365,3 +366,28 @@ def test_an_error_is_always_one_line() -> None:
     error = TridiffError("a\nb  c", fix="d\n\te")
     assert str(error) == "a b c; d e"
     assert digest(Put(value="1")) == digest(Put(value="1")) != digest(Put(value="2"))
+
+
+def test_files_leave_out_defaults_and_nothing_else() -> None:
+    content = Content(base=Explicit(values=("0",)))
+    case = Case(target="t", sizes={"n": 1}, arrays=(
+        ArraySpec(name="a", dtype="i32", dims=("n",), layout=Layout(step=2), content=content),
+        ArraySpec(name="out", dtype="i32", dims=("n",))), params={"flag": False, "one": 1, "yes": True},
+        options=LaunchOptions(num_warps=1, enable_fp_fusion=False))
+    text = pretty_json_without_defaults(case)
+    found = json.loads(text)
+    assert found["options"] == {"num_warps": 1, "enable_fp_fusion": False}
+    assert found["params"] == {"flag": False, "one": 1, "yes": True}
+    assert found["arrays"][0]["layout"] == {"step": 2}
+    assert found["arrays"][1] == {"name": "out", "dtype": "i32", "dims": ["n"]}
+    assert found["schema"] == SCHEMA
+    assert "variants" not in found
+    assert decode(text, Case) == case
+
+
+def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
+    class Row(msgspec.Struct, frozen=True):
+        flag: bool | int = True
+
+    assert json.loads(pretty_json_without_defaults(Row(1))) == {"flag": 1}
+    assert json.loads(pretty_json_without_defaults(Row(True))) == {}
