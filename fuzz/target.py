@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hypothesis.strategies import SearchStrategy
 
+from fuzz.ledger.orders import MemoryOrder
 from fuzz.records import Case, Environment, Scalar
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ class Target:
     unordered: Callable[[Case], tuple[str, ...]] = lambda case: ()
     """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
     bits, so that every launch is held against the bound instead of against another launch."""
+    orders: tuple[MemoryOrder, ...] = ()
+    """Memory orders, among all programs of the device, that the compiled code of every kernel must carry."""
+    programs: Callable[[Case], int] = lambda case: 0
+    """How many programs wait for each other in one launch, for targets whose programs do: what a case shows may then
+    depend on how they meet, and a defect may need many of them."""
     asserts: Callable[[Case], Reference | None] = lambda case: None
     """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
     enabled (option `debug`; always in the interpreter)."""

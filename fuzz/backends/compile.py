@@ -102,7 +102,8 @@ class CompileRunner:
             built["launch_cooperative_grid"] = options.launch_cooperative_grid
         compiled = triton.compile(source, target=self._target, options=built)
         readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
-        return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")))
+        return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")),
+                            ptx=str(compiled.asm.get("ptx", "")))
 
     def synchronise(self) -> None:
         return None

@@ -84,7 +84,8 @@ class CudaRunner:
         readback = {name: getattr(metadata, name) for name in READ_BACK if hasattr(metadata, name)}
         built = self._built - before
         return LaunchReport(compiled=built, readback=readback,
-                            ttgir=str(compiled.asm.get("ttgir", "")) if built else "")
+                            ttgir=str(compiled.asm.get("ttgir", "")) if built else "",
+                            ptx=str(compiled.asm.get("ptx", "")))
 
     def synchronise(self) -> None:
         torch.cuda.synchronize()

@@ -26,11 +26,13 @@ def resolve(path: str) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class LaunchReport:
     """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler
-    recorded them (empty in the interpreter). ttgir: text for the IR ledger, where a kernel was newly built."""
+    recorded them (empty in the interpreter). ttgir: text for the IR ledger, where a kernel was newly built. ptx: of the
+    kernel that ran, where it is an NVIDIA one."""
 
     compiled: int = 0
     readback: dict[str, int | bool] | None = None
     ttgir: str = ""
+    ptx: str = ""
 
 
 class Runner(Protocol):

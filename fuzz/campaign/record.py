@@ -49,6 +49,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     shrink_runs: int = 0
     busy_seconds: float = 0.0
     """Shard time spent fuzzing, summed over shards."""
+    compile_seconds: float = 0.0
+    judge_seconds: float = 0.0
+    """Of that: on compiling, and on holding results against the references."""
+    shrink_seconds: float = 0.0
+    """Of that: on runs made to shrink and confirm findings."""
 
     def plus(self, other: "Counts") -> "Counts":
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
@@ -79,14 +84,21 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     error: str = ""
 
 
+DIGEST_CHARACTERS = 12
+"""48 bits: a million different ones share one with a probability of 0.2 %."""
+
+
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a campaign reached, beside its summary. reached: backend, then target, then cell (of the cases and of the
     IR of their kernels), with the number of judged cases. different: backend, then target, then what is counted, with
-    how many different ones the campaign judged; cells "#WHAT DIGEST" are counted so and not listed."""
+    how many different ones the campaign judged; cells "#WHAT DIGEST" are counted so. digests: the first
+    DIGEST_CHARACTERS hexadecimal digits of each of those, in order and without a gap, so that campaigns can be
+    united."""
 
     triton: str
     reached: dict[str, dict[str, dict[str, int]]] = {}
     different: dict[str, dict[str, dict[str, int]]] = {}
+    digests: dict[str, dict[str, dict[str, str]]] = {}
     schema: int = SCHEMA
 
 
@@ -126,6 +138,17 @@ class TargetCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     counts: Counts
 
 
+class ProgramRate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How fast generated programs (targets `codegen.*`) were drawn, run and judged. distinct: judged ones that differ
+    from each other; per_second: of the campaign, whatever else it ran; accepted: judged ones out of those drawn;
+    to_nearest_public: per_second in multiples of what the nearest public generator reaches in one process."""
+
+    distinct: int
+    per_second: float
+    accepted: float
+    to_nearest_public: float
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The campaign's record: small, committed, comparable between versions."""
 
@@ -144,6 +167,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What a version or chip lacks, with the targets ("NAME on BACKEND") of which nothing could run without it."""
     errors: tuple[str, ...] = ()
     seconds: float = 0.0
+    programs: ProgramRate | None = None
+    """Of generated programs, where there were any."""
     interrupted: bool = False
     schema: int = SCHEMA
 

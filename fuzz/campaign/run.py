@@ -16,9 +16,22 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from fuzz.campaign.cache import cache_in_memory
+from fuzz.campaign.findings import unfinished
 from fuzz.campaign.plan import LONGEST_SHARD
-from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
-from fuzz.campaign.shard import close_pools, run_shard
+from fuzz.campaign.program_rate import generated, program_rate
+from fuzz.campaign.record import (
+    DIGEST_CHARACTERS,
+    CampaignOptions,
+    Counts,
+    Ledger,
+    Plan,
+    ProgramRate,
+    ShardResult,
+    ShardSpec,
+    Summary,
+    TargetCounts,
+)
+from fuzz.campaign.shard import SHORTEST_SHRINK, close_pools, finish_finding, run_shard
 from fuzz.campaign.store import ShardStore, read_counts
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Environment, decode, pretty_json
@@ -28,11 +41,10 @@ COUNTED = "#"
 """Marks cells of which only the number of different ones is kept."""
 
 SHORTEST_SHARD = 0.25
-SHORTEST_SHRINK = 5.0
-"""Seconds that a shard and a finding get even when the campaign's time is up."""
+"""Seconds that a shard gets even when the campaign's time is up; a finding gets SHORTEST_SHRINK."""
 
 GRACE = 0.1
-"""Part of a campaign's time that shrinking what its last moments found may take beyond it."""
+"""Part of a campaign's time that shrinking may take beyond it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +85,7 @@ def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
 
 
 @contextlib.contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
+def interrupts() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed. As a flag: an exception may be raised, and lost, in the middle of anything. The
     second time it is the exception, for whoever does not want to wait. Outside the main thread nobody asks."""
     times = 0
@@ -114,6 +126,12 @@ class _Clock:
         return replace(spec, seconds=max(min(max(spec.seconds, LONGEST_SHARD), share), SHORTEST_SHARD),
                        shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),
                        overtime=left + self._grace)
+
+
+    def spare(self, findings: int) -> float:
+        """Seconds that each of so many findings can be shrunk when nothing is drawn any more."""
+        left = max(self._end + self._grace - time.monotonic(), 0.0)
+        return left * self._workers / max(findings, self._workers)
 
 
 class Campaign:
@@ -197,7 +215,7 @@ class Campaign:
         clock = _Clock(waiting, self.plan.options)
         interrupted = False
         errors: list[str] = []
-        with cache_in_memory(self.state), drivers(self.plan.options) as executor, _interrupts() as asked:
+        with cache_in_memory(self.state), drivers(self.plan.options) as executor, interrupts() as asked:
             futures: dict[concurrent.futures.Future[ShardResult], ShardSpec] = {}
             while futures or (waiting and not interrupted):
                 if asked() and not interrupted:
@@ -213,12 +231,42 @@ class Campaign:
                     futures, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
                 for future in done_now:
                     self._take(future, futures.pop(future), results, errors)
-                watch(Progress(counts=self.counts(), shards_done=len(results), shards=len(self.plan.shards),
-                               elapsed=time.monotonic() - started, findings=self._found()))
+                watch(self._progress(len(results), started))
+            if not interrupted:
+                interrupted = self._finish_findings(executor, clock, asked, lambda: watch(
+                    self._progress(len(results), started)))
+        self._recount(results)
         summary = self._summary(results, errors, time.monotonic() - started, interrupted)
         if not interrupted:
             (self.state / "finished").touch()
         return summary
+
+    def _progress(self, shards_done: int, started: float) -> Progress:
+        return Progress(counts=self.counts(), shards_done=shards_done, shards=len(self.plan.shards),
+                        elapsed=time.monotonic() - started, findings=self._found())
+
+    def _finish_findings(self, executor: concurrent.futures.Executor, clock: _Clock, asked: Callable[[], bool],
+                         watch: Callable[[], None]) -> bool:
+        """Shrink what shards had no time for, all workers at once; whether Ctrl-C ended it."""
+        left = unfinished(self.state)
+        seconds = clock.spare(len(left))
+        shards = {spec.index: spec for spec in self.plan.shards}
+        running = {executor.submit(finish_finding, shards[one.shard], str(self.state.resolve()), one, seconds)
+                   for one in left} if seconds >= 1 else set()
+        while running:
+            if asked():
+                (self.state / "stop").touch()
+            running = concurrent.futures.wait(running, timeout=0.5).not_done
+            watch()
+        return asked()
+
+    def _recount(self, results: dict[int, ShardResult]) -> None:
+        """Runs made to finish findings came after their shards had ended."""
+        for index, result in results.items():
+            if result.findings and result.counts.executed:
+                store = ShardStore(self.state / f"shard-{index:05}.sqlite")
+                results[index] = replace(result, counts=store.counts())
+                store.close()
 
     def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec,
               results: dict[int, ShardResult], errors: list[str]) -> None:
@@ -275,7 +323,19 @@ class Campaign:
                             for (t, s, b), c in sorted(by_target.items())),
             new_findings=self._found(), known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
             left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
-            errors=tuple(dict.fromkeys(errors)), seconds=round(seconds, 2), interrupted=interrupted)
+            errors=tuple(dict.fromkeys(errors)), seconds=round(seconds, 2), interrupted=interrupted,
+            programs=self._program_rate(results, seconds))
+
+    def _program_rate(self, results: dict[int, ShardResult], seconds: float) -> ProgramRate | None:
+        judged: list[tuple[str, str]] = []
+        counts = Counts()
+        for index, result in results.items():
+            if generated(result.spec.target):
+                store = ShardStore(self.state / f"shard-{index:05}.sqlite")
+                judged += [(result.spec.target, digest) for digest in store.judged()]
+                store.close()
+                counts = counts.plus(result.counts)
+        return program_rate(judged, counts, seconds)
 
     def ledger(self, triton: str) -> Ledger:
         """The cells that all shards reached."""
@@ -297,9 +357,12 @@ class Campaign:
                 else:
                     total[cell] = total.get(cell, 0) + cases
         different: dict[str, dict[str, dict[str, int]]] = {}
+        listing: dict[str, dict[str, dict[str, str]]] = {}
         for (backend, target, what), members in sorted(digests.items()):
             different.setdefault(backend, {}).setdefault(target, {})[what] = len(members)
-        return Ledger(triton=triton, reached=reached, different=different)
+            listed = "".join(sorted(digest[:DIGEST_CHARACTERS] for digest in members))
+            listing.setdefault(backend, {}).setdefault(target, {})[what] = listed
+        return Ledger(triton=triton, reached=reached, different=different, digests=listing)
 
     def merge(self, path: Path) -> None:
         """All outcomes of all shards in one SQLite file, with the plan and the environments."""
@@ -309,7 +372,8 @@ class Campaign:
         database.execute("insert into campaign values (?, ?)", (self.plan.id, pretty_json(self.plan)))
         database.execute("create table outcomes (shard integer, number integer, target text, subject text, "
                          "backend text, round integer, phase text, verdict text, signature text, reason text, "
-                         "digest text, rows integer, launches integer, compiled integer, seconds real)")
+                         "digest text, rows integer, launches integer, compiled integer, seconds real, compiling real, "
+                         "judging real)")
         database.commit()
         for spec in self.plan.shards:
             shard = self.state / f"shard-{spec.index:05}.sqlite"
@@ -318,7 +382,7 @@ class Campaign:
             database.execute("attach ? as shard", (str(shard),))
             database.execute(
                 "insert into outcomes select ?, number, ?, ?, ?, round, phase, verdict, signature, reason, digest, "
-                "rows, launches, compiled, seconds from shard.outcomes",
+                "rows, launches, compiled, seconds, compiling, judging from shard.outcomes",
                 (spec.index, spec.target, spec.subject, spec.backend))
             database.commit()
             database.execute("detach shard")

@@ -1,5 +1,6 @@
 """One shard: a Hypothesis driver with its worker, from a seed and a budget to findings."""
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -11,13 +12,12 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Flaky, HypothesisException, Unsatisfiable
 
 from fuzz.backends import kind
+from fuzz.campaign.findings import Unfinished, built, keep, settle, write
 from fuzz.campaign.record import ShardResult, ShardSpec
 from fuzz.campaign.store import ShardStore
 from fuzz.content.counter import finalise
-from fuzz.corpus.expected import torch_matters
-from fuzz.corpus.store import entry_id
 from fuzz.errors import TridiffError
-from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, Verdict, pretty_json
+from fuzz.records import Case, CorpusEntry, Environment, Outcome, Signature, Verdict
 from fuzz.shrink.explicit import minimise
 from fuzz.shrink.order import simplicity
 from fuzz.strategies.independent import BACKEND
@@ -30,6 +30,17 @@ ROUND = 300
 
 SHRINK_RUNS = 250
 CONFIRMATIONS = 5
+
+SHRINK_SHARE = 0.2
+"""Part of a shard's seconds that shrinking may take from finding. What does not fit is done when the campaign has drawn
+its last case, by workers that would otherwise stand still."""
+
+SHORTEST_SHRINK = 5.0
+"""Seconds of shrinking that even the shortest shard has."""
+
+HANG_AGAIN = 2.0
+"""Hang limits that the compiler has for a proposal of a smaller case. If not to end is the finding, what is left must
+not end within the full limit either."""
 
 _pools: dict[tuple[str, int], Pool] = {}
 
@@ -84,6 +95,17 @@ def run_shard(spec: ShardSpec, directory: str) -> ShardResult:
         driver.store.close()
 
 
+def finish_finding(spec: ShardSpec, directory: str, unfinished: Unfinished, seconds: float) -> None:
+    """Go on for `seconds` with a finding for which shard `spec` had no time. What goes wrong leaves it as it was."""
+    driver = _Driver(spec, Path(directory))
+    try:
+        driver.finish(unfinished, seconds)
+    except TridiffError:
+        return
+    finally:
+        driver.store.close()
+
+
 class _Driver:
     def __init__(self, spec: ShardSpec, state: Path) -> None:
         self.spec, self.state = spec, state
@@ -95,6 +117,14 @@ class _Driver:
         self.findings: list[CorpusEntry] = []
         self.found: list[tuple[float, int]] = []
         self.shrinking = 0.0
+        self.granted = math.inf
+        """The moment at which shrinking the present finding ends."""
+        self.cut_short = False
+        """Whether something of the present finding was left out because it could not be done by then."""
+        self.endless = ""
+        """The stage in which the present finding does not end; "" if it does."""
+        self.first: tuple[Case, Outcome] | None = None
+        """The present finding as it was drawn."""
         self.parent = os.getppid()
         self.round = self.store.next_round()
         self.began = self.started = time.monotonic()
@@ -118,19 +148,39 @@ class _Driver:
             return True
         return self.spec.max_cases is None and self._spent() >= self.spec.seconds
 
-    def _may_shrink(self, seconds: float) -> float:
-        """How many of `seconds` shrinking may take now, so that the campaign ends when it said it would."""
-        if self.spec.overtime is None:
-            return seconds
-        return min(seconds, max(self.began + self.spec.overtime - time.monotonic(), 0.0))
+    def _grant(self) -> None:
+        """Fix how long the finding that just turned up may be shrunk: within the shard's share of its time, and so that
+        the campaign ends when it said it would. Shards with a number of cases have all the time they want."""
+        self.cut_short = False
+        if self.spec.overtime is not None:
+            share = max(SHRINK_SHARE * self.spec.seconds, SHORTEST_SHRINK) - self.shrinking
+            self.granted = min(time.monotonic() + share, self.began + self.spec.overtime)
+
+    def _may_begin(self, seconds: float = 0.0) -> bool:
+        """Whether something that takes up to `seconds` may still be done for the present finding."""
+        fits = time.monotonic() + seconds < self.granted and not (self.state / "stop").exists()
+        self.cut_short |= not fits
+        return fits
+
+    def _compile_limit(self, phase: str) -> float | None:
+        """How long the compiler may take over a proposal of a smaller case; None: as long as ever."""
+        return HANG_AGAIN * self.spec.hang_limit if phase == "shrink" else None
+
+    def _longest(self, phase: str) -> float:
+        """Seconds that a run for the present finding may take: those of a hang, 0 (not worth counting) otherwise."""
+        if self.endless == "compile":
+            return self._compile_limit(phase) or self.pool.options.compile_limit
+        return self.spec.hang_limit if self.endless else 0.0
 
     # -- running cases --------------------------------------------------------------------------
 
     def execute(self, case: Case, phase: str) -> Outcome | None:
         """Record, run, record; None for a case that the worker refused."""
         self.store.begin(case, round_number=self.round)
+        compiled = self.pool.compile_seconds
         try:
-            outcome = self.pool.execute(case, self.spec.subject, backend=self.spec.backend)
+            outcome = self.pool.execute(case, self.spec.subject, backend=self.spec.backend,
+                                        compile_limit=self._compile_limit(phase))
         except TridiffError as error:
             self.store.refused(round_number=self.round, reason=error.problem)
             if not error.fix.startswith("run `tridiff doctor`"):
@@ -140,7 +190,8 @@ class _Driver:
         reached: set[str] = set()
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
             reached = {*self.target.cells(case), *outcome.cells}
-        self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached))
+        self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
+                       compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"
         return outcome
 
@@ -175,6 +226,7 @@ class _Driver:
         outcome = self.execute(case, "fuzz")
         if outcome is not None and self._is_new(outcome):
             assert outcome.signature is not None
+            self._begin(outcome.signature, case, outcome)
             self._conclude(outcome.signature, case, outcome)
         self.round += 1
 
@@ -210,17 +262,20 @@ class _Driver:
                 if outcome is None or not self._is_new(outcome):
                     return
                 hunted = outcome.signature
+                assert hunted is not None
                 best = (simplicity(case, self.target), case, outcome)
                 failing[case.digest] = True
                 hunting = time.monotonic()
                 self.found.append((round(hunting - self.started - self.shrinking, 3), self.executed))
-                deadline = hunting + self._may_shrink(self.spec.shrink_seconds)
-                if self.spec.shrink:
+                self._begin(hunted, case, outcome)
+                deadline = hunting + self.spec.shrink_seconds
+                if self.spec.shrink and self._may_begin(self._longest("shrink")):
                     _fail()
                 raise _RoundOver
             digest = case.digest
             if digest not in failing:
-                if runs >= SHRINK_RUNS or time.monotonic() > deadline or (self.state / "stop").exists():
+                if (runs >= SHRINK_RUNS or time.monotonic() > deadline
+                        or not self._may_begin(self._longest("shrink"))):
                     # Answering "no" would let Hypothesis go on drawing for up to five minutes.
                     raise _RoundOver
                 runs += 1
@@ -257,33 +312,55 @@ class _Driver:
 
     # -- findings -------------------------------------------------------------------------------
 
+    def _begin(self, signature: Signature, case: Case, outcome: Outcome) -> None:
+        """A finding turned up: it is on disk before anything is tried with it, and has its time."""
+        self._grant()
+        self.first = case, outcome
+        self.endless = signature.kind if signature.verdict is Verdict.HANG else ""
+        write(self.state, self._entry(signature, case, outcome, 1, 1))
+        keep(self.state, Unfinished(shard=self.spec.index, signature=signature, case=case, outcome=outcome))
+
+    def finish(self, one: Unfinished, seconds: float) -> None:
+        """Go on with a finding for which there was no time."""
+        self._begin(one.signature, one.case, one.outcome)
+        self.granted = time.monotonic() + seconds
+        self._conclude(one.signature, one.case, one.outcome)
+
     def _conclude(self, signature: Signature, case: Case, outcome: Outcome) -> None:
-        """Minimise, confirm k of n, write the entry."""
+        """Minimise, confirm k of n, write the entry; note what there was no time for."""
 
         def run(candidate: Case) -> Outcome:
-            found = self.execute(candidate, "shrink")
+            found = self.execute(candidate, "shrink") if self._may_begin(self._longest("shrink")) else None
             if found is None:
                 raise TridiffError("refused", fix="propose another case")
             return found
 
-        if self.spec.shrink:
+        case_final, outcome_final = case, outcome
+        if self.spec.shrink and self._may_begin():
             shrunk = minimise(case, outcome, target=self.target, run=run, inputs=self.pool.inputs,
-                              seconds=self._may_shrink(2 * self.spec.shrink_seconds))
+                              seconds=min(2 * self.spec.shrink_seconds, self.granted - time.monotonic()))
             case_final, outcome_final = shrunk.case, shrunk.outcome
-        else:
-            case_final, outcome_final = case, outcome
-        confirmations = 1 if outcome.verdict.value == "hang" else CONFIRMATIONS
-        again = [self.execute(case_final, "confirm") for _ in range(confirmations)]
+        again: list[Outcome | None] = []
+        while len(again) < (1 if self.endless else CONFIRMATIONS) and self._may_begin(self._longest("confirm")):
+            again.append(self.execute(case_final, "confirm"))
         failed = sum(one is not None and one.signature == signature for one in again)
-        if failed == 0 and case_final != case:
+        if self.endless == "compile" and failed == 0 and self.first is not None and case_final != self.first[0]:
+            # The smaller case was given less time than the compiler has: it may be slow and no more.
+            (case_final, outcome_final), again = self.first, []
+        elif again and failed == 0 and case_final != case:
             case_final, outcome_final = case, outcome
-        entry = build_entry(signature, case_final, outcome_final, failed, confirmations, self.pool)
+        # A run that found the case is the only one if there was no time for another.
+        entry = self._entry(signature, case_final, outcome_final, failed if again else 1, len(again) or 1)
         self.findings.append(entry)
-        folder = self.state / "findings"
-        folder.mkdir(exist_ok=True)
-        temporary = folder / f".{entry.id}.{os.getpid()}"
-        temporary.write_text(pretty_json(entry))
-        temporary.rename(folder / f"{entry.id}.json")
+        write(self.state, entry)
+        settle(self.state, signature)
+        if self.cut_short or time.monotonic() >= self.granted:
+            keep(self.state, Unfinished(shard=self.spec.index, signature=signature, case=case_final,
+                                        outcome=outcome_final))
+        self.endless = ""
+
+    def _entry(self, signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int) -> CorpusEntry:
+        return built(signature, case, outcome, failed=failed, runs=runs, environment=self.pool.environment)
 
     def result(self, *, error: str = "", left_out: str = "") -> ShardResult:
         return ShardResult(
@@ -294,18 +371,3 @@ class _Driver:
             cells=self.store.cells(), environment=self.environment,
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
             left_out=left_out, stopped=self.stopped, error=error)
-
-
-def build_entry(signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int, pool: Pool) -> CorpusEntry:
-    """The corpus entry of one shrunk finding."""
-    environment = pool.environment
-    torch_version = environment.torch.partition("+")[0] if torch_matters(signature.subject) else ""
-    about = f" ({signature.about})" if signature.about else ""
-    title = f"{signature.target}{about}, {signature.subject} on {outcome.backend}: {outcome.reason}"[:300]
-    return CorpusEntry(
-        id=entry_id(signature), title=title, signature=signature, case=case,
-        evidence=outcome.evidence or Evidence(), status="stable" if failed == runs else "flaky",
-        reproduced=f"{failed}/{runs}",
-        expected=(Expectation(subject=signature.subject, triton=environment.triton, backend=outcome.backend,
-                              verdict=outcome.verdict, kind=signature.kind, torch=torch_version),),
-        found_in=environment)

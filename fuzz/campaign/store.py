@@ -15,12 +15,14 @@ import msgspec
 from fuzz.campaign.record import Counts, ShardResult
 from fuzz.errors import TridiffError
 from fuzz.records import Case, Outcome, canonical_json
+from fuzz.records.outcome import ORACLE_CONFLICT
 
 _TABLES = """
 create table if not exists outcomes (
     number integer primary key, round integer not null, phase text not null, verdict text not null,
     signature text not null, reason text not null, digest text not null, rows integer not null,
-    launches integer not null, compiled integer not null, seconds real not null);
+    launches integer not null, compiled integer not null, seconds real not null, compiling real not null,
+    judging real not null);
 create index if not exists by_signature on outcomes(signature) where signature != '';
 create table if not exists cells (cell text primary key, cases integer not null) without rowid;
 create table if not exists failing (number integer primary key, outcome text not null, description text not null);
@@ -58,21 +60,25 @@ class ShardStore:
                     (round_number, time.time(), canonical_json(case).decode()))
 
     def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int,
-            cells: Iterable[str] = ()) -> None:
-        """Record the outcome and the ledger cells it reached, and clear the case in flight, together."""
+            cells: Iterable[str] = (), compiling: float = 0.0) -> None:
+        """Record the outcome and the ledger cells it reached, and clear the case in flight, together.
+
+        compiling: seconds that compiling took of what the launches took.
+        """
         self._number += 1
         signature = outcome.signature.key if outcome.signature else ""
         spent = outcome.seconds.materialise + outcome.seconds.launch + outcome.seconds.judge
         try:
             self._db.execute("begin")
-            self._write("insert into outcomes values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+            self._write("insert into outcomes values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
                 self._number, round_number, phase, outcome.verdict.value, signature,
                 outcome.reason[:200] if outcome.verdict.value == "not_checked" else "", outcome.case_digest,
-                outcome.rows.judged, outcome.launches, outcome.compiled_kernels, spent))
+                outcome.rows.judged, outcome.launches, outcome.compiled_kernels, spent, compiling,
+                outcome.seconds.judge))
             for cell in cells:
                 self._db.execute("insert into cells values (?, 1) on conflict (cell) do update set cases = cases + 1",
                                  (cell[:200],))
-            if outcome.verdict.failed and phase == "fuzz" and self._failing_of(signature) < 20:
+            if phase == "fuzz" and self._worth_keeping(outcome, signature):
                 self._write("insert into failing values (?, ?, ?)", (
                     self._number, canonical_json(outcome).decode(), canonical_json(case).decode()))
             self._db.execute("delete from inflight")
@@ -81,6 +87,16 @@ class ShardStore:
             raise TridiffError(f"{self.path} cannot be written ({error})",
                                fix="free disk space, then run `tridiff fuzz --resume`") from None
 
+    def _worth_keeping(self, outcome: Outcome, signature: str) -> bool:
+        """Whether someone will want the case: of each failure the first twenty, and of oracles that contradict each
+        other, which no finding keeps, the first twenty of all."""
+        if outcome.verdict.failed:
+            return self._failing_of(signature) < 20
+        if not outcome.reason.startswith(ORACLE_CONFLICT):
+            return False
+        kept = self._db.execute("select count(*) from failing join outcomes using (number) where signature = ''")
+        return int(kept.fetchone()[0]) < 20
+
     def _failing_of(self, signature: str) -> int:
         return int(self._db.execute("select count(*) from outcomes where signature = ? and phase = 'fuzz'",
                                     (signature,)).fetchone()[0])
@@ -88,7 +104,7 @@ class ShardStore:
     def refused(self, *, round_number: int, reason: str) -> None:
         """Count a case that could not be run."""
         self._number += 1
-        self._write("insert into outcomes values (?, ?, 'fuzz', 'refused', '', ?, '', 0, 0, 0, 0)",
+        self._write("insert into outcomes values (?, ?, 'fuzz', 'refused', '', ?, '', 0, 0, 0, 0, 0, 0)",
                     (self._number, round_number, reason[:200]))
 
     def inflight(self) -> Case | None:
@@ -117,6 +133,11 @@ class ShardStore:
         return {s: int(n) for s, n in self._db.execute(
             "select signature, count(*) from outcomes where signature != '' and phase = 'fuzz' group by signature")}
 
+    def judged(self) -> set[str]:
+        """Digests of the generated cases that were judged."""
+        return {digest for (digest,) in self._db.execute(
+            "select distinct digest from outcomes where phase = 'fuzz' and verdict in ('agree', 'disagree')")}
+
     def reasons(self) -> dict[str, int]:
         """Why cases were not checked, with counts."""
         return {reason: int(n) for reason, n in self._db.execute(
@@ -144,13 +165,16 @@ def read_counts(database: sqlite3.Connection) -> Counts:
     """Totals of one shard's outcomes."""
     found: dict[str, int] = {}
     rows = launches = compiled = shrinks = 0
-    busy = 0.0
-    query = ("select phase, verdict, count(*), sum(rows), sum(launches), sum(compiled), sum(seconds) from outcomes "
-             "group by phase, verdict")
-    for phase, verdict, number, row_sum, launch_sum, compiled_sum, seconds in database.execute(query):
+    busy = compiling = judging = shrinking = 0.0
+    query = ("select phase, verdict, count(*), sum(rows), sum(launches), sum(compiled), sum(seconds), sum(compiling), "
+             "sum(judging) from outcomes group by phase, verdict")
+    for phase, verdict, number, row_sum, launch_sum, compiled_sum, seconds, compile_sum, judge_sum in database.execute(
+            query):
         launches, compiled, busy = launches + launch_sum, compiled + compiled_sum, busy + seconds
+        compiling, judging = compiling + compile_sum, judging + judge_sum
         if phase != "fuzz":
             shrinks += number
+            shrinking += seconds
             continue
         rows += row_sum
         found[verdict] = found.get(verdict, 0) + number
@@ -160,4 +184,5 @@ def read_counts(database: sqlite3.Connection) -> Counts:
         if row:
             return msgspec.json.decode(row[0], type=ShardResult).counts
     return Counts(executed=sum(found.values()), row_inputs=rows, launches=launches, compiled_kernels=compiled,
-                  shrink_runs=shrinks, busy_seconds=round(busy, 3), **found)
+                  shrink_runs=shrinks, busy_seconds=round(busy, 3), compile_seconds=round(compiling, 3),
+                  judge_seconds=round(judging, 3), shrink_seconds=round(shrinking, 3), **found)

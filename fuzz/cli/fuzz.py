@@ -18,7 +18,8 @@ from fuzz.cli.progress import LiveProgress
 from fuzz.cli.render import render_summary
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
-from fuzz.records import pretty_json, pretty_json_without_zeros
+from fuzz.ledger.show import write_ledger
+from fuzz.records import pretty_json_without_zeros
 
 EXAMPLES = """**Examples**
 
@@ -126,7 +127,7 @@ def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
         (folder / "summary.json").write_text(pretty_json_without_zeros(summary))
         ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
         if ledger.reached:
-            (folder / "ledger.json").write_text(pretty_json(ledger))
+            write_ledger(folder, ledger)
         campaign.merge(folder / "outcomes.sqlite")
     except OSError as error:
         raise TridiffError(f"{folder} cannot be written ({error.strerror}); outcomes are safe in {campaign.state}",
@@ -143,5 +144,6 @@ def _json(summary: Summary, record: Path) -> dict[str, object]:
         "stopped_failing": list(summary.stopped_failing), "not_checked_reasons": summary.not_checked_reasons,
         "left_out": {reason: list(names) for reason, names in summary.left_out.items()},
         "errors": list(summary.errors), "interrupted": summary.interrupted, "record": str(record),
+        "programs": msgspec.to_builtins(summary.programs),
         "environments": [msgspec.to_builtins(one) for one in summary.environments],
     }

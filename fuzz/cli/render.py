@@ -34,6 +34,11 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         f"{only:,} compiled only, {_failed(counts):,} fail, {counts.not_checked + counts.refused:,} not checked; "
         f"{counts.row_inputs:,} independent inputs judged, {counts.compiled_kernels:,} kernels compiled, "
         f"{counts.launches:,} launches, {counts.shrink_runs:,} runs to shrink", highlight=False)
+    if summary.programs is not None:
+        one = summary.programs
+        console.print(f"generated programs: {one.distinct:,} different ones judged, {one.per_second:,.1f} per second, "
+                      f"{100 * one.accepted:.1f} % of those drawn; {one.to_nearest_public:.1f} times the nearest "
+                      "public generator", highlight=False)
     for reason, number in sorted(summary.not_checked_reasons.items(), key=lambda item: -item[1])[:5]:
         console.print(f"  not checked {number:,}: {reason}", highlight=False, style="dim")
     for reason, names in summary.left_out.items():

@@ -98,6 +98,8 @@ def _print_operations(records: Path, *, as_json: bool) -> None:
         never = [one.name for one in DECLARED if table[one.name][version].status == "never seen"]
         console.print(f"Triton {version}: never seen {len(never)}{': ' + ' '.join(never) if never else ''}",
                       highlight=False)
-    for version, counts in sorted(different(ledgers(records)).items()):
+    found = ledgers(records)
+    united = "" if any(record.digests for record in found) else " in one campaign"
+    for version, counts in sorted(different(found).items()):
         said = ", ".join(f"{number:,} ({what})" for what, number in sorted(counts.items()))
-        console.print(f"Triton {version}: different ones judged in one campaign: {said}", highlight=False)
+        console.print(f"Triton {version}: different ones judged{united}: {said}", highlight=False)

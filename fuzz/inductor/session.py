@@ -85,6 +85,8 @@ class _Session:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(self._folder)
         config.force_disable_caches = True
         config.compile_threads = 1
+        # One configuration per kernel: several are compiled and timed, and which one then runs is chance.
+        config.triton.autotune_pointwise = False
         self.device = torch.device("cuda")
         if interpreting():
             import triton

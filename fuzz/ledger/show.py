@@ -1,15 +1,20 @@
 """The ledger of committed records against the declared operations: what has been seen, and what never."""
 
+import lzma
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from fuzz.backends import kind
-from fuzz.campaign.record import Ledger
+from fuzz.campaign.record import DIGEST_CHARACTERS, Ledger
 from fuzz.errors import TridiffError
 from fuzz.ledger.declared import DECLARED, Declared, Reach, flavour
 from fuzz.ledger.parse import PREFIX
-from fuzz.records.codec import decode_file
+from fuzz.records.codec import canonical_json, decode_file
+
+_LEDGER, _DIGESTS = "ledger.json.xz", "digests.json.xz"
 
 WANTED_CELLS = 20
 """Distinct cells that an operation with parameters should have."""
@@ -31,20 +36,45 @@ class Seen:
 
     @property
     def status(self) -> str:
-        """In a word: run, compiled, passes only, absent, or never seen."""
+        """In a word: run, compiled, passes only, absent, needs sm_100, or never seen."""
         if self.run:
             return "run"
         if self.compiled:
             return "compiled"
-        return {"absent": "absent", "passes": "between passes"}.get(self.reach, "never seen")
+        return {"absent": "absent", "passes": "between passes", "sm_100": "needs sm_100"}.get(self.reach, "never seen")
+
+
+def write_ledger(folder: Path, ledger: Ledger) -> None:
+    """Keep a ledger with its campaign's record, packed: it is long, and read by programs. Its digests lie in a file of
+    their own, which cannot be packed: without it the record still says how many there were. Equal ledgers give equal
+    files."""
+    only = Ledger(triton=ledger.triton, reached={}, digests=ledger.digests)
+    for name, one in ((_LEDGER, replace(ledger, digests={})), (_DIGESTS, only)):
+        if one.reached or one.digests:
+            (folder / name).write_bytes(lzma.compress(canonical_json(one), preset=9 | lzma.PRESET_EXTREME))
 
 
 def ledgers(folder: Path) -> list[Ledger]:
-    """All ledgers below a folder of records. Raises TridiffError where there is none."""
-    found = [decode_file(path.read_bytes(), Ledger, source=str(path)) for path in sorted(folder.rglob("ledger.json"))]
+    """All ledgers below a folder of records, packed or plain. Raises TridiffError where there is none."""
+    found = [_with_digests(_read(path), path.with_name(_DIGESTS)) for path in sorted(folder.rglob("ledger.json*"))
+             if path.suffix in (".json", ".xz")]
     if not found:
-        raise TridiffError(f"no ledger.json below {folder}", fix="run `tridiff fuzz`, or give --records")
+        raise TridiffError(f"no ledger.json.xz below {folder}", fix="run `tridiff fuzz`, or give --records")
     return found
+
+
+def _read(path: Path) -> Ledger:
+    data = path.read_bytes()
+    if path.suffix == ".xz":
+        try:
+            data = lzma.decompress(data)
+        except lzma.LZMAError as error:
+            raise TridiffError(f"{path} cannot be unpacked ({error})", fix="restore the file, or remove it") from None
+    return decode_file(data, Ledger, source=str(path))
+
+
+def _with_digests(ledger: Ledger, path: Path) -> Ledger:
+    return replace(ledger, digests=_read(path).digests) if path.exists() else ledger
 
 
 def seen(records: Iterable[Ledger]) -> dict[str, dict[str, Seen]]:
@@ -67,17 +97,23 @@ def seen(records: Iterable[Ledger]) -> dict[str, dict[str, Seen]]:
 
 
 def different(records: Iterable[Ledger]) -> dict[str, dict[str, int]]:
-    """Triton version -> what is counted -> how many different ones were judged on a device. Digests are not kept, so
-    that campaigns cannot be united: the number is that of the campaign and target with the most."""
+    """Triton version -> what is counted -> how many different ones all records together judged on a device. A record
+    without digests cannot be united with others: then at least as many as its target with the most."""
     most: dict[str, dict[str, int]] = {}
+    listed: dict[tuple[str, str], set[str]] = {}
     for record in records:
         for backend, targets in record.different.items():
             if kind(backend) != "cuda":
                 continue
-            for counts in targets.values():
+            for target, counts in targets.items():
                 for what, number in counts.items():
                     version = most.setdefault(record.triton, {})
                     version[what] = max(version.get(what, 0), number)
+                    text = record.digests.get(backend, {}).get(target, {}).get(what, "")
+                    listed.setdefault((record.triton, what), set()).update(
+                        text[k:k + DIGEST_CHARACTERS] for k in range(0, len(text), DIGEST_CHARACTERS))
+    for (version_name, what), digests in listed.items():
+        most[version_name][what] = max(most[version_name][what], len(digests))
     return most
 
 

@@ -1,17 +1,23 @@
 """What of a chain meets a known defect of Triton (corpus): a word in its signature."""
 
+from msgspec import UNSET
+
 from fuzz.records import Case
-from kernels.gluon.chain import Alloc, Chain, Fp4, Reduce, Reinterpret
+from kernels.gluon.chain import Alloc, Chain, Fp4, Load, Reduce, Reinterpret, Scan, Take
 from kernels.gluon.check import typed
 from kernels.gluon.layouts import Blocked, Padded, Shared, SharedLinear, vector
 from kernels.gluon.memory import placement, power_of_two
-from kernels.gluon.ownership import lanes_apart
-from kernels.gluon.values import WIDTH, Tensor
+from kernels.gluon.ownership import lanes_apart, registers, repeated_before
+from kernels.gluon.values import WIDTH, Tensor, Type
+
+MANY = 1 << 14
+"""Registers of the source times registers of the indices of a gather that takes half a minute and more to compile."""
 
 
 def feature(case: Case) -> str:
     """The first that applies. `mixed offsets`: a bit of a coordinate moves several bits of the offset. `behind another
-    axis`: bytes are decoded along an axis that is not a thread's innermost."""
+    axis`: bytes are decoded along an axis that is not a thread's innermost. `lanes repeated`: lanes before those along
+    a scan's axis hold elements twice. `gather of many registers`: compiled in more than the square of their number."""
     chain = case.program
     if not isinstance(chain, Chain):
         return ""
@@ -19,10 +25,13 @@ def feature(case: Case) -> str:
              if isinstance(step, Alloc | Reinterpret)]
     types = typed(chain)
     for step in chain.steps:
-        if isinstance(step, Reduce | Fp4):
+        if isinstance(step, Reduce | Fp4 | Scan | Take):
             source = types[step.source]
             if isinstance(source, Tensor) and source.layout is not None:  # otherwise inferred, or one element
-                words.append(_of_fold(source) if isinstance(step, Reduce) else _of_decoded(source, step.axis))
+                words.append(_of_value(step, source, types))
+    if any(isinstance(step, Scan) and _beyond(types[step.source]) for step in chain.steps):
+        return ""  # the version that these words are about does not compile it
+    words += [_of_load(step, chain.arrays[step.array].dtype) for step in chain.steps if isinstance(step, Load)]
     return next((word for word in words if word), "")
 
 
@@ -34,6 +43,35 @@ def _of_buffer(layout: Shared, shape: tuple[int, ...], bits: int) -> str:
         images = placement(layout, shape=shape).images
         return "" if all(power_of_two(image) for axis in images for image in axis) else "mixed offsets"
     return ""
+
+
+def _of_value(step: Reduce | Fp4 | Scan | Take, source: Tensor, types: tuple[Type, ...]) -> str:
+    match step:
+        case Reduce():
+            return _of_fold(source)
+        case Fp4(axis=axis):
+            return _of_decoded(source, axis)
+        case Scan(axis=axis):
+            layout = source.layout
+            repeated = isinstance(layout, Blocked) and repeated_before(layout, shape=source.shape, axis=axis)
+            return "lanes repeated" if repeated else ""
+        case Take(index=number):
+            index = types[number]
+            assert isinstance(index, Tensor) and index.layout is not None and source.layout is not None
+            held = registers(source.layout, shape=source.shape) * registers(index.layout, shape=index.shape)
+            return "gather of many registers" if held >= MANY else ""
+
+
+def _beyond(source: Type) -> bool:
+    """Whether a layout gives a thread more along an axis than there is, which 3.6.0 does not scan (corpus)."""
+    layout = source.layout if isinstance(source, Tensor) else None
+    return isinstance(source, Tensor) and isinstance(layout, Blocked) and any(
+        size > extent for size, extent in zip(layout.size_per_thread, source.shape, strict=True))
+
+
+def _of_load(step: Load, dtype: str) -> str:
+    narrow = step.mask is not UNSET and dtype in ("i8", "i16") and step.other < -1
+    return "negative other of 8 or 16 bits" if narrow else ""
 
 
 def _of_fold(source: Tensor) -> str:

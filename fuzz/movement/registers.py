@@ -21,7 +21,8 @@ from kernels.gluon.chain import (
     Transpose,
 )
 from kernels.gluon.layouts import Blocked, Distributed
-from kernels.gluon.values import EXACT
+from kernels.gluon.ownership import registers
+from kernels.gluon.values import EXACT, Tensor
 
 FOLDED = ("i32", "i64", "u32", "u64", "i16", "i8", "u8", "u16", "fp32", "fp16", "bf16", "fp64")
 """Element types that reductions and scans are tried with."""
@@ -36,8 +37,13 @@ def row_major_ramp(shape: tuple[int, ...], layout: Distributed) -> Ramp:
     return Ramp(shape, layout, tuple(strides))
 
 
-MOST_CONVERSIONS = 12
-"""Of one kernel: compiling it costs more than another pair of layouts in it."""
+MOST_CONVERSIONS = 20
+MOST_REGISTERS = 320
+"""Of one kernel: another pair of layouts in it costs less to compile than a kernel for it, as long as threads hold few
+elements in both; behind a conversion that takes the sum of registers beyond this there is no other (notes.md)."""
+MOST_EXCHANGES = 1024
+"""Registers of the source times registers of the indices of a gather: the compiler emits a shuffle for each pair, and
+takes more than its square of time for them (corpus, notes.md)."""
 
 
 @st.composite
@@ -49,18 +55,20 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     dtype = draw(st.sampled_from((*EVERY, *REGISTER_ONLY)))
     shape = draft.shape(elements=min(draft.elements, 2048))
     array = draft.array(dtype, shape)
-    few = list(dict.fromkeys(draft.layout(shape) for _ in range(draw(st.sampled_from((3, 5, 6, 4))))))
+    few = list(dict.fromkeys(draft.layout(shape) for _ in range(draw(st.sampled_from((5, 3, 6, 8, 4))))))
     chained = dtype[0] in "iu" and dtype != "i1" and draw(st.booleans())
     here = few[0]
     value = draft.step(Load(array, here))
+    cost = 0
     left = {(a, b) for a in range(len(few)) for b in range(len(few)) if a != b or len(few) == 1}
     for _ in range(MOST_CONVERSIONS):
         onward = [there for start, there in sorted(left) if start == few.index(here)]
-        if not onward:
+        if not onward or cost > MOST_REGISTERS:
             break
         place = draw(st.sampled_from(onward))
         left.remove((few.index(here), place))
         there = few[place]
+        cost += registers(here, shape=shape) + registers(there, shape=shape)
         if draw(st.integers(0, 2)) == 2:
             draft.out(draft.step(Convert(draft.step(row_major_ramp(shape, here)), there)))
         else:
@@ -90,7 +98,7 @@ def _bounds(dtype: str, size: int) -> tuple[int, int] | None:
 def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     """Reductions or scans of a tensor in any layout, along any axis; a reduction of a reduction at times. No chain has
     both: a scan that does not compile would take the reductions beside it with it."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096), negative_others=True)
     scans = draw(st.integers(0, 2)) == 2
     for _ in range(draw(st.integers(1, 2))):
         dtype = draw(st.sampled_from(FOLDED))
@@ -160,7 +168,9 @@ def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         kind = draw(st.sampled_from(("transpose", "regroup", "take")))
         if kind == "take":
             axis = draw(st.integers(0, len(shape) - 1))
-            value = draft.step(Take(value, indices(draft, shape, axis, shape[axis]), axis))
+            index = indices(draft, shape, axis, shape[axis])
+            if exchanges(draft.tensor(value), draft.tensor(index)) <= MOST_EXCHANGES:
+                value = draft.step(Take(value, index, axis))
         elif kind == "transpose":
             order = tuple(draw(st.permutations(range(len(shape)))))
             turned = tuple(shape[k] for k in order)
@@ -174,6 +184,12 @@ def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
             draft.out(value)
     draft.out(value)
     return draft.chain()
+
+
+def exchanges(source: Tensor, index: Tensor) -> int:
+    """Pairs of a register of the source and one of the indices of a gather."""
+    assert source.layout is not None and index.layout is not None
+    return registers(source.layout, shape=source.shape) * registers(index.layout, shape=index.shape)
 
 
 def indices(draft: Draft, shape: tuple[int, ...], axis: int, extent: int, *, distinct: bool = False,

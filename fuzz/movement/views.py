@@ -20,6 +20,7 @@ from kernels.gluon.chain import (
     Subslice,
 )
 from kernels.gluon.memory import log2
+from kernels.gluon.ownership import registers
 from kernels.gluon.values import WIDTH, View
 
 DEPTH = 6
@@ -119,35 +120,54 @@ def look(draft: Draft, number: int) -> None:
     draft.out(draft.step(Read(number, draft.layout(view.shape))))
 
 
+MOST_READ = 128
+"""Registers that the reads of one kernel may take together; then only the last view of a buffer is still read, and no
+further buffer is made (notes.md)."""
+
+
 @st.composite
 def view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
-    """Up to four buffers, each seen through a chain of views; read at the end, at times stored to and read again."""
+    """Up to four buffers, each seen through a chain of views and at times a second one that leaves the first halfway;
+    read through most of the views, at times stored to and read again."""
     draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
     for _ in range(draw(st.sampled_from((2, 4, 3, 1)))):
         dtype = draw(st.sampled_from(EVERY))
         slots = draw(st.sampled_from((0, 0, 0, 1, 2, 3)))
         shape = draft.shape(elements=min(draft.elements, 2048))
         base = filled_buffer(draft, dtype=dtype, shape=shape, slots=slots)
-        seen = [base]
-        for _ in range(draw(st.sampled_from((1, 2, DEPTH, 3, DEPTH, 4, 5)))):
-            # Not every kind of view is legal everywhere: a second try before going without.
-            after = deeper(draft, seen[-1])
-            after = after if after != seen[-1] else deeper(draft, seen[-1])
-            if after != seen[-1]:
-                seen.append(after)
-        if draft.view(seen[-1]).slots:
-            seen.append(deeper(draft, seen[-1]))
-        between = [one for one in seen[1:-1] if not draft.view(one).slots]
-        for one in between[-2:]:
-            if draft.room and draw(st.booleans()):
+        seen = _path(draft, base, draw(st.sampled_from((1, 2, DEPTH, 3, DEPTH, 4, 5))))
+        last = seen[-1]
+        if _cost(draft) <= MOST_READ and draw(st.booleans()):
+            seen += _path(draft, draw(st.sampled_from(seen)), draw(st.sampled_from((2, 1, 3))))[1:]
+        for one in [one for one in dict.fromkeys(seen[1:]) if not draft.view(one).slots and one != last]:
+            if draft.room and _cost(draft) <= MOST_READ and draw(st.integers(0, 3)):
                 look(draft, one)
-        look(draft, seen[-1])
+        look(draft, last)
         if draw(st.booleans()) and draft.room:
-            view = draft.view(seen[-1])
+            view = draft.view(last)
             if draw(st.booleans()):
                 draft.step(Barrier())
-            draft.step(Store(seen[-1], draft.load(view.dtype, view.shape)))
+            draft.step(Store(last, draft.load(view.dtype, view.shape)))
             look(draft, draw(st.sampled_from([one for one in seen if not draft.view(one).slots])))
-        if not draft.room or len(draft.arrays) > 9:
+        if len(draft.steps) > 64 or len(draft.arrays) > 24 or _cost(draft) > MOST_READ:
             break
     return draft.chain()
+
+
+def _path(draft: Draft, start: int, depth: int) -> list[int]:
+    """Views behind one another from `start` on, itself included; at least one that is no ring."""
+    seen = [start]
+    for _ in range(depth):
+        # Not every kind of view is legal everywhere: a second try before going without.
+        after = deeper(draft, seen[-1])
+        after = after if after != seen[-1] else deeper(draft, seen[-1])
+        if after != seen[-1]:
+            seen.append(after)
+    if draft.view(seen[-1]).slots:
+        seen.append(deeper(draft, seen[-1]))
+    return seen
+
+
+def _cost(draft: Draft) -> int:
+    return sum(registers(step.layout, shape=draft.view(step.view).shape) for step in draft.steps
+               if isinstance(step, Read))

@@ -150,7 +150,7 @@ def plans(draw: st.DrawFn, *, family: Family) -> Plan:
         dtype=dtype, rows=rows, columns=columns, ring=ring, sources=sources, ops=ops, warps=warps,
         vector=draw(st.sampled_from((16, 8, 4))), warps_across=draw(st.booleans()),
         loop=draw(st.sampled_from(("range", "constant", "static"))), explicit=draw(st.booleans()),
-        cluster_fence=draw(st.integers(0, 3)) == 3, tiles=_tiles(draw, ring, empty=isinstance(sink, Fold)))
+        cluster_fence=draw(st.booleans()), tiles=_tiles(draw, ring, empty=isinstance(sink, Fold)))
     fields |= _edges(draw, columns, fields["tiles"], itemsize, stored_by_tma=isinstance(sink, TmaStore))
     fields |= _flow(draw, ring, specialised=specialised, sources=sources)
     if specialised:
@@ -204,7 +204,7 @@ def _sinks(draw: st.DrawFn, family: Family) -> Sink:
         return Store()
     if kind == "fold":
         return Fold(op=draw(st.sampled_from(("add", "xor", "max"))))
-    buffers = draw(st.integers(1, 3))
+    buffers = draw(st.integers(1, 4))
     reduce = draw(st.sampled_from(("add", "add", "min", "max", "and", "or", "xor"))) if kind == "reduce" else ""
     return TmaStore(buffers=buffers, pending=draw(st.integers(0, buffers - 1)), reduce=reduce)
 
@@ -237,7 +237,7 @@ def _dots(draw: st.DrawFn) -> Plan:
     fields: dict[str, Any] = dict(
         dtype=dtype, rows=rows, columns=columns, ring=ring, sources=(first, second), ops=ops, warps=warps,
         vector=draw(st.sampled_from((16, 8, 4))), loop=draw(st.sampled_from(("range", "constant", "static"))),
-        explicit=draw(st.booleans()), cluster_fence=draw(st.integers(0, 3)) == 3,
+        explicit=draw(st.booleans()), cluster_fence=draw(st.booleans()),
         tiles=_tiles(draw, ring, empty=True))
     exact = all(s.copy in ("tma", "registers") or (i == 0 and registers) for i, s in enumerate((first, second)))
     if not across and exact:
@@ -283,7 +283,7 @@ def pipeline_cases(draw: st.DrawFn, *, target: str, family: Family, limits: Limi
         n * widest <= min(4 * limits.elements, _MOST_ELEMENTS) and n <= most)]))
     # An instrumented kernel takes ten times as long to compile and more, the more partitions and unrolled tiles.
     cheap = len(plan.workers) <= 2 and len(plan.ops) <= 3 and plan.loop != "static" and plan.tail != "peel"
-    sanitize = cheap and draw(st.integers(0, 7)) == 7
+    sanitize = cheap and draw(st.integers(0, 15)) == 15
     return Case(target=target, params={"sanitize": sanitize}, sizes=cases.sizes_of(plan, programs),
                 arrays=cases.arrays_of(plan, _contents(draw, plan)),
                 options=LaunchOptions(num_warps=plan.warps), repeats=draw(st.integers(0, 2)), program=plan)

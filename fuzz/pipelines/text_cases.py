@@ -189,7 +189,11 @@ def _text(launch: Launch, form: str, shape: Any) -> tuple[str, tuple[str, ...]]:
             return forms.partitions(shape, workers=int(p["workers"]), requested=bool(p["requested"])), (
                 "ttg.warp_specialize", "ttg.warp_yield", "ttg.warp_return")
         case "tokens":
-            return forms.tokens(shape, groups=int(p["groups"]), pending=int(p["pending"])), ("ttg.async_wait",)
+            # An even number of groups leaves the barrier before the reads to the compiler.
+            local = "ttg.local_barrier" if dialect.local_barrier else "ttg.barrier local"
+            statement = local if int(p["groups"]) % 2 else ""
+            return forms.tokens(shape, groups=int(p["groups"]), pending=int(p["pending"]), statement=statement), (
+                "ttg.async_wait", statement)
         case "mask" | "predicate_stage":
             return _through_pass(launch, form, shape)
         case _:

@@ -8,6 +8,9 @@ their launches, and does nothing else: no drawing, no launch, no reference; sour
 clock starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled
 something, so that no start is counted. Without a GPU (`--backend compile:sm_90`) programs are compiled only, and no
 value is judged.
+
+What goes on is told on the error output. The bare loop takes as long as the campaign and a minute at most. Processes
+that are late are ended, with what is known of them by then.
 """
 
 from __future__ import annotations
@@ -17,15 +20,17 @@ import gc
 import json
 import multiprocessing
 import os
+import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fuzz.backends import kind
 from fuzz.bench.draws import draw_cases
 from fuzz.campaign.cache import cache_in_memory
+from fuzz.campaign.program_rate import NEAREST_PUBLIC
 from fuzz.campaign.record import ShardSpec
 from fuzz.campaign.shard import _Driver, close_pools
 from fuzz.programs.arrays import graph_of
@@ -33,12 +38,13 @@ from fuzz.programs.swarm import FAMILIES
 from fuzz.records import Case, Outcome, Verdict
 from fuzz.target import Limits
 
-NEAREST_PUBLIC = 4.5
-"""Valid programs per second that the nearest public generator of Triton programs yields on an H200."""
-
 ELEMENTS, ROWS = 1 << 14, 1 << 10
-LONGEST_WAIT = 180.0
-"""Seconds after which a process that others wait for has failed."""
+START_SECONDS = 60.0
+"""Longest start of a process: importing torch and Triton, a context on the GPU, two programs."""
+LONGEST_BARE = 60.0
+"""Seconds of the bare loop after a long campaign: programs are drawn independently, the first ones are a sample."""
+TAIL_SECONDS = 30.0
+"""What the last program of a campaign may take, and preparing the sources of the bare loop."""
 
 
 class _Recorded(_Driver):
@@ -54,11 +60,12 @@ class _Recorded(_Driver):
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one process did. drawn, accepted, judged: programs that were run, that were judged, and how many of these
-    differ from each other; nodes: of each of these. seconds, bare_seconds: of the campaign and of the bare loop over
-    the kernels of the judged programs. compile_seconds: of each of those kernels.
+    """What process `number` did. drawn, accepted, judged: programs that were run, that were judged, and how many of
+    these differ from each other; nodes: of each of these. seconds, bare_seconds: of the campaign and of the bare loop
+    over the kernels of the judged programs. compile_seconds: of each of those kernels.
     stages: seconds of the campaign spent on arrays, launches (compiling included) and judging."""
 
+    number: int
     target: str
     drawn: int
     accepted: int
@@ -131,7 +138,8 @@ def _run(number: int, backend: str, seconds: float, together: Any, results: Any)
         # Only a worker that has launched something has its context, and its compiler loaded.
         for case in draw_cases(target, Limits(elements=ELEMENTS, rows=ROWS), 2, seed=number):
             driver.pool.execute(case, "own", backend=backend)
-        together.wait(LONGEST_WAIT)
+        results.put("ready")
+        together.wait(START_SECONDS)
         began = time.monotonic()
         driver.run()
         spent = time.monotonic() - began
@@ -143,11 +151,13 @@ def _run(number: int, backend: str, seconds: float, together: Any, results: Any)
                   if outcome is not None and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE)}
         stages = {name: sum(getattr(outcome.seconds, name) for _, outcome in driver.ran if outcome is not None)
                   for name in ("materialise", "launch", "judge")}
-        found = _bare([case for case, _ in judged.values()], backend, 2 * seconds, together)
-        results.put(Part(target=target, drawn=len(driver.ran), accepted=accepted, judged=len(judged),
-                         nodes=[len(graph_of(case).nodes) for case, _ in judged.values()],
-                         kernels=sum(outcome.compiled_kernels for _, outcome in judged.values()), seconds=spent,
-                         bare_programs=found[0], bare_seconds=found[1], compile_seconds=found[2], stages=stages))
+        part = Part(number=number, target=target, drawn=len(driver.ran), accepted=accepted, judged=len(judged),
+                    nodes=[len(graph_of(case).nodes) for case, _ in judged.values()],
+                    kernels=sum(outcome.compiled_kernels for _, outcome in judged.values()), seconds=spent,
+                    bare_programs=0, bare_seconds=0.0, compile_seconds=[], stages=stages)
+        results.put(part)
+        found = _bare([case for case, _ in judged.values()], backend, min(seconds, LONGEST_BARE), together)
+        results.put(replace(part, bare_programs=found[0], bare_seconds=found[1], compile_seconds=found[2]))
 
 
 def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[int, float, list[float]]:
@@ -169,7 +179,7 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
     # What the campaign left in this process is no concern of the loop's collector.
     gc.collect()
     gc.freeze()
-    together.wait(LONGEST_WAIT)
+    together.wait(most + TAIL_SECONDS)
     began, programs, each = time.perf_counter(), 0, []
     for kernels in prepared:
         if time.perf_counter() - began > most:
@@ -185,26 +195,50 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
 
 
 def measure(*, backend: str, workers: int, seconds: float) -> list[Part]:
-    """Both measurements in `workers` processes side by side."""
+    """Both measurements in `workers` processes side by side; of processes that are late, only what they have done."""
     context = multiprocessing.get_context("spawn")
     together, results = context.Barrier(workers), context.SimpleQueue()
-    running = [context.Process(target=_run, args=(number, backend, seconds, together, results))
+    running = [context.Process(target=_run, args=(number, backend, seconds, together, results), daemon=False)
                for number in range(workers)]
+    began = time.monotonic()
+    latest = START_SECONDS + seconds + 2 * TAIL_SECONDS + min(seconds, LONGEST_BARE)
+    _say(began, f"{workers} processes start, each with a worker on {backend}")
     for one in running:
         one.start()
-    parts: list[Part] = []
-    while len(parts) < workers:
-        if not results.empty():
-            parts.append(results.get())
-        elif any(one.exitcode for one in running):
-            for one in running:
-                one.terminate()
-            raise SystemExit("a process of the measurement ended early; its error stands above")
-        else:
+    campaign: dict[int, Part] = {}
+    whole: dict[int, Part] = {}
+    ready = 0
+    while len(whole) < workers and time.monotonic() - began < latest:
+        if results.empty():
+            if any(one.exitcode for one in running):
+                _say(began, "a process ended early; its error stands above")
+                break
             time.sleep(0.1)
+            continue
+        found = results.get()
+        if not isinstance(found, Part):
+            ready += 1
+            if ready == workers:
+                _say(began, f"all have compiled something; campaigns of {seconds:g} s")
+        elif found.bare_programs or found.number in campaign:
+            whole[found.number] = found
+        else:
+            campaign[found.number] = found
+            if len(campaign) == workers:
+                rate = sum(part.judged / part.seconds for part in campaign.values())
+                _say(began, f"campaigns ended: {rate:.1f} different programs per second; the bare loop compiles theirs")
     for one in running:
+        if len(whole) < workers:
+            one.terminate()
         one.join()
-    return parts
+    _say(began, f"{len(whole)} of {workers} processes measured both")
+    if not campaign:
+        raise SystemExit("no process finished its campaign; try more --seconds")
+    return [whole.get(number, part) for number, part in sorted(campaign.items())]
+
+
+def _say(began: float, what: str) -> None:
+    print(f"[{time.monotonic() - began:5.1f} s] {what}", file=sys.stderr, flush=True)
 
 
 def _rank(values: list[float], share: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzz.programs.arrays import graph_of, input_names, output_names
-from fuzz.programs.interpret import Interpreter
+from fuzz.programs.torch_contract import interpreter_of
 from fuzz.records import Case
 from oracles.by_numpy.bounded import TINY, Real, Value, Whole, spacing
 
@@ -58,7 +58,7 @@ def answers(case: Case, *arrays: Array) -> dict[str, Answer]:
 
 def evaluate(case: Case, inputs: dict[str, Array]) -> dict[str, Answer]:
     """`answers` without the memory."""
-    stored = Interpreter(graph_of(case), inputs).run()
+    stored = interpreter_of(case)(graph_of(case), inputs).run()
     return {output: _answer(stored[buffer]) for output, buffer in output_names(case).items()}
 
 

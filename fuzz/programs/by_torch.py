@@ -17,6 +17,7 @@ from torch import Tensor
 
 from fuzz.programs import torch_expressions, torch_folds
 from fuzz.programs.arrays import graph_of, input_names, output_names
+from fuzz.programs.torch_contract import as_eager
 from fuzz.records import Case
 from kernels.codegen.graph import (
     Asm,
@@ -41,6 +42,7 @@ from kernels.pointwise.table import OPS, result_dtype
 from oracles.bits import from_bits, to_bits
 from oracles.by_torch import conversions, integer, philox, pointwise, search
 from oracles.dtypes import dtype, name_of_tensor, torch_dtype
+from oracles.exact import to_float
 
 HALVES = ("fp16", "bf16")
 
@@ -52,20 +54,21 @@ def outputs(case: Case, *arrays: Tensor) -> tuple[Tensor, ...]:
     they were in an inout buffer.
     """
     inputs = dict(zip(input_names(case), arrays, strict=True))
-    found = evaluate(graph_of(case), inputs)
+    found = evaluate(graph_of(case), inputs, eager=as_eager(case))
     return tuple(found[buffer] for buffer in output_names(case).values())
 
 
-def evaluate(graph: Graph, buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Flat contents of every out and inout buffer, of the buffer's type; buffers: contents of in and inout ones."""
-    return _Interpreter(graph, buffers).run()
+def evaluate(graph: Graph, buffers: Mapping[str, Tensor], *, eager: bool = False) -> dict[str, Tensor]:
+    """Flat contents of every out and inout buffer, of the buffer's type; buffers: contents of in and inout ones.
+    eager: as `torch_contract` has it."""
+    return _Interpreter(graph, buffers, eager).run()
 
 
 class _Interpreter:
     """One evaluation. A value has one dimension per axis (x0, x1, ..., r), of length 1 where it does not vary."""
 
-    def __init__(self, graph: Graph, buffers: Mapping[str, Tensor]) -> None:
-        self._graph, self._memory = graph, dict(buffers)
+    def __init__(self, graph: Graph, buffers: Mapping[str, Tensor], eager: bool) -> None:
+        self._graph, self._memory, self._eager = graph, dict(buffers), eager
         self._device = next((one.device for one in buffers.values()), torch.device("cpu"))
         self._upcast = graph.schedules[0].upcast
         self._dtypes = {buffer.name: buffer.dtype for buffer in graph.buffers}
@@ -280,7 +283,8 @@ class _Interpreter:
         if node.kind == "welford_combine":
             return torch_folds.reduce_welford(*parts)
         x = parts[0]
-        return torch_folds.reduce_welford(x, torch.zeros_like(x), torch.ones_like(x))
+        mean, *others = torch_folds.reduce_welford(x, torch.zeros_like(x), torch.ones_like(x))
+        return (torch_folds.eager_mean(x, mean) if self._eager else mean, *others)
 
     def _store(self, node: Store, held: Tensor) -> Tensor:
         index, value = torch.broadcast_tensors(
@@ -319,10 +323,7 @@ def _fused(a: float, b: float, c: float) -> float:
     if not all(map(math.isfinite, (a, b, c))):
         return a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    try:
-        return float(exact) if exact else a * b + c
-    except OverflowError:
-        return math.copysign(math.inf, exact)
+    return to_float(exact) if exact else a * b + c
 
 
 def _reversed_bytes(x: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from fuzz.programs.addresses import address, apply, num
 from fuzz.programs.arrays import arrays_of
 from fuzz.programs.chance import Chance
 from fuzz.programs.cut import without_dead_nodes
+from fuzz.programs.miscompiled import without_miscompiled
 from fuzz.programs.pool import Entry, Pool
 from fuzz.programs.productions import Productions
 from fuzz.programs.schedules import MAX_VARIANTS, schedule
@@ -202,7 +203,7 @@ def _draw_graph(chance: Chance, family: Family, limits: Limits, *, assembly: boo
     _mutate(pool, productions)
     _finish(pool, cap=cap)
     graph = Graph(outer=outer, r=r, buffers=tuple(pool.buffers), nodes=tuple(pool.nodes))
-    return without_dead_nodes(graph), pool
+    return without_dead_nodes(without_miscompiled(graph)), pool
 
 
 def _layouts(chance: Chance, graph: Graph) -> dict[str, Layout]:

@@ -179,6 +179,10 @@ def suspect(graph: Graph) -> str:
                 return node.op
             if node.op == "mul" and any(_is_zero(graph.nodes[k]) for k in node.args):
                 return "times_zero"
+        elif isinstance(node, Store) and node.mode == "atomic_add" and isinstance(node.index, Num):
+            return "sum in one cell"
+        elif isinstance(node, Store) and analysis.buffers[node.buffer] == "fp8e5" != analysis.dtype(node.value):
+            return "to_fp8e5"
         elif isinstance(node, Bucketize):
             return "bucketize"
         elif isinstance(node, Reduce) and node.kind == "welford":

@@ -70,7 +70,7 @@ def _evaluate(expr: Expr, symbols: Mapping[str, Value]) -> Value:
     if name == "not":
         one = _whole(args[0])
         return Whole("i1", ~one.value.astype(bool), one.open)
-    if isinstance(args[0], Reals) or name in (*_ELEMENTARY, "sqrt", "float_true_div", "float_pow"):
+    if isinstance(args[0], Reals) or name in (*_ELEMENTARY, "sqrt", "float_true_div", "float_pow", "round_decimal"):
         return _real(name, args)
     return _integer(name, [_whole(one) for one in args])
 

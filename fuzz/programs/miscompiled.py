@@ -1,28 +1,135 @@
-"""What Triton is known to compile wrong of generated kernels, so that other findings are told from it."""
+"""What Triton, LLVM or the assembler is known to compile wrong of generated kernels: named in findings, and not drawn.
+
+Each form below has an entry in corpus/codegen.*, which says on which version it is wrong and why, and which every
+replay tries again. Drawn programs keep clear of them (`without_miscompiled`), on all versions alike: a campaign would
+meet the same five under new names each night. A case that the shrinker or a person made may have them; its signature
+then names them (`miscompiled`), so that nothing else is taken for one of them.
+"""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from kernels.codegen.constants import integer_limits
-from kernels.codegen.graph import Constant, Graph, Load, Pointwise
+from kernels.codegen.domains import operands
+from kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
+from kernels.codegen.legality import types
 
 _NARROW = ("i8", "u8", "i16", "u16")
+_HALVES = ("fp16", "bf16")
+_LEAST = str(-(2**31))
+_MINUS_ZERO = "-0.0"
+
+
+def _other(graph: Graph, node: Node) -> bool:
+    """3.6.0 repeats the sign-extended `other` of a masked load of several integers of 8 or 16 bits: all but the first
+    read -1 if its highest bit is set."""
+    if not isinstance(node, Load) or node.mask is None:
+        return False
+    dtype = next(buffer.dtype for buffer in graph.buffers if buffer.name == node.buffer)
+    if dtype not in _NARROW:
+        return False
+    low, high = integer_limits(dtype)
+    other = int(node.other)
+    return (other < 0 or other > (high - low) // 2) and other not in (-1, high)
+
+
+def _ldexp(graph: Graph, node: Node) -> bool:
+    """Libdevice as 3.9.0 compiles it leaves ldexp with the constant exponent -2^31 undefined."""
+    if not isinstance(node, Pointwise) or node.op != "ldexp":
+        return False
+    exponent = graph.nodes[node.args[1]]
+    return isinstance(exponent, Constant) and exponent.value == _LEAST
+
+
+def _lop3(graph: Graph, node: Node) -> bool:
+    """ptxas 12.8 and 13.4 fuse a lop3 that has one register twice with the logic that follows it: they put zero for
+    the register, as if `b ^ b` were nowhere else in the table that they had made."""
+    return isinstance(node, Asm) and node.body == "lop3_xor" and len(_distinct(graph, node)) == 2
+
+
+def _distinct(graph: Graph, node: Asm) -> list[int]:
+    """Operands that are not the same value, as far as the generator sees it (equal text is one variable)."""
+    found: dict[Node, int] = {}
+    for position in node.args:
+        found.setdefault(graph.nodes[position], position)
+    return list(found.values())
+
+
+def _choice(graph: Graph, node: Node) -> bool:
+    """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0."""
+    if isinstance(node, Masked):
+        arm = graph.nodes[node.arg]
+        if isinstance(arm, Constant) and arm.value == _MINUS_ZERO:
+            return True
+        return node.other == _MINUS_ZERO and _is_constant(graph, node.arg)
+    if isinstance(node, Pointwise) and node.op == "where":
+        arms = node.args[1:]
+        return _MINUS_ZERO in [one.value for k in arms if isinstance(one := graph.nodes[k], Constant)] and all(
+            _is_constant(graph, k) for k in arms)
+    return False
+
+
+def _is_constant(graph: Graph, position: int) -> bool:
+    """Whether a node is made of constants alone."""
+    node = graph.nodes[position]
+    if isinstance(node, Constant):
+        return True
+    below = operands(node)
+    return isinstance(node, Pointwise | Cast) and all(_is_constant(graph, k) for k in below)
+
+
+def _remainder(graph: Graph, node: Node) -> bool:
+    """LLVM narrows `%` of widened halves that becomes the other half type, and then casts a half to a type of its own
+    width: an assertion ends the compiler's process."""
+    if not isinstance(node, Pointwise) or node.op != "mod_operator":
+        return False
+    position = graph.nodes.index(node)
+    dtypes = types(graph)
+    below = {"const" if _is_constant(graph, k) else _widened(graph, k, dtypes) for k in node.args}
+    if not below <= {*_HALVES, "const"}:
+        return False
+    buffers = {buffer.name: buffer.dtype for buffer in graph.buffers}
+    becomes = {one.dtype if isinstance(one, Cast) else buffers[one.buffer] for one in graph.nodes
+               if (isinstance(one, Cast) and one.arg == position) or (isinstance(one, Store) and one.value == position)}
+    return ("bf16" in becomes and "fp16" in below) or ("fp16" in becomes and below == {"bf16"})
+
+
+def _widened(graph: Graph, position: int, dtypes: tuple[tuple[str, ...], ...]) -> str:
+    """The type of a value before it was widened, if it was."""
+    node = graph.nodes[position]
+    return dtypes[node.arg if isinstance(node, Cast) else position][0]
+
+
+_FORMS = {"negative other of 8 or 16 bits": _other, "ldexp by -2^31": _ldexp, "lop3 of one register twice": _lop3,
+          "choice of 1 or -0.0": _choice, "remainder of halves": _remainder}
 
 
 def miscompiled(graph: Graph) -> str:
-    """The last node of the graph that a version of Triton is known to compile wrong, or "".
+    """What the last node of the graph that is known to be compiled wrong is, or ""."""
+    return next((name for node in reversed(graph.nodes) for name, form in _FORMS.items() if form(graph, node)), "")
 
-    3.6.0 repeats the sign-extended `other` of a masked load of several integers of 8 or 16 bits: all but the first read
-    -1 if its highest bit is set. Libdevice as 3.9.0 ships it leaves ldexp with the constant exponent -2^31 undefined.
-    """
-    dtypes = {buffer.name: buffer.dtype for buffer in graph.buffers}
-    for node in reversed(graph.nodes):
-        if isinstance(node, Load) and node.mask is not None and dtypes[node.buffer] in _NARROW:
-            low, high = integer_limits(dtypes[node.buffer])
-            other = int(node.other)
-            if (other < 0 or other > (high - low) // 2) and other not in (-1, high):
-                return "negative other of 8 or 16 bits"
-        if isinstance(node, Pointwise) and node.op == "ldexp":
-            exponent = graph.nodes[node.args[1]]
-            if isinstance(exponent, Constant) and exponent.value == str(-(2**31)):
-                return "ldexp by -2^31"
-    return ""
+
+def without_miscompiled(graph: Graph) -> Graph:
+    """The graph with a near relative of each node that is known to be compiled wrong: another constant, or the sum of
+    two operands for the lop3, a library's remainder."""
+    nodes = list(graph.nodes)
+    for position, node in enumerate(nodes):
+        if isinstance(node, Load) and _other(graph, node):
+            nodes[position] = replace(node, other="-1" if node.other[0] == "-" else str(_all_ones(graph, node)))
+        elif isinstance(node, Asm) and _lop3(graph, node):
+            nodes[position] = replace(node, body="add_s32", args=tuple(_distinct(graph, node)))
+        elif isinstance(node, Pointwise) and _remainder(graph, node):
+            nodes[position] = replace(node, op="fmod")
+        elif isinstance(node, Masked) and _choice(graph, node):
+            nodes[position] = replace(node, other=node.other.replace(_MINUS_ZERO, "0.0"))
+    spoilt = {k for node in graph.nodes if _ldexp(graph, node) or _choice(graph, node) for k in operands(node)}
+    for position in spoilt:
+        one = nodes[position]
+        if isinstance(one, Constant) and one.value in (_LEAST, _MINUS_ZERO):
+            nodes[position] = replace(one, value="0.0" if one.value == _MINUS_ZERO else str(-(2**31) + 1))
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _all_ones(graph: Graph, node: Load) -> int:
+    return integer_limits(next(buffer.dtype for buffer in graph.buffers if buffer.name == node.buffer))[1]

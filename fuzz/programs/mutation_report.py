@@ -236,7 +236,8 @@ def main() -> None:
     given = parser.parse_args()
     import tempfile
 
-    results = []
+    results: list[Result] = []
+    title = f"Planted faults of the generator, backend {given.backend}"
     with tempfile.TemporaryDirectory() as temporary:
         way = Way(backend=given.backend, seconds=given.seconds, cache=given.cache or temporary, seed=given.seed,
                   least_nodes=given.least_nodes, shrink=not given.no_shrink)
@@ -246,11 +247,11 @@ def main() -> None:
                                       f"nodes, {one.elements} elements, shrunk in {one.shrink_seconds:.0f} s"
                                       if one.killed else f"not found in {one.seconds:.0f} s, {one.programs} programs"),
                   flush=True)
-    text = table(results, title=f"Planted faults of the generator, backend {given.backend}")
-    if given.output:
-        given.output.write_text(text)
-    else:
-        print(text)
+            if given.output:
+                # As it goes: what is cut off keeps what it has.
+                given.output.write_text(table(results, title=title))
+    if not given.output:
+        print(table(results, title=title))
 
 
 if __name__ == "__main__":

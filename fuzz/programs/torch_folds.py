@@ -45,7 +45,7 @@ def reduce(kind: str, x: Tensor) -> Tensor:
         return total.to(x.dtype)
     wide = integer.widen(x)
     if kind == "xor_sum":
-        total = torch.zeros_like(wide[..., :1])
+        total = wide.new_zeros((*wide.shape[:-1], 1))
         for k in range(x.shape[-1]):
             total = total ^ wide[..., k:k + 1]
     else:
@@ -60,6 +60,18 @@ def reduce_welford(mean: Tensor, m2: Tensor, weight: Tensor) -> State:
         return zero, zero, zero
     found = welford.welford(mean, m2, weight, -1)
     return tuple(one.to(mean.dtype).unsqueeze(-1) for one in found)
+
+
+def eager_mean(row: Tensor, mean: Tensor) -> Tensor:
+    """The mean of a row (..., r), (..., 1) as `mean`: eager torch's own where the one infinity comes last.
+
+    On the CPU, where torch folds a row from the left.
+    """
+    infinite = torch.isinf(row[..., -1:]) & torch.isfinite(row[..., :-1]).all(-1, keepdim=True)
+    if not bool(infinite.any()):
+        return mean
+    eager = torch.var_mean(row.cpu(), -1, correction=0, keepdim=True)[1].to(mean.device)
+    return torch.where(infinite, eager.to(mean.dtype), mean)
 
 
 def sort(x: Tensor, *, descending: bool) -> tuple[Tensor, Tensor]:

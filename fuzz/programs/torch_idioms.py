@@ -44,6 +44,8 @@ class Tail:
 
     def __init__(self, graph: Graph) -> None:
         self.nodes: list[Node] = list(graph.nodes)
+        self.row = graph.r or 1
+        """Length of a row."""
         self.size = Sym(name="rn" if graph.r is not None and graph.r > 1 else f"n{len(graph.outer) - 1}")
         """One of the program's sizes."""
 
@@ -100,9 +102,12 @@ def _any_byte(tail: Tail, value: int, dtype: str) -> tuple[int, str]:
     return tail.add(Reduce(kind="any", args=(byte,))), "u8"
 
 
-def _mean_of_infinities(tail: Tail, value: int, dtype: str) -> tuple[int, str]:
-    infinite = tail.with_number("maximum", value, "inf", dtype)
-    return tail.add(Part(of=tail.add(Reduce(kind="welford", args=(infinite,))), item=0)), dtype
+def _mean_of_infinity(tail: Tail, value: int, dtype: str) -> tuple[int, str]:
+    # Only the last one: an infinity that other elements follow makes eager torch's running mean NaN.
+    last = tail.add(Index(expr=apply("eq", Sym(name="r"), num(tail.row - 1)), dtype="i1"))
+    infinity = tail.add(Constant(value="inf", dtype=dtype))
+    row = tail.add(Pointwise(op="where", args=(last, infinity, value)))
+    return tail.add(Part(of=tail.add(Reduce(kind="welford", args=(row,))), item=0)), dtype
 
 
 def _size_quotient(tail: Tail, value: int, dtype: str) -> tuple[int, str]:
@@ -126,12 +131,12 @@ IDIOMS: Mapping[str, tuple[tuple[str, ...], Build]] = MappingProxyType({
     "next_value": (("fp16", "bf16"), _next_value),
     "beyond_fp8": (("fp32",), _beyond_fp8),
     "any_byte": (("i1", *INTEGERS), _any_byte),
-    "mean_of_infinities": (("fp32", "fp64"), _mean_of_infinities),
+    "mean_of_infinity": (("fp32", "fp64"), _mean_of_infinity),
     "size_quotient": ((), _size_quotient), "size_product": ((), _size_product), "rounded_size": ((), _rounded_size),
 })
 """(dtypes of the value that an idiom starts from, any for none; how it is built) by name."""
 
-ALONG_R = ("any_byte", "mean_of_infinities")
+ALONG_R = ("any_byte", "mean_of_infinity")
 """Idioms that fold a row."""
 
 

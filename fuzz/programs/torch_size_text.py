@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-import torch
-
 from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
 
 Number = bool | int | float
@@ -31,7 +29,7 @@ _WRITTEN: Mapping[str, Callable[..., str]] = {
     "to_float": lambda x: f"float({x})", "pow_by_natural": lambda a, b: f"({a} ** {b})",
     "round_decimal": lambda x, digits: f"round({x}, {digits})", "trunc_to_int": _round("trunc"),
     "floor": _round("floor"), "floor_to_int": _round("floor"), "ceiling": _round("ceil"), "ceil_to_int": _round("ceil"),
-    "min": lambda *parts: _fold("torch.sym_min", parts), "max": lambda *parts: _fold("torch.sym_max", parts),
+    "min": lambda *parts: _fold("min", parts), "max": lambda *parts: _fold("max", parts),
 }
 
 
@@ -44,7 +42,7 @@ def symbolic(expr: Expr, sizes: Mapping[str, int], value: Number) -> str | None:
     if text is None or isinstance(value, bool):
         return None
     try:
-        found = eval(text, {"math": math, "torch": torch}, dict(sizes))
+        found = eval(text, {"math": math}, dict(sizes))
     except (ArithmeticError, ValueError, TypeError):
         return None
     same = isinstance(found, int) == isinstance(value, int) and found == value

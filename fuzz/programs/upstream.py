@@ -13,8 +13,10 @@ import torch
 from fuzz.backends import kind
 from fuzz.backends.launch import Launch, LaunchReport
 from fuzz.inductor import session
+from fuzz.programs import own
 from fuzz.programs.arrays import after, graph_of
 from fuzz.programs.expressible import expressible
+from fuzz.programs.torch_contract import beyond_own_contract
 from fuzz.programs.torch_text import torch_program
 from fuzz.workers.failures import Declined, Refuted
 from oracles.dtypes import torch_dtype
@@ -32,7 +34,8 @@ def launch_graph(launch: Launch) -> None:
     contents = {buffer.name: _contents(launch, buffer.name) for buffer in graph.buffers if buffer.role != "scratch"}
     schedule = graph.schedules[launch.schedule]
     settings = session.Settings(
-        emulate_precision_casts=program.emulated, persistent_reductions=schedule.reduction == "persistent",
+        emulate_precision_casts=program.emulated,
+        persistent_reductions=graph.r is None or schedule.reduction == "persistent",
         dynamic=bool(program.sizes) and not schedule.static)
     tensors = tuple(contents[name].to(device) for name in program.arguments)
     found = session.run(program.text, (*tensors, *(length for _, length in program.sizes)), settings=settings,
@@ -45,6 +48,14 @@ def launch_graph(launch: Launch) -> None:
         place = _array(launch, name if roles[name] == "out" else after(name))
         place.copy_(result.view(torch.uint8) if result.dtype == torch.bool else result)
     launch.reports.append(LaunchReport(compiled=found.kernels))
+
+
+def launch_own(launch: Launch) -> None:
+    """Subject `own`: the own generator on the same programs, as control of the references."""
+    problem = beyond_own_contract(graph_of(launch.case))
+    if problem:
+        raise Declined(problem)
+    own.launch_graph(launch)
 
 
 def _array(launch: Launch, name: str) -> torch.Tensor:

@@ -90,6 +90,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log: str = ""
 
 
+ORACLE_CONFLICT = "oracle_conflict"
+"""How the reason begins of a case that was not checked because the oracles contradict each other."""
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The judged result of one case."""
 

@@ -90,6 +90,9 @@ def build(request: Request) -> Candidates:
     if request.backend == "interpreter" and request.failure_kind in ("device_assert", "assertion_missing"):
         raise TridiffError("Triton's interpreter checks device assertions only with tridiff's repairs",
                            fix="rerun it with `tridiff repro`, or write the script for another backend")
+    if request.failure_kind == "memory_order":
+        raise TridiffError("a missing memory order is read from the compiled code, no value is sure to show it",
+                           fix="rerun it with `tridiff repro` instead")
     device = torch.device("cpu")
     buffers = {spec.name: place(spec, case.sizes, device=device) for spec in case.arrays}
     function = torch_script.candidates(request, buffers, subject.helper)

@@ -5,9 +5,10 @@ default: NaN, signed zeros, empty axes, stride 0, negative ints, unaligned point
 of two. Each shrinks towards the plain case: one element, contiguous, zeros, default options.
 """
 
+from fuzz.strategies.choice import weighted
 from fuzz.strategies.contents import (
-    close_contents,
     contents,
+    crowded_contents,
     exponent_contents,
     index_contents,
     int_divisors,
@@ -30,8 +31,8 @@ from fuzz.strategies.options import launch_options, option_variants
 from fuzz.strategies.ramps import Ramp, integer_ramps
 from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
-__all__ = ["Ramp", "close_contents", "contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
+__all__ = ["Ramp", "contents", "crowded_contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
            "integer_ramps", "launch_options", "lengths", "nan_contents", "nan_patterns", "offset_contents",
            "one_hot_contents", "option_variants", "pattern_contents", "range_limits", "row_counts",
            "row_lengths", "shapes", "sorted_contents", "square_contents", "strided_layouts",
-           "tie_patterns", "true_contents", "truth_contents", "weight_contents"]
+           "tie_patterns", "true_contents", "truth_contents", "weight_contents", "weighted"]

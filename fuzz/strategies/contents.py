@@ -23,6 +23,7 @@ from fuzz.records import (
     Tie,
     TieSprinkle,
 )
+from fuzz.strategies.choice import weighted
 from oracles.dtypes import dtype as dtype_info
 
 _SEEDS = st.integers(0, 2**32 - 1)
@@ -79,13 +80,13 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     plain = _edges(dtype) if nan or not info.is_float else ("0.0", "-0.0")
     if nan and info.is_float:
         plain = (*plain, "nan")
-    bases: list[st.SearchStrategy[object]] = [
-        st.builds(Small, seed=_SEEDS), mixture, st.builds(Constant, value=st.sampled_from(plain)),
-        mixture, st.builds(Iota, start=st.integers(-300, 300), step=st.sampled_from((1, -1, 0, 2))),
-        st.builds(Finite, seed=_SEEDS, low=st.sampled_from((-2, -20, -120)), high=st.sampled_from((2, 20, 120))),
+    bases: list[tuple[int, st.SearchStrategy[object]]] = [
+        (1, st.builds(Small, seed=_SEEDS)), (2, mixture), (1, st.builds(Constant, value=st.sampled_from(plain))),
+        (1, st.builds(Iota, start=st.integers(-300, 300), step=st.sampled_from((1, -1, 0, 2)))),
+        (1, st.builds(Finite, seed=_SEEDS, low=st.sampled_from((-2, -20, -120)), high=st.sampled_from((2, 20, 120)))),
     ]
     if nan or not info.is_float:
-        bases += [st.builds(Special, seed=_SEEDS), st.builds(Bits, seed=_SEEDS)]
+        bases += [(1, st.builds(Special, seed=_SEEDS)), (1, st.builds(Bits, seed=_SEEDS))]
     overrides: list[st.SearchStrategy[Override]] = [
         tie_patterns(),
         st.builds(Put, value=st.sampled_from(_edges(dtype)), column=_COLUMNS),
@@ -93,7 +94,7 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     ]
     if nan and info.is_float:
         overrides.append(nan_patterns(dtype=dtype))
-    return st.builds(Content, base=st.one_of(*bases),
+    return st.builds(Content, base=weighted(*bases),
                      overrides=st.lists(st.one_of(*overrides), max_size=3).map(tuple))
 
 
@@ -105,16 +106,26 @@ def nan_contents(*, dtype: str) -> st.SearchStrategy[Content]:
                      st.lists(tie_patterns(), max_size=1))
 
 
-@cache
-def close_contents(*, dtype: str) -> st.SearchStrategy[Content]:
-    """Neighbours that a narrower type cannot tell apart: a ramp from just below a power of two upwards or downwards."""
+def _neighbours(dtype: str) -> list[tuple[str, ...]]:
+    """Numbers that a narrower type cannot tell apart: those around each power of two where one runs out of bits."""
     info = dtype_info(dtype)
     most = info.mantissa_bits if info.is_float else info.bits - 2
-    wide, narrow = (24, 25, 31, 52, 53, 60), (11, 8, 4, 1)
-    powers = tuple(p for p in (wide if most >= wide[0] else narrow) if p <= most)
-    return st.builds(
-        lambda power, less, step, tie: Content(base=Iota(start=(1 << power) - less, step=step), overrides=tuple(tie)),
-        st.sampled_from(powers), st.integers(0, 64), st.sampled_from((-1, 1)), st.lists(tie_patterns(), max_size=1))
+    powers = [p for p in (24, 25, 31, 52, 53, 60) if p <= most] or [p for p in (11, 8, 4, 1) if p <= most]
+    return [tuple(str((1 << p) + d) for d in (0, 1, -1, 2, -2)) for p in powers]
+
+
+@cache
+def crowded_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+    """Batches in which every row has other neighbours, NaNs and ties among other numbers: what an order can get
+    wrong, in as many ways as there are rows. For ints and floats."""
+    crowds: list[st.SearchStrategy[Override]] = [st.builds(
+        Sprinkle, values=st.sampled_from(_neighbours(dtype)), seed=_SEEDS, per_mille=st.sampled_from((300, 700, 1000)))]
+    if dtype_info(dtype).is_float:
+        crowds.append(st.builds(Sprinkle, values=st.just(_nan_values(dtype)), seed=_SEEDS,
+                                per_mille=st.sampled_from((200, 50, 500))))
+    ties = st.lists(st.builds(TieSprinkle, seed=_SEEDS, per_mille=st.sampled_from((100, 500))), max_size=1)
+    return st.builds(lambda seed, crowd, tied: Content(base=Mixture(seed=seed), overrides=(*crowd, *tied)),
+                     _SEEDS, st.tuples(*crowds), ties)
 
 
 @cache
@@ -198,7 +209,7 @@ def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStr
         drawn = st.one_of(drawn, nan_contents(dtype=dtype))
     anything = drawn.map(
         lambda content: Content(base=content.base, overrides=(*content.overrides, Sorted(), *moved)))
-    return st.one_of(anything, anything, ramps)
+    return weighted((2, anything), (1, ramps))
 
 
 @cache
@@ -224,7 +235,7 @@ def one_hot_contents() -> st.SearchStrategy[Content]:
     nothing = Constant(value="0")
     drawn = st.builds(lambda seed: Content(base=nothing, overrides=(Pick(value="1", seed=seed),)), _SEEDS)
     first = st.just(Content(base=nothing, overrides=(Put(value="1"),)))
-    return st.one_of(first, drawn, drawn, drawn, st.just(Content(base=nothing)))
+    return weighted((1, first), (3, drawn), (1, st.just(Content(base=nothing))))
 
 
 def exponent_contents(*, dtype: str) -> st.SearchStrategy[Content]:
@@ -258,9 +269,9 @@ def range_limits(*, upper: bool) -> st.SearchStrategy[Content]:
 def true_contents() -> st.SearchStrategy[Content]:
     """Conditions: true throughout, false in one element of every row or of one row, or random."""
     true = Constant(value="1")
-    return st.one_of(
-        st.just(Content(base=true)), st.just(Content(base=true)),
-        st.builds(lambda column: Content(base=true, overrides=(Put(value="0", column=column, row=0),)), _COLUMNS),
-        st.builds(lambda seed: Content(base=true, overrides=(Pick(value="0", seed=seed),)), _SEEDS),
-        st.builds(lambda seed: Content(base=Bits(seed=seed)), _SEEDS),
+    return weighted(
+        (2, st.just(Content(base=true))),
+        (1, st.builds(lambda column: Content(base=true, overrides=(Put(value="0", column=column, row=0),)), _COLUMNS)),
+        (1, st.builds(lambda seed: Content(base=true, overrides=(Pick(value="0", seed=seed),)), _SEEDS)),
+        (1, st.builds(lambda seed: Content(base=Bits(seed=seed)), _SEEDS)),
     )

@@ -10,6 +10,7 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
+from fuzz.strategies.choice import weighted
 from oracles.dtypes import dtype as dtype_info
 
 StartKind = Literal["constexpr", "run_time"]
@@ -48,10 +49,10 @@ def integer_ramps(draw: st.DrawFn, *, dtype: str, maximum: int) -> Ramp:
     start = min(max(start, lowest), highest)
     powers = st.sampled_from((2, 1, 4, 8, 16, 32, 64))
     # Ramps through zero by powers of two are half of the draws: that is where the analysis has been wrong.
-    divisor = draw(st.one_of(
-        powers, powers,
-        st.integers(-20, 20).filter(lambda n: n != 0),
-        st.sampled_from((-2, -16, int(info.max), 3, 10, 100, max(int(info.min), -(2**31)))),
+    divisor = draw(weighted(
+        (2, powers),
+        (1, st.integers(-20, 20).filter(lambda n: n != 0)),
+        (1, st.sampled_from((-2, -16, int(info.max), 3, 10, 100, max(int(info.min), -(2**31))))),
     ))
     if not info.min <= divisor <= min(int(info.max), 2**31 - 1) or divisor == 0:
         divisor = 2

@@ -1,7 +1,7 @@
 """torch.compile on generated programs: the graphs of the own generator as torch functions.
 
 As fuzz/targets/codegen.py, for the programs that torch can express; the subject `own` is the own generator on the very
-same programs. Both references interpret the graph.
+same programs, as far as its contract is that of eager torch. Both references interpret the graph.
 """
 
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ def _target(family: Family, about: str) -> Target:
         summary=f"generated programs through torch.compile: {about}",
         cases=lambda limits: torch_programs(family, target=name, limits=limits),
         launch=_launch, oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN,
-        subjects={"own": "fuzz.programs.own:launch_graph", "inductor": "fuzz.programs.upstream:launch_graph"},
+        subjects={"own": "fuzz.programs.upstream:launch_own", "inductor": "fuzz.programs.upstream:launch_graph"},
         untraced=("inductor",), writes_once=False, backends=("cuda", "interpreter"),
         valid=lambda case: valid(case) and not expressible(graph_of(case)).startswith("torch "),
         about=lambda case: suspect(graph_of(case)),

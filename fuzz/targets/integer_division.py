@@ -76,7 +76,8 @@ def _gather_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
     a = ArraySpec(name="a", dtype="i32", dims=("rows",), content=Content(base=Iota(start=start, step=0, per_row=1)))
     b = ArraySpec(name="b", dtype="i32", dims=("rows",), content=Content(base=Constant(value=str(divisor))),
                   layout=Layout(broadcast=("rows",)))
-    origin = _reach(name, start, ramp.count, divisor)
+    # Loads that are merged by mistake are four elements wide: there is room for one at either end.
+    origin = _reach(name, start, ramp.count, divisor) + 4
     if draw(st.integers(0, 3)):
         # Loads are merged only where the base is known to be aligned.
         origin = -(-origin // 16) * 16
@@ -89,9 +90,10 @@ def _gather_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
 
 
 def _reach(name: str, start: int, count: int, divisor: int) -> int:
-    """An index that no right result reaches in magnitude, with room for a load that is four elements wide."""
-    largest = abs(divisor) if name.endswith(("mod", "remainder_integer")) else max(abs(start), abs(start + count)) + 1
-    return largest + 4
+    """An index that no right result reaches in magnitude."""
+    if name.endswith(("mod", "remainder_integer")):
+        return abs(divisor)
+    return max(abs(start), abs(start + count - 1)) // max(abs(divisor), 1) + 2
 
 
 def _strategy(name: str) -> Callable[[Limits], st.SearchStrategy[Case]]:

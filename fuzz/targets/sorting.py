@@ -1,24 +1,24 @@
 """Sorting rows with their indices."""
 
+from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case, Content, LaunchOptions
+from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Layout
 from fuzz.strategies import (
-    close_contents,
     contents,
+    crowded_contents,
     dtypes,
-    launch_options,
     lengths,
     nan_contents,
-    option_variants,
     pattern_contents,
     row_counts,
-    row_lengths,
     strided_layouts,
     truth_contents,
+    weighted,
 )
 from fuzz.target import Limits, Reference, Target
 from fuzz.targets.tiles import mutants, power_of_two, subjects, triton_type
@@ -34,52 +34,90 @@ _DIMS = ("rows", "cols")
 _BEYOND = {"float": ("0", "inf", "-inf", "nan"), "int": ("0", "1", "127", "-128"), "uint": ("0", "1", "255"),
            "bool": ("0", "1")}
 """What lanes beyond the row hold; an element of the row may be equal to it."""
+_USUAL = ("fp64", "i64", "fp32")
+_FEW_WARPS = (4, 4, 4, 4, 1, 2, 8)
+_PLAIN, _DEFAULTS = Layout(), LaunchOptions()
+
+
+def _cases(limits: Limits) -> st.SearchStrategy[Case]:
+    return weighted((1, _any_cases(limits)), (1, _usual_cases(limits)))
 
 
 @st.composite
-def _cases(draw: st.DrawFn, limits: Limits) -> Case:
+def _any_cases(draw: st.DrawFn, limits: Limits) -> Case:
+    """Every dtype, length, layout and option. Nearly each of these is a kernel of its own."""
     dtype = draw(st.one_of(dtypes(among=DTYPES), dtypes(among=FLOATS)))
-    # The network's compile time grows faster than its length.
-    longest = draw(st.one_of(row_lengths(maximum=16), row_lengths(maximum=64), row_lengths(maximum=64), row_lengths()))
-    # Half of the rows have something to sort.
-    cols = draw(st.one_of(lengths(maximum=min(longest, limits.elements), empty=False),
-                          st.integers(min(2, longest), min(longest, limits.elements))))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
-    index_dtype = draw(st.sampled_from(("i32", "i64", "i16")))
-    content = draw(_keys(dtype))
+    # The network's compile time grows faster than its length: 0.1 s for 4 elements, 2 s for 512.
+    longest = min(draw(st.sampled_from((*[8] * 9, *[16] * 7, 32, 32, 64, 512))), limits.elements)
+    cols = draw(st.one_of(st.integers(min(2, longest), longest), lengths(maximum=longest, empty=False)))
+    options = LaunchOptions(num_warps=_enough_warps(draw(st.sampled_from(_FEW_WARPS)), cols))
+    variants: tuple[LaunchOptions, ...] = ()
+    if limits.variants and draw(st.integers(0, 5)) == 5:
+        other = draw(st.sampled_from((1, 2, 4, 8, 16)))
+        variants = (LaunchOptions(num_warps=_enough_warps(other, cols), enable_fp_fusion=False),)
+    return _case(
+        dtype=dtype, rows=draw(_batch(limits, cols)), cols=cols, content=draw(_keys(dtype)), stable=draw(st.booleans()),
+        descending=draw(st.booleans()), index_dtype=draw(st.sampled_from(("i32", "i64", "i16"))),
+        padding=draw(st.sampled_from((0, 0, 1, 2, 7))), validity=draw(st.booleans()),
+        beyond=draw(st.sampled_from(_BEYOND[dtype_info(dtype).kind])), layout=draw(strided_layouts(dims=_DIMS)),
+        out=draw(strided_layouts(dims=_DIMS, output=True)), facts=draw(st.integers(0, 3)) == 0, options=options,
+        variants=variants)
+
+
+@st.composite
+def _usual_cases(draw: st.DrawFn, limits: Limits) -> Case:
+    """Other keys for one of 12 kernels, each of which is compiled once: what the compiler is told stays the same."""
+    cols = min(draw(st.integers(5, 7)), limits.elements)
+    # A number of rows that is 1 or a multiple of 16 would be a kernel of its own.
+    fit = [n for n in (2, 33, 100, 200, 333, 1001) if n <= limits.rows and n * cols <= limits.elements]
+    rows = draw(st.sampled_from(fit or [1]))
+    dtype = draw(st.sampled_from(_USUAL))
+    return _case(dtype=dtype, rows=rows, cols=cols, content=draw(_keys(dtype)), stable=draw(st.booleans()),
+                 descending=draw(st.booleans()), padding=draw(st.integers(0, 3)), validity=True)
+
+
+def _case(*, dtype: str, rows: int, cols: int, content: Content, stable: bool, descending: bool, padding: int,
+          validity: bool, index_dtype: str = "i32", beyond: str = "0", layout: Layout = _PLAIN,
+          out: Layout = _PLAIN, facts: bool = False, options: LaunchOptions = _DEFAULTS,
+          variants: tuple[LaunchOptions, ...] = ()) -> Case:
+    """facts: also ask which types the helper returns, for which a second kernel is compiled."""
+    arrays = [ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layout, content=content),
+              ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=out),
+              ArraySpec(name="out_index", dtype=index_dtype, dims=_DIMS)]
+    if facts:
+        arrays.append(ArraySpec(name="facts", dtype="i32", dims=("facts",)))
     return Case(
-        target="helpers.sort_with_index", sizes={"rows": rows, "cols": cols, "facts": 2},
-        params={"stable": draw(st.booleans()), "descending": draw(st.booleans()), "index_dtype": index_dtype,
-                "padding": draw(st.sampled_from((0, 0, 1, 2, 7))), "validity": draw(st.booleans()),
-                "beyond": draw(st.sampled_from(_BEYOND[dtype_info(dtype).kind]))},
-        arrays=(
-            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)), content=content),
-            ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
-            ArraySpec(name="out_index", dtype=index_dtype, dims=_DIMS),
-            ArraySpec(name="facts", dtype="i32", dims=("facts",)),
-        ),
-        options=_enough_warps(draw(launch_options()), cols),
-        variants=tuple(_enough_warps(options, cols) for options in draw(option_variants())))
+        target="helpers.sort_with_index", sizes={"rows": rows, "cols": cols} | ({"facts": 2} if facts else {}),
+        params={"stable": stable, "descending": descending, "index_dtype": index_dtype, "padding": padding,
+                "validity": validity, "beyond": beyond},
+        arrays=tuple(arrays), options=options, variants=variants)
 
 
+@st.composite
+def _batch(draw: st.DrawFn, limits: Limits, cols: int) -> int:
+    """Compiling costs as much as a thousand rows: most batches are large."""
+    most = max(min(limits.rows, limits.elements // cols), 1)
+    return draw(st.one_of(row_counts(maximum=most), st.sampled_from((min(200, most), min(1000, most)))))
+
+
+@cache
 def _keys(dtype: str) -> st.SearchStrategy[Content]:
     """What a sort can get wrong: NaNs, ties, keys that differ in their last bit, the inputs of the 0/1 principle."""
-    kinds = [contents(dtype=dtype), pattern_contents(dtype=dtype), truth_contents()]
-    if dtype in FLOATS:
-        kinds += [nan_contents(dtype=dtype)] * 2
-    if dtype_info(dtype).bits >= 32:
-        kinds += [close_contents(dtype=dtype)] * 2
-    return st.one_of(kinds)
+    rest = st.one_of(contents(dtype=dtype), pattern_contents(dtype=dtype), truth_contents())
+    if dtype == "i1":
+        return rest
+    some = st.one_of(rest, nan_contents(dtype=dtype)) if dtype in FLOATS else rest
+    return weighted((1, some), (2, crowded_contents(dtype=dtype)))
 
 
-def _enough_warps(options: LaunchOptions, cols: int) -> LaunchOptions:
+def _enough_warps(warps: int, cols: int) -> int:
     """A network over many elements per thread compiles for longer than a hang limit."""
-    return replace(options, num_warps=max(options.num_warps, 4 if cols > 64 else 1))
+    return max(warps, 4 if cols > 64 else 1)
 
 
 def _valid(case: Case) -> bool:
     padding = case.params.get("padding")
-    return case.sizes.get("facts") == 2 and isinstance(padding, int) and padding >= 0
+    return case.sizes.get("facts") == (2 if _asks_types(case) else None) and isinstance(padding, int) and padding >= 0
 
 
 def _launch(launch: "Launch") -> None:
@@ -95,13 +133,18 @@ def _launch(launch: "Launch") -> None:
     launch.drive("kernels.drivers.sort_rows:sort_rows", **flags, rnumel=max(cols - padding, 1), PADDING=beyond,
                  VALIDITY=bool(params["validity"]) or padding > 0 or block != cols,
                  ROW_BLOCK=max(min(tile // block, 32), 1), COL_BLOCK=block)
-    launch.drive("kernels.drivers.sort_rows:sort_types", **flags)
+    if _asks_types(launch.case):
+        launch.drive("kernels.drivers.sort_rows:sort_types", **flags)
+
+
+def _asks_types(case: Case) -> bool:
+    return any(spec.name == "facts" for spec in case.arrays)
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
     from oracles.rules import BIT
 
-    return {"out": BIT, "out_index": BIT, "facts": BIT}
+    return {"out": BIT, "out_index": BIT} | ({"facts": BIT} if _asks_types(case) else {})
 
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
@@ -110,7 +153,14 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
     return (*(Reference(source=source, function=f"oracles.by_{source}.sorting:sort_rows", arguments=("a", *keywords),
                         outputs=("out", "out_index")) for source in sources),
             *(Reference(source=source, function=f"oracles.by_{source}.sorting:types_kept", arguments=("a",),
-                        outputs=("facts",)) for source in sources))
+                        outputs=("facts",)) for source in sources if _asks_types(case)))
+
+
+def _reductions(case: Case) -> Iterable[Case]:
+    """The same sort without the question for types."""
+    if _asks_types(case):
+        yield replace(case, sizes={name: n for name, n in case.sizes.items() if name != "facts"},
+                      arrays=tuple(spec for spec in case.arrays if spec.name != "facts"))
 
 
 def _canonical(case: Case) -> Reference | None:
@@ -124,6 +174,7 @@ TARGET = Target(
     name="helpers.sort_with_index", family="helpers", contract="helpers.md §13", dtypes=DTYPES,
     summary="each row sorted, indices carried along; NaN counts as the largest",
     cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, canonical=_canonical,
+    reductions=_reductions,
     defined=lambda case: ("oracles.by_torch.sorting:sort_rows_defined",
                           ("a", "padding=padding", "index_dtype=index_dtype")),
     subjects=subjects("sorting", "sort_with_index"),

@@ -14,6 +14,7 @@ from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.content.staging import Staging, fits
 from fuzz.errors import TridiffError
+from fuzz.ledger.orders import missing_orders
 from fuzz.ledger.parse import cells as ledger_cells
 from fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from fuzz.subjects import Subject, parse_subject
@@ -179,9 +180,9 @@ class _Attempt:
             return self._finding("assertion_missing", where="assertion",
                                  evidence=evidence_of_inputs(self.case, buffers),
                                  reason="a device assertion that must stop the launch did not")
-        trespass = self._trespassed(buffers)
-        if trespass is not None:
-            return trespass
+        unsound = self._trespassed(buffers) or self._weakly_ordered()
+        if unsound is not None:
+            return unsound
         judged = judge_outputs(self.case, self.target, buffers)
         self._lap("judge")
         if judged.verdict is not Verdict.AGREE:
@@ -262,7 +263,16 @@ class _Attempt:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
         if not any(report.compiled for report in self.reports):
             return self._outcome(Verdict.NOT_CHECKED, reason="nothing to compile: the launch grid is empty")
-        return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
+        return self._weakly_ordered() or self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
+
+    def _weakly_ordered(self) -> Outcome | None:
+        """The finding that the compiled code lacks a memory order which the target declares. Asked before values are
+        judged: it is the cause of what they may show."""
+        lacking = {order for report in self.reports for order in missing_orders(report.ptx, self.target.orders)}
+        if not lacking:
+            return None
+        return self._finding("memory_order", where="ptx", reason="no instruction of the kernel has "
+                             f"{' or '.join(sorted(lacking))} order among all programs")
 
     def _memory_violation(self, buffers: dict[str, Buffer]) -> tuple[str, str, str] | None:
         """The first array with a write where none may be; one synchronisation for all arrays."""

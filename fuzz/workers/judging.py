@@ -11,6 +11,7 @@ from fuzz.backends.launch import resolve
 from fuzz.content import text
 from fuzz.content.place import Buffer
 from fuzz.records import Case, Evidence, RowCounts, Verdict
+from fuzz.records.outcome import ORACLE_CONFLICT
 from fuzz.target import Reference, Target
 from oracles import arrays, bits, compare, rules, vote
 from oracles.dtypes import torch_dtype
@@ -200,7 +201,7 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
                 kind=kind, where=name, failing_rows=found.failing_rows if batched else (),
                 evidence=_evidence(case, buffers, answers, row, rule_of))
         if found.conflict and (worst is None or worst.verdict is Verdict.AGREE or worst.reason == _ALL_OPEN):
-            worst = Judged(Verdict.NOT_CHECKED, f"oracle_conflict: {found.conflict} rows of {name} on which the "
+            worst = Judged(Verdict.NOT_CHECKED, f"{ORACLE_CONFLICT}: {found.conflict} rows of {name} on which the "
                            "oracles contradict each other", counts,
                            evidence=_evidence(case, buffers, answers, found.conflicting_rows[0], rule_of))
         elif not found.agree:
@@ -230,7 +231,9 @@ def _row_text(values: torch.Tensor, dtype: str, row: int | None, batched: bool) 
     if flat.numel() > EVIDENCE_VALUES:
         return ()
     width = 1 << (8 * max(one.element_size(), 1))
-    return tuple(text.from_bits(int(pattern) % width, dtype) for pattern in flat.tolist())
+    patterns = flat.tolist()
+    told = {pattern: text.from_bits(int(pattern) % width, dtype) for pattern in set(patterns)}
+    return tuple(told[pattern] for pattern in patterns)
 
 
 def evidence_of_inputs(case: Case, buffers: Mapping[str, Buffer], row: int = 0) -> Evidence:

@@ -1,6 +1,7 @@
 """The driver's side: one active worker, one warm spare, and a verdict whatever happens to them."""
 
 import contextlib
+import math
 import os
 import selectors
 import signal
@@ -85,6 +86,8 @@ class Pool:
         self.options = options
         self.deaths = 0
         self.replacement_seconds: list[float] = []
+        self.compile_seconds = 0.0
+        """What compiling took so far, as workers announced it."""
         self._directory = tempfile.TemporaryDirectory(prefix="tridiff-pool-")
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._address = str(Path(self._directory.name) / "socket")
@@ -217,8 +220,11 @@ class Pool:
         return self.execute(case, subject, inputs_only=True).evidence or Evidence()
 
     def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
-                inputs_only: bool = False) -> Outcome:
-        """Run one case to a verdict. Raises TridiffError only for a case that cannot be run at all."""
+                inputs_only: bool = False, compile_limit: float | None = None) -> Outcome:
+        """Run one case to a verdict. Raises TridiffError only for a case that cannot be run at all.
+
+        compile_limit: seconds for compiling one kernel, if less than the pool's.
+        """
         backend = backend or self.options.backend
         worker = self._ready()
         request = protocol.Run(case=case, subject=subject, backend=backend, want_inputs=want_inputs,
@@ -229,22 +235,28 @@ class Pool:
             worker.connection.sendall(protocol.line(request))
         except OSError:
             return self._died(worker, case, subject, backend, "start")
-        stage, deadline = "materialise", started + self.options.start_limit
+        longest = min(self.options.compile_limit, compile_limit or math.inf)
+        stage, deadline, compiling = "materialise", started + self.options.start_limit, 0.0
         while True:
             message = worker.read(deadline)
             match message:
                 case protocol.Stage():
-                    stage = message.name
-                    limit = self.options.compile_limit if stage == "compile" else self.options.hang_limit
-                    deadline = time.monotonic() + limit
+                    now = time.monotonic()
+                    if stage == "compile":
+                        self.compile_seconds += now - compiling
+                    stage, compiling = message.name, now
+                    deadline = now + (longest if stage == "compile" else self.options.hang_limit)
                 case protocol.Done():
+                    if stage == "compile":
+                        self.compile_seconds += time.monotonic() - compiling
                     if message.spent:
                         self._retire(worker)
                     return message.outcome
                 case protocol.Refused():
                     raise TridiffError(message.problem, fix=message.fix)
                 case TimeoutError():
-                    return self._hung(worker, case, subject, backend, stage)
+                    limit = longest if stage == "compile" else self.options.hang_limit
+                    return self._hung(worker, case, subject, backend, stage, limit)
                 case _:
                     return self._died(worker, case, subject, backend, stage)
 
@@ -260,12 +272,12 @@ class Pool:
         return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend, verdict=verdict,
                        reason=reason, signature=signature, evidence=Evidence(log=log))
 
-    def _hung(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str) -> Outcome:
+    def _hung(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str,
+              limit: float) -> Outcome:
         log = worker.tail()
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL)
         self._retire(worker)
-        limit = self.options.compile_limit if stage == "compile" else self.options.hang_limit
         reason = f"no answer within {limit:g} s of stage {stage}; the worker was killed"
         return self._failure(case, subject, backend, Verdict.HANG, stage, reason, log)
 

@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kernels.gluon.layouts import Axis, Distributed, Extents, Order, Shared
 
 MAX_STEPS = 96
-MAX_ARRAYS = 16
+MAX_ARRAYS = 32
 
 Value = Annotated[int, Meta(ge=0, lt=MAX_STEPS)]
 ArrayNumber = Annotated[int, Meta(ge=0, lt=MAX_ARRAYS)]

@@ -5,7 +5,7 @@ Covers blocked and linear layouts and slices of them; the layouts of tensor core
 
 from dataclasses import dataclass
 
-from kernels.gluon.layouts import Basis, Blocked, Distributed, Linear, Slice
+from kernels.gluon.layouts import Basis, Blocked, Distributed, DotOperand, Linear, Mma, Slice
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,39 @@ def holding(layout: Distributed, *, shape: tuple[int, ...]) -> Holding | None:
             return Holding(tuple(basis for basis in register if any(basis)), lane, warp)
         case _:
             return None
+
+
+def registers(layout: Distributed, *, shape: tuple[int, ...]) -> int:
+    """About how many registers of 32 bits or less a thread gives to a tensor of `shape`: what compiling it costs."""
+    found = 1
+    match layout:
+        case Linear():
+            found = 1 << len(layout.register)
+        case Blocked():
+            for size, lanes, warps, extent in zip(layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta,
+                                                  shape, strict=True):
+                found *= size * max(extent // (size * lanes * warps), 1)
+        case Slice(dim=dim, parent=parent):
+            extent = parent.shape[dim] if isinstance(parent, Linear) else 1
+            found = registers(parent, shape=(*shape[:dim], extent, *shape[dim:]))
+        case Mma():
+            rows, columns = layout.instruction[-2:] if layout.version == 2 else layout.instruction[:2]
+            for tile, warps, extent in zip((rows, columns), layout.warps_per_cta[-2:], shape[-2:], strict=True):
+                found *= max(extent // (tile * warps), 1)
+            found *= columns // 2
+        case DotOperand(operand=operand, parent=parent):
+            # A warp holds all of the inner axis: each of four lanes a part of it in front of tensor cores, else each.
+            outer, inner = (shape[-2], shape[-1]) if operand == 0 else (shape[-1], shape[-2])
+            lanes, quads = (8, 4) if isinstance(parent, Mma) else (parent.threads_per_warp[operand - 2], 1)
+            found = max(outer // (lanes * parent.warps_per_cta[operand - 2]), 1) * max(inner // quads, 1)
+    return found
+
+
+def repeated_before(layout: Blocked, *, shape: tuple[int, ...], axis: int) -> bool:
+    """Whether lanes that come before those along `axis` hold the same elements as others, because the tensor is shorter
+    than the layout along an axis that comes earlier in its order."""
+    earlier = layout.order[:layout.order.index(axis)]
+    return any(layout.threads_per_warp[k] > max(shape[k] // layout.size_per_thread[k], 1) for k in earlier)
 
 
 def lanes_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bool:

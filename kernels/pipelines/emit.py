@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kernels.gluon.dialect import IMPORTS, NVIDIA_IMPORTS, Dialect
 from kernels.pipelines import layouts
 from kernels.pipelines.build import uses_scan
-from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore, needs_barrier
+from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore, even_share, needs_barrier
 from kernels.pipelines.steps import FoldEnd, Kernel, Partition
 from kernels.pipelines.text import Lines, Names, Writer
 
@@ -45,8 +45,6 @@ def emit(kernel: Kernel, dialect: Dialect, *, name: str = "pipeline") -> Emitted
     plan = kernel.plan
     if isinstance(plan.sink, TmaStore) and plan.sink.reduce and not dialect.tma_atomics:
         raise NotImplementedError("this version has no Gluon function for TMA reductions")
-    if any(worker.registers is None for worker in plan.workers) and not dialect.register_requests_optional:
-        raise NotImplementedError("this version wants register requests for every partition")
     text = Lines()
     text.add(_summary(plan), "")
     scan = _SCAN.splitlines() if uses_scan(plan) else []
@@ -57,7 +55,7 @@ def emit(kernel: Kernel, dialect: Dialect, *, name: str = "pipeline") -> Emitted
     code = Lines()
     code.add(*scan)
     if plan.workers:
-        _specialised(kernel, bodies, code, main)
+        _specialised(kernel, dialect, bodies, code, main)
     else:
         main.extend(bodies[0])
     _teardown(kernel, dialect, main)
@@ -154,7 +152,16 @@ def _teardown(kernel: Kernel, dialect: Dialect, main: Lines) -> None:
         main.add(f"for k in gl.static_range({ring.depth}):", f"    mbarrier.invalidate({ring.name}.index(k))")
 
 
-def _specialised(kernel: Kernel, bodies: list[Lines], text: Lines, main: Lines) -> None:
+def registers_asked(kernel: Kernel, dialect: Dialect) -> list[int]:
+    """What the worker partitions request per thread; [] where that is left to the compiler. A version that wants a
+    request is asked for an even share of the 65536 registers, which every plan compiles with."""
+    asked = [part.registers for part in kernel.partitions[1:]]
+    if all(asked) or dialect.register_requests_optional:
+        return asked if all(asked) else []
+    return [even_share(kernel.plan)] * len(asked)
+
+
+def _specialised(kernel: Kernel, dialect: Dialect, bodies: list[Lines], text: Lines, main: Lines) -> None:
     """One function per partition, taking what its body mentions, and the call that starts them."""
     plan = kernel.plan
     available = ["program", "programs", "width", "out_pitch", "out_ptr", "second_ptr", "side_ptr", "staged", "out_map"]
@@ -171,8 +178,8 @@ def _specialised(kernel: Kernel, bodies: list[Lines], text: Lines, main: Lines) 
         calls.append(f"({part.role}, ({', '.join(used)}{',' if len(used) == 1 else ''}))")
     workers = kernel.partitions[1:]
     warps = [part.warps for part in workers]
-    registers = [part.registers for part in workers]
-    asked = f", {registers}" if all(registers) else ""
+    registers = registers_asked(kernel, dialect)
+    asked = f", {registers}" if registers else ""
     result = "folded = " if _returns(kernel.partitions[0], plan) else ""
     main.add(f"{result}gl.warp_specialize([")
     main.add(*(f"    {call}," for call in calls))

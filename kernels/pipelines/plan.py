@@ -212,3 +212,8 @@ def needs_barrier(plan: Plan, source: int) -> bool:
 def total_warps(plan: Plan) -> int:
     """Warps of the whole block: workers are rounded up together to a multiple of 4."""
     return plan.warps + (sum(worker.warps for worker in plan.workers) + 3 & ~3)
+
+
+def even_share(plan: Plan) -> int:
+    """Registers per thread that every partition may request at once."""
+    return min(65536 // (32 * total_warps(plan)), 240) // 8 * 8

@@ -148,9 +148,10 @@ def partitions(shape: Shape, *, workers: int, requested: bool) -> str:
     return _module(shape, body)
 
 
-def tokens(shape: Shape, *, groups: int, pending: int) -> str:
+def tokens(shape: Shape, *, groups: int, pending: int, statement: str = "") -> str:
     """out = x, copied in `groups` pieces with tokens, each a group; the piece at `groups - 1 - pending` and those
-    before it are read after a wait for `pending` groups, the others after a wait for all."""
+    before it are read after a wait for `pending` groups, the others after a wait for all. statement: a barrier for
+    shared memory behind the first wait, or none."""
     n = shape.elements
     memory = f"!ttg.memdesc<{n}xi32, #shared, #smem, mutable>"
     lines = [f"      %piece = arith.constant {n} : i32\n"]
@@ -166,7 +167,8 @@ def tokens(shape: Shape, *, groups: int, pending: int) -> str:
 """)
     ready = groups - pending
     first = ", ".join(f"%k{g}" for g in range(ready))
-    lines.append(f"      %early = ttg.async_wait {first} {{num = {pending} : i32}}\n")
+    lines.append(f"      %early = ttg.async_wait {first} {{num = {pending} : i32}}\n"
+                 + f"      {statement}\n" * bool(statement))
     for g in range(groups):
         if g == ready:
             late = ", ".join(f"%k{j}" for j in range(ready, groups))

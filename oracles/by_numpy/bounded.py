@@ -89,9 +89,10 @@ Value = Real | Whole
 
 
 def exact_real(name: str, value: Array) -> Real:
-    """Certain values; float64 array whose elements type `name` represents."""
+    """Certain values; float64 array whose elements type `name` represents. NaNs become quiet: to the C library,
+    hypot(inf, signalling NaN) is NaN."""
     wide = np.asarray(value, dtype=np.float64)
-    return Real(name, wide, np.zeros(wide.shape))
+    return Real(name, np.where(np.isnan(wide), np.nan, wide), np.zeros(wide.shape))
 
 
 def whole(name: str, value: Array, is_open: Array | None = None) -> Whole:
@@ -171,7 +172,7 @@ def settle(
             value = np.where(beyond, np.copysign(np.inf, value), value)
             error = np.where(beyond, 0.0, np.where(near, np.inf, error))
         else:
-            error = np.where(finite & (size > 1.7e308), np.inf, error)
+            error = np.where(finite & (size + error > 1.7e308), np.inf, error)
         error = np.where(finite | np.isnan(spread), error, np.where(spread == 0, 0.0, np.inf))
         error = np.where(np.isnan(error), np.inf, error)
         if rounds:
@@ -242,7 +243,7 @@ def select(condition: Whole, first: Value, second: Value) -> Value:
     holds = condition.value
     if isinstance(first, Whole):
         assert isinstance(second, Whole)
-        unsure = condition.open & (first.value != second.value)
+        unsure = condition.open & ((first.value != second.value) | first.open | second.open)
         return Whole(first.dtype, np.where(holds, first.value, second.value),
                      np.where(holds, first.open, second.open) | unsure)
     assert isinstance(second, Real)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, spacing, whole
-from oracles.by_numpy.bounded_ops import lowest_bit, nonzero, significant_bits
+from oracles.by_numpy.bounded_ops import lowest_bit, nonzero
 from oracles.dtypes import dtype, numpy_dtype
 
 Array = npt.NDArray[Any]
@@ -100,14 +100,16 @@ def _product(x: Real, count: Array | int) -> Real:
         relative = np.where(x.exact, 0.0, x.error / np.abs(x.value))
         relative = np.where(np.isnan(relative) | (relative >= 0.5), np.inf, relative)
         spread = np.cumsum(relative * 1.5, axis=-1)
-        bits = np.cumsum(np.where(x.exact, np.maximum(significant_bits(x.value), 1) - 1, 999), axis=-1) + 1
+        # A product has as many significant bits as that of the odd parts of its factors; every partial one has fewer.
+        odd = np.where(counted, np.abs(x.value) / lowest_bit(x.value), 1.0)
+        bits = np.cumsum(np.where(x.exact, np.log2(odd), np.inf), axis=-1)
     value = total.astype(np.float64)
     error = np.abs(value) * np.expm1(spread + count * eps(name) + 2.0**-50)
     definite = np.logical_and.accumulate(np.isfinite(x.error), axis=-1)
     sure_special = (special | zero) & np.logical_and.accumulate(x.exact | (np.abs(x.value) > x.error), axis=-1)
     error = np.where(special | zero, np.where(sure_special, 0.0, np.inf), error)
     error = np.where(in_range & definite, error, np.inf)
-    certain = (bits <= kind.precision) & in_range & definite & ~special & ~zero
+    certain = (bits < kind.precision - 1e-6) & in_range & definite & ~special & ~zero
     found = _settled(name, value, error, certain)
     return product_of_unknown(Real(name, found.value, np.where(zero & (found.error == 0) & ~special, 0.0, found.error)))
 
@@ -237,7 +239,9 @@ def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
     error_of_mean = np.where(used, mean.error, 0.0)
     average = (np.abs(values) * w).sum(axis=-1) / shares
     largest = np.abs(values).max(axis=-1)
-    mean_error = c * average + (error_of_mean * w).sum(axis=-1) / shares
+    # Below the normal numbers a rounding is no fraction of the value, and a library may flush.
+    mean_error = c * average + (error_of_mean * w).sum(axis=-1) / shares + np.where(
+        average > 0, dtype(name).smallest_normal, 0.0)
     energy = spread + total * centre.astype(np.float64) ** 2
     blur = error_of_mean.max(axis=-1)
     moved = 2 * blur * np.sqrt(np.maximum(total * spread, 0.0)) + total * blur * blur
@@ -266,6 +270,8 @@ def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
 def sort(x: Value, *, descending: bool, stable: bool) -> tuple[Value, Whole]:
     """(sorted values, original positions i16) along the last axis: NaN last, first when descending."""
     key: Array
+    if x.shape[-1] == 0:
+        return x, Whole("i16", np.zeros(x.shape, dtype=np.int16), np.zeros(x.shape, dtype=bool))
     if isinstance(x, Whole):
         key = x.value.astype(np.uint8) if x.dtype == "i1" else x.value
         blurred = np.broadcast_to(x.open.any(axis=-1, keepdims=True), x.shape)

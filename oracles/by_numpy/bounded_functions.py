@@ -99,8 +99,10 @@ def smooth(op: str, x: Real) -> Real:
         spread = np.where(x.error * np.sqrt(slope) < 0.25, 4.0 * slope * x.error, np.inf)
         spread = np.where(np.isfinite(x.value), spread, 0.0)
     elif meant in ("y0", "y1"):
-        left = np.maximum(low, 1e-300)
-        slope = np.abs(function("y1", left)) + (np.abs(function("y0", left)) + 1.0 / left if meant == "y1" else 0.0)
+        left = np.where(low > 0, low, 1.0)
+        # y0' = -y1, y1' = y0 - y1 / x.
+        near = np.abs(function("y1", left))
+        slope = np.abs(function("y0", left)) + near / left if meant == "y1" else near
         spread = np.where(low > 0, (slope + 1.0) * x.error, np.inf)
         spread = np.where(x.value + x.error < 0, 0.0, spread)
     else:
@@ -141,7 +143,9 @@ def power(a: Real, b: Real) -> Real:
         near = np.abs(a.value) - a.error
         relative = np.expm1(np.abs(b.value) * a.error / near + b.error * np.maximum(
             np.abs(np.log(near)), np.abs(np.log(a.value + a.error))) + b.error * a.error / near)
-        spread = np.where((a.value > a.error) & np.isfinite(value), np.abs(value) * relative, np.inf)
+        # What the reference flushed to 0 may be as large as the smallest normal double.
+        size = np.maximum(np.abs(value), np.finfo(np.float64).tiny)
+        spread = np.where((a.value > a.error) & np.isfinite(value), size * relative, np.inf)
     subnormal = may_flush(a.value, a.dtype) | may_flush(b.value, a.dtype)
     spread = np.where(exact, 0.0, spread)
     small = np.where((np.abs(value) < 2 * _FLUSHED) & (a.value != 0) & (a.dtype == "fp32"), _FLUSHED, 0.0)

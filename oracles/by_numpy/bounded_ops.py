@@ -105,7 +105,12 @@ def _fma(a: Real, b: Real, c: Real) -> Real:
     spread = np.where(exact, 0.0, np.where(special, np.inf, spread))
     found = settle(a.dtype, value, spread, rounds=True)
     uncertain = settle(a.dtype, value, spread)
-    extra = spacing(value, "fp64") if a.dtype == "fp64" else 0.0
+    extra: Array | float = 0.0
+    if a.dtype == "fp64":
+        # The reference rounded the product, to infinity perhaps where the sum is finite or that of c.
+        opposed = np.isinf(product.value) & np.isfinite(a.value) & np.isfinite(b.value) & (c.value * product.value < 0)
+        certain &= ~opposed
+        extra = np.where(opposed, np.inf, spacing(value, "fp64") + spacing(product.value, "fp64"))
     return Real(a.dtype, np.where(certain, found.value, uncertain.value),
                 np.where(certain, found.error, uncertain.error + extra))
 
@@ -119,7 +124,8 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     away = np.abs(b.value) - b.error
     quotient = np.abs(value)
     moved = _times(np.ones_like(away), a.error) + _times(quotient, b.error)
-    spread = _times(1.0 / np.where(away > 0, away, np.nan), moved)
+    # A divisor that may be zero makes NaN even of a certain zero.
+    spread = np.where(away > 0, _times(1.0 / np.where(away > 0, away, 1.0), moved), np.inf)
     exact = a.exact & b.exact
     special = ~np.isfinite(a.value) | ~np.isfinite(b.value)
     nan = np.isnan(a.value) | np.isnan(b.value)

@@ -24,10 +24,13 @@ def _by_element(function: Callable[[float], float]) -> Callable[[Array], Array]:
 
 
 def _lgamma(x: float) -> float:
-    # The C library leaves poles to an error in Python; the contract is +inf.
+    # Python makes an error of poles and of overflow; the contract is +inf.
     if math.isnan(x):
         return x
-    return math.inf if math.isinf(x) or (x <= 0 and x == math.floor(x)) else math.lgamma(x)
+    try:
+        return math.inf if math.isinf(x) or (x <= 0 and x == math.floor(x)) else math.lgamma(x)
+    except OverflowError:
+        return math.inf
 
 
 def _remainder(a: Array, b: Array) -> Array:

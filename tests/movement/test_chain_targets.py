@@ -7,7 +7,7 @@ import pytest
 
 from fuzz.records import Case, Environment, LaunchOptions
 from fuzz.targets import find
-from kernels.gluon.chain import Alloc, Chain, Fp4, Global, Load, Out, Read, Reduce, Step
+from kernels.gluon.chain import Alloc, Chain, Fp4, Global, Limit, Load, Out, Read, Reduce, Scan, Step, Take
 from kernels.gluon.check import problem
 from kernels.gluon.layouts import Blocked, Distributed, Linear, Padded, Shared, SharedLinear, Slice, Swizzled
 from kernels.gluon.ownership import lanes_apart
@@ -109,3 +109,38 @@ def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order:
 def test_only_local_memory_draws_paddings_that_cut_vectors() -> None:
     words = {name: {find(name).about(case) for case in cases(name, 150, 5)} for name in CHAIN_TARGETS}
     assert [name for name, found in words.items() if "padding cuts vectors" in found] == ["gluon.local_memory"]
+
+
+def about(*steps: Step, dtype: str = "i16", shape: tuple[int, int] = (4, 4)) -> str:
+    target = find("gluon.reduce_scan_layouts")
+    chain = Chain(1, (Global("in0", dtype, shape, between=(0, 3)), Global("out0", dtype, shape, True)), steps)
+    return target.about(msgspec.structs.replace(cases("gluon.reduce_scan_layouts", 1)[0], program=chain,
+                                                options=LaunchOptions(num_warps=1)))
+
+
+def test_findings_of_scans_over_repeated_lanes_are_told_apart() -> None:
+    before, behind = (Blocked((1, 1), (16, 2), (1, 1), order) for order in ((0, 1), (1, 0)))
+    assert about(Load(0, before), Scan(0, 1, "add"), Out(1, 1)) == "lanes repeated"
+    # Repeated lanes behind those of the axis, or along it, keep the lanes' numbers as they are.
+    assert about(Load(0, behind), Scan(0, 1, "add"), Out(1, 1)) == ""
+    assert about(Load(0, before), Scan(0, 0, "add"), Out(1, 1)) == ""
+    # Where a thread holds more than there is, 3.6.0 says so before it could compute anything wrong.
+    larger = Blocked((8, 1), (16, 2), (1, 1), (0, 1))
+    assert about(Load(0, before), Scan(0, 1, "add"), Load(0, larger), Scan(2, 1, "add"), Out(1, 1)) == ""
+    assert about(Load(0, larger, mask=Limit(0, 1), other=-3), Scan(0, 0, "add"), Out(1, 1)) == ""
+
+
+@pytest.mark.parametrize(("dtype", "other", "word"), [
+    ("i16", -3, "negative other of 8 or 16 bits"), ("i8", -2, "negative other of 8 or 16 bits"), ("i16", -1, ""),
+    ("i32", -3, "")])
+def test_findings_of_negative_others_are_told_apart(dtype: str, other: int, word: str) -> None:
+    assert about(Load(0, GRID, mask=Limit(0, 1), other=other), Out(0, 1), dtype=dtype) == word
+
+
+def test_gathers_that_take_minutes_to_compile_are_told_apart_and_not_drawn() -> None:
+    wide = Blocked((1, 1), (32, 1), (1, 1), (0, 1))
+    steps = (Load(0, wide), Load(0, wide), Take(0, 1, 1), Out(2, 1))
+    assert about(*steps, dtype="i32", shape=(32, 16)) == ""
+    assert about(*steps, dtype="i32", shape=(32, 128)) == "gather of many registers"
+    assert all(find("gluon.register_views").about(case) != "gather of many registers"
+               for case in cases("gluon.register_views", 20))

@@ -43,10 +43,10 @@ def first_finding_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard._Driver, "_conclude", once)
 
 
-def hunt(target: str, fault: str, folder: Path) -> CorpusEntry:
-    """The first finding about the fault, minimised."""
+def hunt(target: str, fault: str, folder: Path, *, most: int = 2000) -> CorpusEntry:
+    """The first finding about the fault within `most` cases, minimised."""
     spec = ShardSpec(index=0, target=target, subject=f"own+fault:{fault}", backend="interpreter", device=0, seed=5,
-                     seconds=600, max_cases=2000, hang_limit=60, elements=24, rows=4)
+                     seconds=600, max_cases=most, hang_limit=60, elements=24, rows=4)
     result = shard.run_shard(spec, str(folder))
     assert result.error == ""
     assert result.counts.refused == 0
@@ -303,6 +303,25 @@ def test_extrema_compared_in_fp32(helper: str, tmp_path: Path) -> None:
         rounded = {float(np.float64(n).astype(np.float32)) if floats else float(np.float32(n)) for n in numbers}
     if len(listed) == 2:
         assert len(set(numbers)) == 2 and len(rounded) == 1
+
+
+# -- sorting --------------------------------------------------------------------------------------
+
+def test_a_sort_that_compares_in_fp32(tmp_path: Path) -> None:
+    """Two keys that are one number in fp32, the larger one first: found in few cases."""
+    entry = hunt("helpers.sort_with_index", "keys_rounded_to_fp32", tmp_path, most=60)
+    is_plain(entry)
+    assert (entry.case.sizes, entry.case.params["descending"]) == ({"rows": 1, "cols": 2}, False)
+    (listed,) = values(entry.case).values()
+    first, second = (float(value) if entry.case.array("a").dtype == "fp64" else int(value) for value in listed)
+    assert first > second
+
+
+def test_a_descending_sort_with_nan_last(tmp_path: Path) -> None:
+    entry = hunt("helpers.sort_with_index", "nan_last_when_descending", tmp_path, most=60)
+    is_plain(entry)
+    assert (entry.case.sizes, entry.case.params["descending"]) == ({"rows": 1, "cols": 2}, True)
+    assert values(entry.case) == expected(entry.case, {"a": (0, "nan")})
 
 
 # -- vector addition ------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 """Ledger cells: counted once per judged case, kept over a restart of the store."""
 
+import json
+import sqlite3
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from fuzz.campaign.record import CampaignOptions, Plan, ShardSpec
 from fuzz.campaign.run import Campaign
@@ -40,3 +44,17 @@ def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_sa
     ledger = campaign.ledger("3.9.0")
     assert ledger.reached == {"cuda": {"t": {"ir op": 2}}}
     assert ledger.different == {"cuda": {"t": {"pair": 1, "view chain": 2}}}
+
+
+def test_cases_on_which_the_oracles_contradict_each_other_are_kept_and_others_not_checked_are_not(
+        tmp_path: Path) -> None:
+    store = ShardStore(tmp_path / "shard.sqlite")
+    case = Case(target="t", sizes={}, arrays=())
+    for number in range(30):
+        for reason in ("the contract leaves every row open", "oracle_conflict: 2 rows of out0"):
+            outcome = replace(_outcome(Verdict.NOT_CHECKED), reason=reason)
+            store.end(outcome, case, phase="fuzz", round_number=number)
+    store.close()
+    with sqlite3.connect(tmp_path / "shard.sqlite") as database:
+        kept = [json.loads(outcome)["reason"] for (outcome,) in database.execute("select outcome from failing")]
+    assert kept == ["oracle_conflict: 2 rows of out0"] * 20

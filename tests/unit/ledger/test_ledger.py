@@ -12,8 +12,9 @@ from fuzz.campaign.record import Ledger
 from fuzz.cli.app import app
 from fuzz.errors import TridiffError
 from fuzz.ledger.declared import DECLARED, TTG, flavour
+from fuzz.ledger.orders import MemoryOrder, missing_orders
 from fuzz.ledger.parse import cells, missing, operations
-from fuzz.ledger.show import different, ledgers, seen, thin
+from fuzz.ledger.show import different, ledgers, seen, thin, write_ledger
 from fuzz.records import pretty_json
 
 IR = """
@@ -118,6 +119,7 @@ def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> N
     assert table["ttg.local_gather"]["3.6.0"].status == "absent"
     assert table["ttg.local_gather"]["3.9.0"].status == "never seen"
     assert table["ttg.mask"]["3.9.0"].status == "between passes"
+    assert table["ttng.async_tma_gather"]["3.9.0"].status == "needs sm_100"
     shown = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path), "--json"])
     rows = {(one["operation"], one["triton"]): one["status"] for one in json.loads(shown.stdout)}
     assert rows["ttg.local_load", "3.9.0"] == "run" and len(rows) == 2 * len(DECLARED)
@@ -141,3 +143,43 @@ def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(
     (folder / "ledger.json").write_text(pretty_json(records[1]))
     found = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path)])
     assert "Triton 3.9.0: different ones judged in one campaign: 9 (view chain)" in found.stdout
+
+
+def test_packed_ledgers_are_small_equal_and_united_by_their_digests(tmp_path: Path) -> None:
+    def of(*digests: str) -> Ledger:
+        return Ledger(triton="3.9.0", reached={"cuda": {"t": {f"ir ttg.x {k}": k for k in range(2000)}}},
+                      different={"cuda": {"t": {"view chain": len(digests)}}},
+                      digests={"cuda": {"t": {"view chain": "".join(digests)}}})
+
+    one, other = of("0" * 12, "1" * 12), of("1" * 12, "2" * 12)
+    for name, ledger in (("a", one), ("b", other), ("c", one)):
+        (tmp_path / name).mkdir()
+        write_ledger(tmp_path / name, ledger)
+    packed = [(tmp_path / name / "ledger.json.xz").read_bytes() for name in "ac"]
+    assert packed[0] == packed[1] and len(packed[0]) < len(pretty_json(one)) / 4
+    assert ledgers(tmp_path) == [one, other, one]
+    assert different(ledgers(tmp_path)) == {"3.9.0": {"view chain": 3}}
+    for name in "abc":
+        (tmp_path / name / "digests.json.xz").unlink()
+    assert different(ledgers(tmp_path)) == {"3.9.0": {"view chain": 2}}
+    (tmp_path / "c" / "ledger.json.xz").write_bytes(packed[0][:40])
+    with pytest.raises(TridiffError, match=r"c/ledger\.json\.xz cannot be unpacked"):
+        ledgers(tmp_path)
+
+
+@pytest.mark.parametrize("line, carried", [
+    ("@%p1 atom.global.gpu.release.add.u32 %r1, [ %rd1 + 0 ], %r2;", ("release",)),
+    ("ld.global.gpu.acquire.b32 %r1, [%rd1];", ("acquire",)),
+    ("ld.acquire.sys.global.b64 %rd2, [%rd1];", ("acquire",)),
+    ("atom.acq_rel.gpu.global.exch.b64 %rd2, [%rd1], %rd3;", ("release", "acquire")),
+    ("fence.sc.gpu;", ("release", "acquire")), ("membar.gl;", ("release", "acquire")),
+    # Not among all programs, or no order at all.
+    ("atom.shared::cta.cta.acq_rel.add.u32 %r1, [%r2], 1;", ()), ("fence.acq_rel.cta;", ()), ("membar.cta;", ()),
+    ("atom.global.gpu.relaxed.add.u32 %r1, [%rd1], 1;", ()), ("ld.global.b32 %r1, [%rd1];", ()),
+    ("fence.proxy.alias.gpu;", ()), ("// atom.release.gpu", ()),
+])
+def test_memory_orders_in_ptx(line: str, carried: tuple[str, ...]) -> None:
+    wanted: tuple[MemoryOrder, ...] = ("release", "acquire")
+    assert missing_orders(f".visible .entry k()\n{{\n\t{line}\n}}", wanted) == tuple(
+        order for order in wanted if order not in carried)
+    assert missing_orders("", wanted) == missing_orders(line, ()) == ()

@@ -17,8 +17,7 @@ from fuzz.workers.pool import Pool, PoolOptions
 from kernels.pipelines.plan import Plan, Source, TmaStore, Worker
 from tests.unit.pipelines.drawing import ALL, drawn
 
-LACKING = ("this version wants register requests for every partition",
-           "this version has no Gluon function for TMA reductions",
+LACKING = ("this version has no Gluon function for TMA reductions",
            "tensor maps gather and scatter rows from sm_100 on")
 """Why a case may be left out on one of the versions, or for one of the chips."""
 COUNTS = {"loops.warp_specialize": 3, "descriptors.gather": 4, "wgmma.chain": 10, "ttgir.text": 14}

@@ -262,3 +262,49 @@ def test_steps_of_libdevice_may_flush() -> None:
     exact = ops.apply("nextafter", (exact_real("fp32", x), exact_real("fp32", y)))
     wide = ops.apply("nextafter_libdevice", (exact_real("fp64", x), exact_real("fp64", y)))
     assert isinstance(exact, Real) and isinstance(wide, Real) and exact.exact.all() and wide.exact.all()
+
+
+def test_long_products_of_odd_numbers_are_not_certain() -> None:
+    # 3^15 has 24 bits and 3^33 has 53; longer products round, in every order otherwise.
+    for name, certain in (("fp32", 15), ("fp64", 33)):
+        assert int(folds.scan_prod(exact_real(name, np.full((1, 60), 3.0))).exact.sum()) == certain
+
+
+def test_a_choice_by_an_open_condition_is_open_if_one_arm_is() -> None:
+    either = Whole("i1", np.array([True]), np.array([True]))
+    arms = [Whole("i1", np.array([True]), np.array([is_open])) for is_open in (False, True)]
+    assert [bool(select(either, one, other).open[0]) for one, other in (
+        (arms[0], arms[1]), (arms[1], arms[0]), (arms[0], arms[0]))] == [True, True, False]
+
+
+def test_references_of_doubles_at_the_ends_of_their_range() -> None:
+    def real(*values: float) -> Real:
+        return exact_real("fp64", np.array(values))
+
+    big = -2.7430620343968437e303
+    over = ops.apply("fma", (real(big, 1e200), real(big, 1e200), real(1.0, -np.inf)))
+    assert isinstance(over, Real) and over.value[0] == np.inf and over.exact[0] and np.isinf(over.error[1])
+    near = ops.apply("fma", (real(-1.0 - 2.0**-52), real(2.0**31 - 1), real(2.0**31 - 1)))
+    assert within(near, np.array([-(2.0**-52) * (2.0**31 - 1)])).all()  # type: ignore[arg-type]
+    assert ops.apply("lgamma", (real(1e306),)).value[0] == np.inf
+    quiet = ops.apply("hypot", (real(-np.inf), exact_real("fp64", np.array([0x7FF0000000000001]).view(np.float64))))
+    assert quiet.value[0] == np.inf
+
+
+def test_bounds_below_the_normal_numbers_and_near_the_poles() -> None:
+    mean = folds.welford(*(exact_real("fp64", np.full((1, 3), v)) for v in (5e-324, 0.0, 1.0)))[0]
+    assert mean.error[0] >= 2.0**-1022
+    x = Real("fp32", np.array([0.0162]), np.array([1e-6]))
+    found = ops.apply("y1", (x,))
+    assert isinstance(found, Real) and found.error[0] > 2000 * 1e-6
+
+
+def test_an_empty_row_is_sorted() -> None:
+    values, positions = folds.sort(exact_real("fp32", np.zeros((2, 0))), descending=True, stable=True)
+    assert values.shape == positions.shape == (2, 0)
+
+
+def test_a_quotient_is_open_where_the_divisor_may_be_zero() -> None:
+    divisor = Real("fp32", np.array([1e-30, 1.0]), np.array([1e-20, 0.5]))
+    found = ops.apply("truediv", (exact_real("fp32", np.zeros(2)), divisor))
+    assert isinstance(found, Real) and np.isinf(found.error[0]) and found.error[1] < 1e-44

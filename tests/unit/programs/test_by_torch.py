@@ -55,6 +55,7 @@ def test_halves_are_rounded_at_the_store_or_after_every_operation() -> None:
     ("left_shift", "i32", "i32", ([1, 1, 3], [31, 32, -1]), [-(2**31), 0, 0]),
     ("floor_divide", "i8", "i8", ([-128, 7, -7], [-1, 0, 2]), [-128, 0, -4]),
     ("fma", "fp64", "fp64", ([1 + 2.0**-52], [1 - 2.0**-52], [-1.0]), [-(2.0**-104)]),
+    ("fma", "fp64", "fp64", ([-2.7e303, 1e200], [-2.7e303, -1e200], [1.0, 1.0]), [INF, -INF]),
 ])
 def test_single_operations(op: str, dtype: str, result: str, inputs: tuple[list[float], ...],
                            expected: list[float]) -> None:

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from fuzz.programs import own
-from fuzz.programs.miscompiled import miscompiled
+from fuzz.programs.miscompiled import miscompiled, without_miscompiled
 from fuzz.records import ArraySpec, Bits, Case, Content, Small
-from kernels.codegen.graph import Asm, Buffer, Cast, Constant, Graph, Index, Load, Num, Pointwise, Store, Sym
+from kernels.codegen.graph import Asm, Buffer, Cast, Constant, Graph, Index, Load, Masked, Num, Pointwise, Store, Sym
 from tests.unit.programs.graphs import apply
 
 X = Sym("x0")
@@ -67,3 +67,35 @@ def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -
                   nodes=(Load(buffer="in0", index=X), Constant(value=exponent, dtype="i32"),
                          Pointwise(op="ldexp", args=(0, 1)), Store(buffer="out0", index=X, value=2)))
     assert miscompiled(graph) == ("ldexp by -2^31" if known else "")
+
+
+@pytest.mark.parametrize("a, b, becomes, known", [
+    ("fp16", "fp16", "bf16", True), ("fp16", "fp16", "fp16", False), ("bf16", "bf16", "fp16", True),
+    ("fp16", "bf16", "bf16", True), ("fp16", "bf16", "fp16", False), ("fp16", "fp32", "bf16", False)])
+@pytest.mark.parametrize("cast", [True, False])
+def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(a: str, b: str, becomes: str, known: bool,
+                                                                          cast: bool) -> None:
+    nodes = (Load(buffer="in0", index=X), Load(buffer="in1", index=X), Cast(arg=0, dtype="fp32"),
+             Cast(arg=1, dtype="fp32"), Pointwise(op="mod_operator", args=(2, 3)))
+    last = (Cast(arg=4, dtype=becomes), Store(buffer="out0", index=X, value=5)) if cast else (
+        Store(buffer="out0", index=X, value=4),)
+    graph = Graph(outer=(4,), nodes=nodes + last, buffers=(
+        Buffer(name="in0", dtype=a, length=4), Buffer(name="in1", dtype=b, length=4),
+        Buffer(name="out0", dtype=becomes, length=4, role="out")))
+    assert miscompiled(graph) == ("remainder of halves" if known else "")
+    assert miscompiled(without_miscompiled(graph)) == ""
+
+
+@pytest.mark.parametrize("node, known, drawn", [
+    (Asm(body="lop3_xor", args=(0, 1, 1)), "lop3 of one register twice", Asm(body="add_s32", args=(0, 1))),
+    (Asm(body="lop3_xor", args=(0, 0, 0)), "", None), (Asm(body="lop3_xor", args=(0, 1, 2)), "", None),
+    (Masked(mask=3, arg=4, other="-0.0"), "choice of 1 or -0.0", Masked(mask=3, arg=4, other="0.0")),
+    (Masked(mask=3, arg=4, other="0.0"), "", None)])
+def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, known: str,
+                                                            drawn: Asm | Masked | None) -> None:
+    loads = tuple(Load(buffer=f"in{k}", index=X) for k in range(3))
+    graph = Graph(outer=(4,), buffers=tuple(Buffer(name=f"in{k}", dtype="i32", length=4) for k in range(3)), nodes=(
+        *loads, Pointwise(op="eq", args=(0, 1)), Constant(value="1.0", dtype="fp32"), node))
+    assert miscompiled(graph) == known
+    found = without_miscompiled(graph)
+    assert found.nodes[5] == (drawn or node) and miscompiled(found) == ""

@@ -17,7 +17,7 @@ from fuzz.programs.torch_text import number_text, torch_program
 from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Limits
-from kernels.codegen.graph import Load, Pointwise, Scan, Store, Sym
+from kernels.codegen.graph import Load, Pointwise, Real, Scan, Store, Sym
 from tests.support.in_subprocess import Checks
 from tests.unit.programs import graphs
 
@@ -68,6 +68,7 @@ def test_known_suspects_are_told_from_programs_without_one() -> None:
     assert suspect(graphs.pointwise("signbit", "fp32", "i1", length=4, arity=1)) == ""
     assert suspect(graphs.pointwise("floor_divide", "i32", "i32", length=4, arity=2)) == ""
     assert suspect(graphs.pointwise("floor_divide", "fp32", "fp32", length=4, arity=2)) == "floor_divide"
+    assert suspect(graphs.pointwise("abs", "fp32", "fp8e5", length=4, arity=1)) == "to_fp8e5"
 
 
 def test_programs_end_in_idioms_that_are_legal_and_told_apart() -> None:
@@ -95,6 +96,12 @@ def test_an_expression_of_sizes_stands_only_where_python_agrees() -> None:
     truncated = graphs.apply("mod", graphs.apply("neg", Sym(name="n0")), graphs.Num(value=4))
     assert symbolic(truncated, {"n0": 7}, -3) is None
     assert symbolic(graphs.apply("tan", Sym(name="n0")), {"n0": 7}, 0.87) is None
+
+
+def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace() -> None:
+    """torch.sym_min of two numbers is none of a tensor's, which a graph cannot hold."""
+    least = graphs.apply("min", graphs.apply("floor_to_int", Real(value="-1.0")), graphs.Num(value=5))
+    assert symbolic(graphs.apply("mul", least, Sym(name="n0")), {"n0": 7}, -7) == "(min(math.floor(-1.0), 5) * n0)"
 
 
 @pytest.mark.parametrize("family", ["pointwise", "reduction", "scan", "sort", "memory", "mixed"])

@@ -198,6 +198,12 @@ def test_device_assertions_need_a_device() -> None:
                        "    print(error)", '    print("OK")']
 
 
+def test_a_memory_order_is_no_matter_of_values() -> None:
+    finding = FINDINGS[0]
+    with pytest.raises(TridiffError, match="read from the compiled code"):
+        build(request(Finding(finding.fault, finding.case, kind="memory_order")))
+
+
 def test_compile_findings_compile_and_nothing_else() -> None:
     finding = next(one for one in FINDINGS if one.verdict is Verdict.COMPILE_ERROR)
     broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0]

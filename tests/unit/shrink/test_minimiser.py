@@ -104,12 +104,12 @@ def integers(case: Case, name: str) -> list[int]:
 
 
 def shrink(case: Case, fails: Callable[[Case], str], *, target: Target = DIVISION, rows: tuple[int, ...] = (),
-           max_runs: int = 600) -> Shrunk:
+           max_runs: int = 600, backend: str = "interpreter") -> Shrunk:
     """Minimise under a synthetic predicate; `fails` gives the kind of failure."""
     def run(candidate: Case) -> Outcome:
         kind = fails(candidate)
         signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind=kind) if kind else None
-        return Outcome(case_digest=candidate.digest, target=case.target, subject="own", backend="interpreter",
+        return Outcome(case_digest=candidate.digest, target=case.target, subject="own", backend=backend,
                        verdict=Verdict.DISAGREE if kind else Verdict.AGREE, signature=signature,
                        rows=RowCounts(), failing_rows=rows if candidate == case else ())
 
@@ -190,6 +190,67 @@ def test_the_row_that_failed_is_cut_out() -> None:
     assert cut.array("a").first_row == 101 and cut.array("out").first_row == 100
     content = cut.array("b").content
     assert content is not None and content.base == Explicit(values=("3", "4"))
+
+
+def gather(*, start: int, divisor: int, rows: int, origin: int) -> Case:
+    """A ramp whose quotients are read from a table of their own values."""
+    one = ramp(start=start, divisor=divisor, rows=rows, block=8)
+    table = ArraySpec(name="table", dtype="i32", dims=("slots",), content=Content(base=Iota(start=-origin, step=1)))
+    return replace(one, sizes={**one.sizes, "slots": 2 * origin}, params={**one.params, "form": "gather"},
+                   arrays=(*one.arrays[:2], table, one.arrays[2]))
+
+
+def test_a_table_shrinks_to_the_positions_that_right_results_may_have() -> None:
+    big = gather(start=-40, divisor=6, rows=30, origin=64)
+    assert DIVISION.valid(big)
+    found = shrink(big, lambda c: "value" if any(a < 0 and a % b for a, b in pairs(c) if b) else "")
+    assert pairs(found.case) == [(-1, 2)]
+    assert found.case.sizes == {"rows": 1, "slots": 4}
+
+
+SCAN = find("helpers.exclusive_scan_decoupled_lookback")
+
+
+def scan(*, cols: int, repeats: int = 0) -> Case:
+    """One exclusive sum over as many programs as columns."""
+    return Case(
+        target=SCAN.name, sizes={"rows": 1, "cols": cols}, repeats=repeats,
+        params={"combine": "add", "value": "i32", "index_dtype": "i32"}, arrays=(
+            ArraySpec(name="values", dtype="i32", dims=("rows", "cols"), content=Content(
+                base=Small(seed=3), overrides=(Put(value="7"),))),
+            ArraySpec(name="scratch", dtype="u64", dims=("rows", "cols"), content=Content(base=Constant())),
+            ArraySpec(name="prefix", dtype="i32", dims=("rows", "cols"))))
+
+
+def every(nth: int, least: int, kind: str = "value") -> Callable[[Case], str]:
+    """A race: shows in every nth run, the first one included, of at least so many programs."""
+    runs = itertools.count()
+    return lambda c: kind if next(runs) % nth == 0 and c.sizes["cols"] >= least else ""
+
+
+@pytest.mark.parametrize("least", [2, 5, 13])
+def test_a_race_shrinks_to_the_programs_it_needs(least: int) -> None:
+    found = shrink(scan(cols=200), every(3, least), target=SCAN, backend="cuda").case
+    assert found.sizes == {"rows": 1, "cols": least}
+
+
+def test_a_race_that_hardly_ever_shows_is_not_called_smaller() -> None:
+    """One failure in eight runs would often not show again."""
+    assert shrink(scan(cols=200), every(9, 1), target=SCAN, backend="cuda").case.sizes["cols"] == 200
+
+
+def test_a_race_of_many_programs_is_told_by_one_value() -> None:
+    found = shrink(scan(cols=900), every(2, 700), target=SCAN, backend="cuda").case
+    assert found.sizes["cols"] == 700
+    assert found.array("values").content == Content(base=Constant())
+
+
+def test_launches_that_differ_get_more_chances_to() -> None:
+    def fails(case: Case) -> str:
+        return "nondeterministic" if case.repeats and case.sizes["cols"] * (case.repeats + 1) >= 60 else ""
+
+    found = shrink(scan(cols=200, repeats=1), fails, target=SCAN, backend="cuda").case
+    assert (found.sizes["cols"], found.repeats) == (4, 16)
 
 
 def test_the_signature_is_preserved() -> None:

@@ -8,8 +8,10 @@ import triton.compiler
 
 from fuzz.backends import ARCHITECTURES
 from fuzz.backends.compile import CompileRunner, Pointer
+from fuzz.bench.draws import draw_cases
 from fuzz.errors import TridiffError
 from fuzz.records import LaunchOptions, Verdict
+from fuzz.target import Limits
 from fuzz.workers.execute import Executor
 from kernels.drivers.vector_add import vector_add
 from tests.support.cases import addition, division, ramp
@@ -198,3 +200,20 @@ def check_oversized_cases_are_refused_here_too() -> None:
         assert "would take 40,000,000,000,000 bytes" in str(error)
     else:
         raise AssertionError("accepted")
+
+
+def check_memory_orders_are_read_from_the_compiled_code() -> None:
+    """What shows on no GPU at hand is still a finding; what cannot be read is none."""
+    def judged(target: str, subject: str, backend: str) -> tuple[Verdict, str]:
+        (case,) = draw_cases(target, Limits(elements=64, rows=2), 1, seed=3)
+        outcome, _ = Executor(backend=backend).execute(case, subject, backend=backend)
+        return outcome.verdict, outcome.signature.kind if outcome.signature else ""
+
+    barrier, scan = "helpers.x_grid_barrier", "helpers.exclusive_scan_decoupled_lookback_64"
+    for target, faults in ((barrier, ("arrival_without_release", "poll_without_acquire")),
+                           (scan, ("flag_without_release", "poll_without_acquire"))):
+        assert judged(target, "own", "compile:sm_90") == (Verdict.AGREE, "")
+        for fault in faults:
+            assert judged(target, f"own+fault:{fault}", "compile:sm_90") == (Verdict.DISAGREE, "memory_order"), fault
+    assert judged(barrier, "own", "compile:sm_80") == (Verdict.AGREE, "")
+    assert judged(barrier, "own+fault:arrival_without_release", "compile:gfx942") == (Verdict.AGREE, "")

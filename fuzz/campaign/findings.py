@@ -1,0 +1,69 @@
+"""Findings on disk: written before they are shrunk, and a note on those for which there was no time yet."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from fuzz.corpus.expected import torch_matters
+from fuzz.corpus.store import entry_id
+from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, pretty_json
+
+
+class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding that may become smaller: the shard that found it, its smallest case so far and what that gave."""
+
+    shard: int
+    signature: Signature
+    case: Case
+    outcome: Outcome
+
+
+_UNFINISHED = msgspec.json.Decoder(Unfinished)
+
+
+def built(signature: Signature, case: Case, outcome: Outcome, *, failed: int, runs: int,
+          environment: Environment) -> CorpusEntry:
+    """The corpus entry of a finding; failed: how many of `runs` runs of the case gave the signature."""
+    torch_version = environment.torch.partition("+")[0] if torch_matters(signature.subject) else ""
+    about = f" ({signature.about})" if signature.about else ""
+    title = f"{signature.target}{about}, {signature.subject} on {outcome.backend}: {outcome.reason}"[:300]
+    return CorpusEntry(
+        id=entry_id(signature), title=title, signature=signature, case=case,
+        evidence=outcome.evidence or Evidence(), status="stable" if failed == runs else "flaky",
+        reproduced=f"{failed}/{runs}",
+        expected=(Expectation(subject=signature.subject, triton=environment.triton, backend=outcome.backend,
+                              verdict=outcome.verdict, kind=signature.kind, torch=torch_version),),
+        found_in=environment)
+
+
+def _replace(path: Path, text: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.parent / f".{path.stem}.{os.getpid()}"
+    temporary.write_bytes(text)
+    temporary.rename(path)
+
+
+def write(state: Path, entry: CorpusEntry) -> None:
+    """Put the entry, or a better form of it, among the campaign's findings."""
+    _replace(state / "findings" / f"{entry.id}.json", pretty_json(entry).encode())
+
+
+def _note(state: Path, signature: Signature) -> Path:
+    return state / "unfinished" / f"{entry_id(signature)}.json"
+
+
+def keep(state: Path, one: Unfinished) -> None:
+    """Note that the finding may become smaller."""
+    _replace(_note(state, one.signature), msgspec.json.encode(one))
+
+
+def settle(state: Path, signature: Signature) -> None:
+    """The finding is as small as it gets."""
+    _note(state, signature).unlink(missing_ok=True)
+
+
+def unfinished(state: Path) -> list[Unfinished]:
+    """Findings that may become smaller, in the order in which they turned up."""
+    notes = sorted((state / "unfinished").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    return [_UNFINISHED.decode(path.read_bytes()) for path in notes]

@@ -1,0 +1,153 @@
+"""Shrinking keeps to its time: what does not fit is done in the end, and a case that does not end is not run again
+and again."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fuzz.campaign import run, shard
+from fuzz.campaign.findings import unfinished
+from fuzz.campaign.plan import plan_shards
+from fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
+from fuzz.records import Case, Outcome, Signature, Verdict
+from tests.support.fake_pool import FakePool
+
+SHARD = ShardSpec(index=0, target="triton.vector_add", subject="own", backend="interpreter", device=0, seed=1,
+                  seconds=100.0, overtime=110.0, elements=64, rows=8)
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    moment = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: moment[0])
+    return moment
+
+
+class HangingPool(FakePool):
+    """Compiling takes `compiling(case)` seconds, any case a tenth of one more. The limits of each rerun are kept."""
+
+    now: list[float]
+    limits: list[float]
+
+    @staticmethod
+    def compiling(case: Case) -> float:
+        return 0.0
+
+    def execute(self, case: Case, subject: str, *, compile_limit: float | None = None, **rest: object) -> Outcome:
+        limit = compile_limit or self.options.compile_limit
+        took = type(self).compiling(case)
+        self.now[0] += 0.1 + min(took, limit)
+        outcome = super().execute(case, subject)
+        if took < limit:
+            return outcome
+        self.limits.append(limit)
+        return replace(outcome, verdict=Verdict.HANG, reason="no answer", failing_rows=(), signature=Signature(
+            target=case.target, subject=subject, verdict=Verdict.HANG, kind="compile"))
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch, now: list[float]) -> type[HangingPool]:
+    class Pool(HangingPool):
+        pass
+
+    Pool.now, Pool.limits = now, []
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    return Pool
+
+
+def hang(state: Path, pool: type[HangingPool], least: int, **changes: object) -> ShardResult:
+    """A shard on cases of which the compiler does not end on those with at least so many rows."""
+    pool.compiling = staticmethod(lambda case: 1e9 if case.sizes["rows"] >= least else 0.0)  # type: ignore[method-assign]
+    return shard.run_shard(replace(SHARD, **changes), str(state))
+
+
+def test_a_compiler_that_does_not_end_is_not_asked_again_when_there_is_no_time(
+        tmp_path: Path, hanging: type[HangingPool], now: list[float]) -> None:
+    result = hang(tmp_path, hanging, 3)
+    assert {entry.reproduced for entry in result.findings} == {"1/1"}
+    assert now[0] - 1000 <= 110 + 90
+    assert hanging.limits.count(90.0) <= 2, "only generated cases have the whole limit"
+    assert len(unfinished(tmp_path)) == len(result.findings), "they may be made smaller later"
+
+
+def test_with_time_it_is_made_smaller_under_a_smaller_limit_and_confirmed_under_the_whole_one(
+        tmp_path: Path, hanging: type[HangingPool]) -> None:
+    result = hang(tmp_path, hanging, 3, seconds=10_000.0, overtime=11_000.0, max_cases=12, shrink_seconds=900.0)
+    assert {(entry.case.sizes["rows"], entry.reproduced) for entry in result.findings} == {(3, "1/1")}
+    assert 20.0 in hanging.limits and hanging.limits[-1] == 90.0
+    assert unfinished(tmp_path) == []
+
+
+def test_a_case_that_is_slow_and_no_more_gives_way_to_the_one_that_was_drawn(
+        tmp_path: Path, hanging: type[HangingPool]) -> None:
+    hanging.compiling = staticmethod(  # type: ignore[method-assign]
+        lambda case: (0.0, 40.0, 1e9)[(case.sizes["rows"] >= 3) + (case.sizes["rows"] >= 7)])
+    ample = replace(SHARD, seconds=10_000.0, overtime=11_000.0, max_cases=40, shrink_seconds=900.0)
+    result = shard.run_shard(ample, str(tmp_path))
+    assert result.findings and all(entry.case.sizes["rows"] >= 7 for entry in result.findings)
+    assert {entry.reproduced for entry in result.findings} == {"1/1"}
+
+
+def test_shrinking_takes_no_more_than_its_share_of_a_shard(
+        tmp_path: Path, hanging: type[HangingPool], now: list[float]) -> None:
+    """A failure that moves on with every run never gets small; every run takes 0.1 s."""
+    hanging.failing = staticmethod(lambda case: f"k{int(case.digest, 16) % 7}" if case.sizes["rows"] else "")
+    result = shard.run_shard(SHARD, str(tmp_path))
+    assert result.findings
+    spent = 0.1 * result.counts.shrink_runs
+    assert spent <= shard.SHRINK_SHARE * SHARD.seconds + 1
+    assert now[0] - 1000 <= SHARD.seconds + 1
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
+    """Shards of a campaign run in this process on a pool that finds every case with 5 rows or more wrong."""
+    class Pool(FakePool):
+        failing = staticmethod(lambda case: "value" if case.sizes["rows"] >= 5 else "")
+
+    @contextlib.contextmanager
+    def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
+        with concurrent.futures.ThreadPoolExecutor(1) as one:
+            yield one
+
+    monkeypatch.setattr(run, "drivers", drivers)
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    monkeypatch.setattr(shard, "SHRINK_SHARE", 0.0)
+    monkeypatch.setattr(shard, "SHORTEST_SHRINK", 0.0)
+    return Pool
+
+
+def campaign(root: Path) -> run.Campaign:
+    options = CampaignOptions(seconds=20.0, targets=("triton.vector_add",), subjects=("own",),
+                              backends=("interpreter",), devices=(0,), workers=1, seed=1)
+    shards = tuple(replace(one, rows=16, elements=64, most_findings=1) for one in plan_shards(options, known=()))
+    return run.Campaign.start(Plan(id="one", options=options, shards=shards), root=root)
+
+
+def test_what_shards_have_no_time_for_is_shrunk_in_the_end(tmp_path: Path, here: type[FakePool]) -> None:
+    one = campaign(tmp_path)
+    summary = one.run(lambda progress: None)
+    assert summary.counts.shrink_runs == sum(line.counts.shrink_runs for line in summary.by_target) > 0
+    assert one.findings() and unfinished(one.state) == []
+    assert {(entry.case.sizes["rows"], entry.reproduced) for entry in one.findings()} == {(5, "5/5")}
+
+
+def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks_them_when_resumed(
+        tmp_path: Path, here: type[FakePool]) -> None:
+    one = campaign(tmp_path)
+    for spec in one.plan.shards:
+        shard.run_shard(run._Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    assert one.findings() and all(entry.reproduced == "1/1" for entry in one.findings())
+    again = run.Campaign.resume("", root=tmp_path)
+    again.run(lambda progress: None)
+    assert [entry.id for entry in again.findings()] == [entry.id for entry in one.findings()]
+    assert {entry.case.sizes["rows"] for entry in again.findings()} == {5}
