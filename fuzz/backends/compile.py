@@ -15,6 +15,7 @@ from triton.experimental.gluon._runtime import GluonASTSource
 
 from fuzz.backends.ir_file import ir_file
 from fuzz.backends.launch import LaunchReport
+from fuzz.backends.shared_cache import compiled_again_if_swept
 from fuzz.records import LaunchOptions
 
 _TARGETS = {
@@ -100,7 +101,7 @@ class CompileRunner:
                                  "debug": options.debug}
         if self._target.backend == "cuda":
             built["launch_cooperative_grid"] = options.launch_cooperative_grid
-        compiled = triton.compile(source, target=self._target, options=built)
+        compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target, options=built))
         readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")),
                             ptx=str(compiled.asm.get("ptx", "")))

@@ -10,6 +10,7 @@ from triton.runtime.jit import JITFunction
 
 from fuzz.backends.ir_file import ir_file
 from fuzz.backends.launch import LaunchReport
+from fuzz.backends.shared_cache import compiled_again_if_swept
 from fuzz.records import LaunchOptions
 
 READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
@@ -55,11 +56,11 @@ class CudaRunner:
         # A sanitizer turns assertions on, and with them 3.6 checks every integer operation for overflow.
         instrumented = getattr(triton.knobs.compilation, "instrumentation_mode", "")
         unchecked = {"sanitize_overflow": False} if instrumented else {}
-        compiled = kernel[grid](
+        compiled = compiled_again_if_swept(lambda: kernel[grid](
             **arguments, num_warps=options.num_warps, num_stages=options.num_stages, num_ctas=options.num_ctas,
             enable_fp_fusion=options.enable_fp_fusion, debug=options.debug,
             launch_cooperative_grid=options.launch_cooperative_grid, **unchecked,
-        )
+        ))
         return self._report(compiled, before)
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
@@ -70,8 +71,8 @@ class CudaRunner:
             self.on_stage("compile")
             target = triton.runtime.driver.active.get_current_target()
             with ir_file(text) as path:
-                compiled = triton.compile(path, target=target, options={
-                    name: getattr(options, name) for name in READ_BACK})
+                compiled = compiled_again_if_swept(lambda: triton.compile(path, target=target, options={
+                    name: getattr(options, name) for name in READ_BACK}))
             self._texts[text, options] = compiled
             while len(self._texts) > TEXTS_KEPT:
                 self._texts.popitem(last=False)
