@@ -204,7 +204,8 @@ def _sinks(draw: st.DrawFn, family: Family) -> Sink:
         return Store()
     if kind == "fold":
         return Fold(op=draw(st.sampled_from(("add", "xor", "max"))))
-    buffers = draw(st.integers(1, 4))
+    # Few buffers make waits matter, many of them do not.
+    buffers = draw(st.sampled_from((1, 1, 2, 2, 3, 4)))
     reduce = draw(st.sampled_from(("add", "add", "min", "max", "and", "or", "xor"))) if kind == "reduce" else ""
     return TmaStore(buffers=buffers, pending=draw(st.integers(0, buffers - 1)), reduce=reduce)
 
