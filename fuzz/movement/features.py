@@ -46,20 +46,18 @@ def _of_buffer(layout: Shared, shape: tuple[int, ...], bits: int) -> str:
 
 
 def _of_value(step: Reduce | Fp4 | Scan | Take, source: Tensor, types: tuple[Type, ...]) -> str:
-    match step:
-        case Reduce():
-            return _of_fold(source)
-        case Fp4(axis=axis):
-            return _of_decoded(source, axis)
-        case Scan(axis=axis):
-            layout = source.layout
-            repeated = isinstance(layout, Blocked) and repeated_before(layout, shape=source.shape, axis=axis)
-            return "lanes repeated" if repeated else ""
-        case Take(index=number):
-            index = types[number]
-            assert isinstance(index, Tensor) and index.layout is not None and source.layout is not None
-            held = registers(source.layout, shape=source.shape) * registers(index.layout, shape=index.shape)
-            return "gather of many registers" if held >= MANY else ""
+    if isinstance(step, Reduce):
+        return _of_fold(source)
+    if isinstance(step, Fp4):
+        return _of_decoded(source, step.axis)
+    if isinstance(step, Scan):
+        layout = source.layout
+        repeated = isinstance(layout, Blocked) and repeated_before(layout, shape=source.shape, axis=step.axis)
+        return "lanes repeated" if repeated else ""
+    index = types[step.index]
+    assert isinstance(index, Tensor) and index.layout is not None and source.layout is not None
+    held = registers(source.layout, shape=source.shape) * registers(index.layout, shape=index.shape)
+    return "gather of many registers" if held >= MANY else ""
 
 
 def _beyond(source: Type) -> bool:

@@ -220,8 +220,8 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
         return (p["dtype"] in _PRODUCTS and p["block"] in (32, 64, 128) and _fits_shared(p, sizes["m"], sizes["n"])
                 and sizes.get("m") in (16, 32, 64, 128)
                 and sizes.get("n") in (16, 32, 64, 128) and (whole or not p["described"])
-                and not (p["specialised"] and not p["described"]) and (p["described_store"] or not p["one_map"])
-                and (p["described"] or not p["described_store"]) and (not p["described"] or (
+                and not (p["specialised"] and not p["described"]) and (bool(p["described_store"]) or not p["one_map"])
+                and (bool(p["described"]) or not p["described_store"]) and (not p["described"] or (
                     bool(p["transposed"]) and p["dtype"] in ("fp16", "bf16")))
                 and (p["dtype"] != "i8" or bool(p["transposed"])) and sizes["k"] % 16 == 0)
     if form == "gather":
