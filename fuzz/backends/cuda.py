@@ -10,6 +10,7 @@ from triton.runtime.jit import JITFunction
 
 from fuzz.backends.ir_file import ir_file
 from fuzz.backends.launch import LaunchReport
+from fuzz.backends.launchers import build_quickly
 from fuzz.backends.shared_cache import compiled_again_if_swept
 from fuzz.records import LaunchOptions
 
@@ -32,8 +33,10 @@ class CudaRunner:
         self._built = 0
         self._texts: OrderedDict[tuple[str, LaunchOptions], Any] = OrderedDict()
         self.on_stage = on_stage
+        self._told = triton.knobs.compilation.listener
         triton.knobs.compilation.listener = self._listen
         self._announce_compilation()
+        build_quickly()
 
     def _announce_compilation(self) -> None:
         """Tell when a compilation starts. Triton's own jit_cache_hook would do, but on 3.6.0 it first writes the
@@ -46,9 +49,12 @@ class CudaRunner:
 
         JITFunction._do_compile = announced
 
-    def _listen(self, *, cache_hit: bool, **_: Any) -> None:
+    def _listen(self, *, cache_hit: bool, **about: Any) -> None:
         self._built += not cache_hit
         self.on_stage("launch")
+        if self._told is not None:
+            # Whoever listened first: the worker notes what is to be deleted.
+            self._told(cache_hit=cache_hit, **about)
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:

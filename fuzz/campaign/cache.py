@@ -1,6 +1,6 @@
 """Where a campaign's compilers write: into memory, where the machine has room for it there.
 
-Triton writes about eight files per kernel and reads them back at once; a campaign deletes them after the case. On a
+Triton writes about eight files per kernel and reads them back at once; a campaign deletes them soon after. On a
 disk that costs more than some of the compiler's own passes. `state/cache` is a link into memory while the campaign
 runs, so that every driver process finds it without being told.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 MEMORY = Path("/dev/shm")
 
 ROOM = 2 << 30
-"""Bytes that must be free in memory; a campaign's compilers hold some hundred kilobytes per worker at a time."""
+"""Bytes that must be free in memory; a campaign's workers hold some ten megabytes each at a time."""
 
 _PREFIX = "tridiff-cache-"
 

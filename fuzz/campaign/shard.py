@@ -59,8 +59,9 @@ def _fail() -> None:
 
 
 def pool_for(spec: ShardSpec, state: Path) -> Pool:
-    """The process's pool for the shard's backend and device; kept warm between shards."""
-    key = (kind(spec.backend), spec.device)
+    """The process's pool for the shard's backend and device; kept warm between shards. Each architecture has its own:
+    what Triton 3.6.0 compiles depends on what its process compiled for first (corpus/compile_order.md)."""
+    key = (spec.backend, spec.device)
     pool = _pools.get(key)
     wanted = PoolOptions(backend=spec.backend, device=spec.device, hang_limit=spec.hang_limit, memory=spec.memory,
                          cache_directory=str(state / "cache" / kind(spec.backend)), spare=kind(spec.backend) == "cuda")

@@ -3,11 +3,13 @@
     python -m fuzz.programs.bench --workers 16 --seconds 12
 
 Every process runs one shard of a campaign of a `codegen.*` target for the given seconds, its compiler's files in memory
-as in any campaign. Then it compiles the kernels of the judged programs, in their order and with the options of
-their launches, and does nothing else: no drawing, no launch, no reference; sources are generated and loaded before the
-clock starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled
-something, so that no start is counted. Without a GPU (`--backend compile:sm_90`) programs are compiled only, and no
-value is judged.
+as in any campaign. Then it compiles the kernels of the judged programs, in their order and with the options of their
+launches, and does nothing else: no drawing, no launch, no reference; sources are generated and loaded before the clock
+starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled something,
+so that no start is counted. A process that has compiled all its programs before the time is up compiles them again: one
+that stood still would leave its core, and half of one that it shares, to the others, which no campaign does. Processor
+time is told beside wall-clock time: where one grows and the other does not, cores are short. Without a GPU (`--backend
+compile:sm_90`) programs are compiled only, and no value is judged.
 
 What goes on is told on the error output. The bare loop takes as long as the campaign and a minute at most. Processes
 that are late are ended, with what is known of them by then.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import json
 import multiprocessing
 import os
@@ -62,8 +65,9 @@ class _Recorded(_Driver):
 class Part:
     """What process `number` did. drawn, accepted, judged: programs that were run, that were judged, and how many of
     these differ from each other; nodes: of each of these. seconds, bare_seconds: of the campaign and of the bare loop
-    over the kernels of the judged programs. compile_seconds: of each of those kernels.
-    stages: seconds of the campaign spent on arrays, launches (compiling included) and judging."""
+    over the kernels of the judged programs. compile_seconds: of each of those kernels. compiling, worker_cpu,
+    bare_cpu: seconds for which the worker said it compiled; processor seconds of the worker and of the bare loop, both
+    with the assembler's. stages: seconds of the campaign spent on arrays, launches (compiling included) and judging."""
 
     number: int
     target: str
@@ -77,6 +81,9 @@ class Part:
     bare_seconds: float
     compile_seconds: list[float]
     stages: dict[str, float]
+    compiling: float
+    worker_cpu: float
+    bare_cpu: float = 0.0
 
 
 class _Collecting:
@@ -125,24 +132,24 @@ def _kernels(case: Case, arch: str, *, variants: bool = True) -> list[tuple[Any,
     return collecting.found
 
 
-def _run(number: int, backend: str, seconds: float, together: Any, results: Any) -> None:
+def _run(number: int, backend: str, device: int, seconds: float, together: Any, results: Any) -> None:
     os.environ.update(TRITON_DEFAULT_FP_FUSION="1", OMP_NUM_THREADS="1")
     with tempfile.TemporaryDirectory() as folder, cache_in_memory(Path(folder)):
         os.environ["TRITON_CACHE_DIR"] = str(Path(folder) / "bare")
         target = f"codegen.{FAMILIES[number % len(FAMILIES)]}"
         driver = _Recorded(ShardSpec(
-            index=number, target=target, subject="own", backend=backend, device=0, seed=71 + number, seconds=seconds,
-            max_cases=None, hang_limit=20.0, memory=6 << 30, elements=ELEMENTS, rows=ROWS, shrink=False, known=()),
-            Path(folder))
+            index=number, target=target, subject="own", backend=backend, device=device, seed=71 + number,
+            seconds=seconds, max_cases=None, hang_limit=20.0, memory=6 << 30, elements=ELEMENTS, rows=ROWS,
+            shrink=False, known=()), Path(folder))
         driver.ran = []
         # Only a worker that has launched something has its context, and its compiler loaded.
         for case in draw_cases(target, Limits(elements=ELEMENTS, rows=ROWS), 2, seed=number):
             driver.pool.execute(case, "own", backend=backend)
         results.put("ready")
         together.wait(START_SECONDS)
-        began = time.monotonic()
+        began, compiling, cpu = time.monotonic(), driver.pool.compile_seconds, _cpu(driver)
         driver.run()
-        spent = time.monotonic() - began
+        spent, compiling, cpu = (time.monotonic() - began, driver.pool.compile_seconds - compiling, _cpu(driver) - cpu)
         driver.store.close()
         close_pools()
         accepted = sum(outcome is not None and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE)
@@ -154,14 +161,22 @@ def _run(number: int, backend: str, seconds: float, together: Any, results: Any)
         part = Part(number=number, target=target, drawn=len(driver.ran), accepted=accepted, judged=len(judged),
                     nodes=[len(graph_of(case).nodes) for case, _ in judged.values()],
                     kernels=sum(outcome.compiled_kernels for _, outcome in judged.values()), seconds=spent,
-                    bare_programs=0, bare_seconds=0.0, compile_seconds=[], stages=stages)
+                    bare_programs=0, bare_seconds=0.0, compile_seconds=[], stages=stages, compiling=compiling,
+                    worker_cpu=max(cpu, 0.0))
         results.put(part)
         found = _bare([case for case, _ in judged.values()], backend, min(seconds, LONGEST_BARE), together)
-        results.put(replace(part, bare_programs=found[0], bare_seconds=found[1], compile_seconds=found[2]))
+        results.put(replace(part, bare_programs=found[0], bare_seconds=found[1], compile_seconds=found[2],
+                            bare_cpu=found[3]))
 
 
-def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[int, float, list[float]]:
-    """(programs, seconds, seconds of each kernel) of the loop that only compiles."""
+def _cpu(driver: _Driver) -> float:
+    """Processor seconds of the shard's worker and of what it ran, since its start."""
+    fields = Path(f"/proc/{driver.pool.worker}/stat").read_text().rpartition(")")[2].split()
+    return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[int, float, list[float], float]:
+    """(programs, seconds, seconds of each kernel, processor seconds) of the loop that only compiles."""
     import triton
     from triton.backends.compiler import GPUTarget
 
@@ -180,8 +195,10 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
     gc.collect()
     gc.freeze()
     together.wait(most + TAIL_SECONDS)
+    triton.knobs.compilation.always_compile = True
+    before = sum(os.times()[:4])
     began, programs, each = time.perf_counter(), 0, []
-    for kernels in prepared:
+    for kernels in itertools.cycle(prepared):
         if time.perf_counter() - began > most:
             break
         for source, options in kernels:
@@ -191,15 +208,16 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
         programs += 1
     spent = time.perf_counter() - began
     gc.unfreeze()
-    return programs, spent, each
+    return programs, spent, each, sum(os.times()[:4]) - before
 
 
-def measure(*, backend: str, workers: int, seconds: float) -> list[Part]:
-    """Both measurements in `workers` processes side by side; of processes that are late, only what they have done."""
+def measure(*, backend: str, workers: int, seconds: float, devices: int = 1) -> list[Part]:
+    """Both measurements in `workers` processes side by side, spread over the devices; of processes that are late,
+    only what they have done."""
     context = multiprocessing.get_context("spawn")
     together, results = context.Barrier(workers), context.SimpleQueue()
-    running = [context.Process(target=_run, args=(number, backend, seconds, together, results), daemon=False)
-               for number in range(workers)]
+    running = [context.Process(target=_run, args=(number, backend, number % devices, seconds, together, results),
+                               daemon=False) for number in range(workers)]
     began = time.monotonic()
     latest = START_SECONDS + seconds + 2 * TAIL_SECONDS + min(seconds, LONGEST_BARE)
     _say(began, f"{workers} processes start, each with a worker on {backend}")
@@ -269,6 +287,11 @@ def summary(parts: list[Part]) -> dict[str, float]:
         "bare_kernels_per_program": len(compiled) / max(sum(part.bare_programs for part in parts), 1),
         "compile_median_ms": _rank(compiled, 0.5), "compile_95th_percentile_ms": _rank(compiled, 0.95),
         "compile_ms_per_program": sum(compiled) / max(sum(part.bare_programs for part in parts), 1)}
+    kernels = max(sum(part.kernels for part in parts), 1)
+    found |= {"worker_compile_ms_per_kernel": each(sum(part.compiling for part in parts), kernels),
+              "bare_compile_ms_per_kernel": each(sum(part.bare_seconds for part in parts), len(compiled)),
+              "worker_cpu_ms_per_kernel": each(sum(part.worker_cpu for part in parts), kernels),
+              "bare_cpu_ms_per_kernel": each(sum(part.bare_cpu for part in parts), len(compiled))}
     for stage, label in (("materialise", "arrays"), ("launch", "launch"), ("judge", "judge")):
         found[f"{label}_ms_per_program"] = each(sum(part.stages[stage] for part in parts))
     return found | {"all_ms_per_program": each(sum(part.seconds for part in parts))}
@@ -279,10 +302,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--workers", type=int, default=min(len(os.sched_getaffinity(0)), 16))
+    parser.add_argument("--devices", type=int, default=1, help="GPUs over which the processes are spread")
     parser.add_argument("--seconds", type=float, default=12.0, help="of the campaign; the bare loop takes less")
     parser.add_argument("--json", action="store_true", help="the figures of every process as well")
     given = parser.parse_args()
-    parts = measure(backend=given.backend, workers=given.workers, seconds=given.seconds)
+    parts = measure(backend=given.backend, workers=given.workers, seconds=given.seconds, devices=given.devices)
     if given.json:
         print(json.dumps({"summary": summary(parts), "parts": [asdict(part) for part in parts]}))
         return

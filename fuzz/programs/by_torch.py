@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+import numpy as np
 import torch
-from scipy import special
 from torch import Tensor
 
 from fuzz.programs import torch_expressions, torch_folds
@@ -40,6 +40,7 @@ from kernels.codegen.graph import (
 )
 from kernels.pointwise.table import OPS, result_dtype
 from oracles.bits import from_bits, to_bits
+from oracles.by_numpy.special import SPECIAL
 from oracles.by_torch import conversions, integer, philox, pointwise, search
 from oracles.dtypes import dtype, name_of_tensor, torch_dtype
 from oracles.exact import to_float
@@ -302,16 +303,17 @@ class _Interpreter:
         return integer.narrow(integer.widen(held).index_add(0, places, integer.widen(values)), kind)
 
 
-_BESSEL: dict[str, Callable[..., object]] = {"j0": special.j0, "j1": special.j1, "y0": special.y0, "y1": special.y1}
+_BESSEL = ("j0", "j1", "y0", "y1")
+_INEXACT_IN_FP64 = ("erfcx", "i0", "i1")
+"""Torch's overflow early or round the square of the argument, as scipy's do (`oracles.by_numpy.special`)."""
 
 
 def _applied(op: str, args: list[Tensor]) -> Tensor:
     """The torch oracle's answer; what it leaves to others is computed by scipy, or as exact fractions."""
-    if op in _BESSEL:
+    if op in _BESSEL or (op in _INEXACT_IN_FP64 and args[0].dtype == torch.float64):
         x = args[0].double()
-        found = torch.as_tensor(_BESSEL[op](x.cpu().numpy()), dtype=torch.float64, device=x.device)
-        # scipy has NaN at infinity, where all of them vanish.
-        return torch.where(torch.isinf(x) & ((x > 0) | (op[0] == "j")), 0.0, found)
+        with np.errstate(all="ignore"):
+            return torch.as_tensor(SPECIAL[op](x.cpu().numpy()), dtype=torch.float64, device=x.device)
     if op == "fma" and args[0].dtype == torch.float64:
         flat = [_fused(*one) for one in zip(*(part.reshape(-1).tolist() for part in args), strict=True)]
         return torch.tensor(flat, dtype=torch.float64, device=args[0].device).reshape(args[0].shape)

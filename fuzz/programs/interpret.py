@@ -38,6 +38,7 @@ from oracles.by_numpy import bounded_folds as folds
 from oracles.by_numpy import bounded_functions, search
 from oracles.by_numpy import bounded_ops as ops
 from oracles.by_numpy.bounded import (
+    TINY,
     Real,
     Value,
     Whole,
@@ -508,7 +509,25 @@ def _added_reals(held: Real, flat: Real, places: Array) -> Real:
     row = np.repeat(np.arange(cells.size), counts)
     column = np.arange(places.size) - np.repeat(np.cumsum(counts) - counts, counts) + 1
     value[row, column], error[row, column] = flat.value[order], flat.error[order]
+    if held.dtype == "fp32":
+        error = error + _flushed(value, error, counts)
     summed = folds.reduce_sum(Real(held.dtype, value, error))
     total, blur = held.value.copy(), np.array(held.error)
     total[cells], blur[cells] = summed.value, summed.error
     return Real(held.dtype, total, blur)
+
+
+def _flushed(value: Array, error: Array, counts: Array) -> Array:
+    """How far flushing moves each summand of fp32 cells; value, error: (cells, 1 + additions), counts: (cells,).
+
+    `atom` and `red` with .add.f32 on global memory flush subnormal operands and results to zero (PTX ISA, as both
+    instructions are described; .f64 does not flush, .f16 and .bf16 say .noftz). An operand is moved by its size, a
+    sum by less than the smallest normal number. No partial sum of multiples of that number is flushed.
+    """
+    normal = dtype_info("fp32").smallest_normal
+    low = np.maximum(np.abs(value) - error, 0.0)
+    operand = np.where((low < normal) & ((value != 0) | (error > TINY)), np.minimum(np.abs(value) + error, normal), 0.0)
+    with np.errstate(invalid="ignore"):
+        coarse = ((np.fmod(value, normal) == 0) & (error == 0) | ~np.isfinite(value)).all(axis=-1)
+    operand[:, 0] += np.where(coarse, 0.0, counts * normal)
+    return operand

@@ -2,7 +2,7 @@
 
 Each form below has an entry in corpus/codegen.*, which says on which version it is wrong and why, and which every
 replay tries again. Drawn programs keep clear of them (`without_miscompiled`), on all versions alike: a campaign would
-meet the same five under new names each night. A case that the shrinker or a person made may have them; its signature
+meet the same ones under new names each night. A case that the shrinker or a person made may have them; its signature
 then names them (`miscompiled`), so that nothing else is taken for one of them.
 """
 
@@ -14,6 +14,7 @@ from kernels.codegen.constants import integer_limits
 from kernels.codegen.domains import operands
 from kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
 from kernels.codegen.legality import types
+from oracles.dtypes import FP8
 
 _NARROW = ("i8", "u8", "i16", "u16")
 _HALVES = ("fp16", "bf16")
@@ -98,11 +99,109 @@ def _remainder(graph: Graph, node: Node) -> bool:
 def _widened(graph: Graph, position: int, dtypes: tuple[tuple[str, ...], ...]) -> str:
     """The type of a value before it was widened, if it was."""
     node = graph.nodes[position]
-    return dtypes[node.arg if isinstance(node, Cast) else position][0]
+    found = dtypes[node.arg if isinstance(node, Cast) else position][0]
+    return "fp16" if found in ("fp8e4nv", "fp8e5") else found  # which pass through fp16
+
+
+def _folded_fp8(graph: Graph, node: Node) -> bool:
+    """ptxas writes the two equal halves of a register, both of them the fp8 pair of one conversion, as that conversion
+    alone: the upper half keeps what the register held. Equal pairs come of what LLVM folds and Triton does not: a
+    library's function that is constant whatever one operand is."""
+    if not isinstance(node, Pointwise) or node.op not in ("ldexp", "pow") or not _narrows_to_fp8(graph):
+        return False
+    first, second = (_number(graph, k) for k in node.args)
+    return first == 0 if node.op == "ldexp" else first == 1 or second == 0
+
+
+def _narrows_to_fp8(graph: Graph) -> bool:
+    buffers = {buffer.name: buffer.dtype for buffer in graph.buffers}
+    return any((one.dtype if isinstance(one, Cast) else buffers[one.buffer]) in FP8 for one in graph.nodes
+               if isinstance(one, Cast | Store))
+
+
+def _number(graph: Graph, position: int) -> float | None:
+    """The value of a constant, also behind conversions."""
+    node = graph.nodes[position]
+    if isinstance(node, Cast) and not node.bitcast:
+        return _number(graph, node.arg)
+    if not isinstance(node, Constant) or node.dtype == "i1":
+        return None
+    return float.fromhex(node.value) if "0x" in node.value.lower() else float(node.value)
+
+
+def _bits_times(graph: Graph, node: Node) -> bool:
+    """ptxas takes `x * bits(a * c)` and `x * bits(b * c)`, integer products of float ones, for products of one kind,
+    and computes `bits(a) * bits(x * c)`."""
+    return isinstance(node, Pointwise) and node.op in ("mul", "mul_add") and any(
+        _float_bits(graph, k) for k in node.args[:2])
+
+
+def _float_bits(graph: Graph, position: int) -> bool:
+    """Whether a value is, or is chosen among, the bits of computed fp32 numbers."""
+    node = graph.nodes[position]
+    if isinstance(node, Pointwise):
+        return all(_float_bits(graph, k) for k in node.args)
+    return (isinstance(node, Cast) and node.bitcast and node.dtype in ("i32", "u32")
+            and not isinstance(graph.nodes[node.arg], Load | Constant) and types(graph)[node.arg][0] == "fp32")
+
+
+def _integer_abs(graph: Graph, node: Node) -> bool:
+    """The LLVM of 3.9.0 takes libdevice's abs of the smallest integer for poison: what is computed from it folds to
+    anything."""
+    return isinstance(node, Pointwise) and node.op == "abs_libdevice" and types(graph)[node.args[0]][0] in (
+        "i32", "i64")
+
+
+def _truth_as_half(graph: Graph, node: Node) -> bool:
+    """ptxas 12.9 and 13.4 convert the bits `selp 1, 0` from bf16 to fp16 as if they were integers, to 1.0 or 0."""
+    return _bits_narrowed(graph, node) is not None
+
+
+def _bits_narrowed(graph: Graph, node: Node) -> int | None:
+    """The position of computed bits taken for bf16 that become fp16 here."""
+    if isinstance(node, Cast) and not node.bitcast and node.dtype == "fp16":
+        place = node.arg
+    elif isinstance(node, Store) and any(one.name == node.buffer and one.dtype == "fp16" for one in graph.buffers):
+        place = node.value
+    else:
+        return None
+    bits = graph.nodes[place]
+    computed = isinstance(bits, Cast) and bits.bitcast and bits.dtype == "bf16" and not isinstance(
+        graph.nodes[bits.arg], Load)
+    return place if computed else None
+
+
+def _extremum_of_three(graph: Graph, node: Node) -> bool:
+    """ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses a negation of an operand."""
+    return bool(_negated(graph, node))
+
+
+def _extremum(node: Node) -> str:
+    kind = node.op.partition("_")[0] if isinstance(node, Pointwise) else ""
+    return kind if kind in ("minimum", "maximum") else ""
+
+
+def _negated(graph: Graph, node: Node) -> list[int]:
+    """Positions of the negated operands of three."""
+    if not isinstance(node, Pointwise) or not _extremum(node):
+        return []
+    inner = [one for k in node.args if _extremum(one := graph.nodes[k]) == _extremum(node)]
+    found = [k for one in (node, *inner) for k in operands(one) if _is_negation(graph, k)] if inner else []
+    return found if found and types(graph)[node.args[0]][0] == "i32" else []
+
+
+def _is_negation(graph: Graph, position: int) -> bool:
+    node = graph.nodes[position]
+    if not isinstance(node, Pointwise) or node.op not in ("neg", "neg_operator", "sub", "mul"):
+        return False
+    wanted = {"sub": (0,), "mul": (0, 1)}.get(node.op, ())
+    return not wanted or any(_number(graph, node.args[k]) == (0 if node.op == "sub" else -1) for k in wanted)
 
 
 _FORMS = {"negative other of 8 or 16 bits": _other, "ldexp by -2^31": _ldexp, "lop3 of one register twice": _lop3,
-          "choice of 1 or -0.0": _choice, "remainder of halves": _remainder}
+          "choice of 1 or -0.0": _choice, "remainder of halves": _remainder, "fp8 of what folds": _folded_fp8,
+          "integer product of a float product": _bits_times, "libdevice.abs of integers": _integer_abs,
+          "truth as bits of bf16 to fp16": _truth_as_half, "extremum of three, one negated": _extremum_of_three}
 
 
 def miscompiled(graph: Graph) -> str:
@@ -112,7 +211,8 @@ def miscompiled(graph: Graph) -> str:
 
 def without_miscompiled(graph: Graph) -> Graph:
     """The graph with a near relative of each node that is known to be compiled wrong: another constant, or the sum of
-    two operands for the lop3, a library's remainder."""
+    two operands for the lop3, a library's remainder, a conversion of ldexp's exponent, a sum, an exclusive or, a
+    complement."""
     nodes = list(graph.nodes)
     for position, node in enumerate(nodes):
         if isinstance(node, Load) and _other(graph, node):
@@ -121,8 +221,25 @@ def without_miscompiled(graph: Graph) -> Graph:
             nodes[position] = replace(node, body="add_s32", args=tuple(_distinct(graph, node)))
         elif isinstance(node, Pointwise) and _remainder(graph, node):
             nodes[position] = replace(node, op="fmod")
+        elif isinstance(node, Pointwise) and _folded_fp8(graph, node):
+            nodes[position] = (Cast(arg=node.args[1], dtype=types(graph)[node.args[0]][0]) if node.op == "ldexp"
+                               else replace(node, op="add"))
+        elif isinstance(node, Pointwise) and _bits_times(graph, node):
+            nodes[position] = replace(node, op="bitwise_xor", args=node.args[:2])
+        elif isinstance(node, Pointwise) and _integer_abs(graph, node):
+            nodes[position] = replace(node, op="abs")
         elif isinstance(node, Masked) and _choice(graph, node):
             nodes[position] = replace(node, other=node.other.replace(_MINUS_ZERO, "0.0"))
+    for node in graph.nodes:
+        for place in _negated(graph, node):
+            one = nodes[place]
+            assert isinstance(one, Pointwise)
+            nodes[place] = replace(one, op="bitwise_not" if len(one.args) == 1 else "add")
+        narrowed = _bits_narrowed(graph, node)
+        if narrowed is not None:
+            cast = nodes[narrowed]
+            assert isinstance(cast, Cast)
+            nodes[narrowed] = replace(cast, bitcast=False)
     spoilt = {k for node in graph.nodes if _ldexp(graph, node) or _choice(graph, node) for k in operands(node)}
     for position in spoilt:
         one = nodes[position]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from msgspec.structs import replace
+
 from fuzz.programs.chance import Chance
 from kernels.codegen.geometry import MAX_PROGRAMS_Y
 from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
@@ -14,6 +16,8 @@ _PER_THREAD = ((4, 4), (2, 2), (1, 1), (1, 8))
 """(weight, elements per thread) of most tiles: enough for vectors and for registers on both sides of a shuffle. What a
 kernel costs the compiler grows with them; one tile in `_LARGE` holds 32, which costs seconds and shows little else."""
 _LARGE = 40
+_MOST_PER_THREAD = 64
+"""Of a row that is held whole, where it could be taken in steps (notes.md)."""
 
 
 def _power_below(n: int) -> int:
@@ -69,8 +73,8 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
     for each other. threads: of the smallest program that is launched, on which the size of tiles depends."""
     kind = chance.of([name for name in _reductions(graph) if barrier or name != "cooperative"])
     most = threads * (32 if chance.one_in(_LARGE) else chance.weighted(_PER_THREAD))
-    if kind == "persistent" and graph.r is not None and _power_above(graph.r) > most and chance.below(8) and (
-            "looped" in _reductions(graph)):
+    if kind == "persistent" and graph.r is not None and _power_above(graph.r) > most and (
+            "looped" in _reductions(graph)) and (_power_above(graph.r) > _MOST_PER_THREAD * threads or chance.below(8)):
         kind = "looped"
     one_row = kind in ("split", "cooperative")
     blocks: tuple[int, ...]
@@ -102,11 +106,13 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
 
 
 def plain(graph: Graph, *, upcast: bool) -> Schedule:
-    """The simplest schedule of a graph."""
-    rows = math.prod(graph.outer)
-    block = min(_power_above(rows), 64 if graph.r else 1024)
+    """The simplest schedule of a graph; long rows are taken in steps where they can be."""
+    rows, tile = math.prod(graph.outer), _power_above(graph.r or 1)
+    block = min(_power_above(rows), min(max(1024 // tile, 1), 64) if graph.r else 1024)
+    looped = Schedule(x_blocks=(1,), upcast=upcast, reduction="looped", r_block=1024)
+    if tile > 1024 and "looped" in _reductions(graph) and schedule_problem(graph, looped) is None:
+        return looped
     found = Schedule(x_blocks=(block,), upcast=upcast)
     if schedule_problem(graph, found) is None:
         return found
-    return Schedule(x_blocks=(1,), upcast=upcast, reduction="persistent" if (graph.r or 0) <= 1 << 14 else "looped",
-                    r_block=1024)
+    return replace(looped, reduction="persistent") if tile <= 1 << 14 else looped

@@ -1,9 +1,7 @@
 """One case, from description to verdict: materialise, launch, wait, check memory, judge."""
 
-import shutil
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,8 +19,9 @@ from fuzz.subjects import Subject, parse_subject
 from fuzz.target import Target
 from fuzz.targets import find
 from fuzz.workers import failures, sabotage
+from fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
 from fuzz.workers.diagnostics import Diagnostics
-from fuzz.workers.judging import Judged, evidence_of_inputs, judge_outputs, same_bits
+from fuzz.workers.judging import Expectations, Judged, evidence_of_inputs, judge_outputs, same_bits
 
 _NO_ROWS = RowCounts()
 
@@ -34,7 +33,7 @@ class Executor:
         self._kind = kind(backend)
         self._device = torch.device("cuda") if self._kind == "cuda" else torch.device("cpu")
         self._runners: dict[str, Runner] = {}
-        self._artefacts: list[Path] = []
+        self._artefacts: Artefacts | None = None
         self._staging: Staging | None = None
         if self._kind == "cuda":
             self._poison_device()
@@ -44,7 +43,7 @@ class Executor:
 
             interpreter.install()
         else:
-            self._listen()
+            self._artefacts = Artefacts(kept=KEPT_ON_DEVICE if self._kind == "cuda" else 0)
 
     def _repair(self, subject: Subject) -> None:
         """Own kernels must not use `and`, `or`, `not` on blocks: the interpreter refuses them. Upstream ones do,
@@ -63,25 +62,6 @@ class Executor:
             return torch.full((size,), 0xAB, dtype=torch.uint8, device=self._device)
 
         triton.set_allocator(poisoned)
-
-    def _listen(self) -> None:
-        """Remember what each compilation left on disk, to delete it: a night's fuzzing would fill it."""
-        import triton
-
-        before = triton.knobs.compilation.listener
-
-        def listener(*, metadata_group: dict[str, Any] | None = None, cache_hit: bool = False, **rest: Any) -> None:
-            for path in (metadata_group or {}).values():
-                self._artefacts.append(Path(str(path)).parent)
-                break
-            if before is not None:
-                before(metadata_group=metadata_group, cache_hit=cache_hit, **rest)
-
-        triton.knobs.compilation.listener = listener
-
-    def _sweep(self) -> None:
-        while self._artefacts:
-            shutil.rmtree(self._artefacts.pop(), ignore_errors=True)
 
     def _runner(self, backend: str) -> Runner:
         if backend not in self._runners:
@@ -134,7 +114,8 @@ class Executor:
             failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
             return attempt.failed(failure), failure.spent
         finally:
-            self._sweep()
+            if self._artefacts is not None:
+                self._artefacts.sweep()
 
 
 class _Attempt:
@@ -147,6 +128,7 @@ class _Attempt:
         """Where arrays are made and judged; the kernel sees them on `device` in any case."""
         self.case, self.target, self.subject, self.backend = case, target, subject, backend
         self.device, self.runner, self.stage, self.want_inputs = device, runner, stage, want_inputs
+        self.expected = Expectations()
         self.reports: list[LaunchReport] = []
         self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
         self._mark = time.perf_counter()
@@ -183,7 +165,7 @@ class _Attempt:
         unsound = self._trespassed(buffers) or self._weakly_ordered()
         if unsound is not None:
             return unsound
-        judged = judge_outputs(self.case, self.target, buffers)
+        judged = judge_outputs(self.case, self.target, buffers, self.expected)
         self._lap("judge")
         if judged.verdict is not Verdict.AGREE:
             return self._judged(judged)
@@ -307,7 +289,7 @@ class _Attempt:
             if trespass is not None:
                 return trespass
             if self.target.unordered(self.case):
-                again_judged = judge_outputs(self.case, self.target, again)
+                again_judged = judge_outputs(self.case, self.target, again, self.expected)
                 if again_judged.verdict.failed:
                     return self._judged(again_judged)
             different = same_bits(self.case, self.target, buffers, again, bits=True)
@@ -342,7 +324,7 @@ class _Attempt:
             if trespass is not None:
                 return trespass
             # A value that is wrong under other options is a wrong value first, an option dependence second.
-            again_judged = judge_outputs(self.case, self.target, again)
+            again_judged = judge_outputs(self.case, self.target, again, self.expected)
             if again_judged.verdict.failed:
                 return self._judged(again_judged)
             different = same_bits(self.case, self.target, buffers, again, bits=False)

@@ -42,6 +42,16 @@ class Judged:
     evidence: Evidence | None = None
 
 
+class Expectations:
+    """What the oracles expect of one case, worked out with its first launch: other launches of the case, over other
+    poison or under other options, have the same inputs."""
+
+    def __init__(self) -> None:
+        self.bounds: dict[str, torch.Tensor] = {}
+        self.answers: dict[str, list[vote.Answer]] | None = None
+        self.defined: dict[str, torch.Tensor] = {}
+
+
 class Inputs:
     """Input arrays for references: whole on the device, or a sample of rows on the host."""
 
@@ -166,8 +176,10 @@ def _mask(defined: Mapping[str, torch.Tensor], bounds: Mapping[str, torch.Tensor
     return mask
 
 
-def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> Judged:
-    """Judge every output; the first output with failing rows gives the verdict."""
+def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer],
+                  expected: Expectations | None = None) -> Judged:
+    """Judge every output; the first output with failing rows gives the verdict. expected: of this case and on this
+    device, filled here if it is not yet."""
     inputs = Inputs(case, buffers)
     outputs = [spec.name for spec in case.arrays if spec.content is None]
     rows = case.sizes.get("rows", 1)
@@ -175,12 +187,15 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> 
     references = target.oracles(case)
     if any(0 in buffers[name].shape for name in outputs):
         return Judged(Verdict.AGREE, "", RowCounts(agree=rows))
-    bounds: dict[str, torch.Tensor] = {}
-    for bound in target.bounds(case):
-        bounds |= dict(zip(bound.outputs, call(bound, case, inputs, None), strict=True))
-    answers = _answers(case, references, inputs, rows, device, None, bounds)
+    expected = expected or Expectations()
+    bounds = expected.bounds
+    if expected.answers is None:
+        for bound in target.bounds(case):
+            bounds |= dict(zip(bound.outputs, call(bound, case, inputs, None), strict=True))
+        expected.answers = _answers(case, references, inputs, rows, device, None, bounds)
+        expected.defined = defined_masks(case, target, inputs)
+    answers, defined = expected.answers, expected.defined
     actuals = _canonical(case, target, buffers)
-    defined = defined_masks(case, target, inputs)
     rule_of = target.rules(case)
     worst: Judged | None = None
     for name in outputs:

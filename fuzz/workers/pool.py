@@ -19,6 +19,10 @@ from fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdic
 from fuzz.targets import find
 from fuzz.workers import protocol
 
+SPARE_AFTER = 5.0
+"""Seconds from a pool's first worker to its spare: contexts on one GPU are made one after another, and every pool of a
+campaign waits for its first."""
+
 HARNESS_FAILED = 70
 """Exit status of a worker whose own code raised (see zygote.py)."""
 
@@ -99,9 +103,9 @@ class Pool:
         self._zygote = self._start_zygote()
         self._asked = 0
         self._active: _Worker | None = None
+        self._first = math.inf
+        """When the first worker was ready."""
         self._ask()
-        if options.spare:
-            self._ask()
 
     def _start_zygote(self) -> subprocess.Popen[bytes]:
         environment = dict(os.environ)
@@ -199,6 +203,11 @@ class Pool:
         return text.splitlines()[-1] if text else "no message"
 
     @property
+    def worker(self) -> int:
+        """Process number of the active worker; starts one when needed."""
+        return self._ready().pid
+
+    @property
     def environment(self) -> Environment:
         """Of the active worker; starts one when needed."""
         environment = self._ready().environment
@@ -211,8 +220,10 @@ class Pool:
             self._active = self._next_worker()
             if self.deaths:
                 self.replacement_seconds.append(time.monotonic() - start)
-            if self.options.spare and self._asked == 0:
-                self._ask()
+            self._first = min(self._first, time.monotonic())
+        rested = self.deaths > 0 or time.monotonic() > self._first + SPARE_AFTER
+        if self.options.spare and self._asked == 0 and rested:
+            self._ask()
         return self._active
 
     def inputs(self, case: Case, subject: str = "own") -> Evidence:

@@ -6,6 +6,7 @@ on standard input, answers on standard output, reports every child's exit, and e
 """
 
 import ctypes
+import gc
 import importlib
 import os
 import resource
@@ -16,6 +17,10 @@ import sys
 from fuzz.workers import protocol
 
 _PR_SET_PDEATHSIG = 1
+
+_IMPORTED = ("numpy", "torch", "triton", "triton.language", "scipy.special", "ml_dtypes", "oracles.vote",
+             "oracles.arrays", "fuzz.workers.execute", "fuzz.programs.by_numpy", "fuzz.programs.by_torch")
+"""What every worker would import with its first case, a second of a core."""
 
 
 def die_with_parent() -> None:
@@ -72,12 +77,16 @@ def main(backend: str, device: int, memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.dup(1)
     os.dup2(2, 1)
-    for module in ("numpy", "torch", "triton", "triton.language", "oracles.vote", "oracles.arrays",
-                   "fuzz.workers.execute", "fuzz.targets"):
+    for module in _IMPORTED:
         importlib.import_module(module)
+    from fuzz.targets import all_targets
     from fuzz.workers import environment
 
+    all_targets()
     environment.warm()
+    # A worker's collector neither walks through what was imported nor copies its pages.
+    gc.collect()
+    gc.freeze()
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_read, False)
     os.set_blocking(wake_write, False)

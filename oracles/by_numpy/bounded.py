@@ -197,7 +197,7 @@ def cast_real(x: Real, name: str) -> Real:
     source, target = dtype(x.dtype), dtype(name)
     if x.dtype == name or (target.mantissa_bits >= source.mantissa_bits and target.bias >= source.bias
                            and target.has_inf and source.has_inf):
-        return Real(name, x.value, x.error, x.fused if x.dtype == name else None)
+        return Real(name, x.value, x.error, x.fused)
     with np.errstate(all="ignore"):
         if name == "fp8e4nv":
             return _saturated(x)
@@ -205,6 +205,11 @@ def cast_real(x: Real, name: str) -> Real:
         if x.dtype == "fp64" and name in ("bf16", "fp8e5"):
             twice = (found.error == 0) & np.isfinite(found.value) & (found.value != nearest(x.value, name))
             found = Real(name, found.value, np.where(twice, spacing(found.value, name), found.error))
+        if name in ("fp16", "bf16") and x.dtype == "fp32" and x.fused is not None:
+            # LLVM makes a product of halves that is rounded to their type one operation, which a sum of halves takes
+            # unrounded as well: the fma of the half type.
+            lost = np.where(x.exact, np.abs(x.value - found.value), spacing(found.value, name))
+            found = Real(name, found.value, found.error, np.where(np.isfinite(found.value), x.fused + lost, 0.0))
         if name == "fp8e5":
             at_limit = np.abs(x.value) + x.error >= 57344.0
             found = found.open_where(at_limit & ~(x.exact & ((np.abs(x.value) < 61440.0) | np.isnan(x.value))))

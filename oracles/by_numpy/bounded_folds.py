@@ -36,7 +36,9 @@ def _sum_parts(x: Real) -> tuple[Array, Array, Array, Array, Array]:
     """(total, sum of sizes, error of the terms, certain, special) per prefix; along the last axis."""
     finite = np.isfinite(x.value)
     clean = np.where(finite, x.value, 0.0)
-    term = np.where(finite, x.loose(), np.where(np.isinf(x.error), np.inf, 0.0))
+    # A product that overflowed may be added unrounded, as a finite number: where signs differ, anything may come out.
+    mixed = (x.value < 0).any(axis=-1, keepdims=True) & (x.value > 0).any(axis=-1, keepdims=True)
+    term = np.where(finite, x.loose(), np.where(np.isinf(np.where(mixed, x.loose(), x.error)), np.inf, 0.0))
     total = np.cumsum(x.value.astype(np.longdouble), axis=-1).astype(np.float64)
     sizes = np.cumsum(np.abs(clean) + np.where(np.isfinite(term), term, 0.0), axis=-1)
     blur = np.cumsum(term, axis=-1)

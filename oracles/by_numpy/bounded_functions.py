@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import functions, pointwise
+from oracles.by_numpy import functions
 from oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
+from oracles.by_numpy.special import SPECIAL
 from oracles.pointwise import accuracy, meaning, row_of
 
 Array = npt.NDArray[Any]
@@ -42,8 +43,8 @@ a polynomial in the distance to the first root, evaluated at that root."""
 
 def function(op: str, x: Array) -> Array:
     """The float64 value of a function of one variable; op as `oracles.pointwise.meaning` gives it."""
-    if op in pointwise._SCIPY:
-        return pointwise._special(op, x)
+    if op in SPECIAL:
+        return SPECIAL[op](x)
     return np.asarray(functions.FUNCTIONS[{"sqrt_rn": "sqrt"}.get(op, op)](x))
 
 
@@ -113,7 +114,7 @@ def smooth(op: str, x: Real) -> Real:
     ulps, absolute = _accuracy(op, x.dtype, x.value, value)
     if x.dtype == "fp64":
         # numpy's and the C library's own functions are within four ulps of float64.
-        ulps = ulps + (64.0 if meant in pointwise._SCIPY or meant in ("lgamma", "erf", "erfc") else 4.0)
+        ulps = ulps + (64.0 if meant in SPECIAL or meant in ("lgamma", "erf", "erfc") else 4.0)
         if meant in ("j0", "j1", "y0", "y1", "lgamma", "i0", "i1", "erfcx", "erfinv"):
             absolute = absolute + 1e-13
     if x.dtype == "fp32" and meant not in _NO_LIBRARY:

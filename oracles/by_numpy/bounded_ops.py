@@ -17,7 +17,7 @@ import numpy.typing as npt
 from oracles.by_numpy import pointwise
 from oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, nearest, select, settle, spacing, whole
 from oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
-from oracles.dtypes import dtype
+from oracles.dtypes import dtype, numpy_dtype
 from oracles.pointwise import meaning
 
 Array = npt.NDArray[Any]
@@ -39,7 +39,10 @@ def add(a: Real, b: Real, sign: float = 1.0) -> Real:
     """a + b, or a - b; one rounding, and no rounding of a product that goes into it."""
     value = a.value + sign * b.value
     special = ~np.isfinite(a.value) | ~np.isfinite(b.value)
-    spread = np.where(special, np.where(np.isinf(a.error) | np.isinf(b.error), np.inf, 0.0), a.loose() + b.loose())
+    opposed = a.value * (sign * b.value) < 0
+    # An overflowed product may be taken unrounded: finite, so that an opposed summand decides.
+    lost = np.isinf(a.error) | np.isinf(b.error) | (opposed & np.isinf(a.loose() + b.loose()))
+    spread = np.where(special, np.where(lost, np.inf, 0.0), a.loose() + b.loose())
     return settle(a.dtype, value, spread, rounds=True)
 
 
@@ -63,7 +66,9 @@ def mul(a: Real, b: Real) -> Real:
     # A certain zero, of whichever sign, times a number: a zero whose sign is as certain as those of both.
     nil = known & np.isfinite(value) & (((size_a == 0) & (a.error <= TINY)) | ((size_b == 0) & (b.error <= TINY)))
     error = np.where(nil, np.where(_signed(a) & _signed(b), 0.0, TINY), found.error)
-    return Real(found.dtype, found.value, error, np.where(np.isfinite(fused) & ~nil, fused, 0.0))
+    overflowed = np.isinf(found.value) & found.exact & np.isfinite(a.value) & np.isfinite(b.value)
+    fused = np.where(overflowed, np.inf, np.where(np.isfinite(fused) & ~nil, fused, 0.0))
+    return Real(found.dtype, found.value, error, fused)
 
 
 def _exact_product(a: Array, b: Array) -> Array:
@@ -296,16 +301,16 @@ def _quotient_family(op: str, a: Real, b: Real) -> Real:
 
 
 def _mod_operator(a: Real, b: Real) -> Real:
-    """a - b * trunc(a / b) as Triton lowers it: exact for small quotients only."""
+    """`%` of Triton: div.rn, cvt.rzi and one fma, fusion or not, and a for an infinite b (PTX of both versions). numpy,
+    for the interpreter, and a compiler that folds constants take the exact remainder: the bound spans both."""
     found = _quotient_family("fmod", a, b)
-    with np.errstate(all="ignore"):
-        large = ~(np.abs(a.value / b.value) < (2.0**51 if a.dtype == "fp64" else 2.0**22))
-        # The rounded quotient may reach the next whole number: then the remainder is off by one divisor.
-        near = np.abs(a.value / b.value - np.rint(a.value / b.value)) < 1e-5
-    value = found.value
-    error = np.where(value == 0, np.maximum(found.error, TINY), found.error)
-    odd = large | ~np.isfinite(a.value) | ~np.isfinite(b.value) | (b.value == 0)
-    return Real(a.dtype, value, error).open_where(odd | (near & (value != 0)))
+    typed = numpy_dtype(a.dtype)
+    x, y = a.value.astype(typed), b.value.astype(typed)
+    lowered = np.where(np.isinf(y), x, pointwise.evaluate("fma", -np.trunc(x / y), y, x)).astype(np.float64)
+    same = (lowered == found.value) | (np.isnan(lowered) & np.isnan(found.value))
+    apart = np.abs(lowered - found.value) * (1 + 2.0**-50)
+    error = np.where(same, found.error, np.maximum(found.error, np.where(np.isnan(apart), np.inf, apart)))
+    return Real(a.dtype, found.value, np.where(found.value == 0, np.maximum(error, TINY), error))
 
 
 # -- comparisons and classes --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from oracles.by_numpy import conversions, functions, integer
+from oracles.by_numpy.special import SPECIAL
 from oracles.dtypes import dtype, name_of_array, numpy_dtype
 from oracles.errors import OracleError
 from oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
@@ -153,26 +154,6 @@ _BOOLEAN: dict[str, Callable[..., Any]] = {
     "bitwise_not": np.logical_not,
 }
 
-_SCIPY = {
-    "erfinv": "erfinv", "erfcx": "erfcx", "i0": "i0", "i1": "i1", "j0": "j0", "j1": "j1", "y0": "y0", "y1": "y1",
-}  # fmt: skip
-
-
-def _special(op: str, x: Array) -> Array:
-    import scipy.special
-
-    value: Array = getattr(scipy.special, _SCIPY[op])(x)
-    if op in ("erfinv", "i1", "j1"):  # odd functions, whose zero scipy returns without a sign
-        value = np.where(x == 0, x, value)
-    if op in ("i0", "i1"):  # scipy has NaN at infinity
-        value = np.where(np.isinf(x), np.inf if op == "i0" else x, value)
-    if op in ("j0", "j1", "y0", "y1"):
-        # Decayed to zero; outside the domain of y0 and y1 there is nothing.
-        outside = (x < 0) if op[0] == "y" else np.zeros(x.shape, bool)
-        value = np.where(np.isinf(x) & ~outside, 0.0 * np.sign(x), value)
-    return value
-
-
 _fma = ctypes.CDLL(None).fma
 _fma.restype, _fma.argtypes = ctypes.c_double, [ctypes.c_double] * 3
 _fma64 = np.vectorize(_fma, otypes=[np.float64])
@@ -280,10 +261,10 @@ def _float(op: str, inputs: tuple[Array, ...], name: str) -> Array:
         return np.where(_in_int64(rounded), rounded, 0.0).astype(np.int64)
     if op == "nextafter":
         return np.asarray(np.nextafter(inputs[0], inputs[1]))
-    if op in _SCIPY:
+    if op in SPECIAL:
         if name == "fp64":
             raise OracleError(f"scipy's {op} is no better than fp64 itself; use oracles.by_exact.functions")
-        return _special(op, wide[0])
+        return SPECIAL[op](wide[0])
     if name == "fp64" and op in _IEEE:
         return np.asarray(_IEEE[op](*wide))
     if name == "fp64" and op == "pow":

@@ -126,6 +126,15 @@ def test_schedules_and_sizes_vary() -> None:
     assert any(case.variants for case in everything()) and launches < 1.6
 
 
+def test_a_row_that_may_be_taken_in_steps_is_not_held_whole_by_few_threads() -> None:
+    for case in everything():
+        graph = graph_of(case)
+        if graph.r is not None and not any(isinstance(node, Sort) for node in graph.nodes):
+            warps = min(options.num_warps for options in (case.options, *case.variants))
+            tile = 1 << (graph.r - 1).bit_length()
+            assert all(tile <= 64 * 32 * warps for one in graph.schedules if one.reduction == "persistent")
+
+
 def test_sorts_and_scans_stay_small() -> None:
     """Networks that cost the compiler seconds are the exception."""
     cases = everything() + [case for seed in range(3) for case in drawn("sort", seed=seed)]

@@ -23,6 +23,7 @@ from oracles.by_numpy.bounded import (
     whole,
 )
 from oracles.by_numpy.bounded_scans import scan
+from oracles.by_numpy.special import SPECIAL as SPECIAL_FUNCTIONS
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, np.inf, -np.inf, np.nan, 1e-40, 1e30, 3e38, 16777216.0,
                     -7.25]).astype(np.float32).astype(np.float64)
@@ -198,6 +199,30 @@ def test_a_drawn_number_may_enter_a_sum_unrounded() -> None:
     assert drawn.exact.all()
 
 
+def test_a_product_of_halves_enters_a_sum_of_halves_unrounded() -> None:
+    """As `fma.rn.f16`, to which LLVM compiles a product rounded to fp16 and then added."""
+    a, c = exact_real("fp32", np.array([48.75, 3.0])), exact_real("fp32", np.array([1.0, 1.0]))
+    rounded_product = cast_real(ops.mul(a, a), "fp16")
+    assert rounded_product.exact.all() and rounded_product.value.tolist() == [2376.0, 9.0]
+    total = cast_real(ops.add(cast_real(rounded_product, "fp32"), c), "fp16")
+    assert within(total, np.array([2378.0, 10.0])).all()  # 2376.5625 + 1, and what two roundings give, 2376 (even)
+    assert within(total, np.array([2376.0, 10.0])).all() and total.exact.tolist() == [False, True]
+    assert not within(total, np.array([2384.0, 10.0])).all()
+
+
+@pytest.mark.parametrize("op, x, exact", [
+    ("y1", 2.3058430059924685e+18, 5.252127370075698e-10), ("j0", 1e17, -2.408723548367383e-09),
+    ("j1", -12345678901.5, 5.108069764903033e-06), ("y0", 50.0, -0.09806499547007708),
+    ("i0", 713.5, 1.1051012081178279e+308), ("i1", -710.25, -4.2917138199695865e+306),
+    ("erfcx", -23.9876543, 1.5752795496309673e+250)])
+def test_special_functions_of_doubles_where_scipy_loses_them(op: str, x: float, exact: float) -> None:
+    """Exact values by mpmath at 300 bits."""
+    near, wide = (1e-15 / np.sqrt(abs(x)), 6e-12) if op[0] in "jy" else (1e-15 * abs(exact), 2e-14 * abs(exact))
+    assert abs(float(SPECIAL_FUNCTIONS[op](np.array([x]))[0]) - exact) < near
+    found = ops.apply(op, (exact_real("fp64", np.array([x])),))
+    assert isinstance(found, Real) and within(found, np.array([exact])).all() and (found.error < wide).all()
+
+
 def test_products_reach_sums_through_conversions_and_choices() -> None:
     a, b, c = singles(512), singles(512), singles(512)
     product = ops.mul(exact_real("fp32", a), exact_real("fp32", b))
@@ -308,3 +333,30 @@ def test_a_quotient_is_open_where_the_divisor_may_be_zero() -> None:
     divisor = Real("fp32", np.array([1e-30, 1.0]), np.array([1e-20, 0.5]))
     found = ops.apply("truediv", (exact_real("fp32", np.zeros(2)), divisor))
     assert isinstance(found, Real) and np.isinf(found.error[0]) and found.error[1] < 1e-44
+
+
+def test_a_remainder_is_what_the_lowering_gives_or_the_exact_one() -> None:
+    """Triton: the quotient rounded and cut, one fma. Measured on a GPU: 1842789.125 % 0.00069763832 = 0.08429958."""
+    with np.errstate(all="ignore"):
+        a = np.array([1842789.125, 7.5, 6.0, 4e5, np.inf, 2.5, -3.0], dtype=np.float32)
+        b = np.array([0.0006976383156143129, 2.0, 0.1, 0.3, 2.0, np.inf, 1.5], dtype=np.float32)
+        found = ops.apply("mod_operator", (exact_real("fp32", a), exact_real("fp32", b)))
+        assert isinstance(found, Real)
+        cut = np.trunc(a / b).astype(np.float64)
+        lowered = np.where(np.isinf(b), a, (a.astype(np.float64) - cut * b).astype(np.float32)).astype(np.float64)
+        assert within(found, lowered).all() and within(found, np.fmod(a, b).astype(np.float64)).all()
+    np.testing.assert_allclose(lowered[0], 0.08429958, rtol=1e-6)
+    assert not within(found, np.where(lowered == 0, 0.5, 2 * lowered))[[0, 1, 3, 5]].any()
+    assert found.nan[4] and found.error[1] == found.error[5] == 0 and found.error[6] == TINY
+
+
+def test_an_overflowed_product_may_meet_a_summand_before_it_is_rounded() -> None:
+    large = exact_real("fp32", np.array([3e19] * 4))
+    product = ops.apply("mul", (exact_real("fp32", np.array([3e19, 3e19, 3e19, -3e19])), large))
+    assert isinstance(product, Real)
+    total = ops.apply("add", (product, exact_real("fp32", np.array([-np.inf, -3e38, 1.0, np.inf]))))
+    assert isinstance(total, Real)
+    assert np.isinf(total.error).tolist() == [True, True, False, True]
+    assert total.value[2] == np.inf and total.error[2] == 0
+    assert np.isinf(folds.reduce_sum(product).error)  # of both signs
+    assert folds.reduce_sum(Real("fp32", *(part[:3] for part in (product.value, product.error)))).error == 0

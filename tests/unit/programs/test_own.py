@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
 from fuzz.programs import own
+from fuzz.programs.interpret import Interpreter
 from fuzz.programs.miscompiled import miscompiled, without_miscompiled
 from fuzz.records import ArraySpec, Bits, Case, Content, Small
-from kernels.codegen.graph import Asm, Buffer, Cast, Constant, Graph, Index, Load, Masked, Num, Pointwise, Store, Sym
+from kernels.codegen.graph import (
+    Asm,
+    Buffer,
+    Cast,
+    Constant,
+    Graph,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Num,
+    Pointwise,
+    Store,
+    Sym,
+)
+from oracles.by_numpy.bounded import Real
 from tests.unit.programs.graphs import apply
 
 X = Sym("x0")
@@ -71,7 +88,8 @@ def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -
 
 @pytest.mark.parametrize("a, b, becomes, known", [
     ("fp16", "fp16", "bf16", True), ("fp16", "fp16", "fp16", False), ("bf16", "bf16", "fp16", True),
-    ("fp16", "bf16", "bf16", True), ("fp16", "bf16", "fp16", False), ("fp16", "fp32", "bf16", False)])
+    ("fp16", "bf16", "bf16", True), ("fp16", "bf16", "fp16", False), ("fp16", "fp32", "bf16", False),
+    ("fp8e5", "bf16", "bf16", True)])
 @pytest.mark.parametrize("cast", [True, False])
 def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(a: str, b: str, becomes: str, known: bool,
                                                                           cast: bool) -> None:
@@ -99,3 +117,79 @@ def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, 
     assert miscompiled(graph) == known
     found = without_miscompiled(graph)
     assert found.nodes[5] == (drawn or node) and miscompiled(found) == ""
+
+
+@pytest.mark.parametrize("nodes, known", [
+    ((Pointwise(op="abs_libdevice", args=(0,)),), "libdevice.abs of integers"),
+    ((Pointwise(op="abs", args=(0,)),), ""),
+    ((Pointwise(op="neg", args=(1,)), Pointwise(op="minimum", args=(0, 3)), Pointwise(op="minimum_tl", args=(4, 2))),
+     "extremum of three, one negated"),
+    ((Pointwise(op="neg", args=(1,)), Pointwise(op="maximum", args=(0, 3)), Pointwise(op="minimum", args=(4, 2))), ""),
+    ((Pointwise(op="minimum", args=(0, 1)), Pointwise(op="minimum", args=(3, 2))), ""),
+    ((Constant(value="0", dtype="i32"), Pointwise(op="sub", args=(3, 1)), Pointwise(op="maximum", args=(0, 2)),
+      Pointwise(op="maximum", args=(4, 5))), "extremum of three, one negated"),
+    ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="u16"), Cast(arg=4, dtype="bf16", bitcast=True),
+      Cast(arg=5, dtype="fp16")), "truth as bits of bf16 to fp16"),
+    ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="u16"), Cast(arg=4, dtype="bf16", bitcast=True),
+      Cast(arg=5, dtype="fp32")), "")])
+def test_integer_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node, ...], known: str) -> None:
+    loads = tuple(Load(buffer=f"in{k}", index=X) for k in range(3))
+    graph = Graph(outer=(4,), nodes=(*loads, *nodes),
+                  buffers=tuple(Buffer(name=f"in{k}", dtype="i32", length=4) for k in range(3)))
+    assert miscompiled(graph) == known
+    found = without_miscompiled(graph)
+    assert miscompiled(found) == "" and (found == graph) == (known == "")
+
+
+@pytest.mark.parametrize("target, node, constant, known, drawn", [
+    ("fp8e5", Pointwise(op="ldexp", args=(1, 2)), "0.0", "fp8 of what folds", Cast(arg=2, dtype="fp32")),
+    ("fp32", Pointwise(op="ldexp", args=(1, 2)), "0.0", "", None),
+    ("fp8e5", Pointwise(op="ldexp", args=(1, 2)), "1e-3", "", None),
+    ("fp8e4nv", Pointwise(op="pow", args=(1, 0)), "1.0", "fp8 of what folds", Pointwise(op="add", args=(1, 0))),
+    ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "1.0", "", None),
+    ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "-0.0", "fp8 of what folds", Pointwise(op="add", args=(0, 1)))])
+def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, constant: str, known: str,
+                                            drawn: Cast | Pointwise | None) -> None:
+    graph = Graph(outer=(4,), nodes=(Load(buffer="in0", index=X), Constant(value=constant, dtype="fp32"),
+                                     Load(buffer="in1", index=X), node, Store(buffer="out0", index=X, value=3)),
+                  buffers=(Buffer(name="in0", dtype="fp32", length=4), Buffer(name="in1", dtype="i32", length=4),
+                           Buffer(name="out0", dtype=target, length=4, role="out")))
+    found = without_miscompiled(graph)
+    assert miscompiled(graph) == known and miscompiled(found) == "" and found.nodes[3] == (drawn or node)
+
+
+@pytest.mark.parametrize("float_bits, known", [(True, True), (False, False)])
+def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: bool) -> None:
+    computed = Pointwise(op="mul", args=(0, 0)) if float_bits else Load(buffer="in0", index=X)
+    graph = Graph(outer=(4,), nodes=(
+        Load(buffer="in0", index=X), computed, Cast(arg=1, dtype="i32", bitcast=True), Load(buffer="in1", index=X),
+        Pointwise(op="minimum", args=(2, 2)), Pointwise(op="mul", args=(3, 4)),
+        Store(buffer="out0", index=X, value=5)),
+        buffers=(Buffer(name="in0", dtype="fp32", length=4), Buffer(name="in1", dtype="i32", length=4),
+                 Buffer(name="out0", dtype="i32", length=4, role="out")))
+    found = without_miscompiled(graph)
+    assert miscompiled(graph) == ("integer product of a float product" if known else "") and miscompiled(found) == ""
+    assert found.nodes[5] == (Pointwise(op="bitwise_xor", args=(3, 4)) if known else graph.nodes[5])
+
+
+@pytest.mark.parametrize("held, added", [(5e-45, 0.0), (0.0, -1e-39), (2e-38, -1.5e-38)])
+def test_additions_of_single_precision_in_memory_may_flush(held: float, added: float) -> None:
+    graph = Graph(outer=(1,), nodes=(Load(buffer="in0", index=X), Store(
+        buffer="io0", index=Num(value=0), value=0, mode="atomic_add")), buffers=(
+            Buffer(name="in0", dtype="fp32", length=1), Buffer(name="io0", dtype="fp32", length=1, role="inout")))
+    first, second = np.array([held], dtype=np.float32), np.array([added], dtype=np.float32)
+    found = Interpreter(graph, {"io0": first, "in0": second}).run()["io0"]
+    assert isinstance(found, Real)
+    for answer in (float(first[0] + second[0]), 0.0):
+        assert abs(answer - found.value[0]) <= found.error[0]
+    assert abs(4e-38 - found.value[0]) > found.error[0]
+
+
+@pytest.mark.parametrize("dtype, held, added", [("fp32", 1.5, 2.0**-20), ("fp64", 5e-324, 0.0), ("fp16", 6e-8, 0.0)])
+def test_additions_in_memory_are_certain_where_nothing_flushes(dtype: str, held: float, added: float) -> None:
+    graph = Graph(outer=(1,), nodes=(Load(buffer="in0", index=X), Store(
+        buffer="io0", index=Num(value=0), value=0, mode="atomic_add")), buffers=(
+            Buffer(name="in0", dtype=dtype, length=1), Buffer(name="io0", dtype=dtype, length=1, role="inout")))
+    kind = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}[dtype]
+    found = Interpreter(graph, {"io0": np.array([held], kind), "in0": np.array([added], kind)}).run()["io0"]
+    assert isinstance(found, Real) and found.exact.all() and found.value[0] == float(kind(held)) + added

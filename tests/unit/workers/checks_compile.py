@@ -193,6 +193,33 @@ def check_artefacts_are_swept() -> None:
     assert set(cache.rglob("*.cubin")) == before
 
 
+def check_a_runner_on_the_gpu_leaves_the_sweep_in_place() -> None:
+    """Both listen to Triton's compilations; a campaign's files lie in memory and would fill it."""
+    import tempfile
+    from pathlib import Path
+
+    import triton
+    from triton.runtime.jit import JITFunction
+
+    from fuzz.backends.cuda import CudaRunner
+    from fuzz.workers.artefacts import Artefacts
+
+    listener, compile_now = triton.knobs.compilation.listener, JITFunction._do_compile
+    try:
+        artefacts, stages = Artefacts(kept=1), []
+        runner = CudaRunner(stages.append)
+        folders = [Path(tempfile.mkdtemp()) for _ in range(2)]
+        for folder in folders:
+            triton.knobs.compilation.listener(
+                src=None, metadata={}, metadata_group={"kernel.ptx": str(folder / "kernel.ptx")}, times=None,
+                cache_hit=False)
+        artefacts.sweep()
+        assert [folder.exists() for folder in folders] == [False, True]
+        assert (runner._built, stages) == (2, ["launch", "launch"])
+    finally:
+        triton.knobs.compilation.listener, JITFunction._do_compile = listener, compile_now
+
+
 def check_oversized_cases_are_refused_here_too() -> None:
     try:
         Executor(backend="compile:sm_90").execute(addition(rows=10**13), "own", backend="compile:sm_90")

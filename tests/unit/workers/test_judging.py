@@ -10,6 +10,7 @@ import torch
 from fuzz.backends.launch import Launch
 from fuzz.content.place import GUARD
 from fuzz.records import LaunchOptions, RowCounts, Signature, Verdict
+from fuzz.workers import judging
 from oracles.rules import BIT, NUM0
 from tests.unit.workers.fake_target import CPU, FakeRunner, case, double, judge, logical, target
 
@@ -221,6 +222,16 @@ def test_a_repeat_that_writes_outside_is_seen() -> None:
 
     outcome = judge(case("1", "2", repeats=1), kernel)
     assert outcome.signature is not None and outcome.signature.kind == "out_of_bounds"
+
+
+def test_references_are_asked_once_about_all_launches_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    call = judging.call
+    monkeypatch.setattr(judging, "call", lambda reference, *given: (
+        asked.append(reference.source), call(reference, *given))[1])
+    runner = FakeRunner(double)
+    assert judge(case("1", "2", variants=(VARIANT, VARIANT)), runner=runner).verdict is Verdict.AGREE
+    assert (runner.launches, asked) == (3, ["torch", "numpy"])
 
 
 def test_variants_run_with_their_options() -> None:

@@ -215,9 +215,14 @@ def test_the_environment_names_what_ran(interpreter: Pool) -> None:
     assert environment.driver == ""
 
 
-def test_close_leaves_no_process_behind() -> None:
+def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 600.0)
     made = Pool(PoolOptions(backend="interpreter"))
     recovers(made)
+    assert made._asked == 0, "the spare's start competes with the first workers of other pools"
+    monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 0.0)
+    recovers(made)
+    assert made._asked == 1
     processes = [made._ready().pid, made._zygote.pid]
     directory = Path(made._directory.name)
     made.close()
