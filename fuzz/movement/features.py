@@ -3,11 +3,11 @@
 from msgspec import UNSET
 
 from fuzz.records import Case
-from kernels.gluon.chain import Alloc, Chain, Fp4, Load, Reduce, Reinterpret, Scan, Take
+from kernels.gluon.chain import Alloc, Chain, Fp4, Load, Reduce, Reinterpret, Ring, Scan, Take
 from kernels.gluon.check import typed
 from kernels.gluon.layouts import Blocked, Padded, Shared, SharedLinear, vector
 from kernels.gluon.memory import placement, power_of_two
-from kernels.gluon.ownership import lanes_apart, registers, repeated_before
+from kernels.gluon.ownership import lanes_apart, registers, repeated_before, warps_apart
 from kernels.gluon.values import WIDTH, Tensor, Type
 
 MANY = 1 << 14
@@ -23,6 +23,8 @@ def feature(case: Case) -> str:
         return ""
     words = [_of_buffer(step.layout, step.shape, WIDTH[step.dtype]) for step in chain.steps
              if isinstance(step, Alloc | Reinterpret)]
+    words += [_of_buffer(step.layout, step.shape, WIDTH[chain.arrays[step.source].dtype]) for step in chain.steps
+              if isinstance(step, Ring)]
     types = typed(chain)
     for step in chain.steps:
         if isinstance(step, Reduce | Fp4 | Scan | Take):
@@ -47,7 +49,7 @@ def _of_buffer(layout: Shared, shape: tuple[int, ...], bits: int) -> str:
 
 def _of_value(step: Reduce | Fp4 | Scan | Take, source: Tensor, types: tuple[Type, ...]) -> str:
     if isinstance(step, Reduce):
-        return _of_fold(source)
+        return _of_fold(source, step.axis)
     if isinstance(step, Fp4):
         return _of_decoded(source, step.axis)
     if isinstance(step, Scan):
@@ -72,10 +74,11 @@ def _of_load(step: Load, dtype: str) -> str:
     return "negative other of 8 or 16 bits" if narrow else ""
 
 
-def _of_fold(source: Tensor) -> str:
+def _of_fold(source: Tensor, axis: int) -> str:
     assert source.layout is not None
-    return "lanes apart" if any(lanes_apart(source.layout, shape=source.shape, axis=axis)
-                                for axis in range(len(source.shape))) else ""
+    if any(lanes_apart(source.layout, shape=source.shape, axis=one) for one in range(len(source.shape))):
+        return "lanes apart"
+    return "warps apart" if warps_apart(source.layout, shape=source.shape, axis=axis) else ""
 
 
 def _of_decoded(source: Tensor, axis: int) -> str:

@@ -83,7 +83,8 @@ def _read_back(launch: Launch) -> None:
     report = launch.reports[-1]
     given = dict(report.readback or {})
     found, wanted = given.pop("num_warps", None), total_warps(plan_of(launch.case))
-    if found is not None and found != wanted:
+    # Partitions without a tile to load have nothing in them, and the compiler may take them away.
+    if found is not None and found != wanted and plan_of(launch.case).tiles:
         raise Refuted("total_warps", "metadata", f"{wanted} warps in all partitions, the compiled kernel has {found}")
     launch.reports[-1] = dataclasses.replace(report, readback=given)
 

@@ -328,7 +328,7 @@ def _simpler_schedules(graph: Graph) -> Iterator[Graph]:
             if name == "x_blocks":
                 options = [(1,), one.x_blocks[:1], tuple(max(block // 2, 1) for block in one.x_blocks)]
             elif name == "r_block":
-                options = [1, 2, one.r_block // 2]
+                options = [1, 2, max(one.r_block // 2, 1)]
             for value in options:
                 if (value != getattr(one, name) and value) or (value != getattr(one, name) and value in (False, "")):
                     changed = [*every[:place], replace(one, **{name: value}), *every[place + 1:]]

@@ -90,7 +90,17 @@ def lanes_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bo
     held = holding(layout, shape=shape)
     if held is None:
         return False
-    moving = [bit for bit, basis in enumerate(held.lane) if basis[axis]]
+    return _apart(held.lane, axis)
+
+
+def warps_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bool:
+    """As `lanes_apart`, of the warp's number."""
+    held = holding(layout, shape=shape)
+    return held is not None and _apart(held.warp, axis)
+
+
+def _apart(bases: tuple[Basis, ...], axis: int) -> bool:
+    moving = [bit for bit, basis in enumerate(bases) if basis[axis]]
     return bool(moving) and moving[-1] - moving[0] >= len(moving)
 
 

@@ -81,6 +81,10 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
     # The lanes of the other axis are apart; warps share the reduction (wrong as well on an H200).
     lanes = ((1, 0), (2, 0), (0, 8), (4, 0), (8, 0))
     assert target.about(of(Linear(((0, 1), (0, 2)), lanes, ((0, 4),), (16, 16)), 2)) == "lanes apart"
+    # Lanes are neighbours, warps are not.
+    lanes = ((1, 0), (2, 0), (4, 0), (0, 1), (0, 2))
+    assert target.about(of(Linear((), lanes, ((0, 4), (8, 0), (0, 8)), (16, 16)), 8)) == "warps apart"
+    assert target.about(of(Linear((), lanes, ((0, 4), (0, 8), (8, 0)), (16, 16)), 8)) == ""
 
 
 def _about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", wide: tuple[int, ...] = ()) -> str:

@@ -7,10 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from fuzz.programs import own
 from fuzz.programs.interpret import Interpreter
 from fuzz.programs.miscompiled import miscompiled, without_miscompiled
+from fuzz.programs.reductions import _simpler_schedules
 from fuzz.records import ArraySpec, Bits, Case, Content, Small
 from kernels.codegen.graph import (
     Asm,
@@ -24,6 +26,7 @@ from kernels.codegen.graph import (
     Node,
     Num,
     Pointwise,
+    Schedule,
     Store,
     Sym,
 )
@@ -193,3 +196,9 @@ def test_additions_in_memory_are_certain_where_nothing_flushes(dtype: str, held:
     kind = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}[dtype]
     found = Interpreter(graph, {"io0": np.array([held], kind), "in0": np.array([added], kind)}).run()["io0"]
     assert isinstance(found, Real) and found.exact.all() and found.value[0] == float(kind(held)) + added
+
+
+def test_no_simpler_schedule_has_a_block_of_nothing() -> None:
+    graph = replace(_graph("i32"), schedules=(Schedule(x_blocks=(1,), r_block=1), Schedule(x_blocks=(2,), r_block=2)))
+    found = [one for simpler in _simpler_schedules(graph) for one in simpler.schedules]
+    assert found and all(min(*one.x_blocks, one.r_block) >= 1 for one in found)
