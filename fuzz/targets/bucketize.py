@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from oracles.rules import Rule
 
 DTYPES = (*INTEGERS, *FLOATS)
-_FORMS = ("row", "copies", "sorter", "unsorted", "row")
-_COPIES = (2**31 - 1, 2**30, 3, 2**30 + 1, 2**30 - 1, 1, 2)
+_FORMS = ("row", "copies", "sorter", "unsorted", "copies", "row")
+_COPIES = (2**31 - 1, 2**30, 3, 2**30 + 1, 2**31 - 1, 2**30 - 1, 1, 2)
+"""The middle of an i32 search overflows beyond 2^30, if the value lies behind the copies."""
 _DIMS, _EDGES = ("rows", "cols"), ("rows", "edges")
 
 
