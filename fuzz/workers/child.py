@@ -52,4 +52,14 @@ def _limit(backend: str, device: int, memory: int) -> None:
         total = torch.cuda.get_device_properties(device).total_memory
         torch.cuda.set_per_process_memory_fraction(min(memory / total, 1.0), device)
     else:
+        held = _held()
+        if held >= memory:
+            # What still fits into freed memory would run, and end in errors that look like the subject's.
+            raise MemoryError(f"a worker holds {held >> 20} MiB before its first case, its cap is {memory >> 20} MiB")
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _held() -> int:
+    """Bytes that RLIMIT_DATA counts of this process."""
+    with open("/proc/self/status") as status:
+        return next((int(line.split()[1]) << 10 for line in status if line.startswith("VmData:")), 0)
