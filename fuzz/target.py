@@ -68,6 +68,10 @@ class Target:
     """Comparison class per output."""
     faults: Mapping[str, Path] = field(default_factory=dict)
     """Broken variants of the subject `own`, to test the tester."""
+    faults_of: str = ""
+    """What the faults are planted in, where several targets share it: each is looked for in all of them in turn."""
+    touched: Callable[[Case, str], bool] = lambda case, fault: True
+    """Whether a fault changes anything about a case; one that it leaves as it is is not run under the fault."""
     writes_once: bool = True
     """Whether every output element is written by exactly one lane; the interpreter counts."""
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None

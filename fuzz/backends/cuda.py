@@ -10,7 +10,7 @@ from triton.runtime.jit import JITFunction
 
 from fuzz.backends.ir_file import ir_file
 from fuzz.backends.launch import LaunchReport
-from fuzz.backends.launchers import build_quickly
+from fuzz.backends.launchers import launch_without_compiler
 from fuzz.backends.shared_cache import compiled_again_if_swept
 from fuzz.records import LaunchOptions
 
@@ -36,7 +36,7 @@ class CudaRunner:
         self._told = triton.knobs.compilation.listener
         triton.knobs.compilation.listener = self._listen
         self._announce_compilation()
-        build_quickly()
+        launch_without_compiler()
 
     def _announce_compilation(self) -> None:
         """Tell when a compilation starts. Triton's own jit_cache_hook would do, but on 3.6.0 it first writes the

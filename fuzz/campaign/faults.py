@@ -1,15 +1,20 @@
 """Testing the tester: every planted fault of a target fuzzed until it is caught, each for its own budget."""
 
-import concurrent.futures
+import math
+import statistics
+from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from fuzz.backends import kind
 from fuzz.campaign.cache import cache_in_memory
+from fuzz.campaign.drivers import drivers, in_turn, interrupts
 from fuzz.campaign.plan import shard_of
 from fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
-from fuzz.campaign.run import drivers, interrupts
 from fuzz.campaign.shard import run_shard
 from fuzz.errors import TridiffError
 from fuzz.records import ArraySpec, Case, Constant, Environment, Explicit, Iota
@@ -20,13 +25,21 @@ from fuzz.targets import find, select
 FEW = 8
 """Elements that a reader takes in at a glance."""
 
+SHRINK_OVER = 20.0
+"""Seconds beyond its own that a fault may take in all: one found early may be shrunk for all of them, one found late
+for these."""
+
+Hunt = tuple[ShardSpec, ...]
+"""One fault on one backend: a shard for each target it is planted in, the narrowest first."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Caught:
     """What became of one fault. seconds: of fuzzing until it was caught; cases: run until then, or in all. `judge` is
     the verdict and its kind, empty for a fault not caught. Of the shrunk case: elements, of all input arrays but those
     that every launch finds cleared; cleared, of those; values, that describe the elements; programs, that wait for
-    each other in one launch (0 where none do): a race needs them all."""
+    each other in one launch (0 where none do): a race needs them all; steps (nodes, movements, partitions) of the
+    program it carries, out of the drawn_steps that it was found with."""
 
     target: str
     fault: str
@@ -39,67 +52,89 @@ class Caught:
     cleared: int = 0
     values: int = 0
     programs: int = 0
+    steps: int = 0
+    drawn_steps: int = 0
+    control_failed: int = 0
+    """Cases that failed without the fault as well, and so did not count."""
     left_out: str = ""
     """Why nothing could be tried: what this version or chip lacks, or why no case was checked."""
     error: str = ""
     environment: Environment | None = None
 
 
-def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool = False) -> list[ShardSpec]:
-    """One shard of `options.seconds` per (target, fault, backend). TridiffError when no target has a fault here."""
-    shards: list[ShardSpec] = []
-    for target in select(options.targets):
+def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool = False) -> list[Hunt]:
+    """What is looked for, `options.seconds` for each; targets that share a fault share its time. TridiffError when no
+    target has a fault here."""
+    shared: dict[tuple[str, str, str], list[Target]] = {}
+    targets = select(options.targets)
+    for target in targets:
         for backend in options.backends:
             if kind(backend) in target.backends and kind(backend) != "compile":
-                for fault in _faults(target, process=process, hooks=hooks):
-                    shards.append(shard_of(options, target, f"own+fault:{fault}", backend, index=len(shards),
-                                           seconds=options.seconds, most_findings=1))
-    if not shards:
+                for fault in target.faults:
+                    shared.setdefault((target.faults_of or target.name, backend, fault), []).append(target)
+                for fault in (*(HOOK_FAULTS if hooks else ()), *(PROCESS_FAULTS if process else ())):
+                    shared[target.name, backend, fault] = [target]
+    if not shared:
         raise TridiffError(f"no fault can be run on {' '.join(options.backends)}", fix="see `tridiff targets`")
-    return shards
+    hunts: list[Hunt] = []
+    for (_, backend, fault), members in shared.items():
+        first = sum(len(hunt) for hunt in hunts)
+        hunts.append(tuple(
+            replace(shard_of(options, target, f"own+fault:{fault}", backend, index=first + place, most_findings=1,
+                             seconds=options.seconds / len(members)),
+                    control="own", overtime=options.seconds / len(members) + SHRINK_OVER)
+            # The fewer faults a target has, the more often its cases show one of them.
+            for place, target in enumerate(sorted(members, key=lambda one: len(one.faults)))))
+    return hunts
 
 
-def _faults(target: Target, *, process: bool, hooks: bool) -> tuple[str, ...]:
-    return (*target.faults, *(HOOK_FAULTS if hooks else ()), *(PROCESS_FAULTS if process else ()))
+def hunt(shards: Hunt, directory: str) -> list[ShardResult]:
+    """Run the shards of one fault one after the other until one of them finds it."""
+    results: list[ShardResult] = []
+    for spec in shards:
+        results.append(run_shard(spec, directory))
+        if results[-1].findings or results[-1].stopped:
+            break
+    return results
 
 
-def run_faults(shards: list[ShardSpec], options: CampaignOptions, state: Path,
-               watch: Callable[[int, int, int], None]) -> list[Caught]:
-    """Run all shards; `watch` gets (done, all, caught). Ctrl-C ends it with what is known by then."""
-    found: dict[int, Caught] = {}
+def run_faults(hunts: list[Hunt], options: CampaignOptions, state: Path,
+               watch: Callable[[list[Caught], int], None]) -> list[Caught]:
+    """Run all hunts; `watch` gets what is known of those that ended, in order, and how many ended. What goes wrong in
+    one is its line and no matter of the others. Ctrl-C ends it with what is known by then."""
+    found: dict[Hunt, Caught] = {}
     with cache_in_memory(state), drivers(options) as executor, interrupts() as asked:
         # Each fault has a state of its own: two faults of one target may show the same signature.
-        waiting = {executor.submit(run_shard, spec, str(_folder(state, spec))): spec for spec in shards}
-        stopped = False
-        while waiting:
-            if asked() and not stopped:
-                stopped = True
-                for future, spec in list(waiting.items()):
-                    (_folder(state, spec) / "stop").touch()
-                    if future.cancel():
-                        del waiting[future]
-            done, _ = concurrent.futures.wait(waiting, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                spec = waiting.pop(future)
+        folders = {one: _folder(state, one) for one in hunts}
+
+        def start(one: Hunt) -> Future[list[ShardResult]]:
+            return executor.submit(hunt, one, str(folders[one]))
+
+        def stop() -> None:
+            for folder in folders.values():
+                (folder / "stop").touch()
+
+        for ended in in_turn(deque(hunts), start, at_once=options.workers, asked=asked, stop=stop):
+            for one, future in ended:
                 try:
-                    result = future.result()
+                    results = future.result()
                 except Exception as error:
-                    found[spec.index] = _line(spec, error=f"{type(error).__name__}: {error}")
+                    found[one] = _line(one[0], error=f"{type(error).__name__}: {error}")
                 else:
                     # A fault that was given up half-way was neither caught nor missed.
-                    if result.findings or not result.stopped:
-                        found[spec.index] = _caught(spec, result)
-                watch(len(found), len(shards), sum(bool(one.judge) for one in found.values()))
-    return [found[spec.index] for spec in shards if spec.index in found]
+                    if results[-1].findings or not results[-1].stopped:
+                        found[one] = _caught(results)
+            if ended:
+                watch([found[one] for one in hunts if one in found], len(hunts))
+    return [found[one] for one in hunts if one in found]
 
 
-def _folder(state: Path, spec: ShardSpec) -> Path:
+def _folder(state: Path, hunt: Hunt) -> Path:
     """The fault's state directory; what compilers write goes where that of all faults goes."""
-    folder = (state / f"{spec.index:04}").resolve()
-    if not folder.exists():
-        (state / "cache").mkdir(exist_ok=True)
-        folder.mkdir(parents=True)
-        (folder / "cache").symlink_to(Path("..") / "cache")
+    folder = (state / f"{hunt[0].index:04}").resolve()
+    (state / "cache").mkdir(exist_ok=True)
+    folder.mkdir(parents=True)
+    (folder / "cache").symlink_to(Path("..") / "cache")
     return folder
 
 
@@ -107,18 +142,29 @@ def _line(spec: ShardSpec, **what: object) -> Caught:
     return Caught(target=spec.target, fault=spec.subject.partition(":")[2], backend=spec.backend, **what)  # type: ignore[arg-type]
 
 
-def _caught(spec: ShardSpec, result: ShardResult) -> Caught:
-    counts = result.counts
-    if not result.findings:
-        nothing = counts.executed == counts.not_checked + counts.refused
-        reason = max(result.reasons, key=lambda one: result.reasons[one], default="no case was drawn")
-        return _line(spec, cases=counts.executed, left_out=result.left_out or (reason if nothing else ""),
-                     error=result.error, environment=result.environment)
-    entry = result.findings[0]
+def _caught(results: list[ShardResult]) -> Caught:
+    last = results[-1]
+    controls = sum(one.control_failed for one in results)
+    executed = sum(one.counts.executed for one in results)
+    if not last.findings:
+        checked = executed - sum(one.counts.not_checked + one.counts.refused for one in results)
+        reasons = sum((Counter(one.reasons) for one in results), Counter())
+        why = last.left_out or max(reasons, key=lambda one: reasons[one], default="")
+        return _line(results[0].spec, cases=executed, left_out="" if checked else why, control_failed=controls,
+                     error=next((one.error for one in results if one.error), ""), environment=last.environment)
+    entry = last.findings[0]
     case, signature = entry.case, entry.signature
-    return _line(spec, judge=f"{signature.verdict.value} {signature.kind}".strip(), seconds=result.found_after[0],
-                 cases=result.found_cases[0], rows=case.sizes.get("rows", 0), environment=result.environment,
-                 **sizes(case, find(spec.target)))
+    target = find(last.spec.target)
+    earlier = results[:-1]
+    return _line(last.spec, judge=f"{signature.verdict.value} {signature.kind}".strip(), control_failed=controls,
+                 seconds=last.found_after[0] + sum(one.counts.busy_seconds for one in earlier),
+                 cases=last.found_cases[0] + sum(one.counts.executed for one in earlier),
+                 rows=case.sizes.get("rows", 0), environment=last.environment, steps=_steps(case, target),
+                 drawn_steps=_steps(last.found_as[0], target), **sizes(case, target))
+
+
+def _steps(case: Case, target: Target) -> int:
+    return 0 if case.program is None else next(iter(target.size(case)), 0)
 
 
 def sizes(case: Case, target: Target) -> dict[str, int]:
@@ -153,18 +199,34 @@ def table(lines: list[Caught], *, budget: float) -> str:
     tried = [one for one in lines if not one.left_out]
     where = sorted({f"{e.backend.partition(':')[0]}: {e.device or 'no device'}, driver {e.driver or 'none'}, torch "
                     f"{e.torch}, Triton {e.triton}" for e in (one.environment for one in lines) if e and e.triton})
-    rows = ["| target | fault | judge | s | cases | rows | elements | values | programs |",
-            "|---|---|---|---|---|---|---|---|---|"]
+    rows = ["| target | fault | judge | s | cases | rows | elements | values | programs | steps |",
+            "|---|---|---|---|---|---|---|---|---|---|"]
     for one in sorted(lines, key=lambda one: (bool(one.judge), one.target, one.fault)):
         judge = one.judge or one.error or (f"left out: {one.left_out}" if one.left_out else "NOT CAUGHT")
         sizes = " | ".join(str(size) if one.judge else "" for size in (
             one.rows, f"{one.elements} + {one.cleared}" if one.cleared else one.elements, one.values,
-            one.programs or ""))
+            one.programs or "", f"{one.drawn_steps} to {one.steps}" if one.steps else ""))
         rows.append(f"| {one.target} | {one.fault} | {judge[:100]} | {one.seconds:.1f} | {one.cases} | {sizes} |")
-    return "\n".join([
-        "# Planted faults", "", *where, "",
-        f"{len(caught)} of {len(tried)} caught, each within {budget:g} s of fuzzing; {len(lines) - len(tried)} left "
-        f"out; {sum(one.elements <= FEW for one in caught)} of {len(caught)} shrunk to {FEW} elements or fewer. `s` "
-        "and `cases`: until caught. Of the shrunk case: `rows`; `elements` of its inputs (+ cleared working memory); "
-        "`values` that describe them; `programs` that wait for each other, where they do: shrinking tried fewer.", "",
-        *rows, ""])
+    text = [f"{len(caught)} of {len(tried)} caught, each within {budget:g} s of fuzzing; {len(lines) - len(tried)} "
+            f"left out; {sum(one.elements <= FEW for one in caught)} of {len(caught)} shrunk to {FEW} elements or "
+            "fewer. `s` and `cases`: until caught. Of the shrunk case: `rows`; `elements` of its inputs (+ cleared "
+            "working memory); `values` that describe them; `programs` that wait for each other, where they do: "
+            "shrinking tried fewer; `steps` (nodes, movements, partitions) that were drawn, and what is left of them."]
+    controls = sum(one.control_failed for one in lines)
+    if controls:
+        text.append(f"{controls} failing cases did not count, because they fail without the fault as well.")
+    text += _distributions(caught)
+    return "\n".join(["# Planted faults", "", *where, "", "\n\n".join(text), "", *rows, ""])
+
+
+def _distributions(caught: list[Caught]) -> list[str]:
+    columns = [("Seconds until caught", [round(one.seconds, 1) for one in caught]),
+               ("Elements", [one.elements for one in caught]),
+               ("Steps of shrunk programs", [one.steps for one in caught if one.steps])]
+    found = []
+    for name, column in columns:
+        if column:
+            ordered = sorted(column)
+            found.append(f"{name}: median {statistics.median(ordered):g}, nine tenths within "
+                         f"{ordered[math.ceil(0.9 * len(ordered)) - 1]:g}, largest {ordered[-1]:g}.")
+    return found

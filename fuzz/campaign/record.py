@@ -2,7 +2,7 @@
 
 import msgspec
 
-from fuzz.records import SCHEMA, CorpusEntry, Environment
+from fuzz.records import SCHEMA, Case, CorpusEntry, Environment
 
 
 class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,6 +29,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Signature keys of corpus entries that still fail: counted, not reported."""
     most_findings: int | None = None
     """End once so many new findings are shrunk; None for never."""
+    control: str = ""
+    """A subject that must not fail for a failing case to count: the one that a fault is planted in."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,6 +71,10 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Seconds of fuzzing, shrinking left out, until each finding turned up."""
     found_cases: tuple[int, ...] = ()
     """Cases run until each finding turned up."""
+    found_as: tuple[Case, ...] = ()
+    """Each finding as it was drawn."""
+    control_failed: int = 0
+    """Failing cases that do not count, because the control fails as well."""
     known_seen: dict[str, int] = {}
     """Signature key to number of cases."""
     reasons: dict[str, int] = {}

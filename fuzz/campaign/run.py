@@ -3,10 +3,7 @@
 import collections
 import concurrent.futures
 import contextlib
-import multiprocessing
-import multiprocessing.util
 import os
-import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +13,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from fuzz.campaign.cache import cache_in_memory
-from fuzz.campaign.findings import unfinished
+from fuzz.campaign.drivers import drivers, in_turn, interrupts
+from fuzz.campaign.findings import Unfinished, unfinished
 from fuzz.campaign.plan import LONGEST_SHARD
 from fuzz.campaign.program_rate import generated, program_rate
 from fuzz.campaign.record import (
@@ -31,11 +29,10 @@ from fuzz.campaign.record import (
     Summary,
     TargetCounts,
 )
-from fuzz.campaign.shard import SHORTEST_SHRINK, close_pools, finish_finding, run_shard
+from fuzz.campaign.shard import SHORTEST_SHRINK, finish_finding, run_shard
 from fuzz.campaign.store import ShardStore, read_counts
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Environment, decode, pretty_json
-from fuzz.workers.zygote import die_with_parent
 
 COUNTED = "#"
 """Marks cells of which only the number of different ones is kept."""
@@ -59,52 +56,6 @@ class Progress:
 
 
 Watcher = Callable[[Progress], None]
-
-
-def _initialise() -> None:
-    """In every local driver process: Ctrl-C is the parent's business, and nobody outlives it."""
-    die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    multiprocessing.util.Finalize(None, close_pools, exitpriority=10)
-
-
-@contextlib.contextmanager
-def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
-    """The processes that run shards: local ones, or those of a dask cluster."""
-    if options.scheduler:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise TridiffError("--scheduler needs dask.distributed", fix="pip install 'tridiff[cluster]'") from None
-        with Client(options.scheduler) as client:
-            yield client.get_executor(pure=False)
-        return
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(options.workers, mp_context=context, initializer=_initialise) as pool:
-        yield pool
-
-
-@contextlib.contextmanager
-def interrupts() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed. As a flag: an exception may be raised, and lost, in the middle of anything. The
-    second time it is the exception, for whoever does not want to wait. Outside the main thread nobody asks."""
-    times = 0
-
-    def pressed(number: int, frame: object) -> None:
-        nonlocal times
-        times += 1
-        if times > 1:
-            raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGINT, pressed)
-    except ValueError:
-        yield lambda: False
-        return
-    try:
-        yield lambda: times > 0
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class _Clock:
@@ -213,52 +164,41 @@ class Campaign:
                     results[spec.index] = done
         waiting = collections.deque(spec for spec in self.plan.shards if spec.index not in results)
         clock = _Clock(waiting, self.plan.options)
-        interrupted = False
         errors: list[str] = []
+        state = str(self.state.resolve())
         with cache_in_memory(self.state), drivers(self.plan.options) as executor, interrupts() as asked:
-            futures: dict[concurrent.futures.Future[ShardResult], ShardSpec] = {}
-            while futures or (waiting and not interrupted):
-                if asked() and not interrupted:
-                    interrupted = True
-                    (self.state / "stop").touch()
-                    for future in list(futures):
-                        if future.cancel():
-                            futures.pop(future)
-                while waiting and not interrupted and len(futures) < self.plan.options.workers:
-                    spec = clock.allot(waiting[0], len(waiting))
-                    futures[executor.submit(run_shard, spec, str(self.state.resolve()))] = waiting.popleft()
-                done_now, _ = concurrent.futures.wait(
-                    futures, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED)
-                for future in done_now:
-                    self._take(future, futures.pop(future), results, errors)
+            def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
+                return executor.submit(run_shard, clock.allot(spec, len(waiting) + 1), state)
+
+            for done in in_turn(waiting, start, at_once=self.plan.options.workers, asked=asked, stop=self._stop):
+                for spec, future in done:
+                    self._take(future, spec, results, errors)
                 watch(self._progress(len(results), started))
-            if not interrupted:
-                interrupted = self._finish_findings(executor, clock, asked, lambda: watch(
-                    self._progress(len(results), started)))
+            if not asked():
+                left = unfinished(self.state)
+                seconds = clock.spare(len(left))
+                shards = {spec.index: spec for spec in self.plan.shards}
+
+                def finish(one: Unfinished) -> concurrent.futures.Future[None]:
+                    return executor.submit(finish_finding, shards[one.shard], state, one, seconds)
+
+                # What shards had no time to shrink, all workers at once.
+                for _ in in_turn(collections.deque(left if seconds >= 1 else ()), finish, at_once=max(len(left), 1),
+                                 asked=asked, stop=self._stop):
+                    watch(self._progress(len(results), started))
+            interrupted = asked()
         self._recount(results)
         summary = self._summary(results, errors, time.monotonic() - started, interrupted)
         if not interrupted:
             (self.state / "finished").touch()
         return summary
 
+    def _stop(self) -> None:
+        (self.state / "stop").touch()
+
     def _progress(self, shards_done: int, started: float) -> Progress:
         return Progress(counts=self.counts(), shards_done=shards_done, shards=len(self.plan.shards),
                         elapsed=time.monotonic() - started, findings=self._found())
-
-    def _finish_findings(self, executor: concurrent.futures.Executor, clock: _Clock, asked: Callable[[], bool],
-                         watch: Callable[[], None]) -> bool:
-        """Shrink what shards had no time for, all workers at once; whether Ctrl-C ended it."""
-        left = unfinished(self.state)
-        seconds = clock.spare(len(left))
-        shards = {spec.index: spec for spec in self.plan.shards}
-        running = {executor.submit(finish_finding, shards[one.shard], str(self.state.resolve()), one, seconds)
-                   for one in left} if seconds >= 1 else set()
-        while running:
-            if asked():
-                (self.state / "stop").touch()
-            running = concurrent.futures.wait(running, timeout=0.5).not_done
-            watch()
-        return asked()
 
     def _recount(self, results: dict[int, ShardResult]) -> None:
         """Runs made to finish findings came after their shards had ended."""

@@ -116,7 +116,13 @@ class _Driver:
         self.pool = pool_for(spec, state)
         self.known = set(spec.known)
         self.findings: list[CorpusEntry] = []
-        self.found: list[tuple[float, int]] = []
+        self.found: list[tuple[float, int, Case]] = []
+        self.fault = spec.subject.partition("+fault:")[2]
+        if self.fault not in self.target.faults:
+            self.fault = ""
+        self.control_failed = 0
+        self.untouched = 0
+        """Drawn cases that the planted fault leaves as they are."""
         self.shrinking = 0.0
         self.granted = math.inf
         """The moment at which shrinking the present finding ends."""
@@ -140,7 +146,7 @@ class _Driver:
         return self.spent_before + time.monotonic() - self.started
 
     def exhausted(self) -> bool:
-        if self.spec.max_cases is not None and self.executed >= self.spec.max_cases:
+        if self.spec.max_cases is not None and self.executed + self.untouched >= self.spec.max_cases:
             return True
         if (self.state / "stop").exists() or os.getppid() != self.parent:
             self.stopped = True
@@ -155,7 +161,9 @@ class _Driver:
         self.cut_short = False
         if self.spec.overtime is not None:
             share = max(SHRINK_SHARE * self.spec.seconds, SHORTEST_SHRINK) - self.shrinking
-            self.granted = min(time.monotonic() + share, self.began + self.spec.overtime)
+            # The last finding that is asked for leaves no drawing to save time for.
+            last = self.spec.most_findings is not None and len(self.findings) + 1 >= self.spec.most_findings
+            self.granted = min(math.inf if last else time.monotonic() + share, self.began + self.spec.overtime)
 
     def _may_begin(self, seconds: float = 0.0) -> bool:
         """Whether something that takes up to `seconds` may still be done for the present finding."""
@@ -176,7 +184,7 @@ class _Driver:
     # -- running cases --------------------------------------------------------------------------
 
     def execute(self, case: Case, phase: str) -> Outcome | None:
-        """Record, run, record; None for a case that the worker refused."""
+        """Record, run, record; None for a case that the worker refused, or one that the control fails as well."""
         self.store.begin(case, round_number=self.round)
         compiled = self.pool.compile_seconds
         try:
@@ -194,7 +202,16 @@ class _Driver:
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
                        compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"
+        if self.spec.control and phase != "confirm" and outcome.verdict.failed and self._fails_in_control(case):
+            self.control_failed += 1
+            return None
         return outcome
+
+    def _fails_in_control(self, case: Case) -> bool:
+        try:
+            return self.pool.execute(case, self.spec.control, backend=self.spec.backend).verdict.failed
+        except TridiffError:
+            return True
 
     def _limits(self) -> Limits:
         return Limits(elements=self.spec.elements, rows=self.spec.rows,
@@ -212,10 +229,10 @@ class _Driver:
         if interrupted is not None and not self.exhausted():
             self._judge_inflight(interrupted)
         while not self.exhausted():
-            before = self.executed
+            before = self.executed + self.untouched
             self._one_round()
             self.round += 1
-            if self.executed == before and not self.exhausted():
+            if self.executed + self.untouched == before and not self.exhausted():
                 raise TridiffError(f"{self.spec.target} draws no cases", fix="check its strategy")
         result = self.result()
         if not self.stopped:
@@ -259,6 +276,9 @@ class _Driver:
             if hunted is None:
                 if self.exhausted():
                     raise _RoundOver
+                if self.fault and not self.target.touched(case, self.fault):
+                    self.untouched += 1
+                    return
                 outcome = self.execute(case, "fuzz")
                 if outcome is None or not self._is_new(outcome):
                     return
@@ -267,7 +287,7 @@ class _Driver:
                 best = (simplicity(case, self.target), case, outcome)
                 failing[case.digest] = True
                 hunting = time.monotonic()
-                self.found.append((round(hunting - self.started - self.shrinking, 3), self.executed))
+                self.found.append((round(hunting - self.started - self.shrinking, 3), self.executed, case))
                 self._begin(hunted, case, outcome)
                 deadline = hunting + self.spec.shrink_seconds
                 if self.spec.shrink and self._may_begin(self._longest("shrink")):
@@ -367,8 +387,9 @@ class _Driver:
         return ShardResult(
             spec=self.spec, counts=self.store.counts(), findings=tuple(self.findings),
             known_seen=self.store.known_seen(frozenset(self.spec.known)), reasons=self.store.reasons(),
-            found_after=tuple(seconds for seconds, _ in self.found),
-            found_cases=tuple(number for _, number in self.found),
+            found_after=tuple(seconds for seconds, _, _ in self.found),
+            found_cases=tuple(number for _, number, _ in self.found),
+            found_as=tuple(case for _, _, case in self.found), control_failed=self.control_failed,
             cells=self.store.cells(), environment=self.environment,
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
             left_out=left_out, stopped=self.stopped, error=error)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from fuzz.campaign.faults import plan_faults, run_faults, table
+from fuzz.campaign.faults import Caught, plan_faults, run_faults, table
 from fuzz.campaign.record import CampaignOptions
 from fuzz.cli.options import chosen_backends, chosen_devices, default_workers
 from fuzz.cli.options import seconds as duration
@@ -50,19 +50,21 @@ def faults(
         seconds=duration(time), targets=tuple(target or ()), subjects=(), backends=backends, devices=devices,
         workers=workers or default_workers(backends, devices), seed=secrets.randbelow(1 << 31) if seed < 0 else seed,
         hang_limit=duration(hang_limit), shrink=shrink)
-    shards = plan_faults(options, process=process, hooks=hooks)
+    hunts = plan_faults(options, process=process, hooks=hooks)
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
+
+    def watch(lines: list[Caught], number: int) -> None:
+        if record is not None:
+            # As it goes: what is cut off keeps what it has.
+            record.write_text(table(lines, budget=options.seconds), encoding="utf-8")
+        if len(lines) % 10 == 0 or len(lines) == number:
+            caught = sum(bool(one.judge) for one in lines)
+            print(f"{len(lines)} of {number} faults tried, {caught} caught", file=sys.stderr, flush=True)
+
     with tempfile.TemporaryDirectory(prefix="tridiff-faults-") as folder:
-        lines = run_faults(shards, options, Path(folder), _progress)
+        lines = run_faults(hunts, options, Path(folder), watch)
     text = table(lines, budget=options.seconds)
-    if record is not None:
-        record.write_text(text, encoding="utf-8")
     print(json.dumps([{**asdict(one), "environment": None} for one in lines]) if as_json else text)
     tried = [one for one in lines if not one.left_out]
     raise typer.Exit(2 if not tried else int(any(not one.judge for one in tried)))
-
-
-def _progress(done: int, number: int, caught: int) -> None:
-    if done % 10 == 0 or done == number:
-        print(f"{done} of {number} faults tried, {caught} caught", file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ from fuzz.cli.render import render_summary
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
 from fuzz.ledger.show import write_ledger
-from fuzz.records import pretty_json_without_zeros
+from fuzz.records import pretty_json_without_defaults
 
 EXAMPLES = """**Examples**
 
@@ -124,7 +124,7 @@ def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
     folder = reports / summary.id
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "summary.json").write_text(pretty_json_without_zeros(summary))
+        (folder / "summary.json").write_text(pretty_json_without_defaults(summary, only_in_rows=True))
         ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
         if ledger.reached:
             write_ledger(folder, ledger)

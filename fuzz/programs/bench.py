@@ -5,8 +5,9 @@
 Every process runs one shard of a campaign of a `codegen.*` target for the given seconds, its compiler's files in memory
 as in any campaign. Then it compiles the kernels of the judged programs, in their order and with the options of their
 launches, and does nothing else: no drawing, no launch, no reference; sources are generated and loaded before the clock
-starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled something,
-so that no start is counted. A process that has compiled all its programs before the time is up compiles them again: one
+starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled something
+and its spare worker stands by, so that no start is counted: in ten seconds the spares' starts took a quarter of all
+cores, in five minutes a hundredth. A process that has compiled all its programs before the time is up compiles them again: one
 that stood still would leave its core, and half of one that it shares, to the others, which no campaign does. Processor
 time is told beside wall-clock time: where one grows and the other does not, cores are short. Without a GPU (`--backend
 compile:sm_90`) programs are compiled only, and no value is judged.
@@ -145,6 +146,7 @@ def _run(number: int, backend: str, device: int, seconds: float, together: Any, 
         # Only a worker that has launched something has its context, and its compiler loaded.
         for case in draw_cases(target, Limits(elements=ELEMENTS, rows=ROWS), 2, seed=number):
             driver.pool.execute(case, "own", backend=backend)
+        driver.pool.stand_by()
         results.put("ready")
         together.wait(START_SECONDS)
         began, compiling, cpu = time.monotonic(), driver.pool.compile_seconds, _cpu(driver)

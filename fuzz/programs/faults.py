@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fuzz.programs.arrays import graph_of
 from fuzz.programs.swarm import FAMILIES, Family
+from fuzz.records import Case
+from kernels.codegen.launch import plan
 from kernels.codegen.mutants import FAULTS
 
 _FAMILY: dict[str, tuple[Family, ...]] = {
@@ -15,9 +18,6 @@ _SHOWN_BY: dict[str, tuple[Family, ...]] = {
 """Faults that only some forms show: rows that continue along z; reductions and scans by several programs of a row."""
 _HOOKS = {"compile_error": "compile_error", "runtime_error": "runtime_error", "wrong_value": "accuracy"}
 """The engine's hook (codegen.md §13) to the generator's fault of a broken relu."""
-
-ON_DEVICE = ("missing_barrier", "stale_scratch", "stored_by_all", "spread_ignored", "missing_other")
-"""Faults that need programs running at once, or lanes that hold anything, to be sure to show."""
 
 
 def hooked(hook: str) -> tuple[str, ...]:
@@ -40,3 +40,10 @@ def families(name: str) -> tuple[Family, ...]:
 def faults_of(family: Family) -> tuple[str, ...]:
     """The faults that are planted in a family's target."""
     return tuple(name for name in names() if family in families(name))
+
+
+def changes(case: Case, fault: str) -> bool:
+    """Whether the fault changes the kernel of any of the case's schedules."""
+    graph = graph_of(case)
+    kernels = [(plan(graph, one), plan(graph, one, faults=(fault,))) for one in graph.schedules]
+    return any((right.key, right.grid) != (wrong.key, wrong.grid) for right, wrong in kernels)

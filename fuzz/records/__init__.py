@@ -16,7 +16,6 @@ from fuzz.records.codec import (
     encode,
     pretty_json,
     pretty_json_without_defaults,
-    pretty_json_without_zeros,
 )
 from fuzz.records.content import (
     Base,
@@ -49,5 +48,5 @@ __all__ = [
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
     "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict",
     "canonical_json", "decode", "digest",
-    "encode", "pretty_json", "pretty_json_without_defaults", "pretty_json_without_zeros",
+    "encode", "pretty_json", "pretty_json_without_defaults",
 ]

@@ -39,24 +39,14 @@ def pretty_json(record: msgspec.Struct) -> str:
     return layout(json.loads(canonical_json(record))) + "\n"
 
 
-def pretty_json_without_zeros(record: msgspec.Struct) -> str:
-    """As `pretty_json`, with counts of 0 left out where a record is a row of a list; they are read back as 0."""
-    def cut(value: JsonValue, row: bool = False) -> JsonValue:
-        if isinstance(value, list):
-            return [cut(one, True) for one in value]
-        if isinstance(value, dict):
-            return {name: cut(one, row) for name, one in value.items() if not (row and one == 0 and one is not False)}
-        return value
+def pretty_json_without_defaults(record: msgspec.Struct, *, only_in_rows: bool = False) -> str:
+    """As `pretty_json`, with every field left out that has its default; it is read back as that default.
 
-    return layout(cut(json.loads(canonical_json(record)))) + "\n"
+    only_in_rows: a field is left out where a record is, or belongs to, a row of a list; totals keep their zeros."""
+    return layout(_given(record, cut=not only_in_rows)) + "\n"
 
 
-def pretty_json_without_defaults(record: msgspec.Struct) -> str:
-    """As `pretty_json`, with every field left out that has its default; it is read back as that default."""
-    return layout(_given(record)) + "\n"
-
-
-def _given(value: object) -> JsonValue:
+def _given(value: object, *, cut: bool) -> JsonValue:
     if isinstance(value, msgspec.Struct):
         tag, tag_field = value.__struct_config__.tag, value.__struct_config__.tag_field
         found: dict[str, JsonValue] = {tag_field: tag} if tag_field is not None and isinstance(tag, str) else {}
@@ -64,16 +54,16 @@ def _given(value: object) -> JsonValue:
             given = getattr(value, field.name)
             default = field.default_factory() if callable(field.default_factory) else field.default
             # A file says its schema number always; 1 and True are equal, but not the same default.
-            if field.name == "schema" or not (
-                    given is msgspec.UNSET or (type(given) is type(default) and given == default)):
-                found[field.encode_name] = _given(given)
+            kept = field.name == "schema" or not cut or not (type(given) is type(default) and given == default)
+            if kept and given is not msgspec.UNSET:
+                found[field.encode_name] = _given(given, cut=cut)
         return found
     if isinstance(value, list | tuple):
-        return [_given(one) for one in value]
+        return [_given(one, cut=True) for one in value]
     if isinstance(value, dict):
-        return {name: _given(value[name]) for name in sorted(value)}
+        return {name: _given(value[name], cut=cut) for name in sorted(value)}
     if isinstance(value, enum.Enum):
-        return _given(value.value)
+        return _given(value.value, cut=cut)
     assert value is None or isinstance(value, bool | int | float | str), value
     return value
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fuzz.programs.arrays import WRITTEN, after, graph_of, input_names, output_names
 from fuzz.programs.draw import programs
-from fuzz.programs.faults import faults_of
+from fuzz.programs.faults import changes, faults_of
 from fuzz.programs.ledger import cells, size
 from fuzz.programs.miscompiled import miscompiled
 from fuzz.programs.reductions import simpler
@@ -86,7 +86,7 @@ def _target(family: Family) -> Target:
         name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
         cases=lambda limits: programs(family, target=f"codegen.{family}", limits=limits),
         launch=_launch, subjects=_SUBJECTS,
-        faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]),
+        faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
         unordered=_unordered, about=lambda case: miscompiled(graph_of(case)),
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,

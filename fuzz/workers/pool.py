@@ -226,6 +226,19 @@ class Pool:
             self._ask()
         return self._active
 
+    def stand_by(self) -> None:
+        """Return when a spare stands ready, so that no start falls into what is measured next.
+
+        Raises TridiffError when none is ready within the start limit."""
+        self._ready()
+        if self._asked == 0:
+            self._ask()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            if not selector.select(self.options.start_limit):
+                raise TridiffError(f"no spare became ready in {self.options.start_limit:g} s: {self._zygote_log()}",
+                                   fix="run `tridiff doctor`")
+
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         """The input values of a small case; nothing is launched."""
         return self.execute(case, subject, inputs_only=True).evidence or Evidence()

@@ -29,22 +29,24 @@ def test_interpreted(name: str) -> None:
 
 def build(
     dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback, index: tl.dtype = tl.int32,
-    combine: Any = driver.second, pack: tl.dtype | None = None,
+    combine: Any = driver.second, pack: tl.dtype | None = None, late: tuple[int, int] = (-1, 0),
 ) -> Mapping[str, str]:  # fmt: skip
     width = {"bf16": 16, "fp16": 16, "fp32": 32}.get(dtype) or int(dtype[1:])
     pack = pack or UINT[2 * width]
     constexprs = {
         "HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "VALUE_AS_UINT": UINT[width], "PACK": pack,
-        "FAULT": "",
+        "FAULT": "", "LATE_PROGRAM": late[0], "LATE_WARP": late[1],
     }  # fmt: skip
     scratch = f"u{pack.int_bitwidth}"
     return compile_ahead(driver.lookback_scan, dtype, pointers={"scratch": scratch}, constexprs=constexprs).asm
 
 
 def build_64(
-    dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback_64, index: tl.dtype = tl.int32
-) -> Mapping[str, str]:
-    constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "FAULT": ""}
+    dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback_64, index: tl.dtype = tl.int32,
+    late: tuple[int, int] = (-1, 0),
+) -> Mapping[str, str]:  # fmt: skip
+    constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "FAULT": "",
+                  "LATE_PROGRAM": late[0], "LATE_WARP": late[1]}  # fmt: skip
     return compile_ahead(driver.lookback_scan_64, dtype, pointers={"scratch": "u64"}, constexprs=constexprs).asm
 
 

@@ -23,7 +23,7 @@ from tests.kernels.compilation_errors import compilation_error
 from tests.kernels.driver_runs import compile_ahead
 
 BLOCKS = {"ROW_BLOCK": 2, "COL_BLOCK": 8}
-SCAN = {"COMBINE": scans.add, "INDEX_DTYPE": tl.int64}
+SCAN = {"COMBINE": scans.add, "INDEX_DTYPE": tl.int64, "LATE_PROGRAM": -1, "LATE_WARP": 0}
 CASES: dict[str, tuple[Driver, str, Mapping[str, str], Mapping[str, Any]]] = {
     "bucketize": (bucketize, "fp32", {"boundary_row": "i64", "out": "i64"}, {
         "HELPER": bucketize_binary_search, "INDEX_DTYPE": tl.int64, "RIGHT": False, "sorter_ptr": None, **BLOCKS}),

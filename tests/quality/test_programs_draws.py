@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.coverage import declared
 from fuzz.programs.draw import programs
-from fuzz.programs.faults import families
+from fuzz.programs.faults import changes, families
 from fuzz.programs.ledger import cells, features
-from fuzz.programs.mutation_report import changes
 from fuzz.programs.operations import choices
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid

@@ -223,6 +223,9 @@ def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 0.0)
     recovers(made)
     assert made._asked == 1
+    made.stand_by()
+    made._listener.settimeout(0)
+    made._listener.accept()[0].close()  # the spare waits to be taken
     processes = [made._ready().pid, made._zygote.pid]
     directory = Path(made._directory.name)
     made.close()
