@@ -4,6 +4,8 @@ Its message is a single line that says what is wrong and how to fix it; the comm
 without a traceback and exits with status 2 ("could not check").
 """
 
+from collections.abc import Callable
+
 
 class TridiffError(Exception):
     """Something the user can fix: a bad option, a broken corpus file, a missing device.
@@ -18,3 +20,11 @@ class TridiffError(Exception):
         self.problem = " ".join(problem.split())
         self.fix = " ".join(fix.split())
         super().__init__(f"{self.problem}; {self.fix}")
+
+    def __reduce__(self) -> tuple[Callable[..., "TridiffError"], tuple[str, str]]:
+        # From one process to another: what cannot be read back there ends the whole pool of processes.
+        return _again, (self.problem, self.fix)
+
+
+def _again(problem: str, fix: str) -> TridiffError:
+    return TridiffError(problem, fix=fix)

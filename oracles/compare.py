@@ -70,13 +70,8 @@ def count_codes(codes: torch.Tensor | None) -> dict[MismatchClass, int]:
 
 
 def compare(
-    actual: torch.Tensor,
-    expected: torch.Tensor,
-    rule: Rule,
-    *,
-    bound: torch.Tensor | None = None,
-    x: torch.Tensor | None = None,
-    inputs_flush_to_zero: bool = False,
+    actual: torch.Tensor, expected: torch.Tensor, rule: Rule, *, bound: torch.Tensor | None = None,
+    x: torch.Tensor | None = None, inputs_flush_to_zero: bool = False,
 ) -> Comparison:
     """Hold `actual` against `expected` under `rule`.
 
@@ -91,9 +86,7 @@ def compare(
     a SET). Raises OracleError for a call that cannot be answered. Contract: oracles.md §2.
     """
     if rule.kind == "STAT":
-        raise OracleError(
-            "STAT rules judge a sample, not elements; call oracles.statistics instead of compare"
-        )
+        raise OracleError("STAT rules judge a sample, not elements; call oracles.statistics instead of compare")
     if (bound is not None) != (rule.kind == "SUM" or (rule.member is not None and rule.member.kind == "SUM")):
         raise OracleError(f"rule {rule} and bound do not fit: SUM needs bound=..., other rules take none")
     if actual.device != expected.device:
@@ -163,11 +156,7 @@ def _dense(sides: _Sides, rule: Rule, flush: bool) -> Comparison:
 
 
 def _compare_set(
-    actual: torch.Tensor,
-    expected: torch.Tensor,
-    member: Rule,
-    bound: torch.Tensor | None,
-    x: torch.Tensor | None,
+    actual: torch.Tensor, expected: torch.Tensor, member: Rule, bound: torch.Tensor | None, x: torch.Tensor | None,
     flush: bool,
 ) -> Comparison:
     if expected.dim() == 0 or expected.shape[0] == 0:
@@ -209,10 +198,7 @@ def _codes(
 ) -> torch.Tensor:
     codes = torch.full(bad.shape, _CODE["value"], dtype=torch.uint8, device=bad.device)
     classes: tuple[tuple[torch.Tensor, MismatchClass], ...] = (
-        (zeros, "zero_sign"),
-        (infinite, "inf"),
-        (nan_e, "nan_missing"),
-        (nan_a, "nan_unexpected"),
+        (zeros, "zero_sign"), (infinite, "inf"), (nan_e, "nan_missing"), (nan_a, "nan_unexpected"),
         (nan_a & nan_e, "nan_payload"),
     )
     for mask, name in classes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from oracles.dtypes import FLOATS, INTEGERS, NAMES
 from oracles.errors import OracleError
-from oracles.rules import BIT, NUM, NUM0, SET, STAT, SUM, Rule
+from oracles.rules import BIT, NUM, NUM0, SET, SUM, Rule
 
 _SUM4 = "oracles.md §4"
 
@@ -46,17 +46,13 @@ class Contract:
         it.
         """
         if dtype not in self.dtypes:
-            raise OracleError(
-                f"{self.helper} is not specified for {dtype}; use one of {' '.join(self.dtypes)}"
-            )
+            raise OracleError(f"{self.helper} is not specified for {dtype}; use one of {' '.join(self.dtypes)}")
         return self.float_rules if self.float_rules and dtype in FLOATS else self.rules
 
 
 def _three(family: str, name: str, exact: str) -> References:
     return References(
-        f"oracles.by_numpy.{family}:{name}",
-        f"oracles.by_torch.{family}:{name}",
-        f"oracles.by_exact.{exact}:{name}",
+        f"oracles.by_numpy.{family}:{name}", f"oracles.by_torch.{family}:{name}", f"oracles.by_exact.{exact}:{name}",
     )
 
 
@@ -66,12 +62,7 @@ def _two(family: str, name: str) -> References:
 
 def _division(name: str) -> Contract:
     return Contract(
-        name,
-        "§4",
-        INTEGERS,
-        ("out",),
-        (BIT,),
-        _three("integer", name, "pointwise"),
+        name, "§4", INTEGERS, ("out",), (BIT,), _three("integer", name, "pointwise"),
         defined="oracles.by_torch.integer:division_defined",
     )
 
@@ -92,11 +83,7 @@ _WELFORD_RULES = (SET(SUM("welford_mean_bound", origin=_SUM4)), SUM("welford_m2_
 
 def _welford(name: str, exact: str = "") -> Contract:
     return Contract(
-        name,
-        "§7",
-        ("fp32", "fp64"),
-        ("mean", "m2", "weight"),
-        _WELFORD_RULES,
+        name, "§7", ("fp32", "fp64"), ("mean", "m2", "weight"), _WELFORD_RULES,
         References(f"oracles.by_numpy.welford:{name}", f"oracles.by_torch.welford:{name}", exact),
         bound="oracles.tolerances:welford_m2_bound",
     )
@@ -104,22 +91,10 @@ def _welford(name: str, exact: str = "") -> Contract:
 
 CONTRACTS: tuple[Contract, ...] = (
     Contract(
-        "vector_add",
-        "oracles.md §3",
-        _ORDERED,
-        ("out",),
-        (BIT,),
-        _three("elementwise", "vector_add", "pointwise"),
+        "vector_add", "oracles.md §3", _ORDERED, ("out",), (BIT,), _three("elementwise", "vector_add", "pointwise"),
         float_rules=(NUM,),
     ),
-    Contract(
-        "promote_to_tensor",
-        "§3",
-        NAMES,
-        ("out",),
-        (BIT,),
-        _two("probes", "promote_to_tensor"),
-    ),
+    Contract("promote_to_tensor", "§3", NAMES, ("out",), (BIT,), _two("probes", "promote_to_tensor")),
     _division("div_trunc"),
     _division("rem_trunc"),
     _division("div_floor_integer"),
@@ -133,106 +108,43 @@ CONTRACTS: tuple[Contract, ...] = (
     _with_index("min_with_index"),
     _with_index("max_with_index"),
     Contract(
-        "prod",
-        "§6",
-        (*INTEGERS, *FLOATS),
-        ("out",),
-        (BIT,),
-        _three("reductions", "prod", "folds"),
-        bound="oracles.tolerances:prod_bound",
-        float_rules=(SUM("prod_bound", origin=_SUM4),),
+        "prod", "§6", (*INTEGERS, *FLOATS), ("out",), (BIT,), _three("reductions", "prod", "folds"),
+        bound="oracles.tolerances:prod_bound", float_rules=(SUM("prod_bound", origin=_SUM4),),
     ),
     Contract(
-        "sum",
-        _SUM4,
-        (*INTEGERS, *FLOATS),
-        ("out",),
-        (BIT,),
-        _three("reductions", "sum", "folds"),
-        bound="oracles.tolerances:sum_bound",
-        float_rules=(SUM("sum_bound", origin=_SUM4),),
+        "sum", _SUM4, (*INTEGERS, *FLOATS), ("out",), (BIT,), _three("reductions", "sum", "folds"),
+        bound="oracles.tolerances:sum_bound", float_rules=(SUM("sum_bound", origin=_SUM4),),
     ),
-    Contract(
-        "any",
-        "§6",
-        ("i1", *INTEGERS),
-        ("out",),
-        (BIT,),
-        _two("reductions", "any"),
-    ),
+    Contract("any", "§6", ("i1", *INTEGERS), ("out",), (BIT,), _two("reductions", "any")),
     _welford("welford_reduce"),
     _welford("welford_combine"),
     _welford("welford", "oracles.by_exact.folds:welford"),
+    Contract("device_assert_then", "§8", NAMES, ("out",), (BIT,), _two("probes", "device_assert_then")),
     Contract(
-        "device_assert_then",
-        "§8",
-        NAMES,
-        ("out",),
-        (BIT,),
-        _two("probes", "device_assert_then"),
-    ),
-    Contract(
-        "randint64",
-        "§9",
-        ("i64",),
-        ("out",),
-        (BIT,),
-        References(
-            "oracles.philox:randint64", "oracles.by_torch.philox:randint64", "oracles.by_exact.rows:randint64"
-        ),
+        "randint64", "§9", ("i64",), ("out",), (BIT,),
+        References("oracles.philox:randint64", "oracles.by_torch.philox:randint64", "oracles.by_exact.rows:randint64"),
         defined="oracles.by_torch.philox:randint64_defined",
     ),
     Contract(
-        "rand",
-        "§9",
-        ("fp32",),
-        ("out",),
-        (BIT,),
-        References("oracles.philox:rand", "oracles.by_torch.philox:rand"),
+        "rand", "§9", ("fp32",), ("out",), (BIT,), References("oracles.philox:rand", "oracles.by_torch.philox:rand"),
     ),
     Contract(
-        "bucketize_binary_search",
-        "§10",
-        (*INTEGERS, *FLOATS),
-        ("out",),
-        (BIT,),
-        _three("search", "bucketize", "rows"),
+        "bucketize_binary_search", "§10", (*INTEGERS, *FLOATS), ("out",), (BIT,), _three("search", "bucketize", "rows"),
         defined="oracles.by_torch.search:bucketize_defined",
     ),
     Contract(
-        "pack_value_flag",
-        "§11",
-        ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"),
-        ("out",),
-        (BIT,),
+        "pack_value_flag", "§11", ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"), ("out",), (BIT,),
         _two("scan", "pack_value_flag"),
     ),
     Contract(
-        "unpack_value",
-        "§11",
-        ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"),
-        ("out",),
-        (BIT,),
+        "unpack_value", "§11", ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"), ("out",), (BIT,),
         _two("scan", "unpack_value"),
     ),
-    Contract(
-        "unpack_flag",
-        "§11",
-        ("u32", "u64"),
-        ("out",),
-        (BIT,),
-        _two("scan", "unpack_flag"),
-    ),
+    Contract("unpack_flag", "§11", ("u32", "u64"), ("out",), (BIT,), _two("scan", "unpack_flag")),
     *(
         Contract(
-            name,
-            "§11",
-            types,
-            ("out",),
-            (BIT,),
-            _three("scan", "exclusive_scan", "rows"),
-            defined="oracles.by_torch.scan:exclusive_scan_defined",
-            bound="oracles.by_torch.scan:exclusive_sum_bound",
+            name, "§11", types, ("out",), (BIT,), _three("scan", "exclusive_scan", "rows"),
+            defined="oracles.by_torch.scan:exclusive_scan_defined", bound="oracles.by_torch.scan:exclusive_sum_bound",
             float_rules=(SUM("prefix_sum_bound", origin=_SUM4),),
         )
         for name, types in (
@@ -241,34 +153,17 @@ CONTRACTS: tuple[Contract, ...] = (
         )
     ),
     Contract(
-        "frexp",
-        "§12",
-        ("fp32", "fp64"),
-        ("mantissa", "exponent"),
-        (NUM, BIT),
-        _three("floats", "frexp", "pointwise"),
+        "frexp", "§12", ("fp32", "fp64"), ("mantissa", "exponent"), (NUM, BIT), _three("floats", "frexp", "pointwise"),
     ),
     Contract(
-        "sort_with_index",
-        "§13",
-        _ORDERED,
-        ("values", "indices"),
-        (BIT, BIT),
-        _three("sorting", "sort_with_index", "rows"),
-        defined="oracles.by_torch.sorting:sort_defined",
+        "sort_with_index", "§13", _ORDERED, ("values", "indices"), (BIT, BIT),
+        _three("sorting", "sort_with_index", "rows"), defined="oracles.by_torch.sorting:sort_defined",
     ),
     Contract(
-        "select_one",
-        "§13",
-        NAMES,
-        ("out",),
-        (BIT,),
-        _three("sorting", "select_one", "rows"),
+        "select_one", "§13", NAMES, ("out",), (BIT,), _three("sorting", "select_one", "rows"),
         defined="oracles.by_torch.sorting:select_one_defined",
     ),
 )
-
-UNIFORMITY: Rule = STAT(origin="helpers.md §9: bias of randint64 at most (high - low) / 2^64")
 
 _BY_HELPER = {contract.helper: contract for contract in CONTRACTS}
 

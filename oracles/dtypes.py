@@ -97,35 +97,16 @@ def _float(name: str, exponent_bits: int, mantissa_bits: int, *, has_inf: bool =
     last = 2.0**-mantissa_bits if has_inf else 2.0 ** (1 - mantissa_bits)
     largest = (2.0 - last) * 2.0**top
     return DType(
-        name,
-        1 + exponent_bits + mantissa_bits,
-        "float",
-        -largest,
-        largest,
-        mantissa_bits,
-        exponent_bits,
-        has_inf,
-        2.0 ** (1 - bias),
-        2.0 ** (1 - bias - mantissa_bits),
+        name, 1 + exponent_bits + mantissa_bits, "float", -largest, largest, mantissa_bits, exponent_bits, has_inf,
+        2.0 ** (1 - bias), 2.0 ** (1 - bias - mantissa_bits),
     )
 
 
 DTYPES: tuple[DType, ...] = (
-    DType("i1", 1, "bool", 0, 1),
-    _integer("i8", 8),
-    _integer("i16", 16),
-    _integer("i32", 32),
-    _integer("i64", 64),
-    _integer("u8", 8),
-    _integer("u16", 16),
-    _integer("u32", 32),
-    _integer("u64", 64),
-    _float("fp8e4nv", 4, 3, has_inf=False),
-    _float("fp8e5", 5, 2),
-    _float("bf16", 8, 7),
-    _float("fp16", 5, 10),
-    _float("fp32", 8, 23),
-    _float("fp64", 11, 52),
+    DType("i1", 1, "bool", 0, 1), _integer("i8", 8), _integer("i16", 16), _integer("i32", 32), _integer("i64", 64),
+    _integer("u8", 8), _integer("u16", 16), _integer("u32", 32), _integer("u64", 64),
+    _float("fp8e4nv", 4, 3, has_inf=False), _float("fp8e5", 5, 2), _float("bf16", 8, 7), _float("fp16", 5, 10),
+    _float("fp32", 8, 23), _float("fp64", 11, 52),
 )
 
 NAMES: tuple[str, ...] = tuple(d.name for d in DTYPES)
@@ -138,21 +119,9 @@ FLOATS: tuple[str, ...] = ("bf16", "fp16", "fp32", "fp64")
 _BY_NAME = {d.name: d for d in DTYPES}
 
 _TORCH_NAMES = {
-    "i1": "bool",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "fp8e4nv": "float8_e4m3fn",
-    "fp8e5": "float8_e5m2",
-    "bf16": "bfloat16",
-    "fp16": "float16",
-    "fp32": "float32",
-    "fp64": "float64",
+    "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
+    "u32": "uint32", "u64": "uint64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "bf16": "bfloat16",
+    "fp16": "float16", "fp32": "float32", "fp64": "float64",
 }
 
 

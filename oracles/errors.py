@@ -1,7 +1,5 @@
 """The one error type of this package."""
 
-from __future__ import annotations
-
 
 class OracleError(ValueError):
     """A reference or comparison was called in a way it cannot answer; the message says how to fix the

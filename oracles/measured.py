@@ -9,8 +9,6 @@ are flushed to zero, and inputs for which an absolute error is allowed (lgamma b
 Triton.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 TRITON = ("3.6.0", "3.9.0")

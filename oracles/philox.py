@@ -6,8 +6,6 @@ offset, taken modulo 2^32, with zeros above. The second source is `oracles.by_to
 `oracles.exact`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -36,12 +34,7 @@ def _words(values: npt.ArrayLike) -> npt.NDArray[np.uint64]:
 
 
 def philox4x32(
-    seed: Seed,
-    c0: npt.ArrayLike,
-    c1: npt.ArrayLike = 0,
-    c2: npt.ArrayLike = 0,
-    c3: npt.ArrayLike = 0,
-    *,
+    seed: Seed, c0: npt.ArrayLike, c1: npt.ArrayLike = 0, c2: npt.ArrayLike = 0, c3: npt.ArrayLike = 0, *,
     rounds: int = ROUNDS,
 ) -> Quad:
     """Four uint32 words per counter. seed: key modulo 2^64, or an array of keys that
@@ -52,12 +45,7 @@ def philox4x32(
     low, high = np.uint64(0xFFFFFFFF), np.uint64(32)
     for _ in range(rounds):
         p0, p1 = x0 * np.uint64(MULTIPLIERS[0]), x2 * np.uint64(MULTIPLIERS[1])
-        x0, x1, x2, x3 = (
-            (p1 >> high) ^ x1 ^ np.uint64(k0),
-            p1 & low,
-            (p0 >> high) ^ x3 ^ np.uint64(k1),
-            p0 & low,
-        )
+        x0, x1, x2, x3 = ((p1 >> high) ^ x1 ^ np.uint64(k0), p1 & low, (p0 >> high) ^ x3 ^ np.uint64(k1), p0 & low)
         k0, k1 = (k0 + KEY_STEPS[0]) & 0xFFFFFFFF, (k1 + KEY_STEPS[1]) & 0xFFFFFFFF
     return x0.astype(np.uint32), x1.astype(np.uint32), x2.astype(np.uint32), x3.astype(np.uint32)
 
@@ -67,9 +55,7 @@ def randint4x(seed: Seed, offset: npt.ArrayLike) -> Quad:
     return philox4x32(seed, offset)
 
 
-def randint64(
-    seed: Seed, offset: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
-) -> npt.NDArray[np.int64]:
+def randint64(seed: Seed, offset: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """int64 in [low, high) per offset: low + (r0 + 2^32 r1) mod (high - low), wrapping; rule BIT.
 
     low and high: integers in the int64 range, broadcast with offset. Where low >= high the contract leaves
@@ -127,10 +113,7 @@ def randn(seed: Seed, offset: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def randint64_rows(
-    seed: npt.NDArray[np.int64],
-    offset: npt.NDArray[Any],
-    low: npt.NDArray[np.int64],
-    high: npt.NDArray[np.int64],
+    seed: npt.NDArray[np.int64], offset: npt.NDArray[Any], low: npt.NDArray[np.int64], high: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
     """`randint64` of offsets (rows, n) with one seed and one range per row."""
     return randint64(seed[:, None], offset, low[:, None], high[:, None])

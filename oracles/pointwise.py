@@ -65,26 +65,13 @@ def _ulp(k: float, origin: str = _DOC) -> Rule:
 
 
 def _row(
-    op: str,
-    doc32: float,
-    doc64: float,
-    *,
-    arity: int = 1,
-    measured: float | None = None,
-    policy32: float | None = None,
-    policy64: float | None = None,
-    note: str = "",
+    op: str, doc32: float, doc64: float, *, arity: int = 1, measured: float | None = None,
+    policy32: float | None = None, policy64: float | None = None, note: str = "",
 ) -> Accuracy:
     """A row judged by its doc figures unless a policy figure replaces them."""
     return Accuracy(
-        op,
-        arity,
-        _ulp(doc32) if policy32 is None else _ulp(policy32, _POLICY),
-        _ulp(doc64) if policy64 is None else _ulp(policy64, _POLICY),
-        doc32,
-        measured,
-        doc64,
-        note=note,
+        op, arity, _ulp(doc32) if policy32 is None else _ulp(policy32, _POLICY),
+        _ulp(doc64) if policy64 is None else _ulp(policy64, _POLICY), doc32, measured, doc64, note=note,
     )
 
 
@@ -99,15 +86,8 @@ _LGAMMA_INSIDE = SUM("lgamma_bound", origin="derived there; oracles.md §3 has 2
 
 def _bessel(op: str) -> Accuracy:
     return Accuracy(
-        op,
-        1,
-        ABS(2.2e-6, origin=_DOC),
-        ABS(5e-12, origin=_DOC),
-        9,
-        None,
-        7,
-        fp32_regions=(Region(-8.0, 8.0, ULP(9, origin=_DOC)),),
-        fp64_regions=(Region(-8.0, 8.0, ULP(7, origin=_DOC)),),
+        op, 1, ABS(2.2e-6, origin=_DOC), ABS(5e-12, origin=_DOC), 9, None, 7,
+        fp32_regions=(Region(-8.0, 8.0, ULP(9, origin=_DOC)),), fp64_regions=(Region(-8.0, 8.0, ULP(7, origin=_DOC)),),
     )
 
 
@@ -126,9 +106,7 @@ TABLE: tuple[Accuracy, ...] = (
     _row("rsqrt", 2, 1, policy64=2),
     _row("exp", 2, 1, measured=2, note="libdevice"),
     Accuracy("exp_fast", 1, _EXP_RULE, ULP(1, origin=_DOC), None, None, 1, note="tl.math.exp"),
-    Accuracy(
-        "sigmoid", 1, _SIGMOID_RULE, ULP(4, origin="oracles.md §3, composite: exp, add, divide, doubled")
-    ),
+    Accuracy("sigmoid", 1, _SIGMOID_RULE, ULP(4, origin="oracles.md §3, composite: exp, add, divide, doubled")),
     _row("exp2", 2, 1, measured=2),
     _row("exp10", 2, 1, measured=2),
     _row("expm1", 1, 1, measured=1),
@@ -156,13 +134,7 @@ TABLE: tuple[Accuracy, ...] = (
     _row("hypot", 3, 2, arity=2, measured=1),
     _row("pow", 4, 2, arity=2, measured=2, policy32=8, note="an older copy says 8; 8 until measured"),
     Accuracy(
-        "lgamma",
-        1,
-        ULP(6, origin=_DOC),
-        ULP(4, origin=_DOC),
-        6,
-        None,
-        4,
+        "lgamma", 1, ULP(6, origin=_DOC), ULP(4, origin=_DOC), 6, None, 4,
         fp32_regions=(Region(-10.001, -2.264, _LGAMMA_INSIDE),),
         fp64_regions=(Region(-23.0001, -2.2637, _LGAMMA_INSIDE),),
     ),
@@ -186,22 +158,12 @@ TABLE: tuple[Accuracy, ...] = (
     _same("abs", BIT),
     _same("isnan", NUM),
     _same("isinf", NUM),
-    _same(
-        "remainder_operator",
-        NUM,
-        arity=2,
-        note="a - b*trunc(a/b): open from |a/b| = 2^22 (fp32), 2^51 (fp64) on",
-    ),
+    _same("remainder_operator", NUM, arity=2, note="a - b*trunc(a/b): open from |a/b| = 2^22 (fp32), 2^51 (fp64) on"),
     _same("floor_divide", SET(NUM), arity=2, note="floor of the rounded quotient, or the fmod-based value"),
     _same("minimum", NUM0, arity=2),
     _same("maximum", NUM0, arity=2),
     _same("where", BIT, arity=3),
-    _same(
-        "integer",
-        BIT,
-        arity=2,
-        note="arithmetic, comparisons, logic, shifts and conversions in range, bit casts",
-    ),
+    _same("integer", BIT, arity=2, note="arithmetic, comparisons, logic, shifts and conversions in range, bit casts"),
 )
 
 _BY_OP = {row.op: row for row in TABLE}
@@ -242,14 +204,6 @@ def rule_for(op: str, name: str, *, x: float | None = None) -> Rule:
         return rule
     slope = rule.plus_per_abs_x * _HALF_SCALE[name]
     return ULP(half_ulps(rule.k, name), plus_per_abs_x=slope, origin=f"{rule.origin}; scaled to {name}")
-
-
-FLUSHING = frozenset(
-    {"exp2", "sqrt", "rsqrt", "sin", "cos", "log", "log2", "erf", "exp", "floor", "abs_libdevice"}
-)
-"""fp32 lowerings with .ftz under default options on sm_90 (oracles.md §3): subnormals may read or write as
-zero.
-"""
 
 
 HALVES = ("bf16", "fp16")

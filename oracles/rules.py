@@ -15,32 +15,12 @@ from typing import Literal
 from oracles.errors import OracleError
 
 RuleClass = Literal["BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "STAT", "META"]
-RULE_CLASSES: tuple[RuleClass, ...] = (
-    "BIT",
-    "NUM",
-    "NUM0",
-    "ULP",
-    "ABS",
-    "REL",
-    "SUM",
-    "SET",
-    "STAT",
-    "META",
-)
+RULE_CLASSES: tuple[RuleClass, ...] = ("BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "STAT", "META")
 _TOLERANT: tuple[RuleClass, ...] = ("ULP", "ABS", "REL", "SUM", "STAT")
 
-MismatchClass = Literal[
-    "value", "nan_missing", "nan_unexpected", "zero_sign", "inf", "nan_payload", "dtype", "shape"
-]
+MismatchClass = Literal["value", "nan_missing", "nan_unexpected", "zero_sign", "inf", "nan_payload", "dtype", "shape"]
 MISMATCH_CLASSES: tuple[MismatchClass, ...] = (
-    "value",
-    "nan_missing",
-    "nan_unexpected",
-    "zero_sign",
-    "inf",
-    "nan_payload",
-    "dtype",
-    "shape",
+    "value", "nan_missing", "nan_unexpected", "zero_sign", "inf", "nan_payload", "dtype", "shape",
 )
 
 
@@ -73,13 +53,9 @@ class Rule:
         if (self.kind == "SET") != (self.member is not None):
             raise OracleError("SET rules, and only they, need a member rule: SET(NUM)")
         if self.member is not None and self.member.kind in ("SET", "STAT", "META"):
-            raise OracleError(
-                f"members of a SET cannot be compared with {self.member.kind}; use NUM, ULP, ..."
-            )
+            raise OracleError(f"members of a SET cannot be compared with {self.member.kind}; use NUM, ULP, ...")
         if (self.kind == "SUM") != bool(self.bound):
-            raise OracleError(
-                "SUM rules, and only they, name their bound formula: SUM('sum_bound', origin=...)"
-            )
+            raise OracleError("SUM rules, and only they, name their bound formula: SUM('sum_bound', origin=...)")
 
     def to_json(self) -> str:
         """One line of JSON that `from_json` turns back into an equal rule."""
@@ -117,9 +93,7 @@ class Rule:
 def _from_fields(fields: object) -> Rule:
     known = {"kind", "k", "plus_per_abs_x", "bound", "member", "origin"}
     if not isinstance(fields, dict) or not set(fields) <= known:
-        raise OracleError(
-            "not a rule: expected an object with kind, k, plus_per_abs_x, bound, member, origin"
-        )
+        raise OracleError("not a rule: expected an object with kind, k, plus_per_abs_x, bound, member, origin")
     numbers = {name: fields.get(name, 0.0) for name in ("k", "plus_per_abs_x")}
     if any(isinstance(n, bool) or not isinstance(n, (int, float)) for n in numbers.values()):
         raise OracleError("not a rule: k and plus_per_abs_x must be numbers")
@@ -127,11 +101,8 @@ def _from_fields(fields: object) -> Rule:
         raise OracleError("not a rule: kind, bound and origin must be strings")
     member = fields.get("member")
     return Rule(
-        kind=fields.get("kind", ""),
-        k=float(numbers["k"]),
-        plus_per_abs_x=float(numbers["plus_per_abs_x"]),
-        bound=fields.get("bound", ""),
-        member=None if member is None else _from_fields(member),
+        kind=fields.get("kind", ""), k=float(numbers["k"]), plus_per_abs_x=float(numbers["plus_per_abs_x"]),
+        bound=fields.get("bound", ""), member=None if member is None else _from_fields(member),
         origin=fields.get("origin", ""),
     )
 

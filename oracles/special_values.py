@@ -56,41 +56,18 @@ def _exact_bits(kind: DType, value: Fraction) -> int | None:
 
 # Positive values at which rounding, reduction or conversion routines change branch.
 _CRITICAL: tuple[tuple[str, Fraction], ...] = (
-    ("one", Fraction(1)),
-    ("half", Fraction(1, 2)),
-    ("tie_1.5", Fraction(3, 2)),
-    ("tie_2.5", Fraction(5, 2)),
-    ("tie_3.5", Fraction(7, 2)),
-    ("three", Fraction(3)),
-    ("tie_to_bf16", 1 + Fraction(1, 1 << 8)),
-    ("tie_to_bf16_odd", 1 + Fraction(3, 1 << 8)),
-    ("tie_to_fp16", 1 + Fraction(1, 1 << 11)),
-    ("tie_to_fp16_odd", 1 + Fraction(3, 1 << 11)),
-    ("tie_to_fp32", 1 + Fraction(1, 1 << 24)),
-    ("tie_to_fp32_odd", 1 + Fraction(3, 1 << 24)),
-    ("tie_to_e4m3", 1 + Fraction(1, 1 << 4)),
-    ("e4m3_max", Fraction(448)),
-    ("e4m3_overflow_tie", Fraction(464)),
-    ("e5m2_max", Fraction(57344)),
-    ("e5m2_overflow_tie", Fraction(61440)),
-    ("fp16_max", Fraction(65504)),
-    ("fp16_overflow_tie", Fraction(65520)),
-    ("2^7", Fraction(1 << 7)),
-    ("2^8", Fraction(1 << 8)),
-    ("2^15", Fraction(1 << 15)),
-    ("2^16", Fraction(1 << 16)),
-    ("2^22", Fraction(1 << 22)),
-    ("2^23", Fraction(1 << 23)),
-    ("2^24", Fraction(1 << 24)),
-    ("2^24-1", Fraction((1 << 24) - 1)),
-    ("2^31", Fraction(1 << 31)),
-    ("2^31-1", Fraction((1 << 31) - 1)),
-    ("2^32", Fraction(1 << 32)),
-    ("2^51", Fraction(1 << 51)),
-    ("2^53", Fraction(1 << 53)),
-    ("2^53-1", Fraction((1 << 53) - 1)),
-    ("2^63", Fraction(1 << 63)),
-    ("2^64", Fraction(1 << 64)),
+    ("one", Fraction(1)), ("half", Fraction(1, 2)), ("tie_1.5", Fraction(3, 2)), ("tie_2.5", Fraction(5, 2)),
+    ("tie_3.5", Fraction(7, 2)), ("three", Fraction(3)), ("tie_to_bf16", 1 + Fraction(1, 1 << 8)),
+    ("tie_to_bf16_odd", 1 + Fraction(3, 1 << 8)), ("tie_to_fp16", 1 + Fraction(1, 1 << 11)),
+    ("tie_to_fp16_odd", 1 + Fraction(3, 1 << 11)), ("tie_to_fp32", 1 + Fraction(1, 1 << 24)),
+    ("tie_to_fp32_odd", 1 + Fraction(3, 1 << 24)), ("tie_to_e4m3", 1 + Fraction(1, 1 << 4)),
+    ("e4m3_max", Fraction(448)), ("e4m3_overflow_tie", Fraction(464)), ("e5m2_max", Fraction(57344)),
+    ("e5m2_overflow_tie", Fraction(61440)), ("fp16_max", Fraction(65504)), ("fp16_overflow_tie", Fraction(65520)),
+    ("2^7", Fraction(1 << 7)), ("2^8", Fraction(1 << 8)), ("2^15", Fraction(1 << 15)), ("2^16", Fraction(1 << 16)),
+    ("2^22", Fraction(1 << 22)), ("2^23", Fraction(1 << 23)), ("2^24", Fraction(1 << 24)),
+    ("2^24-1", Fraction((1 << 24) - 1)), ("2^31", Fraction(1 << 31)), ("2^31-1", Fraction((1 << 31) - 1)),
+    ("2^32", Fraction(1 << 32)), ("2^51", Fraction(1 << 51)), ("2^53", Fraction(1 << 53)),
+    ("2^53-1", Fraction((1 << 53) - 1)), ("2^63", Fraction(1 << 63)), ("2^64", Fraction(1 << 64)),
 )
 
 
@@ -100,13 +77,8 @@ def _float_values(kind: DType) -> list[SpecialValue]:
     normal = 1 << kind.mantissa_bits
     infinity = kind.infinity_bits
     positive: list[tuple[str, int]] = [
-        ("zero", 0),
-        ("smallest_subnormal", 1),
-        ("second_subnormal", 2),
-        ("largest_subnormal", mantissa_ones),
-        ("smallest_normal", normal),
-        ("after_smallest_normal", normal + 1),
-        ("largest", infinity - kind.has_inf),
+        ("zero", 0), ("smallest_subnormal", 1), ("second_subnormal", 2), ("largest_subnormal", mantissa_ones),
+        ("smallest_normal", normal), ("after_smallest_normal", normal + 1), ("largest", infinity - kind.has_inf),
         ("below_largest", infinity - kind.has_inf - 1),
     ]
     if kind.has_inf:
@@ -144,33 +116,15 @@ def _integer_values(kind: DType) -> list[SpecialValue]:
     mask = (1 << kind.bits) - 1
     low, high = int(kind.min), int(kind.max)
     named: list[tuple[str, int]] = [
-        ("0", 0),
-        ("1", 1),
-        ("-1", -1),
-        ("2", 2),
-        ("-2", -2),
-        ("3", 3),
-        ("-3", -3),
-        ("7", 7),
-        ("-7", -7),
-        ("10", 10),
-        ("16", 16),
-        ("-16", -16),
-        ("100", 100),
-        ("MIN", low),
-        ("MIN+1", low + 1),
-        ("MAX", high),
-        ("MAX-1", high - 1),
-        ("alternating", int("01" * (kind.bits // 2), 2)),
-        ("alternating_inverse", int("10" * (kind.bits // 2), 2)),
+        ("0", 0), ("1", 1), ("-1", -1), ("2", 2), ("-2", -2), ("3", 3), ("-3", -3), ("7", 7), ("-7", -7), ("10", 10),
+        ("16", 16), ("-16", -16), ("100", 100), ("MIN", low), ("MIN+1", low + 1), ("MAX", high), ("MAX-1", high - 1),
+        ("alternating", int("01" * (kind.bits // 2), 2)), ("alternating_inverse", int("10" * (kind.bits // 2), 2)),
     ]
     for exponent in (4, 7, 8, 15, 16, 24, 31, 32, 53, 62, 63):
         if exponent < kind.bits:
             named += [
-                (f"2^{exponent}", 1 << exponent),
-                (f"2^{exponent}-1", (1 << exponent) - 1),
-                (f"2^{exponent}+1", (1 << exponent) + 1),
-                (f"-2^{exponent}", -(1 << exponent)),
+                (f"2^{exponent}", 1 << exponent), (f"2^{exponent}-1", (1 << exponent) - 1),
+                (f"2^{exponent}+1", (1 << exponent) + 1), (f"-2^{exponent}", -(1 << exponent)),
             ]
     values: list[SpecialValue] = []
     seen: set[int] = set()

@@ -2,8 +2,6 @@
 approximations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,9 +38,7 @@ def chi_square(
     if observed.shape != wanted.shape or observed.ndim != 1 or len(observed) < 2:
         raise OracleError("chi_square needs two equally long vectors of at least 2 buckets")
     if wanted.min() < 5:
-        raise OracleError(
-            "chi_square needs an expected count of 5 or more per bucket; merge buckets or draw more"
-        )
+        raise OracleError("chi_square needs an expected count of 5 or more per bucket; merge buckets or draw more")
     statistic = float(((observed - wanted) ** 2 / wanted).sum())
     freedom = len(observed) - 1
     spread = 2.0 / (9.0 * freedom)

@@ -21,23 +21,18 @@ _SECTION = "oracles.md §4"
 RULES: dict[str, Rule] = {
     name: SUM(name, origin=f"{_SECTION}, {row}")
     for name, row in (
-        ("sum_bound", "sum: N*eps*S|x|"),
-        ("mean_bound", "mean: sum bound / N"),
+        ("sum_bound", "sum: N*eps*S|x|"), ("mean_bound", "mean: sum bound / N"),
         ("prefix_sum_bound", "prefix sum: sum over the first i+1"),
-        ("prod_bound", "prod: N*eps relative inside the range condition"),
-        ("dot_bound", "dot: K terms"),
-        ("welford_mean_bound", "mean of a Welford tree"),
-        ("welford_m2_bound", "variance (Welford tree)"),
+        ("prod_bound", "prod: N*eps relative inside the range condition"), ("dot_bound", "dot: K terms"),
+        ("welford_mean_bound", "mean of a Welford tree"), ("welford_m2_bound", "variance (Welford tree)"),
         ("two_pass_variance_bound", "variance (two-pass)"),
         ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
-        ("lgamma_bound", "and §3, lgamma near its roots"),
-        ("logsumexp_bound", "log-sum-exp"),
+        ("lgamma_bound", "and §3, lgamma near its roots"), ("logsumexp_bound", "log-sum-exp"),
     )
 }
 
 RANDN_RULE = ABS(
-    2e-5,
-    origin="|z| <= 5.68 times the fp32 errors of the angle (2 roundings at 2 pi) and of cos, plus that of r",
+    2e-5, origin="|z| <= 5.68 times the fp32 errors of the angle (2 roundings at 2 pi) and of cos, plus that of r",
 )
 
 # Explicit mantissa bits that survive when an operand enters a matrix instruction (oracles.md §4, dot rows).
@@ -126,9 +121,7 @@ def prod_bound(x: torch.Tensor, expected: torch.Tensor, dim: int = -1, *, acc: s
     return torch.where(inside, relative, torch.inf)
 
 
-def dot_bound(
-    a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32"
-) -> torch.Tensor:
+def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32") -> torch.Tensor:
     """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8.
 
     half doubles the accumulation term because tensor cores may truncate while aligning; fp8 allows the
@@ -168,15 +161,8 @@ def welford_mean_bound(
 
 
 def welford_m2_bound(
-    mean: torch.Tensor,
-    m2: torch.Tensor,
-    weight: torch.Tensor,
-    expected_mean: torch.Tensor,
-    expected_m2: torch.Tensor,
-    dim: int = -1,
-    *,
-    depth: int,
-    acc: str = "fp32",
+    mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, expected_mean: torch.Tensor, expected_m2: torch.Tensor,
+    dim: int = -1, *, depth: int, acc: str = "fp32",
 ) -> torch.Tensor:
     """Bound on m2 of a Welford tree over `dim` (removed).
 

@@ -87,14 +87,8 @@ class Judgement:
 
 
 def judge(
-    actual: torch.Tensor,
-    answers: Sequence[Answer],
-    rule: Rule,
-    *,
-    defined: torch.Tensor | None = None,
-    x: torch.Tensor | None = None,
-    inputs_flush_to_zero: bool = False,
-    max_examples: int = 8,
+    actual: torch.Tensor, answers: Sequence[Answer], rule: Rule, *, defined: torch.Tensor | None = None,
+    x: torch.Tensor | None = None, inputs_flush_to_zero: bool = False, max_examples: int = 8,
 ) -> Judgement:
     """Judge `actual` (rows, ...) against the answers of one or more oracles.
 
@@ -151,9 +145,7 @@ def _spread(defined: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
         return defined
     if defined.shape == actual.shape[:1]:
         return defined.reshape(-1, *([1] * (actual.dim() - 1))).expand(actual.shape)
-    raise OracleError(
-        f"defined has shape {tuple(defined.shape)}; expected {tuple(actual.shape)} or the rows alone"
-    )
+    raise OracleError(f"defined has shape {tuple(defined.shape)}; expected {tuple(actual.shape)} or the rows alone")
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
@@ -170,12 +162,7 @@ def _rows_of(tensor: torch.Tensor, index: torch.Tensor | None) -> torch.Tensor:
 
 
 def _view(
-    actual: torch.Tensor,
-    answer: Answer,
-    rule: Rule,
-    lanes: torch.Tensor | None,
-    x: torch.Tensor | None,
-    flush: bool,
+    actual: torch.Tensor, answer: Answer, rule: Rule, lanes: torch.Tensor | None, x: torch.Tensor | None, flush: bool,
 ) -> _View:
     own = answer.rule or rule
     index = answer.rows
@@ -187,11 +174,7 @@ def _view(
             "give one entry per covered row"
         )
     comparison = compare(
-        _rows_of(actual, index),
-        answer.values,
-        own,
-        bound=answer.bound,
-        x=None if x is None else _rows_of(x, index),
+        _rows_of(actual, index), answer.values, own, bound=answer.bound, x=None if x is None else _rows_of(x, index),
         inputs_flush_to_zero=flush,
     )
     codes = comparison.codes
@@ -207,10 +190,7 @@ def _view(
 
 
 def _vote(
-    actual: torch.Tensor,
-    views: list[_View],
-    lanes: torch.Tensor | None,
-    judged_by: tuple[tuple[str, int], ...],
+    actual: torch.Tensor, views: list[_View], lanes: torch.Tensor | None, judged_by: tuple[tuple[str, int], ...],
     max_examples: int,
 ) -> Judgement:
     rows, device = actual.shape[0], actual.device
@@ -232,9 +212,7 @@ def _vote(
     majority_bad = split & (rejects > accepts)
     if bool((majority_bad & ~decided).any()):
         majority_bad = majority_bad & _rejections_share_an_answer(views, bad_rows, majority_bad, lanes)
-    disagree = judged_rows & torch.where(
-        decided, decided_bad, ((rejects > 0) & (accepts == 0)) | majority_bad
-    )
+    disagree = judged_rows & torch.where(decided, decided_bad, ((rejects > 0) & (accepts == 0)) | majority_bad)
     agree = judged_rows & ~disagree & torch.where(decided, ~decided_bad, accepts > rejects)
     conflict = judged_rows & ~disagree & ~agree
     unjudged = ~judged_rows & ~undefined

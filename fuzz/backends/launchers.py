@@ -107,8 +107,10 @@ def launch_without_compiler() -> None:
     import triton
     from triton.backends.nvidia import driver
 
+    if not hasattr(driver, "make_launcher") or not driver.CudaDriver.is_active():
+        return
     active = triton.runtime.driver.active
-    if not hasattr(driver, "make_launcher") or active.launcher_cls is not driver.CudaLauncher:
+    if active.launcher_cls is not driver.CudaLauncher:
         return
 
     class Launcher(driver.CudaLauncher):  # type: ignore[misc]

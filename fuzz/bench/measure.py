@@ -18,7 +18,7 @@ from fuzz.campaign.record import CampaignOptions, Counts, Plan
 from fuzz.campaign.run import Campaign, Progress
 from fuzz.campaign.store import ShardStore
 from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small, canonical_json
+from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small
 from fuzz.target import Limits
 from fuzz.workers import protocol
 from fuzz.workers.pool import Pool, PoolOptions
@@ -242,8 +242,3 @@ def _replacement() -> list[Measurement]:
                         ratio=each / cold, limit="a forked child makes its CUDA context"),
             Measurement(name="killing a hung launch, beyond the hang limit", value=kills[0], unit="s",
                         limit="the driver tears the context down")]
-
-
-def description_bytes(case: Case) -> int:
-    """Size of a case on disk and on the wire."""
-    return len(canonical_json(case))

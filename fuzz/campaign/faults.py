@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +25,8 @@ from fuzz.targets import find, select
 FEW = 8
 """Elements that a reader takes in at a glance."""
 
-SHRINK_OVER = 20.0
-"""Seconds beyond its own that a fault may take in all: one found early may be shrunk for all of them, one found late
-for these."""
+SHRINK_SECONDS = 15.0
+"""As in a campaign, explicit minimisation has twice that: a fault takes 45 seconds more than its own at the most."""
 
 Hunt = tuple[ShardSpec, ...]
 """One fault on one backend: a shard for each target it is planted in, the narrowest first."""
@@ -62,9 +61,10 @@ class Caught:
     environment: Environment | None = None
 
 
-def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool = False) -> list[Hunt]:
-    """What is looked for, `options.seconds` for each; targets that share a fault share its time. TridiffError when no
-    target has a fault here."""
+def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool = False,
+                only: Iterable[str] = ()) -> list[Hunt]:
+    """What is looked for, `options.seconds` for each; targets that share a fault share its time. only: names of faults,
+    all where there are none. TridiffError when no target has such a fault here."""
     shared: dict[tuple[str, str, str], list[Target]] = {}
     targets = select(options.targets)
     for target in targets:
@@ -74,15 +74,19 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
                     shared.setdefault((target.faults_of or target.name, backend, fault), []).append(target)
                 for fault in (*(HOOK_FAULTS if hooks else ()), *(PROCESS_FAULTS if process else ())):
                     shared[target.name, backend, fault] = [target]
-    if not shared:
-        raise TridiffError(f"no fault can be run on {' '.join(options.backends)}", fix="see `tridiff targets`")
+    planted = {fault for _, _, fault in shared}
+    unknown = set(only) - planted
+    if unknown or not planted:
+        raise TridiffError(f"no fault{''.join(f' {one}' for one in sorted(unknown))} can be run on "
+                           f"{' '.join(options.backends)}", fix="see `tridiff targets`")
+    shared = {key: members for key, members in shared.items() if key[2] in (set(only) or planted)}
     hunts: list[Hunt] = []
     for (_, backend, fault), members in shared.items():
         first = sum(len(hunt) for hunt in hunts)
         hunts.append(tuple(
             replace(shard_of(options, target, f"own+fault:{fault}", backend, index=first + place, most_findings=1,
                              seconds=options.seconds / len(members)),
-                    control="own", overtime=options.seconds / len(members) + SHRINK_OVER)
+                    control="own", shrink_seconds=SHRINK_SECONDS)
             # The fewer faults a target has, the more often its cases show one of them.
             for place, target in enumerate(sorted(members, key=lambda one: len(one.faults)))))
     return hunts
@@ -220,11 +224,12 @@ def table(lines: list[Caught], *, budget: float) -> str:
 
 
 def _distributions(caught: list[Caught]) -> list[str]:
-    columns = [("Seconds until caught", [round(one.seconds, 1) for one in caught]),
-               ("Elements", [one.elements for one in caught]),
-               ("Steps of shrunk programs", [one.steps for one in caught if one.steps])]
+    columns: dict[str, list[float]] = {
+        "Seconds until caught": [round(one.seconds, 1) for one in caught],
+        "Elements": [one.elements for one in caught],
+        "Steps of shrunk programs": [one.steps for one in caught if one.steps]}
     found = []
-    for name, column in columns:
+    for name, column in columns.items():
         if column:
             ordered = sorted(column)
             found.append(f"{name}: median {statistics.median(ordered):g}, nine tenths within "

@@ -170,8 +170,8 @@ class Campaign:
             def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
                 return executor.submit(run_shard, clock.allot(spec, len(waiting) + 1), state)
 
-            for done in in_turn(waiting, start, at_once=self.plan.options.workers, asked=asked, stop=self._stop):
-                for spec, future in done:
+            for ended in in_turn(waiting, start, at_once=self.plan.options.workers, asked=asked, stop=self._stop):
+                for spec, future in ended:
                     self._take(future, spec, results, errors)
                 watch(self._progress(len(results), started))
             if not asked():

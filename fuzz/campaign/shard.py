@@ -83,7 +83,7 @@ def run_shard(spec: ShardSpec, directory: str) -> ShardResult:
     """Run one shard to the end of its budget, or until the campaign is stopped.
 
     `directory` holds the campaign's state; shards on another machine pass a local one. Never raises for what
-    a subject does; a TridiffError becomes the result's `error`.
+    a subject does; what goes wrong in a strategy or an oracle becomes the result's `error`, beside what was found.
     """
     state = Path(directory)
     state.mkdir(parents=True, exist_ok=True)
@@ -92,6 +92,8 @@ def run_shard(spec: ShardSpec, directory: str) -> ShardResult:
         return driver.run()
     except TridiffError as error:
         return driver.result(error=str(error))
+    except Exception as error:
+        return driver.result(error=f"{type(error).__name__}: {error}")
     finally:
         driver.store.close()
 
@@ -161,9 +163,7 @@ class _Driver:
         self.cut_short = False
         if self.spec.overtime is not None:
             share = max(SHRINK_SHARE * self.spec.seconds, SHORTEST_SHRINK) - self.shrinking
-            # The last finding that is asked for leaves no drawing to save time for.
-            last = self.spec.most_findings is not None and len(self.findings) + 1 >= self.spec.most_findings
-            self.granted = min(math.inf if last else time.monotonic() + share, self.began + self.spec.overtime)
+            self.granted = min(time.monotonic() + share, self.began + self.spec.overtime)
 
     def _may_begin(self, seconds: float = 0.0) -> bool:
         """Whether something that takes up to `seconds` may still be done for the present finding."""

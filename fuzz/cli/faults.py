@@ -22,6 +22,9 @@ EXAMPLES = """**Examples**
 
 `tridiff faults 'helpers.*' 'gluon.*' --backend cuda --record reports/faults.md`
 
+`tridiff faults 'codegen.*' --time 60s --backend cuda --workers 16` : those of the program generator, each in the
+families that show it
+
 `tridiff faults triton.vector_add --hooks --process` : planted compile errors, crashes and hangs as well
 """
 
@@ -29,6 +32,7 @@ EXAMPLES = """**Examples**
 def faults(
     target: Annotated[list[str] | None, typer.Argument(help="Target name, glob or family; default all.")] = None,
     time: Annotated[str, typer.Option(help="What one fault may take to be caught.")] = "20s",
+    fault: Annotated[list[str] | None, typer.Option(help="Name of a fault; default all of the targets.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="cuda or interpreter; default as for fuzz.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
     workers: Annotated[int, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = 0,
@@ -50,7 +54,7 @@ def faults(
         seconds=duration(time), targets=tuple(target or ()), subjects=(), backends=backends, devices=devices,
         workers=workers or default_workers(backends, devices), seed=secrets.randbelow(1 << 31) if seed < 0 else seed,
         hang_limit=duration(hang_limit), shrink=shrink)
-    hunts = plan_faults(options, process=process, hooks=hooks)
+    hunts = plan_faults(options, process=process, hooks=hooks, only=fault or ())
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
 

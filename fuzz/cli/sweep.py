@@ -20,7 +20,7 @@ from fuzz.errors import TridiffError
 from fuzz.sweep import compare as comparing
 from fuzz.sweep.choose import Choice, choose
 from fuzz.sweep.deviations import explained_record
-from fuzz.sweep.files import existing, read, save
+from fuzz.sweep.files import file_of, read, save
 from fuzz.sweep.pictures import draw
 from fuzz.sweep.records import SweepOptions, SweepRecord, SweepResult
 from fuzz.sweep.report import comparison_markdown, example_text, markdown, measured_rows
@@ -103,10 +103,9 @@ def sweep(
 
 def _render_again(path: Path, plots: bool) -> None:
     """The record with today's explanations, its report and its pictures."""
-    folder = path if path.is_dir() else path.parent
     record = explained_record(read(path))
-    save(record, existing(path))
-    _write(record, folder, plots)
+    save(record, file_of(path))
+    _write(record, file_of(path).parent, plots)
 
 
 def _write(record: SweepRecord, folder: Path, plots: bool) -> None:

@@ -257,9 +257,7 @@ def patterns(spec: ArraySpec, sizes: dict[str, int], *, device: torch.device) ->
     return content_patterns(spec.content, spec, sizes, device=device)
 
 
-def content_patterns(
-    content: Content, spec: ArraySpec, sizes: dict[str, int], *, device: torch.device
-) -> torch.Tensor:
+def content_patterns(content: Content, spec: ArraySpec, sizes: dict[str, int], *, device: torch.device) -> torch.Tensor:
     """As `patterns`, for an explicit content term."""
     grid = _Grid(spec, sizes, device)
     values = _base(content.base, spec.dtype, grid)

@@ -109,9 +109,7 @@ def as_dtype(integers: torch.Tensor, dtype: str) -> torch.Tensor:
     return integers.view(torch_dtype(dtype))
 
 
-def place(
-    spec: ArraySpec, sizes: dict[str, int], *, device: torch.device, second_poison: bool = False
-) -> Buffer:
+def place(spec: ArraySpec, sizes: dict[str, int], *, device: torch.device, second_poison: bool = False) -> Buffer:
     """Allocate, poison and fill one array. The caller has checked the case (`Case.check`)."""
     width = INT_VIEW[dtype_info(spec.dtype).storage_bits]
     pattern = poison_pattern(spec.dtype, second=second_poison)

@@ -17,9 +17,7 @@ def _key(one: Expectation) -> tuple[str, str, str, str]:
     return one.subject, one.triton, one.backend, one.torch if torch_matters(one.subject) else ""
 
 
-def expectation(
-    entry: CorpusEntry, *, subject: str, triton: str, backend: str, torch: str = ""
-) -> Expectation | None:
+def expectation(entry: CorpusEntry, *, subject: str, triton: str, backend: str, torch: str = "") -> Expectation | None:
     """What the entry is expected to do, or None when nobody has seen it there.
 
     triton, torch: versions as the packages report them. Triton's is compared whole, since its local part
@@ -39,8 +37,7 @@ def _public(version: str) -> str:
 
 
 def with_verdict(
-    entry: CorpusEntry, *, subject: str, triton: str, backend: str, verdict: Verdict, kind: str = "",
-    torch: str = "",
+    entry: CorpusEntry, *, subject: str, triton: str, backend: str, verdict: Verdict, kind: str = "", torch: str = "",
 ) -> CorpusEntry:
     """The entry with this expected verdict in place of any for the same subject, versions and backend."""
     new = Expectation(subject=subject, triton=triton, backend=backend, verdict=verdict, kind=kind,

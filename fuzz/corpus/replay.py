@@ -115,8 +115,7 @@ def replay(
 
 
 def plan(
-    entry: CorpusEntry, *, backends: tuple[str, ...], subjects: tuple[str, ...] | None = None,
-    everywhere: bool = False,
+    entry: CorpusEntry, *, backends: tuple[str, ...], subjects: tuple[str, ...] | None = None, everywhere: bool = False,
 ) -> tuple[tuple[str, str], ...]:
     """The (subject, backend) pairs on which `replay` runs the entry."""
     pairs: dict[tuple[str, str], None] = {}
@@ -131,9 +130,7 @@ def plan(
     return tuple(pairs)
 
 
-def replay_one(
-    entry: CorpusEntry, *, subject: str, backend: str, runner: Callable[[str], Runner]
-) -> ReplayResult:
+def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callable[[str], Runner]) -> ReplayResult:
     """One entry on one subject and backend; a flaky one is tried until it does what is expected, or often enough
     to rule bad luck out at 1 in 1000 (at most FLAKY_ATTEMPTS times)."""
     blank = ReplayResult(id=entry.id, target=entry.case.target, subject=subject, backend=backend,

@@ -83,12 +83,8 @@ _NUMPY_DIVISOR = "np.where({1} == 0, 1, {1}).astype({1}.dtype)"
 
 
 def _exact() -> list[Operation]:
-    unary = [
-        ("neg", "-{0}", "-{0}"), ("abs", "torch.abs({0})", "np.abs({0})"), ("square", "{0} * {0}", "{0} * {0}"),
-    ]
-    binary = [
-        ("add", "{0} + {1}", "{0} + {1}"), ("sub", "{0} - {1}", "{0} - {1}"), ("mul", "{0} * {1}", "{0} * {1}"),
-    ]
+    unary = [("neg", "-{0}", "-{0}"), ("abs", "torch.abs({0})", "np.abs({0})"), ("square", "{0} * {0}", "{0} * {0}")]
+    binary = [("add", "{0} + {1}", "{0} + {1}"), ("sub", "{0} - {1}", "{0} - {1}"), ("mul", "{0} * {1}", "{0} * {1}")]
     floats = [
         ("sign", "torch.sign({0})", "np.where(np.isnan({0}), 0, np.sign({0})).astype({0}.dtype)"),
         ("floor", "torch.floor({0})", "np.floor({0})"), ("ceil", "torch.ceil({0})", "np.ceil({0})"),

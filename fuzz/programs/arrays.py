@@ -5,8 +5,6 @@ An `inout` buffer is the array of its name, with contents, which the kernel writ
 zeros.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from fuzz.programs.workspaces import NAMES as WORKSPACES

@@ -3,14 +3,15 @@
     python -m fuzz.programs.bench --workers 16 --seconds 12
 
 Every process runs one shard of a campaign of a `codegen.*` target for the given seconds, its compiler's files in memory
-as in any campaign. Then it compiles the kernels of the judged programs, in their order and with the options of their
-launches, and does nothing else: no drawing, no launch, no reference; sources are generated and loaded before the clock
-starts, and Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled something
-and its spare worker stands by, so that no start is counted: in ten seconds the spares' starts took a quarter of all
-cores, in five minutes a hundredth. A process that has compiled all its programs before the time is up compiles them again: one
-that stood still would leave its core, and half of one that it shares, to the others, which no campaign does. Processor
-time is told beside wall-clock time: where one grows and the other does not, cores are short. Without a GPU (`--backend
-compile:sm_90`) programs are compiled only, and no value is judged.
+as in any campaign. Then it compiles the kernels of the judged programs, with the options of their launches and in an
+order drawn anew (the first programs of a shard are its smallest), and does nothing else: no drawing, no launch, no
+reference; sources are generated and loaded before the clock starts, and Triton's cache is an ordinary temporary folder.
+Both clocks start when every process has compiled something and its spare worker stands by, so that no start is counted:
+it would weigh thirty times what it does in five minutes. A process that has compiled all its programs before the time
+is up compiles them again, and whole rounds are counted: one that stood still would leave its core, and half of one that
+it shares, to the others, which no campaign does. Of a loop that ends within its first round, what it did is counted.
+Processor time is told beside wall-clock time: where one grows and the other does not, cores are short. Without a GPU
+(`--backend compile:sm_90`) programs are compiled only, and no value is judged.
 
 What goes on is told on the error output. The bare loop takes as long as the campaign and a minute at most. Processes
 that are late are ended, with what is known of them by then.
@@ -24,6 +25,7 @@ import itertools
 import json
 import multiprocessing
 import os
+import random
 import sys
 import tempfile
 import time
@@ -198,19 +200,23 @@ def _bare(cases: list[Case], backend: str, most: float, together: Any) -> tuple[
     gc.freeze()
     together.wait(most + TAIL_SECONDS)
     triton.knobs.compilation.always_compile = True
+    random.Random(len(prepared)).shuffle(prepared)
     before = sum(os.times()[:4])
-    began, programs, each = time.perf_counter(), 0, []
-    for kernels in itertools.cycle(prepared):
-        if time.perf_counter() - began > most:
+    began, each, cpu = time.perf_counter(), list[float](), 0.0
+    programs, spent, kernels_counted = 0, 0.0, 0
+    for number, kernels in enumerate(itertools.cycle(prepared)):
+        late = time.perf_counter() - began > most
+        if number % len(prepared) == 0 or (late and number < len(prepared)):
+            programs, spent, kernels_counted = number, time.perf_counter() - began, len(each)
+            cpu = sum(os.times()[:4]) - before
+        if late:
             break
         for source, options in kernels:
             start = time.perf_counter()
             triton.compile(source, target=target, options=options)
             each.append(time.perf_counter() - start)
-        programs += 1
-    spent = time.perf_counter() - began
     gc.unfreeze()
-    return programs, spent, each, sum(os.times()[:4]) - before
+    return programs, spent, each[:kernels_counted], cpu
 
 
 def measure(*, backend: str, workers: int, seconds: float, devices: int = 1) -> list[Part]:

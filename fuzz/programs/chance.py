@@ -1,7 +1,5 @@
 """Draws that cost little: one bounded integer each, the simplest choice first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar

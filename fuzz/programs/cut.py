@@ -1,7 +1,5 @@
 """Take nodes and buffers out of a graph and number the rest anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace

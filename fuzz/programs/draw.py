@@ -19,7 +19,7 @@ from fuzz.programs.addresses import address, apply, num
 from fuzz.programs.arrays import arrays_of
 from fuzz.programs.chance import Chance
 from fuzz.programs.cut import without_dead_nodes
-from fuzz.programs.miscompiled import without_miscompiled
+from fuzz.programs.miscompiled import contracted, without_miscompiled
 from fuzz.programs.pool import Entry, Pool
 from fuzz.programs.productions import Productions
 from fuzz.programs.schedules import MAX_VARIANTS, schedule
@@ -252,6 +252,9 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
         main = draw(launch_options())
         # Half of these are empty: one program in ten is compiled under other options too.
         variants = draw(option_variants()) if chance.one_in(5) else ()
+        if contracted(graph):
+            main = replace(main, enable_fp_fusion=False)
+            variants = tuple(replace(one, enable_fp_fusion=False) for one in variants)
     threads = 32 * min(one.num_warps for one in (main, *variants))
     graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants, threads=threads)
     arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))

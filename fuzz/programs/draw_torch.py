@@ -29,7 +29,6 @@ _UNKNOWN = frozenset(NAMES) - frozenset(DTYPES)
 _LEFT_OUT = {*_UNKNOWN, "random", "assembly", "split", "cooperative"}
 """Types, productions, and schedules that Inductor has no setting for."""
 _REDUCTIONS = frozenset((*REDUCTIONS, "welford_combine", "xor_sum"))
-_SCANS = frozenset((*SCANS, "second", "affine", "argmax", "argmin"))
 
 
 class _TorchChance(Chance):

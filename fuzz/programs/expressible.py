@@ -5,8 +5,6 @@ For the process that draws programs and for the one that writes the function: im
 strategy draws from, if its programs are meant for torch.compile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

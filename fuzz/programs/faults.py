@@ -1,7 +1,5 @@
 """Planted faults of the generator, by the families of programs that can show them."""
 
-from __future__ import annotations
-
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.records import Case

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzz.programs import expressions
+from fuzz.programs import expressions, memory
+from fuzz.programs.conversions import assembled, bitcast, bucket, constant, converted
 from kernels.codegen.graph import (
     Asm,
     Bucketize,
@@ -32,26 +33,26 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
-from kernels.pointwise.table import OPS
+from kernels.pointwise.table import OPS, result_dtype
 from oracles import philox
 from oracles.by_numpy import bounded_folds as folds
-from oracles.by_numpy import bounded_functions, search
+from oracles.by_numpy import bounded_functions
 from oracles.by_numpy import bounded_ops as ops
 from oracles.by_numpy.bounded import (
-    TINY,
     Real,
     Value,
     Whole,
     broadcast,
-    cast_real,
     exact_real,
+    expand,
     product_of_unknown,
+    reshape,
     select,
     settle,
+    take,
     whole,
 )
 from oracles.by_numpy.bounded_scans import scan
-from oracles.dtypes import dtype as dtype_info
 from oracles.dtypes import numpy_dtype
 
 Array = npt.NDArray[Any]
@@ -67,7 +68,7 @@ class Interpreter:
         self._upcast = graph.schedules[0].upcast
         self._dtype = {buffer.name: buffer.dtype for buffer in graph.buffers}
         self._length = {buffer.name: buffer.length for buffer in graph.buffers}
-        self._memory = {name: self._from_memory(name, values) for name, values in buffers.items()}
+        self._memory = {name: memory.from_memory(self._dtype[name], values) for name, values in buffers.items()}
         self._lengths = graph.outer if graph.r is None else (*graph.outer, graph.r)
         self._values: list[tuple[Value, ...]] = []
         self._logical: list[tuple[str, ...]] = []
@@ -80,7 +81,7 @@ class Interpreter:
             if buffer.role == "inout":
                 self._stored[buffer.name] = self._memory[buffer.name]
             elif buffer.role == "out":
-                self._stored[buffer.name] = _untouched(buffer.dtype, buffer.length)
+                self._stored[buffer.name] = memory.untouched(buffer.dtype, buffer.length)
         handlers: dict[type, Callable[..., tuple[str, Value] | None]] = {
             Constant: self._constant, Index: self._index, Load: self._load, Pointwise: self._pointwise,
             Cast: self._cast, Masked: self._masked, Reduce: self._reduce, Bucketize: self._bucketize,
@@ -127,41 +128,17 @@ class Interpreter:
         """The type in which a node of this dtype holds its values."""
         return "fp32" if self._upcast and logical in HALVES else logical
 
-    def _from_memory(self, name: str, values: Array) -> Value:
-        kind = dtype_info(self._dtype[name])
-        if kind.is_float:
-            return exact_real(kind.name, np.asarray(values).astype(np.float64))
-        return whole(kind.name, values)
-
     def _widened(self, x: Value, logical: str) -> Value:
         return self._to(x, self._held(logical)) if logical in HALVES else x
 
     def _to(self, x: Value, name: str) -> Value:
-        """A conversion of what is held to a type."""
-        target = dtype_info(name)
-        if isinstance(x, Real):
-            if target.is_float:
-                return cast_real(x, name)
-            return ops.nonzero(x) if name == "i1" else ops.to_integer(x, name)
-        if target.is_float:
-            return ops.to_real(x, name)
-        if name == "i1":
-            return ops.nonzero(x)
-        return whole(name, x.value.astype(numpy_dtype(name)), x.open)
+        return converted(x, name)
 
     def _value(self, position: int) -> Value:
         return self._values[position][0]
 
     def _scalar(self, text: str, name: str) -> Value:
-        shape = (1,) * len(self._lengths)
-        kind = dtype_info(name)
-        if kind.is_float:
-            number = float.fromhex(text) if "0x" in text.lower() else float(text)
-            source = exact_real("fp64", np.full(shape, number))
-            direct = source if name == "fp64" else _nearest_constant(source, name)
-            return self._widened(direct, name)
-        value = {"true": 1, "false": 0}.get(text) if name == "i1" and not text.lstrip("-").isdigit() else int(text)
-        return whole(name, np.full(shape, value, dtype=numpy_dtype(name) if name != "i1" else bool))
+        return self._widened(constant(text, name, (1,) * len(self._lengths)), name)
 
     # -- nodes of one value ---------------------------------------------------------------------------------
 
@@ -176,12 +153,7 @@ class Interpreter:
 
     def _expression(self, expr: Expr) -> Value:
         value = expressions.evaluate(expr, self._symbols)
-        if value.value.ndim == len(self._lengths):
-            return value
-        shape = (1,) * len(self._lengths)
-        if isinstance(value, Whole):
-            return Whole(value.dtype, value.value.reshape(shape), value.open.reshape(shape))
-        return Real(value.dtype, value.value.reshape(shape), value.error.reshape(shape))
+        return value if value.value.ndim == len(self._lengths) else reshape(value, (1,) * len(self._lengths))
 
     def _load(self, node: Load) -> tuple[str, Value]:
         index = self._expression(node.index)
@@ -191,13 +163,12 @@ class Interpreter:
         if node.checked:
             position = np.where(position < 0, position + length, position)
         outside = (position < 0) | (position >= length)
-        memory = self._memory[node.buffer]
         if length == 0:
-            found = _untouched(name, 1)
-            found = _gather(found, np.zeros(position.shape, dtype=np.int64))
+            found = memory.untouched(name, 1)
+            found = take(found, np.zeros(position.shape, dtype=np.int64))
         else:
             # Where it is out of range the load must be inactive (a mask, its own or of an enclosing body).
-            found = _gather(memory, np.where(outside, 0, position).astype(np.int64))
+            found = take(self._memory[node.buffer], np.where(outside, 0, position).astype(np.int64))
         found = self._widened(found.open_where(outside | index.open), name)
         if node.mask is not None:
             mask = self._value(node.mask)
@@ -207,13 +178,13 @@ class Interpreter:
 
     def _choose(self, mask: Whole, first: Value, second: Value) -> Value:
         shape = broadcast(mask, first, second)
-        return select(_expand(mask, shape), _expand(first, shape), _expand(second, shape))  # type: ignore[arg-type]
+        return select(expand(mask, shape), expand(first, shape), expand(second, shape))  # type: ignore[arg-type]
 
     def _pointwise(self, node: Pointwise) -> tuple[str, Value]:
         logical = [self._logical[k][0] for k in node.args]
         args = [self._value(k) for k in node.args]
         record = OPS[node.op]
-        result = _result(node.op, logical)
+        result = result_dtype(node.op, logical)
         if record.halves == "own":
             args = [self._to(a, name) if name in HALVES else a for a, name in zip(args, logical, strict=True)]
         elif record.halves == "fp32":
@@ -228,7 +199,7 @@ class Interpreter:
         if node.bitcast:
             if source in HALVES:
                 value = self._to(value, source)
-            return node.dtype, self._widened(_bitcast(value, node.dtype), node.dtype)
+            return node.dtype, self._widened(bitcast(value, node.dtype), node.dtype)
         return node.dtype, self._to(value, self._held(node.dtype))
 
     def _masked(self, node: Masked) -> tuple[str, Value]:
@@ -239,11 +210,11 @@ class Interpreter:
 
     def _bucketize(self, node: Bucketize) -> tuple[str, Value]:
         name = self._logical[node.arg][0]
-        edges = _flat(self._memory[node.boundaries], node.size)
+        edges = take(self._memory[node.boundaries], np.arange(node.size))
         if node.sorter is not None:
-            order = _flat(self._memory[node.sorter], node.size)
-            edges = _gather(edges, order.value.astype(np.int64) % max(node.size, 1)) if node.size else edges
-        return node.dtype, _bucket(self._value(node.arg), self._widened(edges, name), node.right, node.dtype)
+            order = take(self._memory[node.sorter], np.arange(node.size))
+            edges = take(edges, order.value.astype(np.int64) % max(node.size, 1)) if node.size else edges
+        return node.dtype, bucket(self._value(node.arg), self._widened(edges, name), node.right, node.dtype)
 
     def _random(self, node: Random) -> tuple[str, Value]:
         seeds = self._memory[node.seeds]
@@ -265,7 +236,7 @@ class Interpreter:
     def _assembly(self, node: Asm) -> tuple[str, Value]:
         args = [self._value(k) for k in node.args]
         shape = broadcast(*args)
-        args = [_expand(a, shape) for a in args]
+        args = [expand(a, shape) for a in args]
         if node.body == "ex2_approx":
             one = args[0]
             assert isinstance(one, Real)
@@ -277,7 +248,7 @@ class Interpreter:
         words = [np.asarray(a.value).view(np.uint32) if a.value.flags.c_contiguous else
                  np.ascontiguousarray(a.value).view(np.uint32) for a in args]
         signed = [word.view(np.int32) for word in words]
-        result = _assembled(node.body, words, signed)
+        result = assembled(node.body, words, signed)
         return "i32", whole("i32", result.view(np.int32), unsure)
 
     # -- folds and nodes of several values ------------------------------------------------------------------
@@ -287,7 +258,7 @@ class Interpreter:
         value = self._value(position)
         shape = list(value.shape)
         shape[-1] = self._lengths[-1]
-        return _expand(value, tuple(shape))
+        return expand(value, tuple(shape))
 
     def _wide_for_fold(self, position: int) -> Value:
         value, logical = self._along_r(position), self._logical[position][0]
@@ -332,7 +303,7 @@ class Interpreter:
     def _welford(self, node: Reduce) -> tuple[tuple[str, ...], tuple[Value, ...]]:
         parts = [self._wide_for_fold(k) for k in node.args]
         shape = broadcast(*parts)
-        states = [_expand(part, shape) for part in parts]
+        states = [expand(part, shape) for part in parts]
         mean = states[0]
         assert isinstance(mean, Real)
         if node.kind == "welford":
@@ -344,7 +315,7 @@ class Interpreter:
         logical = tuple(self._logical[k][0] for k in node.args)
         parts = [self._wide_for_fold(k) for k in node.args]
         shape = broadcast(*parts)
-        found = scan(node.combine, [_expand(part, shape) for part in parts])
+        found = scan(node.combine, [expand(part, shape) for part in parts])
         return logical, tuple(self._to(one, self._held(name)) if name in HALVES else one
                               for one, name in zip(found, logical, strict=True))
 
@@ -357,177 +328,19 @@ class Interpreter:
         shape = list(broadcast(index, value))
         for axis in range(len(self._graph.outer)):
             shape[axis] = self._lengths[axis]
-        value = _expand(self._to(value, name), tuple(shape))
+        value = expand(self._to(value, name), tuple(shape))
         places = np.broadcast_to(index.value, shape).astype(np.int64).reshape(-1)
         sure = np.broadcast_to(~index.open, shape).reshape(-1)
         held = self._stored[node.buffer]
-        flat = _reshaped(value, (-1,))
+        flat = reshape(value, (-1,))
         if node.mode == "atomic_add":
-            self._stored[node.buffer] = _added(held, flat, places, sure)
+            self._stored[node.buffer] = memory.added(held, flat, places, sure)
             return
         if not sure.all() or (places.size and (places.min() < 0 or places.max() >= length)):
             raise ValueError(f"a store to {node.buffer} leaves it or has no certain place")
-        if isinstance(held, Whole):
-            assert isinstance(flat, Whole)
-            values, unsure = held.value.copy(), np.array(held.open)
-            values[places], unsure[places] = flat.value, flat.open
-            self._stored[node.buffer] = Whole(name, values, unsure)
-            return
-        assert isinstance(flat, Real)
-        values, error = held.value.copy(), np.array(held.error)
-        values[places], error[places] = flat.value, flat.error
-        self._stored[node.buffer] = Real(name, values, error)
-
-
-# -- helpers ------------------------------------------------------------------------------------------------
-
-
-def _result(op: str, logical: list[str]) -> str:
-    from kernels.pointwise.table import result_dtype
-
-    return result_dtype(op, logical)
-
-
-def _untouched(name: str, length: int) -> Value:
-    """Memory that nobody wrote: every element open."""
-    if dtype_info(name).is_float:
-        return Real(name, np.zeros(length), np.full(length, np.inf))
-    return Whole(name, np.zeros(length, dtype=numpy_dtype(name)), np.ones(length, dtype=bool))
-
-
-def _nearest_constant(x: Real, name: str) -> Value:
-    from oracles.by_numpy.bounded import nearest, rounded
-
-    # A constant is rounded once, directly, whatever the type.
-    number = rounded(nearest(x.value, name) if name not in ("fp16", "fp32") else x.value, name)
-    return exact_real(name, np.asarray(number))
-
-
-def _expand(x: Value, shape: tuple[int, ...]) -> Value:
-    if x.shape == shape:
-        return x
-    if isinstance(x, Whole):
-        return Whole(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.open, shape))
-    fused = None if x.fused is None else np.broadcast_to(x.fused, shape)
-    return Real(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.error, shape), fused)
-
-
-def _reshaped(x: Value, shape: tuple[int, ...]) -> Value:
-    if isinstance(x, Whole):
-        return Whole(x.dtype, x.value.reshape(shape), np.asarray(x.open).reshape(shape))
-    fused = None if x.fused is None else np.broadcast_to(x.fused, x.shape).reshape(shape)
-    return Real(x.dtype, x.value.reshape(shape), x.error.reshape(shape), fused)
+        self._stored[node.buffer] = memory.stored(held, flat, places)
 
 
 def _restored(x: Value) -> Value:
     """The dimension of r back, of length 1."""
-    return _reshaped(x, (*x.shape, 1))
-
-
-def _gather(memory: Value, places: Array) -> Value:
-    if isinstance(memory, Whole):
-        return Whole(memory.dtype, memory.value[places], np.asarray(memory.open)[places])
-    return Real(memory.dtype, memory.value[places], memory.error[places])
-
-
-def _flat(x: Value, size: int) -> Value:
-    return _gather(x, np.arange(size))
-
-
-def _bitcast(x: Value, name: str) -> Value:
-    target = dtype_info(name)
-    if isinstance(x, Real):
-        bits = _pattern(x)
-        # Which NaN it is nobody knows; a blurred value has no certain bits.
-        unsure = ~x.exact | np.isnan(x.value)
-        if target.is_float:
-            return exact_real(name, bits.view(numpy_dtype(name)).astype(np.float64)).open_where(unsure)
-        return whole(name, bits.view(numpy_dtype(name)), unsure)
-    raw = np.ascontiguousarray(x.value)
-    if target.is_float:
-        return exact_real(name, raw.view(numpy_dtype(name)).astype(np.float64)).open_where(x.open)
-    return whole(name, raw.view(numpy_dtype(name)), x.open)
-
-
-def _pattern(x: Real) -> Array:
-    return np.ascontiguousarray(x.value.astype(numpy_dtype(x.dtype)))
-
-
-def _bucket(x: Value, edges: Value, right: bool, name: str) -> Whole:
-    shape = x.shape
-    if isinstance(x, Whole):
-        assert isinstance(edges, Whole)
-        found = search.bucketize(x.value.reshape(-1), edges.value, right=right, index_dtype=name)
-        sure = search.bucketize_defined(x.value.reshape(-1), edges.value, right=right)
-        return whole(name, found.reshape(shape), x.open | ~sure.reshape(shape))
-    assert isinstance(edges, Real)
-    flat = x.value.reshape(-1)
-    found = search.bucketize(flat, edges.value, right=right, index_dtype=name)
-    sure = search.bucketize_defined(flat, edges.value, right=right)
-    low = search.bucketize(x.low.reshape(-1), edges.value, right=right, index_dtype=name)
-    high = search.bucketize(x.high.reshape(-1), edges.value, right=right, index_dtype=name)
-    clear = x.exact.reshape(-1) | ((low == high) & np.isfinite(x.error).reshape(-1))
-    return whole(name, found.reshape(shape), ~(sure & clear).reshape(shape))
-
-
-def _assembled(body: str, words: list[Array], signed: list[Array]) -> Array:
-    if body == "add_s32":
-        return np.asarray(words[0] + words[1])
-    if body == "max_s32":
-        return np.maximum(signed[0], signed[1])
-    if body == "lop3_xor":
-        return np.asarray(words[0] ^ words[1] ^ words[2])
-    if body == "prmt_reverse":
-        return words[0].byteswap()
-    return np.bitwise_count(words[0]).astype(np.uint32)
-
-
-def _added(held: Value, flat: Value, places: Array, sure: Array) -> Value:
-    """An atomic_add of all points at once: order unknown, integers exact."""
-    if not sure.all():
-        return held.open_where(np.ones(held.shape, dtype=bool))
-    if isinstance(held, Whole):
-        assert isinstance(flat, Whole)
-        total, unsure = held.value.copy(), np.array(held.open)
-        np.add.at(total, places, flat.value)
-        np.logical_or.at(unsure, places, flat.open)
-        return Whole(held.dtype, total, unsure)
-    assert isinstance(flat, Real)
-    return _added_reals(held, flat, places)
-
-
-def _added_reals(held: Real, flat: Real, places: Array) -> Real:
-    # One row per cell: the cell's old value and what is added to it, padded by zeros that change nothing.
-    order = np.argsort(places, kind="stable")
-    cells, counts = np.unique(places, return_counts=True)
-    if not cells.size:
-        return held
-    width = int(counts.max()) + 1
-    value = np.full((cells.size, width), -0.0)
-    error = np.zeros((cells.size, width))
-    value[:, 0], error[:, 0] = held.value[cells], held.error[cells]
-    row = np.repeat(np.arange(cells.size), counts)
-    column = np.arange(places.size) - np.repeat(np.cumsum(counts) - counts, counts) + 1
-    value[row, column], error[row, column] = flat.value[order], flat.error[order]
-    if held.dtype == "fp32":
-        error = error + _flushed(value, error, counts)
-    summed = folds.reduce_sum(Real(held.dtype, value, error))
-    total, blur = held.value.copy(), np.array(held.error)
-    total[cells], blur[cells] = summed.value, summed.error
-    return Real(held.dtype, total, blur)
-
-
-def _flushed(value: Array, error: Array, counts: Array) -> Array:
-    """How far flushing moves each summand of fp32 cells; value, error: (cells, 1 + additions), counts: (cells,).
-
-    `atom` and `red` with .add.f32 on global memory flush subnormal operands and results to zero (PTX ISA, as both
-    instructions are described; .f64 does not flush, .f16 and .bf16 say .noftz). An operand is moved by its size, a
-    sum by less than the smallest normal number. No partial sum of multiples of that number is flushed.
-    """
-    normal = dtype_info("fp32").smallest_normal
-    low = np.maximum(np.abs(value) - error, 0.0)
-    operand = np.where((low < normal) & ((value != 0) | (error > TINY)), np.minimum(np.abs(value) + error, normal), 0.0)
-    with np.errstate(invalid="ignore"):
-        coarse = ((np.fmod(value, normal) == 0) & (error == 0) | ~np.isfinite(value)).all(axis=-1)
-    operand[:, 0] += np.where(coarse, 0.0, counts * normal)
-    return operand
+    return reshape(x, (*x.shape, 1))

@@ -1,7 +1,5 @@
 """Cells of the coverage ledger that a program reaches, and how large it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from fuzz.programs.arrays import graph_of

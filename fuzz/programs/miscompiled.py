@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kernels.codegen.constants import integer_limits
-from kernels.codegen.domains import operands
-from kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
+from kernels.codegen.constants import integer_limits, is_float
+from kernels.codegen.domains import expression, indirect, operands
+from kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Reduce, Store
 from kernels.codegen.legality import types
 from oracles.dtypes import FP8
 
 _NARROW = ("i8", "u8", "i16", "u16")
 _HALVES = ("fp16", "bf16")
+_SINGLE = (*_HALVES, "fp32")
 _LEAST = str(-(2**31))
 _MINUS_ZERO = "-0.0"
+_ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
+_SIGN_ASKED = frozenset((
+    "lt", "le", "gt", "ge", "sign", "signbit", "floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator",
+    "mod_operator", "right_shift", "right_shift_operator", "pow"))
+"""Integer operations that compare an operand, or shift its sign in."""
 
 
 def _other(graph: Graph, node: Node) -> bool:
@@ -171,6 +177,78 @@ def _bits_narrowed(graph: Graph, node: Node) -> int | None:
     return place if computed else None
 
 
+def _truth_as_fp16(graph: Graph, node: Node) -> bool:
+    """ptxas 12.8 and 13.4 convert the bits `selp 1, 0` from fp16 to any type as if they were integers: to 1.0 or 0."""
+    return isinstance(node, Cast) and node.bitcast and node.dtype == "fp16" and _is_truth(graph, node.arg)
+
+
+def _is_truth(graph: Graph, position: int) -> bool:
+    """Whether an integer is made of truth values, 0 and 1."""
+    node = graph.nodes[position]
+    if types(graph)[position][0] == "i1":
+        return True
+    if isinstance(node, Constant):
+        return node.value in ("0", "1")
+    if isinstance(node, Masked):
+        return node.other in ("0", "1") and _is_truth(graph, node.arg)
+    return isinstance(node, Pointwise | Cast) and all(_is_truth(graph, k) for k in operands(node))
+
+
+def _bits_against_zero(graph: Graph, node: Node) -> bool:
+    """The LLVM of 3.6.0 takes the operand of a bitcast that is compared with 0 for an integer, also where it is a half
+    that becomes the other half: an assertion ends the compiler's process. Loaded halves are integers to it."""
+    if not isinstance(node, Cast) or not node.bitcast or node.dtype not in _HALVES:
+        return False
+    if types(graph)[node.arg][0] not in _HALVES or isinstance(graph.nodes[node.arg], Load):
+        return False
+    return any(_against_zero(graph, k) for k, one in enumerate(graph.nodes) if one == node)
+
+
+def _against_zero(graph: Graph, position: int) -> bool:
+    """Whether a float is compared with 0 for equality, itself or behind what LLVM leaves out of such comparisons."""
+    truths = {buffer.name for buffer in graph.buffers if buffer.dtype == "i1"}
+    for place, user in enumerate(graph.nodes):
+        through = False
+        if isinstance(user, Store):
+            found = user.value == position and user.buffer in truths
+        elif isinstance(user, Cast):
+            found = user.arg == position and user.dtype == "i1"
+            through = user.arg == position and not user.bitcast and is_float(user.dtype)
+        elif isinstance(user, Reduce):
+            found = position in user.args and user.kind in ("any", "all")
+        elif isinstance(user, Pointwise) and position in user.args:
+            compared = user.op in ("eq", "ne") and 0 in [_number(graph, k) for k in user.args]
+            found = compared or user.op == "to_i1" or user.op.startswith("logical_")
+            through = user.op in ("neg", *_ABSOLUTE)
+        else:
+            continue
+        if found or (through and _against_zero(graph, place)):
+            return True
+    return False
+
+
+def _sign_of_absolute(graph: Graph, node: Node) -> bool:
+    """ptxas 12.8 takes abs for non-negative, though that of the smallest integer is itself: behind abs.s32 and abs.s64
+    it drops `setp.lt r, 0`, and abs.s16 it compares and shifts as a number of 32 bits, 32768."""
+    if not isinstance(node, Pointwise) or node.op not in _ABSOLUTE:
+        return False
+    return types(graph)[node.args[0]][0] in ("i16", "i32", "i64") and any(
+        _sign_asked(graph, k) for k, one in enumerate(graph.nodes) if one == node)
+
+
+def _sign_asked(graph: Graph, position: int) -> bool:
+    """Whether the sign of an integer decides: as an index, which wraps, or in an operation that looks at it."""
+    for place, user in enumerate(graph.nodes):
+        index = expression(user)
+        if index is not None and position in indirect(index):
+            return True
+        if isinstance(user, Pointwise) and position in user.args and user.op in _SIGN_ASKED:
+            return True
+        if isinstance(user, Cast) and user.arg == position and not is_float(user.dtype) and _sign_asked(graph, place):
+            return True
+    return False
+
+
 def _extremum_of_three(graph: Graph, node: Node) -> bool:
     """ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses a negation of an operand."""
     return bool(_negated(graph, node))
@@ -201,7 +279,9 @@ def _is_negation(graph: Graph, position: int) -> bool:
 _FORMS = {"negative other of 8 or 16 bits": _other, "ldexp by -2^31": _ldexp, "lop3 of one register twice": _lop3,
           "choice of 1 or -0.0": _choice, "remainder of halves": _remainder, "fp8 of what folds": _folded_fp8,
           "integer product of a float product": _bits_times, "libdevice.abs of integers": _integer_abs,
-          "truth as bits of bf16 to fp16": _truth_as_half, "extremum of three, one negated": _extremum_of_three}
+          "truth as bits of bf16 to fp16": _truth_as_half, "extremum of three, one negated": _extremum_of_three,
+          "truth as bits of fp16": _truth_as_fp16, "bits of a half compared with 0": _bits_against_zero,
+          "sign of an integer's abs": _sign_of_absolute}
 
 
 def miscompiled(graph: Graph) -> str:
@@ -209,10 +289,27 @@ def miscompiled(graph: Graph) -> str:
     return next((name for node in reversed(graph.nodes) for name, form in _FORMS.items() if form(graph, node)), "")
 
 
+def contracted(graph: Graph) -> str:
+    """What the graph has that fused multiplications and additions make less accurate than documented, or "".
+
+    libdevice's pow of single precision corrects its logarithm by the rounding error of a product. Triton links it in
+    and fuses that product too where enable_fp_fusion lets it fuse a kernel's own: the error is not corrected, and
+    grows with the exponent. Drawn programs that have it are compiled without fusion.
+    """
+    single = any(isinstance(node, Pointwise) and node.op == "pow" and types(graph)[node.args[0]][0] in _SINGLE
+                 for node in graph.nodes)
+    return "pow, fused" if single else ""
+
+
 def without_miscompiled(graph: Graph) -> Graph:
     """The graph with a near relative of each node that is known to be compiled wrong: another constant, or the sum of
     two operands for the lop3, a library's remainder, a conversion of ldexp's exponent, a sum, an exclusive or, a
-    complement."""
+    complement, a conversion of the value for one of the bits."""
+    found = _replaced(graph)
+    return without_miscompiled(found) if found != graph and miscompiled(found) else found
+
+
+def _replaced(graph: Graph) -> Graph:
     nodes = list(graph.nodes)
     for position, node in enumerate(nodes):
         if isinstance(node, Load) and _other(graph, node):
@@ -226,6 +323,10 @@ def without_miscompiled(graph: Graph) -> Graph:
                                else replace(node, op="add"))
         elif isinstance(node, Pointwise) and _bits_times(graph, node):
             nodes[position] = replace(node, op="bitwise_xor", args=node.args[:2])
+        elif isinstance(node, Cast) and (_truth_as_fp16(graph, node) or _bits_against_zero(graph, node)):
+            nodes[position] = replace(node, bitcast=False)
+        elif isinstance(node, Pointwise) and _sign_of_absolute(graph, node):
+            nodes[position] = replace(node, op="bitwise_not")
         elif isinstance(node, Pointwise) and _integer_abs(graph, node):
             nodes[position] = replace(node, op="abs")
         elif isinstance(node, Masked) and _choice(graph, node):

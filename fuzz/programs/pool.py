@@ -1,7 +1,5 @@
 """The program under construction: its nodes, buffers and the values that later nodes may use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 

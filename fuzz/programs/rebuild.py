@@ -1,7 +1,5 @@
 """A case for another graph: contents and layouts of buffers that stay, plain ones for new buffers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

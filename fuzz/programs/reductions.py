@@ -106,17 +106,6 @@ def _fewer_schedules(graph: Graph) -> Iterator[Graph]:
 # -- nodes --------------------------------------------------------------------------------------------------
 
 
-def _ancestors(graph: Graph, position: int) -> set[int]:
-    found: set[int] = set()
-    waiting = [position]
-    while waiting:
-        for k in operands(graph.nodes[waiting.pop()]):
-            if k not in found:
-                found.add(k)
-                waiting.append(k)
-    return found
-
-
 def _fresh(graph: Graph) -> str:
     taken = {buffer.name for buffer in graph.buffers}
     return next(f"in{k}" for k in range(100) if f"in{k}" not in taken)

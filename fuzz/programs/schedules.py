@@ -1,7 +1,5 @@
 """How a drawn graph is run: the main schedule and others that must give the same answer."""
 
-from __future__ import annotations
-
 import math
 
 from msgspec.structs import replace
@@ -18,11 +16,6 @@ kernel costs the compiler grows with them; one tile in `_LARGE` holds 32, which 
 _LARGE = 40
 _MOST_PER_THREAD = 64
 """Of a row that is held whole, where it could be taken in steps (notes.md)."""
-
-
-def _power_below(n: int) -> int:
-    """The largest power of two <= n, at least 1."""
-    return 1 << max(n, 1).bit_length() - 1
 
 
 def _power_above(n: int) -> int:

@@ -5,8 +5,6 @@ program leaves most of them out and stresses a few; two rare features then meet 
 were uniform.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

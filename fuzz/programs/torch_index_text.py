@@ -68,7 +68,8 @@ class _Text:
             return text, is_tensor
         if is_tensor:
             return f"{text}.double()", True
-        return (f"{text}.0" if text.strip("(-)").isdigit() else f"float({text})"), False
+        digits = text.strip("(-)")
+        return (text.replace(digits, f"{digits}.0") if digits.isdigit() else f"float({text})"), False
 
     def _apply(self, expr: Apply) -> str:
         name, args = expr.function, expr.args

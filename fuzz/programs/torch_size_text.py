@@ -6,8 +6,6 @@ What a program computes from its sizes reaches Inductor's printer of index expre
 the compiler the text is plain Python arithmetic, and stands only where that gives what the graph says.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Whether a case is one that `fuzz.programs.draw` could have drawn; asked of every case before it is run."""
 
-from __future__ import annotations
-
 from fuzz.programs.arrays import IN_PLACE, fits, graph_of
 from fuzz.programs.workspaces import NAMES, workspaces
 from fuzz.records import Case

@@ -4,8 +4,6 @@ Workspaces of one dtype lie in one array, one after the other at aligned offsets
 hold zeros again before every launch.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kernels.codegen.graph import Graph

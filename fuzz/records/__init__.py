@@ -47,6 +47,5 @@ __all__ = [
     "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
     "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict",
-    "canonical_json", "decode", "digest",
-    "encode", "pretty_json", "pretty_json_without_defaults",
+    "canonical_json", "decode", "digest", "encode", "pretty_json", "pretty_json_without_defaults",
 ]

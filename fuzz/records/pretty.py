@@ -1,7 +1,8 @@
 """JSON laid out for people who read it in a diff.
 
-A value stands on one line while it fits, a list of objects has a line for each, and long lists of plain
-values are filled: what changes together stands together, and adding one object adds one line.
+A value stands on one line while it fits. Of one that does not, a list of objects has a line for each, and all else is
+filled, as many values or fields to a line as fit: what changes together stands together, and adding one object adds one
+line.
 """
 
 import json
@@ -15,38 +16,38 @@ JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "Jso
 def layout(value: JsonValue, *, indent: int = 0, reserve: int = 0) -> str:
     """`value` as strict JSON. indent: columns already indented. reserve: columns of the line that something
     else takes up (the key before the value, the comma behind it)."""
-    inline = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inline = _inline(value)
     if not isinstance(value, dict | list) or not value:
         return inline
-    if not _lists_objects(value) and indent + reserve + len(inline) <= WIDTH:
+    if indent + reserve + len(inline) <= WIDTH:
         return inline
-    pad, end = " " * (indent + 2), " " * indent
+    alone = isinstance(value, list) and any(isinstance(one, dict) for one in value)
     if isinstance(value, dict):
-        lines = []
+        opening, closing = "{}"
+        words = []
         for key, one in value.items():
-            label = f"{json.dumps(key, ensure_ascii=False)}: "
-            lines.append(label + layout(one, indent=indent + 2, reserve=len(label) + 1))
-        return "{\n" + ",\n".join(pad + line for line in lines) + f"\n{end}}}"
-    if any(isinstance(one, dict | list) for one in value):
-        lines = [layout(one, indent=indent + 2, reserve=1) for one in value]
-        return "[\n" + ",\n".join(pad + line for line in lines) + f"\n{end}]"
-    return "[\n" + "\n".join(pad + line for line in _filled(value, WIDTH - indent - 2)) + f"\n{end}]"
+            label = f"{_inline(key)}: "
+            words.append(label + layout(one, indent=indent + 2, reserve=len(label) + 1))
+    else:
+        opening, closing = "[]"
+        words = [layout(one, indent=indent + 2, reserve=1) for one in value]
+    pad = "\n" + " " * (indent + 2)
+    return opening + pad + pad.join(_filled(words, 0 if alone else WIDTH - indent - 2)) + "\n" + " " * indent + closing
 
 
-def _lists_objects(value: JsonValue) -> bool:
-    """Whether a list of objects lies anywhere inside."""
-    if isinstance(value, list):
-        return any(isinstance(one, dict) or _lists_objects(one) for one in value)
-    return isinstance(value, dict) and any(_lists_objects(one) for one in value.values())
+def _inline(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _filled(values: list[JsonValue], width: int) -> list[str]:
-    """Plain values, comma-separated, as many per line as fit."""
+def _filled(words: list[str], width: int) -> list[str]:
+    """The words, comma-separated, as many to a line as fit; one that has several lines stands alone."""
     lines: list[str] = []
-    for number, value in enumerate(values):
-        word = json.dumps(value, ensure_ascii=False, allow_nan=False) + ("," if number < len(values) - 1 else "")
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += " " + word
+    broken = True
+    for number, word in enumerate(words):
+        text = word + ("," if number < len(words) - 1 else "")
+        if broken or "\n" in word or len(lines[-1]) + 1 + len(text) > width:
+            lines.append(text)
         else:
-            lines.append(word)
+            lines[-1] += " " + text
+        broken = "\n" in word
     return lines

@@ -1,14 +1,19 @@
-"""Records as files: one result per line, so that a change of one sweep is a change of one line; packed as *.xz."""
+"""Records as files: one result per line, so that a change of one sweep is a change of one line.
 
-from __future__ import annotations
+Records of the same sweeps say nearly the same: old ones lie together in one packed file, half as large.
+"""
 
 import lzma
+import tarfile
 from pathlib import Path
 
 import msgspec
 
 from fuzz.errors import TridiffError
 from fuzz.sweep.records import SweepRecord
+
+PACK = "records.tar.xz"
+"""Beside the records' folders; FOLDER/sweep.json in it stands for the file that is not there."""
 
 
 def save(record: SweepRecord, path: Path) -> None:
@@ -20,29 +25,33 @@ def save(record: SweepRecord, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         whole = f'{text},\n "results": [\n' + ",\n".join(lines) + "\n]}\n"
-        packed = path.suffix == ".xz"
-        path.write_bytes(lzma.compress(whole.encode(), preset=9 | lzma.PRESET_EXTREME) if packed else whole.encode())
+        path.write_text(whole, encoding="utf-8")
     except OSError as error:
         raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another --record") from None
 
 
-def existing(path: Path) -> Path:
-    """The record's file in a folder, packed or not; a file is itself."""
-    if not path.is_dir():
-        return path
-    packed = path / "sweep.json.xz"
-    return packed if packed.exists() else path / "sweep.json"
+def file_of(path: Path) -> Path:
+    """Where the record of a folder lies; a file is itself."""
+    return path if path.suffix == ".json" else path / "sweep.json"
 
 
 def read(path: Path) -> SweepRecord:
-    """A record from its file, or from the folder it lies in."""
-    path = existing(path)
+    """A record from its file, from the folder it lies in, or from the pack beside that folder."""
+    file = file_of(path)
+    pack = file.absolute().parent.parent / PACK
     try:
-        content = path.read_bytes()
-        return msgspec.json.decode(lzma.decompress(content) if path.suffix == ".xz" else content, type=SweepRecord)
-    except lzma.LZMAError as error:
-        raise TridiffError(f"{path} cannot be unpacked ({error})", fix="write it again with tridiff sweep") from None
+        content = file.read_bytes() if file.exists() or not pack.exists() else _packed(pack, file)
+        return msgspec.json.decode(content, type=SweepRecord)
+    except (EOFError, lzma.LZMAError, tarfile.TarError) as error:
+        raise TridiffError(f"{pack} cannot be unpacked ({error})", fix="restore it") from None
     except OSError as error:
-        raise TridiffError(f"{path} cannot be read ({error.strerror})", fix="name a record's file or folder") from None
+        raise TridiffError(f"{file} cannot be read ({error.strerror})", fix="name a record's file or folder") from None
     except msgspec.MsgspecError as error:
-        raise TridiffError(f"{path} is no sweep record ({error})", fix="write one with tridiff sweep") from None
+        raise TridiffError(f"{file} is no sweep record ({error})", fix="write one with tridiff sweep") from None
+
+
+def _packed(pack: Path, file: Path) -> bytes:
+    with tarfile.open(pack) as members:
+        name = f"{file.absolute().parent.name}/{file.name}"
+        found = members.extractfile(name) if name in members.getnames() else None
+        return file.read_bytes() if found is None else found.read()

@@ -21,8 +21,6 @@ checked there.
 """
 
 WRONG = CLASSES[1:8]
-ERROR_BINS = ("<=0.5", "<=1", "<=2", "<=4", "<=8", "<=64", "<=65536", "more")
-"""Upper edges of the error histogram, in ulps."""
 
 Bounded = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 Pattern = Annotated[int, msgspec.Meta(ge=0)]

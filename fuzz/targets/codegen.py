@@ -10,7 +10,7 @@ from fuzz.programs.arrays import WRITTEN, after, graph_of, input_names, output_n
 from fuzz.programs.draw import programs
 from fuzz.programs.faults import changes, faults_of
 from fuzz.programs.ledger import cells, size
-from fuzz.programs.miscompiled import miscompiled
+from fuzz.programs.miscompiled import contracted, miscompiled
 from fuzz.programs.reductions import simpler
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
@@ -81,6 +81,13 @@ def _unordered(case: Case) -> tuple[str, ...]:
                  if buffer.name in added and dtype_info(buffer.dtype).is_float)
 
 
+def _about(case: Case) -> str:
+    """What is known to be compiled wrong of the program, or to lose accuracy under the case's options."""
+    graph = graph_of(case)
+    fused = any(one.enable_fp_fusion for one in (case.options, *case.variants))
+    return miscompiled(graph) or (contracted(graph) if fused else "")
+
+
 def _target(family: Family) -> Target:
     return Target(
         name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
@@ -88,7 +95,7 @@ def _target(family: Family) -> Target:
         launch=_launch, subjects=_SUBJECTS,
         faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
-        unordered=_unordered, about=lambda case: miscompiled(graph_of(case)),
+        unordered=_unordered, about=_about,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
 

@@ -1,14 +1,19 @@
 """Exclusive scans across programs by decoupled look-back: programs are columns, independent scans are rows.
 
 Programs wait for each other, so a defect may show as a hang. The interpreter runs programs one after the
-other in ascending order; only a GPU exercises the waiting.
+other in ascending order; only a GPU exercises the waiting. There most cases have one program come late
+(`fuzz.backends.late`): by themselves, a few programs always meet in the same order.
 """
 
+import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case, Constant, Content, Explicit
+from fuzz.errors import TridiffError
+from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Scalar
 from fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
 from fuzz.strategies import lengths as program_counts
 from fuzz.target import Limits, Reference, Target
@@ -24,10 +29,19 @@ DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp1
           "exclusive_scan_decoupled_lookback_64": ("i64", "u64", "fp64")}
 _SELECTING = ("maximum", "second", "first")
 _DIMS = ("rows", "cols")
+_LATE = ("late_access", "late_program")
+_FIRST_PROGRAMS = 3
+"""Which may come late: their neighbours are what every look-back reads in the end."""
 
 
 def _combines(dtype: str) -> tuple[str, ...]:
     return ("add", *_SELECTING, "affine", "affine") if dtype_info(dtype).kind == "uint" else ("add", *_SELECTING)
+
+
+def _accesses(bits: int) -> int:
+    """Accesses to global memory in a driver's text without the last one, which nobody waits for: the value, two
+    publications and two polls. A wide publication or poll is two accesses; a packed poll may be."""
+    return 9 if bits == 64 else 7
 
 
 @st.composite
@@ -40,11 +54,16 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     rows = draw(row_counts(maximum=min(limits.rows, 1 << 15, limits.elements // cols)))
     bits = dtype_info(dtype).bits
     words = ("rows", "cols", "slots") if bits == 64 else _DIMS
-    # Programs add in an order that differs from launch to launch.
-    repeats = 0 if combine == "add" and dtype_info(dtype).is_float else draw(st.integers(0, 2))
+    late: dict[str, Scalar] = {}
+    if limits.variants and cols > 1 and draw(st.sampled_from((False, True, True))):
+        late = {"late_access": draw(st.integers(0, _accesses(bits) - 1)),
+                "late_program": draw(st.integers(0, min(cols, _FIRST_PROGRAMS) - 1))}
+    # Programs add in an order that differs from launch to launch. Launches with a pause are alike.
+    summed = combine == "add" and dtype_info(dtype).is_float
+    repeats = 0 if summed or late else draw(st.sampled_from((0, 0, 1, 2)))
     return Case(
         target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols} | ({"slots": 3} if bits == 64 else {}),
-        params={"combine": combine, "value": dtype, "index_dtype": draw(st.sampled_from(("i32", "i64")))},
+        params={"combine": combine, "value": dtype, "index_dtype": draw(st.sampled_from(("i32", "i64"))), **late},
         arrays=(
             ArraySpec(name="values", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
                       content=draw(contents(dtype=dtype))),
@@ -55,7 +74,11 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
 
 
 def _valid(case: Case) -> bool:
-    """Scratch must be zero and dense; 64-bit scans have three words per program."""
+    """Scratch must be zero and dense; 64-bit scans have three words per program. Who comes late is in the launch."""
+    late = [case.params[name] for name in _LATE if name in case.params]
+    if late and not (len(late) == 2 and all(isinstance(one, int) and one >= 0 for one in late)
+                     and int(late[1]) < case.sizes["cols"]):
+        return False
     value = str(case.params.get("value"))
     scratch, values = case.array("scratch"), case.array("values")
     if values.dtype != value or case.params.get("combine") not in _combines(value) or scratch.content is None:
@@ -64,6 +87,24 @@ def _valid(case: Case) -> bool:
     zero = isinstance(base, Constant | Explicit) and set(
         base.values if isinstance(base, Explicit) else (base.value,)) == {"0"}
     return zero and not scratch.content.overrides and case.sizes.get("slots", 3) == 3 and scratch.layout.step == 1
+
+
+def _reductions(case: Case) -> Iterator[Case]:
+    """Nobody late; the order in which many programs happened to meet, told by two or three of which one is late."""
+    prompt = {name: value for name, value in case.params.items() if name not in _LATE}
+    if len(prompt) < len(case.params):
+        yield replace(case, params=prompt)
+    if case.sizes["cols"] <= _FIRST_PROGRAMS:
+        return
+    drawn, ramp = case.array("values").content, Content(base=Iota(start=1))
+    few = [ramp] if drawn is None or isinstance(drawn.base, Explicit) else [drawn, ramp]
+    accesses = range(_accesses(dtype_info(str(case.params["value"])).bits))
+    for access, cols in itertools.product(accesses, range(2, _FIRST_PROGRAMS + 1)):
+        for program, values in itertools.product(range(cols), few):
+            given = {"values": values, "scratch": Content(base=Constant())}
+            yield replace(case, sizes=case.sizes | {"cols": cols},
+                          params=prompt | {"late_access": access, "late_program": program},
+                          arrays=tuple(replace(spec, content=given.get(spec.name)) for spec in case.arrays))
 
 
 def _launch(launch: "Launch") -> None:
@@ -80,11 +121,17 @@ def _launch(launch: "Launch") -> None:
     given: dict[str, object] = {"programs": sizes["cols"], "scans": sizes["rows"]}
     if bits < 64:
         given |= {"VALUE_AS_UINT": triton_type(f"u{bits}"), "PACK": triton_type(f"u{2 * bits}")}
+    from fuzz.backends.late import Late, built_in
     from fuzz.backends.launch import resolve
 
-    launch.drive(f"kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
-                 COMBINE=resolve(f"kernels.drivers.lookback_scan:{params['combine']}"),
-                 INDEX_DTYPE=triton_type(str(params["index_dtype"])), **given)
+    late = Late(int(params["late_program"]), int(params["late_access"])) if "late_program" in params else None
+    if late is not None and launch.backend == "record":
+        raise TridiffError("a program comes late by a pause in the PTX, which a script does not have",
+                           fix="rerun it with `tridiff repro` instead")
+    with built_in(late):
+        launch.drive(f"kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
+                     COMBINE=resolve(f"kernels.drivers.lookback_scan:{params['combine']}"),
+                     INDEX_DTYPE=triton_type(str(params["index_dtype"])), LATE=str(late or ""), **given)
 
 
 def _summed(case: Case) -> bool:
@@ -118,8 +165,9 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
             Reference(source=source, function=f"oracles.by_{source}.scan:exclusive_scan", outputs=("prefix",),
                       arguments=("values", "combine=combine")) for source in ("torch", "numpy")),
         defined=lambda case: ("oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
-        about=lambda case: f"{case.params['index_dtype']} index",
-        simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64")},
+        about=lambda case: f"{case.params['index_dtype']} index", reductions=_reductions,
+        simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64"),
+                  "late_access": tuple(range(_accesses(64))), "late_program": tuple(range(_FIRST_PROGRAMS))},
         interpreter_elements=1 << 7,
     )
 

@@ -31,7 +31,6 @@ _ARITY = {
     **dict.fromkeys((*ELEMENTARY, *_TO_INTEGER, "neg", "abs", "to_float", "not"), 1),
     "modular_indexing": 3, "where": 3,
 }
-VARIADIC = ("add", "mul", "min", "max", "and", "or")
 MAX_POWER = 63
 
 

@@ -13,7 +13,7 @@ from kernels.codegen.kernel import Workspace
 from kernels.codegen.ranges import IllegalExpression, symbols
 from kernels.codegen.simplify import simplify
 from kernels.codegen.tiles import Tile, Tiling
-from kernels.pointwise.record import HALVES, TRITON_NAMES
+from kernels.pointwise.record import HALVES
 
 Shape = frozenset[str]
 """Names of the tile axes along which a block has its full length; it has length 1 along the others."""
@@ -214,9 +214,6 @@ class Emitter:
     def compute(self, dtype: str) -> str:
         """The dtype that a value of `dtype` is computed with."""
         return "fp32" if self.schedule.upcast and dtype in HALVES else dtype
-
-    def type_name(self, dtype: str) -> str:
-        return TRITON_NAMES[dtype]
 
     def constant(self, text: str, dtype: str) -> str:
         """A block of one element: the constant of `dtype` that `text` stands for, in the dtype it is computed with."""

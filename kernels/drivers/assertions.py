@@ -4,20 +4,16 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import load_operand, store_result, tile_grid, tile_indices
-from kernels.drivers.record import Array, Driver
+from kernels.drivers.record import Driver
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def assert_then_kernel(
-    condition_ptr, condition_stride_row, condition_stride_col,
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    condition_ptr, condition_stride_row, condition_stride_col, a_ptr, a_stride_row, a_stride_col,
+    out_ptr, out_stride_row, out_stride_col, rows, cols, HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):
     """out = HELPER(condition, "condition is False", a). The condition is Boolean, one byte per element.
 
     It is loaded with False in the lanes beyond the array, which are then excused, as every caller must do: what is
@@ -30,12 +26,4 @@ def assert_then_kernel(
     store_result(out_ptr + row * out_stride_row + col * out_stride_col, result, mask)
 
 
-assert_then = Driver(
-    name="assert_then",
-    kernel=assert_then_kernel,
-    inputs=(Array(name="condition"), Array(name="a")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=tile_grid,
-)
+assert_then = Driver.of(assert_then_kernel, "out", grid=tile_grid)

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import store_result, tile_grid, tile_indices
-from kernels.drivers.record import Array, Driver
+from kernels.drivers.record import Driver
 from kernels.helpers.fault_hook import inject_fault
 
 
@@ -17,15 +17,11 @@ from kernels.helpers.fault_hook import inject_fault
 def bucketize_kernel(
     values_ptr, values_stride_row, values_stride_col,
     boundary_row_ptr, boundary_row_stride_row, boundary_row_stride_col,
-    boundaries_ptr, boundaries_stride_row, boundaries_stride_col,
-    sorter_ptr, sorter_stride_row, sorter_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols, boundaries_size, boundaries_numel,
-    HELPER: tl.constexpr,
-    INDEX_DTYPE: tl.constexpr, RIGHT: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    boundaries_ptr, boundaries_stride_row, boundaries_stride_col, sorter_ptr, sorter_stride_row, sorter_stride_col,
+    out_ptr, out_stride_row, out_stride_col, rows, cols, boundaries_size, boundaries_numel, HELPER: tl.constexpr,
+    INDEX_DTYPE: tl.constexpr, RIGHT: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(values, boundaries, ...) in the 11-argument order of torch 2.13.
 
     boundaries_size: boundaries per row. boundaries_numel: elements readable behind boundaries_ptr.
@@ -42,28 +38,12 @@ def bucketize_kernel(
             boundary_row_ptr + row * boundary_row_stride_row + col * boundary_row_stride_col, mask=mask, other=0
         ).to(tl.int64)
     found = HELPER(
-        values,
-        boundaries_ptr,
-        boundaries_size,
-        boundaries_numel,
-        boundaries_stride_col,
-        boundary_row * boundaries_stride_row,
-        INDEX_DTYPE,
-        RIGHT,
-        sorter_ptr,
-        sorter_stride_col,
+        values, boundaries_ptr, boundaries_size, boundaries_numel, boundaries_stride_col,
+        boundary_row * boundaries_stride_row, INDEX_DTYPE, RIGHT, sorter_ptr, sorter_stride_col,
         boundary_row * sorter_stride_row,
     )
     found = inject_fault(found, values, values, mask, FAULT)
     store_result(out_ptr + row * out_stride_row + col * out_stride_col, found, mask)
 
 
-bucketize = Driver(
-    name="bucketize",
-    kernel=bucketize_kernel,
-    inputs=(Array(name="values"), Array(name="boundary_row"), Array(name="boundaries"), Array(name="sorter")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols", "boundaries_size", "boundaries_numel"),
-    constexprs=("HELPER", "INDEX_DTYPE", "RIGHT", "ROW_BLOCK", "COL_BLOCK", "FAULT"),
-    grid=tile_grid,
-)
+bucketize = Driver.of(bucketize_kernel, "out", grid=tile_grid)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.drivers.record import Driver, Grid, cdiv
 from kernels.helpers.fault_hook import inject_fault
 
 
@@ -49,13 +49,9 @@ def store_result(pointers, value, mask):
 
 @triton.jit
 def elementwise_unary_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols, HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):
     """out = HELPER(a)."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
@@ -65,14 +61,10 @@ def elementwise_unary_kernel(
 
 @triton.jit
 def elementwise_binary_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    b_ptr, b_stride_row, b_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, b_ptr, b_stride_row, b_stride_col, out_ptr, out_stride_row, out_stride_col,
+    rows, cols, HELPER: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(a, b)."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
@@ -83,16 +75,10 @@ def elementwise_binary_kernel(
 
 @triton.jit
 def elementwise_scalar_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    b,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    B: tl.constexpr,
-    SCALAR_FIRST: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols, b, HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, B: tl.constexpr, SCALAR_FIRST: tl.constexpr,
     BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(a, s), or HELPER(s, a) if SCALAR_FIRST; s is the constexpr B, or the run-time scalar b if B is None.
 
     s is used as it is: of the type that Triton gives a scalar argument or a literal.
@@ -113,15 +99,10 @@ def elementwise_scalar_kernel(
 
 @triton.jit
 def elementwise_ternary_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    b_ptr, b_stride_row, b_stride_col,
-    c_ptr, c_stride_row, c_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_row, a_stride_col, b_ptr, b_stride_row, b_stride_col, c_ptr, c_stride_row, c_stride_col,
+    out_ptr, out_stride_row, out_stride_col, rows, cols, HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):
     """out = HELPER(a, b, c)."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
@@ -133,17 +114,11 @@ def elementwise_ternary_kernel(
 
 @triton.jit
 def elementwise_pair_with_index_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    a_index_ptr, a_index_stride_row, a_index_stride_col,
-    b_ptr, b_stride_row, b_stride_col,
-    b_index_ptr, b_index_stride_row, b_index_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    out_index_ptr, out_index_stride_row, out_index_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_row, a_stride_col, a_index_ptr, a_index_stride_row, a_index_stride_col,
+    b_ptr, b_stride_row, b_stride_col, b_index_ptr, b_index_stride_row, b_index_stride_col,
+    out_ptr, out_stride_row, out_stride_col, out_index_ptr, out_index_stride_row, out_index_stride_col, rows, cols,
+    HELPER: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):
     """out, out_index = HELPER(a, a_index, b, b_index). BOOL and FAULT concern the values, never the indices."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     a = load_operand(a_ptr + row * a_stride_row + col * a_stride_col, mask, 0, BOOL)
@@ -157,13 +132,9 @@ def elementwise_pair_with_index_kernel(
 
 
 def integer_ramp_function(
-    out_ptr, divisor_ptr, start, divisor, count,
-    HELPER: tl.constexpr,
-    BLOCK: tl.constexpr,
-    DTYPE: tl.constexpr,
-    START: tl.constexpr, DIVISOR: tl.constexpr,
-    FAULT: tl.constexpr,
-):  # fmt: skip
+    out_ptr, divisor_ptr, start, divisor, count, HELPER: tl.constexpr, BLOCK: tl.constexpr, DTYPE: tl.constexpr,
+    START: tl.constexpr, DIVISOR: tl.constexpr, FAULT: tl.constexpr,
+):
     """out[k] = HELPER(k + start, divisor) for k < count, the numerator being computed here, not loaded.
 
     The compiler knows that such a numerator is contiguous, and derives from it which quotients are equal: this is the
@@ -210,75 +181,11 @@ def ramp_grid(sizes: Mapping[str, int]) -> Grid:
     return cdiv(sizes["count"], sizes["BLOCK"]), 1, 1
 
 
-elementwise_unary = Driver(
-    name="elementwise_unary",
-    kernel=elementwise_unary_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=tile_grid,
-)
-
-elementwise_binary = Driver(
-    name="elementwise_binary",
-    kernel=elementwise_binary_kernel,
-    inputs=(Array(name="a"), Array(name="b")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=tile_grid,
-)
-
-elementwise_ternary = Driver(
-    name="elementwise_ternary",
-    kernel=elementwise_ternary_kernel,
-    inputs=(Array(name="a"), Array(name="b"), Array(name="c")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=tile_grid,
-)
-
-elementwise_scalar = Driver(
-    name="elementwise_scalar",
-    kernel=elementwise_scalar_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    scalars=("b",),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "B", "SCALAR_FIRST", "BOOL", "FAULT"),
-    grid=tile_grid,
-)
-
-elementwise_pair_with_index = Driver(
-    name="elementwise_pair_with_index",
-    kernel=elementwise_pair_with_index_kernel,
-    inputs=(Array(name="a"), Array(name="a_index"), Array(name="b"), Array(name="b_index")),
-    outputs=(Array(name="out"), Array(name="out_index")),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=tile_grid,
-)
-
-integer_ramp = Driver(
-    name="integer_ramp",
-    kernel=integer_ramp_kernel,
-    inputs=(Array(name="divisor", axes=()),),
-    outputs=(Array(name="out", axes=()),),
-    integers=("start", "count"),
-    scalars=("divisor",),
-    constexprs=("HELPER", "BLOCK", "DTYPE", "START", "DIVISOR", "FAULT"),
-    grid=ramp_grid,
-)
-
-integer_ramp_unspecialised = Driver(
-    name="integer_ramp_unspecialised",
-    kernel=integer_ramp_unspecialised_kernel,
-    inputs=integer_ramp.inputs,
-    outputs=integer_ramp.outputs,
-    integers=integer_ramp.integers,
-    scalars=integer_ramp.scalars,
-    constexprs=integer_ramp.constexprs,
-    grid=ramp_grid,
-)
+elementwise_unary = Driver.of(elementwise_unary_kernel, "out", grid=tile_grid)
+elementwise_binary = Driver.of(elementwise_binary_kernel, "out", grid=tile_grid)
+elementwise_ternary = Driver.of(elementwise_ternary_kernel, "out", grid=tile_grid)
+elementwise_scalar = Driver.of(elementwise_scalar_kernel, "out", grid=tile_grid, scalars=("b",))
+elementwise_pair_with_index = Driver.of(elementwise_pair_with_index_kernel, "out", "out_index", grid=tile_grid)
+integer_ramp = Driver.of(integer_ramp_kernel, "out", grid=ramp_grid, scalars=("divisor",), name="integer_ramp")
+integer_ramp_unspecialised = Driver.of(integer_ramp_unspecialised_kernel, "out",
+                                       grid=ramp_grid, scalars=integer_ramp.scalars, name="integer_ramp_unspecialised")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Array, Driver, Grid
+from kernels.drivers.record import Driver, Grid
 from kernels.helpers.fault_hook import inject_fault
 
 COOPERATIVE: Mapping[str, bool] = MappingProxyType({"launch_cooperative_grid": True})
@@ -23,10 +23,9 @@ COOPERATIVE: Mapping[str, bool] = MappingProxyType({"launch_cooperative_grid": T
 
 @triton.jit
 def grid_barrier_kernel(
-    sem_ptr, marks_ptr, seen_ptr,
-    x_programs, y_programs, z_programs, rounds,
+    sem_ptr, marks_ptr, seen_ptr, x_programs, y_programs, z_programs, rounds,
     HELPER: tl.constexpr, PROGRAM_BLOCK: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """seen[round, group, x] = how many of marks[round, group, :] are set behind HELPER(sem + group).
 
     sem: one uint32 per group, 0 or 0x80000000. marks, seen: int32, contiguous, rounds * groups * x_programs
@@ -56,12 +55,4 @@ def barrier_grid(sizes: Mapping[str, int]) -> Grid:
     return sizes["x_programs"], sizes["y_programs"], sizes["z_programs"]
 
 
-grid_barrier = Driver(
-    name="grid_barrier",
-    kernel=grid_barrier_kernel,
-    inputs=(Array(name="sem", axes=()), Array(name="marks", axes=())),
-    outputs=(Array(name="seen", axes=()),),
-    integers=("x_programs", "y_programs", "z_programs", "rounds"),
-    constexprs=("HELPER", "PROGRAM_BLOCK", "FAULT"),
-    grid=barrier_grid,
-)
+grid_barrier = Driver.of(grid_barrier_kernel, "seen", grid=barrier_grid)

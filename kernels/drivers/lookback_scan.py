@@ -14,7 +14,6 @@ from collections.abc import Mapping
 import triton
 import triton.language as tl
 
-from kernels.drivers.late import come_late
 from kernels.drivers.record import Array, Driver, Grid
 from kernels.helpers.fault_hook import inject_fault
 
@@ -71,17 +70,16 @@ def lookback_scan_kernel(
     programs, scans,
     HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr,
     VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr, FAULT: tl.constexpr,
-    LATE_PROGRAM: tl.constexpr = -1, LATE_WARP: tl.constexpr = 0,
+    LATE: tl.constexpr = "",
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE, VALUE_AS_UINT, PACK) for 16 and 32-bit values.
 
     scratch: scans * programs PACK words. INDEX_DTYPE: the type in which the helper gets the program number.
-    LATE_PROGRAM, LATE_WARP: who comes late, see `come_late`.
+    LATE: the pause that is compiled into this kernel (fuzz/backends/late.py), by which caches tell it apart.
     """
     program = tl.program_id(0)
     scan = tl.program_id(1).to(tl.int64)
     value = tl.load(values_ptr + scan * values_stride_row + program.to(tl.int64) * values_stride_col)
-    come_late(LATE_PROGRAM, LATE_WARP)
     result = HELPER(scratch_ptr + scan * programs, value, program.to(INDEX_DTYPE), COMBINE, VALUE_AS_UINT, PACK)
     result = inject_fault(result, value, value, program < programs, FAULT)
     tl.store(prefix_ptr + scan * prefix_stride_row + program.to(tl.int64) * prefix_stride_col, result)
@@ -94,7 +92,7 @@ def lookback_scan_64_kernel(
     prefix_ptr, prefix_stride_row, prefix_stride_col,
     programs, scans,
     HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr, FAULT: tl.constexpr,
-    LATE_PROGRAM: tl.constexpr = -1, LATE_WARP: tl.constexpr = 0,
+    LATE: tl.constexpr = "",
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values.
 
@@ -103,7 +101,6 @@ def lookback_scan_64_kernel(
     program = tl.program_id(0)
     scan = tl.program_id(1).to(tl.int64)
     value = tl.load(values_ptr + scan * values_stride_row + program.to(tl.int64) * values_stride_col)
-    come_late(LATE_PROGRAM, LATE_WARP)
     result = HELPER(scratch_ptr + scan * programs * 3, value, program.to(INDEX_DTYPE), COMBINE)
     result = inject_fault(result, value, value, program < programs, FAULT)
     tl.store(prefix_ptr + scan * prefix_stride_row + program.to(tl.int64) * prefix_stride_col, result)
@@ -124,7 +121,7 @@ lookback_scan = Driver(
     inputs=_INPUTS,
     outputs=(Array(name="prefix"),),
     integers=("programs", "scans"),
-    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "VALUE_AS_UINT", "PACK", "FAULT", "LATE_PROGRAM", "LATE_WARP"),
+    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "VALUE_AS_UINT", "PACK", "FAULT", "LATE"),
     grid=scan_grid,
 )
 
@@ -134,6 +131,6 @@ lookback_scan_64 = Driver(
     inputs=_INPUTS,
     outputs=(Array(name="prefix"),),
     integers=("programs", "scans"),
-    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "FAULT", "LATE_PROGRAM", "LATE_WARP"),
+    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "FAULT", "LATE"),
     grid=scan_grid,
 )

@@ -10,15 +10,9 @@ from kernels.drivers.vector_add import vector_add
 
 @triton.jit
 def mutant_kernel(
-    a_ptr, a_stride_col,
-    b_ptr, b_stride_col,
-    out_ptr, out_stride_col,
-    a_offset, b_offset, out_offset,
-    cols,
-    BLOCK: tl.constexpr,
-    FAULT: tl.constexpr,
-    MUTANT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_col, b_ptr, b_stride_col, out_ptr, out_stride_col, a_offset, b_offset, out_offset, cols,
+    BLOCK: tl.constexpr, FAULT: tl.constexpr, MUTANT: tl.constexpr,
+):
     """out = a + b with the fault MUTANT; FAULT is accepted and ignored."""
     pid = tl.program_id(0).to(tl.int64)
     if MUTANT == "overlapping_programs":
@@ -59,6 +53,5 @@ MUTANTS = {name: Mutant(name) for name in NAMES}
 
 
 vector_add_mutant = dataclasses.replace(
-    vector_add, name="vector_add_mutant", kernel=mutant_kernel,
-    constexprs=(*vector_add.constexprs, "MUTANT"),
+    vector_add, name="vector_add_mutant", kernel=mutant_kernel, constexprs=(*vector_add.constexprs, "MUTANT"),
 )

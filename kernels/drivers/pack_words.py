@@ -4,19 +4,17 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import store_result, tile_grid, tile_indices
-from kernels.drivers.record import Array, Driver
+from kernels.drivers.record import Driver
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def pack_words_kernel(
-    value_ptr, value_stride_row, value_stride_col,
-    flag_ptr, flag_stride_row, flag_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
+    value_ptr, value_stride_row, value_stride_col, flag_ptr, flag_stride_row, flag_stride_col,
+    out_ptr, out_stride_row, out_stride_col, rows, cols,
     HELPER: tl.constexpr, VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr,
     ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(value, flag, VALUE_AS_UINT, PACK)."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     value = tl.load(value_ptr + row * value_stride_row + col * value_stride_col, mask=mask, other=0)
@@ -27,12 +25,10 @@ def pack_words_kernel(
 
 @triton.jit
 def unpack_value_kernel(
-    pack_ptr, pack_stride_row, pack_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
+    pack_ptr, pack_stride_row, pack_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols,
     HELPER: tl.constexpr, VALUE: tl.constexpr, VALUE_AS_UINT: tl.constexpr,
     ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(pack, VALUE, VALUE_AS_UINT)."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     pack = tl.load(pack_ptr + row * pack_stride_row + col * pack_stride_col, mask=mask, other=0)
@@ -42,12 +38,9 @@ def unpack_value_kernel(
 
 @triton.jit
 def unpack_flag_kernel(
-    pack_ptr, pack_stride_row, pack_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr, FLAG: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    pack_ptr, pack_stride_row, pack_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols,
+    HELPER: tl.constexpr, FLAG: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
+):
     """out = HELPER(pack, FLAG)."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     pack = tl.load(pack_ptr + row * pack_stride_row + col * pack_stride_col, mask=mask, other=0)
@@ -55,34 +48,7 @@ def unpack_flag_kernel(
     store_result(out_ptr + row * out_stride_row + col * out_stride_col, flag, mask)
 
 
-_TILE = ("ROW_BLOCK", "COL_BLOCK", "FAULT")
 
-pack_words = Driver(
-    name="pack_words",
-    kernel=pack_words_kernel,
-    inputs=(Array(name="value"), Array(name="flag")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "VALUE_AS_UINT", "PACK", *_TILE),
-    grid=tile_grid,
-)
-
-unpack_value = Driver(
-    name="unpack_value",
-    kernel=unpack_value_kernel,
-    inputs=(Array(name="pack"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "VALUE", "VALUE_AS_UINT", *_TILE),
-    grid=tile_grid,
-)
-
-unpack_flag = Driver(
-    name="unpack_flag",
-    kernel=unpack_flag_kernel,
-    inputs=(Array(name="pack"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "FLAG", *_TILE),
-    grid=tile_grid,
-)
+pack_words = Driver.of(pack_words_kernel, "out", grid=tile_grid)
+unpack_value = Driver.of(unpack_value_kernel, "out", grid=tile_grid)
+unpack_flag = Driver.of(unpack_flag_kernel, "out", grid=tile_grid)

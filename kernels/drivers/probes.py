@@ -10,21 +10,16 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import load_operand, store_result, tile_indices
-from kernels.drivers.record import Array, Driver, Grid
+from kernels.drivers.record import Driver, Grid
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def promote_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    facts_ptr, facts_stride_row, facts_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    SCALAR: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col,
+    facts_ptr, facts_stride_row, facts_stride_col, rows, cols, HELPER: tl.constexpr, SCALAR: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):
     """out = HELPER(a) in one program; facts = (1 if the dtype is a's, the rank, the bit width), as int32.
 
     SCALAR: a is a (1, 1) array, and the helper gets its element as a scalar rather than a [ROW_BLOCK, COL_BLOCK] block.
@@ -49,14 +44,9 @@ def promote_kernel(
 
 @triton.jit
 def classify_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    SCALAR: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols, HELPER: tl.constexpr,
+    SCALAR: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
+):
     """out[0, 0] = 1 if HELPER(a) is True at compile time, else 0; SCALAR as in `promote_kernel`."""
     if SCALAR:
         a = load_operand(a_ptr, rows > 0, 0, BOOL)
@@ -80,22 +70,5 @@ def one_program(sizes: Mapping[str, int]) -> Grid:
     return 1, 1, 1
 
 
-promote = Driver(
-    name="promote",
-    kernel=promote_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"), Array(name="facts")),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "SCALAR", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=one_program,
-)
-
-classify = Driver(
-    name="classify",
-    kernel=classify_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "SCALAR", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=one_program,
-)
+promote = Driver.of(promote_kernel, "out", "facts", grid=one_program)
+classify = Driver.of(classify_kernel, "out", grid=one_program)

@@ -9,18 +9,15 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import ramp_grid
-from kernels.drivers.record import Array, Driver
+from kernels.drivers.record import Driver
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def ramp_gather_kernel(
-    table_ptr, out_ptr, start, divisor, count, origin,
-    HELPER: tl.constexpr,
-    BLOCK: tl.constexpr,
-    START: tl.constexpr, DIVISOR: tl.constexpr,
-    FAULT: tl.constexpr,
-):  # fmt: skip
+    table_ptr, out_ptr, start, divisor, count, origin, HELPER: tl.constexpr, BLOCK: tl.constexpr,
+    START: tl.constexpr, DIVISOR: tl.constexpr, FAULT: tl.constexpr,
+):
     """out[k] = table[origin + HELPER(k + start, divisor)] for k < count, in 32-bit integers.
 
     START and DIVISOR are constexprs, or None for the run-time `start` and `divisor`. table and out are contiguous. The
@@ -40,13 +37,4 @@ def ramp_gather_kernel(
     tl.store(out_ptr + position, inject_fault(element, element, element, mask, FAULT), mask=mask)
 
 
-ramp_gather = Driver(
-    name="ramp_gather",
-    kernel=ramp_gather_kernel,
-    inputs=(Array(name="table", axes=()),),
-    outputs=(Array(name="out", axes=()),),
-    integers=("start", "count", "origin"),
-    scalars=("divisor",),
-    constexprs=("HELPER", "BLOCK", "START", "DIVISOR", "FAULT"),
-    grid=ramp_grid,
-)
+ramp_gather = Driver.of(ramp_gather_kernel, "out", grid=ramp_grid, scalars=("divisor",))

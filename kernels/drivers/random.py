@@ -9,18 +9,16 @@ from collections.abc import Mapping
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.drivers.record import Driver, Grid, cdiv
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def random_real_kernel(
-    seed_ptr, seed_stride_row,
-    offset_ptr, offset_stride_row, offset_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
+    seed_ptr, seed_stride_row, offset_ptr, offset_stride_row, offset_stride_col,
+    out_ptr, out_stride_row, out_stride_col, rows, cols,
     HELPER: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(seed, offset): `rand` or `randn`."""
     row = tl.program_id(0).to(tl.int64)
     col = tl.program_id(1).to(tl.int64) * COL_BLOCK + tl.arange(0, COL_BLOCK)
@@ -33,14 +31,10 @@ def random_real_kernel(
 
 @triton.jit
 def random_integer_kernel(
-    seed_ptr, seed_stride_row,
-    offset_ptr, offset_stride_row, offset_stride_col,
-    low_ptr, low_stride_row,
-    high_ptr, high_stride_row,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
+    seed_ptr, seed_stride_row, offset_ptr, offset_stride_row, offset_stride_col, low_ptr, low_stride_row,
+    high_ptr, high_stride_row, out_ptr, out_stride_row, out_stride_col, rows, cols,
     HELPER: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(seed, offset, low, high): `randint64`."""
     row = tl.program_id(0).to(tl.int64)
     col = tl.program_id(1).to(tl.int64) * COL_BLOCK + tl.arange(0, COL_BLOCK)
@@ -58,29 +52,6 @@ def row_grid(sizes: Mapping[str, int]) -> Grid:
     return sizes["rows"], cdiv(sizes["cols"], sizes["COL_BLOCK"]), 1
 
 
-_PER_ROW = ("row",)
 
-random_real = Driver(
-    name="random_real",
-    kernel=random_real_kernel,
-    inputs=(Array(name="seed", axes=_PER_ROW), Array(name="offset")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "COL_BLOCK", "FAULT"),
-    grid=row_grid,
-)
-
-random_integer = Driver(
-    name="random_integer",
-    kernel=random_integer_kernel,
-    inputs=(
-        Array(name="seed", axes=_PER_ROW),
-        Array(name="offset"),
-        Array(name="low", axes=_PER_ROW),
-        Array(name="high", axes=_PER_ROW),
-    ),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "COL_BLOCK", "FAULT"),
-    grid=row_grid,
-)
+random_real = Driver.of(random_real_kernel, "out", grid=row_grid)
+random_integer = Driver.of(random_integer_kernel, "out", grid=row_grid)

@@ -52,6 +52,26 @@ class Driver:
     grid: Callable[[Mapping[str, int]], Grid]
     scalars: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, kernel: Any, *outputs: str, grid: Callable[[Mapping[str, int]], Grid], scalars: tuple[str, ...] = (),
+           name: str = "") -> "Driver":
+        """The driver that the kernel's signature spells out: arrays as `Array` says, compile-time arguments by their
+        annotation. outputs: the arrays that it writes only. name: the kernel's own without `_kernel`."""
+        arguments = tuple(kernel.arg_names)
+        annotated = kernel.fn.__annotations__
+        constexprs = tuple(one for one in arguments if getattr(annotated.get(one), "__name__", "") == "constexpr")
+        arrays = {}
+        for pointer in arguments:
+            if pointer.endswith("_ptr"):
+                array = pointer.removesuffix("_ptr")
+                axes = (one.removeprefix(f"{array}_stride_") for one in arguments if one.startswith(f"{array}_stride_"))
+                arrays[array] = Array(name=array, axes=tuple(axes))
+        known = {*constexprs, *scalars}.union(*((one.pointer, *one.strides) for one in arrays.values()))
+        return cls(name=name or kernel.fn.__name__.removesuffix("_kernel"), kernel=kernel, grid=grid, scalars=scalars,
+                   inputs=tuple(one for one in arrays.values() if one.name not in outputs),
+                   outputs=tuple(arrays[one] for one in outputs), constexprs=constexprs,
+                   integers=tuple(one for one in arguments if one not in known))
+
     @property
     def arguments(self) -> tuple[str, ...]:
         """All argument names in the kernel's order."""

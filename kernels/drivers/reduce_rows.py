@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import load_operand, store_result
-from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.drivers.record import Driver, Grid, cdiv
 from kernels.helpers.fault_hook import inject_fault
 
 
@@ -30,13 +30,10 @@ def reduction_indices(rows, cols, AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, C
 
 @triton.jit
 def reduce_rows_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols, HELPER: tl.constexpr,
     AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(a, AXIS)."""
     row, col, kept = reduction_indices(rows, cols, AXIS, ROW_BLOCK, COL_BLOCK)
     mask = (row < rows) & (col < cols)
@@ -50,15 +47,11 @@ def reduce_rows_kernel(
 
 @triton.jit
 def reduce_rows_with_index_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    index_ptr, index_stride_row, index_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    out_index_ptr, out_index_stride_row, out_index_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, index_ptr, index_stride_row, index_stride_col,
+    out_ptr, out_stride_row, out_stride_col, out_index_ptr, out_index_stride_row, out_index_stride_col, rows, cols,
+    HELPER: tl.constexpr, AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     PADDING: tl.constexpr, INDEX_PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out, out_index = HELPER(a, index, AXIS). INDEX_PADDING should exceed every index, so that padding loses ties."""
     row, col, kept = reduction_indices(rows, cols, AXIS, ROW_BLOCK, COL_BLOCK)
     mask = (row < rows) & (col < cols)
@@ -76,13 +69,10 @@ def reduce_rows_with_index_kernel(
 
 @triton.jit
 def reduce_rows_looped_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr, COMBINE: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col, rows, cols,
+    HELPER: tl.constexpr, COMBINE: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out[row, 0] = HELPER(accumulators, 1), where lane c accumulates columns c, c + COL_BLOCK, ... with COMBINE.
 
     The form for rows longer than a tile. Accumulators start at PADDING; COMBINE is the element-wise helper, called on
@@ -105,15 +95,11 @@ def reduce_rows_looped_kernel(
 
 @triton.jit
 def reduce_rows_looped_with_index_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    index_ptr, index_stride_row, index_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    out_index_ptr, out_index_stride_row, out_index_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr, COMBINE: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, index_ptr, index_stride_row, index_stride_col,
+    out_ptr, out_stride_row, out_stride_col, out_index_ptr, out_index_stride_row, out_index_stride_col, rows, cols,
+    HELPER: tl.constexpr, COMBINE: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     PADDING: tl.constexpr, INDEX_PADDING: tl.constexpr, BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out, out_index = HELPER(accumulators, accumulated indices, 1): `reduce_rows_looped_kernel` with an index."""
     row = tl.program_id(0).to(tl.int64) * ROW_BLOCK + tl.arange(0, ROW_BLOCK)
     lane = tl.arange(0, COL_BLOCK)[None, :].to(tl.int64)
@@ -153,42 +139,7 @@ def reduction_grid(sizes: Mapping[str, int]) -> Grid:
     return cdiv(sizes[kept], sizes[kept_block]), 1, 1
 
 
-reduce_rows = Driver(
-    name="reduce_rows",
-    kernel=reduce_rows_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "AXIS", "ROW_BLOCK", "COL_BLOCK", "PADDING", "BOOL", "FAULT"),
-    grid=reduction_grid,
-)
-
-reduce_rows_with_index = Driver(
-    name="reduce_rows_with_index",
-    kernel=reduce_rows_with_index_kernel,
-    inputs=(Array(name="a"), Array(name="index")),
-    outputs=(Array(name="out"), Array(name="out_index")),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "AXIS", "ROW_BLOCK", "COL_BLOCK", "PADDING", "INDEX_PADDING", "BOOL", "FAULT"),
-    grid=reduction_grid,
-)
-
-reduce_rows_looped = Driver(
-    name="reduce_rows_looped",
-    kernel=reduce_rows_looped_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "COMBINE", "ROW_BLOCK", "COL_BLOCK", "PADDING", "BOOL", "FAULT"),
-    grid=row_grid,
-)
-
-reduce_rows_looped_with_index = Driver(
-    name="reduce_rows_looped_with_index",
-    kernel=reduce_rows_looped_with_index_kernel,
-    inputs=(Array(name="a"), Array(name="index")),
-    outputs=(Array(name="out"), Array(name="out_index")),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "COMBINE", "ROW_BLOCK", "COL_BLOCK", "PADDING", "INDEX_PADDING", "BOOL", "FAULT"),
-    grid=row_grid,
-)
+reduce_rows = Driver.of(reduce_rows_kernel, "out", grid=reduction_grid)
+reduce_rows_with_index = Driver.of(reduce_rows_with_index_kernel, "out", "out_index", grid=reduction_grid)
+reduce_rows_looped = Driver.of(reduce_rows_looped_kernel, "out", grid=row_grid)
+reduce_rows_looped_with_index = Driver.of(reduce_rows_looped_with_index_kernel, "out", "out_index", grid=row_grid)

@@ -4,22 +4,18 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import load_operand, store_result
-from kernels.drivers.record import Array, Driver
+from kernels.drivers.record import Driver
 from kernels.drivers.reduce_rows import reduction_grid, reduction_indices
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def select_rows_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    mask_ptr, mask_stride_row, mask_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    AXIS: tl.constexpr, KEEP_DIMS: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, mask_ptr, mask_stride_row, mask_stride_col,
+    out_ptr, out_stride_row, out_stride_col, rows, cols, HELPER: tl.constexpr,
+    AXIS: tl.constexpr, KEEP_DIMS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out = HELPER(a, mask, AXIS, KEEP_DIMS), stored without the axis either way.
 
     The mask array is Boolean, one byte per element. Lanes beyond the array are False in it.
@@ -38,12 +34,4 @@ def select_rows_kernel(
         store_result(out_ptr + kept * out_stride_col, result, kept < cols)
 
 
-select_rows = Driver(
-    name="select_rows",
-    kernel=select_rows_kernel,
-    inputs=(Array(name="a"), Array(name="mask")),
-    outputs=(Array(name="out"),),
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "AXIS", "KEEP_DIMS", "ROW_BLOCK", "COL_BLOCK", "BOOL", "FAULT"),
-    grid=reduction_grid,
-)
+select_rows = Driver.of(select_rows_kernel, "out", grid=reduction_grid)

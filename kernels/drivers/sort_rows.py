@@ -15,7 +15,7 @@ import triton.language as tl
 from numpy.typing import NDArray
 
 from kernels.drivers.elementwise import load_operand, store_result
-from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.drivers.record import Driver, Grid, cdiv
 from kernels.helpers.fault_hook import inject_fault
 
 LONGEST_EXHAUSTIVE_ROW = 16
@@ -23,16 +23,12 @@ LONGEST_EXHAUSTIVE_ROW = 16
 
 @triton.jit
 def sort_rows_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    out_ptr, out_stride_row, out_stride_col,
-    out_index_ptr, out_index_stride_row, out_index_stride_col,
-    rows, cols, rnumel,
-    HELPER: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, out_ptr, out_stride_row, out_stride_col,
+    out_index_ptr, out_index_stride_row, out_index_stride_col, rows, cols, rnumel, HELPER: tl.constexpr,
     INDEX_DTYPE: tl.constexpr, STABLE: tl.constexpr, DESCENDING: tl.constexpr,
-    VALIDITY: tl.constexpr, PADDING: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    VALIDITY: tl.constexpr, PADDING: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """out, out_index = HELPER(a, 0..COL_BLOCK-1, rnumel, None, STABLE, DESCENDING), the first `cols` of each
     row.
 
@@ -59,7 +55,7 @@ def sort_types_kernel(
     a_ptr, facts_ptr, cols,
     HELPER: tl.constexpr, INDEX_DTYPE: tl.constexpr, STABLE: tl.constexpr, DESCENDING: tl.constexpr,
     BOOL: tl.constexpr, FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """facts = (1 if the sorted keys have a's dtype, 1 if the indices have INDEX_DTYPE), as int32.
 
     A store converts silently, so memory cannot show a wrong result type; the compiler knows it.
@@ -83,29 +79,10 @@ def whole_row_grid(sizes: Mapping[str, int]) -> Grid:
     return cdiv(sizes["rows"], sizes["ROW_BLOCK"]), 1, 1
 
 
-sort_rows = Driver(
-    name="sort_rows",
-    kernel=sort_rows_kernel,
-    inputs=(Array(name="a"),),
-    outputs=(Array(name="out"), Array(name="out_index")),
-    integers=("rows", "cols", "rnumel"),
-    constexprs=(
-        "HELPER", "INDEX_DTYPE", "STABLE", "DESCENDING", "VALIDITY", "PADDING", "ROW_BLOCK", "COL_BLOCK", "BOOL",
-        "FAULT",
-    ),
-    grid=whole_row_grid,
-)  # fmt: skip
+sort_rows = Driver.of(sort_rows_kernel, "out", "out_index", grid=whole_row_grid)
 
 
-sort_types = Driver(
-    name="sort_types",
-    kernel=sort_types_kernel,
-    inputs=(Array(name="a", axes=()),),
-    outputs=(Array(name="facts", axes=()),),
-    integers=("cols",),
-    constexprs=("HELPER", "INDEX_DTYPE", "STABLE", "DESCENDING", "BOOL", "FAULT"),
-    grid=lambda sizes: (1, 1, 1),
-)
+sort_types = Driver.of(sort_types_kernel, "facts", grid=lambda sizes: (1, 1, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +139,7 @@ def sort_all_zero_one_rows(
         "VALIDITY": block != length, "PADDING": 0,
         "ROW_BLOCK": row_block if device == "cpu" else min(row_block, 128), "COL_BLOCK": block,
         "BOOL": False, "FAULT": "",
-    }  # fmt: skip
+    }
     sizes = {name: value for name, value in arguments.items() if isinstance(value, int)}
     sort_rows.kernel[sort_rows.grid(sizes)](**arguments)
 

@@ -12,12 +12,12 @@ from torch._inductor.runtime import triton_helpers
 def _bucketize_with_block_shape(
     values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
     indexing_dtype: tl.constexpr, right: tl.constexpr, sorter_ptr, SORTER_STRIDE, sorter_indices,
-):  # fmt: skip
+):
     """The 11-argument call, for a helper that wants the shape of values as a 12th (torch 2.6)."""
     return triton_helpers.bucketize_binary_search(
         values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
         indexing_dtype, right, sorter_ptr, SORTER_STRIDE, sorter_indices, values.shape,
-    )  # fmt: skip
+    )
 
 
 bucketize_binary_search = (

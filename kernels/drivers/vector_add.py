@@ -5,20 +5,15 @@ from collections.abc import Mapping
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Array, Driver, Grid, cdiv
+from kernels.drivers.record import Driver, Grid, cdiv
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def vector_add_kernel(
-    a_ptr, a_stride_col,
-    b_ptr, b_stride_col,
-    out_ptr, out_stride_col,
-    a_offset, b_offset, out_offset,
-    cols,
-    BLOCK: tl.constexpr,
-    FAULT: tl.constexpr,
-):  # fmt: skip
+    a_ptr, a_stride_col, b_ptr, b_stride_col, out_ptr, out_stride_col, a_offset, b_offset, out_offset, cols,
+    BLOCK: tl.constexpr, FAULT: tl.constexpr,
+):
     """out[out_offset + k * out_stride_col] = a[...] + b[...] for k < cols; strides and offsets count elements."""
     # Every program runs this same code; only its id differs. Program 3 with BLOCK = 128 handles 384 .. 511.
     position = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -35,12 +30,4 @@ def vector_grid(sizes: Mapping[str, int]) -> Grid:
     return cdiv(sizes["cols"], sizes["BLOCK"]), 1, 1
 
 
-vector_add = Driver(
-    name="vector_add",
-    kernel=vector_add_kernel,
-    inputs=(Array(name="a", axes=("col",)), Array(name="b", axes=("col",))),
-    outputs=(Array(name="out", axes=("col",)),),
-    integers=("a_offset", "b_offset", "out_offset", "cols"),
-    constexprs=("BLOCK", "FAULT"),
-    grid=vector_grid,
-)
+vector_add = Driver.of(vector_add_kernel, "out", grid=vector_grid)

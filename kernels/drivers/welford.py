@@ -8,23 +8,18 @@ import triton
 import triton.language as tl
 
 from kernels.drivers.elementwise import store_result, tile_grid, tile_indices
-from kernels.drivers.record import Array, Driver
+from kernels.drivers.record import Driver
 from kernels.drivers.reduce_rows import reduction_grid, reduction_indices, row_grid
 from kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit
 def welford_rows_kernel(
-    a_ptr, a_stride_row, a_stride_col,
-    mean_ptr, mean_stride_row, mean_stride_col,
-    m2_ptr, m2_stride_row, m2_stride_col,
-    weight_ptr, weight_stride_row, weight_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr, MERGE: tl.constexpr,
-    ACCUMULATOR: tl.constexpr, PEELED: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
+    a_ptr, a_stride_row, a_stride_col, mean_ptr, mean_stride_row, mean_stride_col, m2_ptr, m2_stride_row, m2_stride_col,
+    weight_ptr, weight_stride_row, weight_stride_col, rows, cols, HELPER: tl.constexpr, MERGE: tl.constexpr,
+    ACCUMULATOR: tl.constexpr, PEELED: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
     FAULT: tl.constexpr,
-):  # fmt: skip
+):
     """The state of every row, at [row, 0]. HELPER is a welford_reduce, MERGE a welford.
 
     Lane c of a row collects columns c, c + COL_BLOCK, ...; MERGE then unites the lanes. PEELED: the first round runs
@@ -67,18 +62,12 @@ def welford_rows_kernel(
 
 @triton.jit
 def welford_step_kernel(
-    value_ptr, value_stride_row, value_stride_col,
-    mean_ptr, mean_stride_row, mean_stride_col,
-    m2_ptr, m2_stride_row, m2_stride_col,
-    weight_ptr, weight_stride_row, weight_stride_col,
-    out_mean_ptr, out_mean_stride_row, out_mean_stride_col,
-    out_m2_ptr, out_m2_stride_row, out_m2_stride_col,
-    out_weight_ptr, out_weight_stride_row, out_weight_stride_col,
-    rows, cols, first_iteration,
-    HELPER: tl.constexpr, FIRST: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    FAULT: tl.constexpr,
-):  # fmt: skip
+    value_ptr, value_stride_row, value_stride_col, mean_ptr, mean_stride_row, mean_stride_col,
+    m2_ptr, m2_stride_row, m2_stride_col, weight_ptr, weight_stride_row, weight_stride_col,
+    out_mean_ptr, out_mean_stride_row, out_mean_stride_col, out_m2_ptr, out_m2_stride_row, out_m2_stride_col,
+    out_weight_ptr, out_weight_stride_row, out_weight_stride_col, rows, cols, first_iteration,
+    HELPER: tl.constexpr, FIRST: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
+):
     """Element-wise (out_mean, out_m2, out_weight) = HELPER(value, mean, m2, weight, first_iteration).
 
     FIRST is the constexpr first_iteration (True or False), or None for the run-time int, of which 0 is False.
@@ -100,20 +89,13 @@ def welford_step_kernel(
 
 @triton.jit
 def welford_pairs_kernel(
-    a_mean_ptr, a_mean_stride_row, a_mean_stride_col,
-    a_m2_ptr, a_m2_stride_row, a_m2_stride_col,
-    a_weight_ptr, a_weight_stride_row, a_weight_stride_col,
-    b_mean_ptr, b_mean_stride_row, b_mean_stride_col,
-    b_m2_ptr, b_m2_stride_row, b_m2_stride_col,
-    b_weight_ptr, b_weight_stride_row, b_weight_stride_col,
-    mean_ptr, mean_stride_row, mean_stride_col,
-    m2_ptr, m2_stride_row, m2_stride_col,
-    weight_ptr, weight_stride_row, weight_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    FAULT: tl.constexpr,
-):  # fmt: skip
+    a_mean_ptr, a_mean_stride_row, a_mean_stride_col, a_m2_ptr, a_m2_stride_row, a_m2_stride_col,
+    a_weight_ptr, a_weight_stride_row, a_weight_stride_col, b_mean_ptr, b_mean_stride_row, b_mean_stride_col,
+    b_m2_ptr, b_m2_stride_row, b_m2_stride_col, b_weight_ptr, b_weight_stride_row, b_weight_stride_col,
+    mean_ptr, mean_stride_row, mean_stride_col, m2_ptr, m2_stride_row, m2_stride_col,
+    weight_ptr, weight_stride_row, weight_stride_col, rows, cols, HELPER: tl.constexpr,
+    ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
+):
     """Element-wise (mean, m2, weight) = HELPER(state a, state b); HELPER is a welford_combine."""
     row, col, mask = tile_indices(rows, cols, ROW_BLOCK, COL_BLOCK)
     a_mean = tl.load(a_mean_ptr + row * a_mean_stride_row + col * a_mean_stride_col, mask=mask, other=0)
@@ -131,17 +113,11 @@ def welford_pairs_kernel(
 
 @triton.jit
 def welford_states_kernel(
-    a_mean_ptr, a_mean_stride_row, a_mean_stride_col,
-    a_m2_ptr, a_m2_stride_row, a_m2_stride_col,
-    a_weight_ptr, a_weight_stride_row, a_weight_stride_col,
-    mean_ptr, mean_stride_row, mean_stride_col,
-    m2_ptr, m2_stride_row, m2_stride_col,
-    weight_ptr, weight_stride_row, weight_stride_col,
-    rows, cols,
-    HELPER: tl.constexpr,
-    AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr,
-    FAULT: tl.constexpr,
-):  # fmt: skip
+    a_mean_ptr, a_mean_stride_row, a_mean_stride_col, a_m2_ptr, a_m2_stride_row, a_m2_stride_col,
+    a_weight_ptr, a_weight_stride_row, a_weight_stride_col, mean_ptr, mean_stride_row, mean_stride_col,
+    m2_ptr, m2_stride_row, m2_stride_col, weight_ptr, weight_stride_row, weight_stride_col, rows, cols,
+    HELPER: tl.constexpr, AXIS: tl.constexpr, ROW_BLOCK: tl.constexpr, COL_BLOCK: tl.constexpr, FAULT: tl.constexpr,
+):
     """(mean, m2, weight) = HELPER(a_mean, a_m2, a_weight, AXIS); HELPER is a welford. Padding is empty: (0, 0, 0)."""
     row, col, kept = reduction_indices(rows, cols, AXIS, ROW_BLOCK, COL_BLOCK)
     mask = (row < rows) & (col < cols)
@@ -160,47 +136,8 @@ def welford_states_kernel(
         store_result(weight_ptr + kept * weight_stride_col, weight, kept < cols)
 
 
-STATE = (Array(name="mean"), Array(name="m2"), Array(name="weight"))
-STATE_A = (Array(name="a_mean"), Array(name="a_m2"), Array(name="a_weight"))
-STATE_B = (Array(name="b_mean"), Array(name="b_m2"), Array(name="b_weight"))
-NEW_STATE = (Array(name="out_mean"), Array(name="out_m2"), Array(name="out_weight"))
 
-welford_rows = Driver(
-    name="welford_rows",
-    kernel=welford_rows_kernel,
-    inputs=(Array(name="a"),),
-    outputs=STATE,
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "MERGE", "ACCUMULATOR", "PEELED", "ROW_BLOCK", "COL_BLOCK", "FAULT"),
-    grid=row_grid,
-)
-
-welford_step = Driver(
-    name="welford_step",
-    kernel=welford_step_kernel,
-    inputs=(Array(name="value"), *STATE),
-    outputs=NEW_STATE,
-    integers=("rows", "cols", "first_iteration"),
-    constexprs=("HELPER", "FIRST", "ROW_BLOCK", "COL_BLOCK", "FAULT"),
-    grid=tile_grid,
-)
-
-welford_pairs = Driver(
-    name="welford_pairs",
-    kernel=welford_pairs_kernel,
-    inputs=(*STATE_A, *STATE_B),
-    outputs=STATE,
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "ROW_BLOCK", "COL_BLOCK", "FAULT"),
-    grid=tile_grid,
-)
-
-welford_states = Driver(
-    name="welford_states",
-    kernel=welford_states_kernel,
-    inputs=STATE_A,
-    outputs=STATE,
-    integers=("rows", "cols"),
-    constexprs=("HELPER", "AXIS", "ROW_BLOCK", "COL_BLOCK", "FAULT"),
-    grid=reduction_grid,
-)
+welford_rows = Driver.of(welford_rows_kernel, "mean", "m2", "weight", grid=row_grid)
+welford_step = Driver.of(welford_step_kernel, "out_mean", "out_m2", "out_weight", grid=tile_grid)
+welford_pairs = Driver.of(welford_pairs_kernel, "mean", "m2", "weight", grid=tile_grid)
+welford_states = Driver.of(welford_states_kernel, "mean", "m2", "weight", grid=reduction_grid)

@@ -1,9 +1,13 @@
-"""Which element of a tensor each register of each lane of each warp holds. Pure Python.
+"""Which element of a tensor each register of each lane of each warp holds.
 
-Covers blocked and linear layouts and slices of them; the layouts of tensor cores are the compiler's own business.
+Covers blocked and linear layouts and slices of them; those of matrix products (the fragments of mma.sync and wgmma in
+PTX's pages on them, and what a blocked dot reads) where they are asked for.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from kernels.gluon.layouts import Basis, Blocked, Distributed, DotOperand, Linear, Mma, Slice
 
@@ -31,17 +35,34 @@ class Holding:
         """Different elements that a thread holds."""
         return 1 << sum(any(basis) for basis in self.register)
 
+    def permuted(self, order: tuple[int, ...]) -> "Holding":
+        """Of the same tensor with its axes in this order."""
+        return self._each(lambda basis: tuple(basis[axis] for axis in order))
 
-def holding(layout: Distributed, *, shape: tuple[int, ...]) -> Holding | None:
-    """Who holds what of a tensor of `shape`; None for layouts that are not covered."""
+    def reshaped(self, shape: tuple[int, ...], to: tuple[int, ...]) -> "Holding":
+        """Of the same elements, in row-major order, of a tensor of another shape."""
+        return self._each(lambda basis: tuple(int(n) for n in np.unravel_index(
+            int(np.ravel_multi_index(basis, shape)), to)))
+
+    def _each(self, moved: Callable[[Basis], Basis]) -> "Holding":
+        register, lane, warp = (tuple(moved(basis) for basis in bases)
+                                for bases in (self.register, self.lane, self.warp))
+        return Holding(register, lane, warp)
+
+
+def holding(layout: Distributed, *, shape: tuple[int, ...], products: bool = False) -> Holding | None:
+    """Who holds what of a tensor of `shape`; None for layouts that are not covered. products: cover those of matrices
+    in front of and behind a product as well."""
     match layout:
         case Linear():
             return Holding(layout.register, layout.lane, layout.warp)
         case Blocked():
             return _blocked(layout, shape)
+        case Mma() | DotOperand() if products and len(shape) == 2:
+            return _of_product(layout, shape)
         case Slice(dim=dim, parent=parent):
             extent = parent.shape[dim] if isinstance(parent, Linear) else 1
-            whole = holding(parent, shape=(*shape[:dim], extent, *shape[dim:]))
+            whole = holding(parent, shape=(*shape[:dim], extent, *shape[dim:]), products=products)
             if whole is None:
                 return None
             register, lane, warp = (tuple((*basis[:dim], *basis[dim + 1:]) for basis in bases)
@@ -77,13 +98,6 @@ def registers(layout: Distributed, *, shape: tuple[int, ...]) -> int:
     return found
 
 
-def repeated_before(layout: Blocked, *, shape: tuple[int, ...], axis: int) -> bool:
-    """Whether lanes that come before those along `axis` hold the same elements as others, because the tensor is shorter
-    than the layout along an axis that comes earlier in its order."""
-    earlier = layout.order[:layout.order.index(axis)]
-    return any(layout.threads_per_warp[k] > max(shape[k] // layout.size_per_thread[k], 1) for k in earlier)
-
-
 def lanes_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bool:
     """Whether the bits of the lane's number that move along `axis` are not neighbours: the others between them move
     along other axes, or hold elements twice."""
@@ -104,24 +118,53 @@ def _apart(bases: tuple[Basis, ...], axis: int) -> bool:
     return bool(moving) and moving[-1] - moving[0] >= len(moving)
 
 
-def _blocked(layout: Blocked, shape: tuple[int, ...]) -> Holding:
+_Part = tuple[int, int, bool]
+"""An axis, an extent along it, and whether all of these threads hold the same instead."""
+
+
+def _blocked(layout: Blocked, shape: tuple[int, ...], *, whole: int = -1) -> Holding:
+    """whole: an axis of which each thread holds everything."""
+    def parts(extents: tuple[int, ...]) -> list[_Part]:
+        return [(axis, extents[axis], axis == whole) for axis in layout.order]
+
+    sizes = [(axis, shape[axis] if axis == whole else layout.size_per_thread[axis], False) for axis in layout.order]
+    return _grown(shape, sizes, parts(layout.threads_per_warp), parts(layout.warps_per_cta), rest=layout.order)
+
+
+def _of_product(layout: Mma | DotOperand, shape: tuple[int, ...]) -> Holding:
+    inner = 1 - layout.operand if isinstance(layout, DotOperand) else 1
+    parent = layout.parent if isinstance(layout, DotOperand) else layout
+    if isinstance(parent, Blocked):
+        return _blocked(parent, shape, whole=inner)
+    outer, same = 1 - inner, inner if isinstance(layout, DotOperand) else -1
+    together = layout.k_width if isinstance(layout, DotOperand) else 2
+    first, after = [(inner, together, False)], [(0, 2, False)]
+    if isinstance(layout, DotOperand):
+        after += [(1, 2, False)] if inner == 1 else []
+    elif parent.version == 3:
+        after += [(1, parent.instruction[1] // 8, False)]
+    warps = [(axis, parent.warps_per_cta[axis], axis == same) for axis in ((1, 0) if parent.version == 2 else (0, 1))]
+    return _grown(shape, first, [(inner, 4, False), (outer, 8, False)], warps, after=after, rest=(inner, outer))
+
+
+def _grown(shape: tuple[int, ...], first: Sequence[_Part], lanes: Sequence[_Part], warps: Sequence[_Part], *,
+           after: Sequence[_Part] = (), rest: Sequence[int]) -> Holding:
+    """Grows a tile to `shape`: elements of a thread, lanes, more elements, warps, and what is left along the axes
+    `rest` again in registers."""
     rank = len(shape)
     reached = [1] * rank
 
-    def bases(extents: tuple[int, ...]) -> list[Basis]:
+    def bases(parts: Sequence[_Part]) -> list[Basis]:
         found: list[Basis] = []
-        for axis in layout.order:
-            for _ in range(extents[axis].bit_length() - 1):
+        for axis, extent, same in parts:
+            for _ in range(extent.bit_length() - 1):
                 # Beyond the tensor the same elements come again.
-                found.append(tuple(reached[axis] if k == axis and reached[axis] < shape[axis] else 0
-                                   for k in range(rank)))
-                reached[axis] *= 2
+                moves = not same and reached[axis] < shape[axis]
+                found.append(tuple(reached[axis] if k == axis and moves else 0 for k in range(rank)))
+                reached[axis] *= 1 if same else 2
         return found
 
-    register, lane, warp = (bases(one) for one in (layout.size_per_thread, layout.threads_per_warp,
-                                                   layout.warps_per_cta))
-    for axis in layout.order:
-        while reached[axis] < shape[axis]:
-            register.append(tuple(reached[axis] if k == axis else 0 for k in range(rank)))
-            reached[axis] *= 2
+    register, lane, again, warp = bases(first), bases(lanes), bases(after), bases(warps)
+    left = [(axis, max(shape[axis] // reached[axis], 1), False) for axis in rest]
+    register += [*again, *bases(left)]
     return Holding(tuple(basis for basis in register if any(basis)), tuple(lane), tuple(warp))

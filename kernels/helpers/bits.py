@@ -12,8 +12,7 @@ def frexp(x):
     Zeros (their sign included), infinities and NaNs come back as (x, 0). Subnormals are normalised.
     """
     tl.static_assert(
-        (x.dtype == tl.float32) or (x.dtype == tl.float64),
-        "frexp takes fp32 or fp64: convert other types first",
+        (x.dtype == tl.float32) or (x.dtype == tl.float64), "frexp takes fp32 or fp64: convert other types first",
     )
     # Only integers are computed with: fp32 arithmetic may flush subnormals to zero on the device.
     width: tl.constexpr = x.dtype.primitive_bitwidth

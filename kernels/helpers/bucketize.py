@@ -20,17 +20,8 @@ from kernels.helpers.extrema import comparable
 
 @triton.jit
 def bucketize_binary_search(
-    values,
-    boundaries_ptr,
-    BOUNDARIES_SIZE,
-    BOUNDARIES_UNDERLYING_NUMEL,
-    BOUNDARIES_STRIDE,
-    boundary_indices,
-    indexing_dtype: tl.constexpr,
-    right: tl.constexpr,
-    sorter_ptr,
-    SORTER_STRIDE,
-    sorter_indices,
+    values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
+    indexing_dtype: tl.constexpr, right: tl.constexpr, sorter_ptr, SORTER_STRIDE, sorter_indices,
 ):
     """Number of boundaries of the row that are below each value; contract: helpers.md §10.
 
@@ -89,30 +80,12 @@ def bucketize_binary_search(
 
 @triton.jit
 def bucketize_binary_search_with_block_shape(
-    values,
-    boundaries_ptr,
-    BOUNDARIES_SIZE,
-    BOUNDARIES_UNDERLYING_NUMEL,
-    BOUNDARIES_STRIDE,
-    boundary_indices,
-    indexing_dtype: tl.constexpr,
-    right: tl.constexpr,
-    sorter_ptr,
-    SORTER_STRIDE,
-    sorter_indices,
+    values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
+    indexing_dtype: tl.constexpr, right: tl.constexpr, sorter_ptr, SORTER_STRIDE, sorter_indices,
     BLOCK_SHAPE: tl.constexpr,
 ):
     """The 12-argument call of torch 2.6: BLOCK_SHAPE repeats the shape of values, which knows it already."""
     return bucketize_binary_search(
-        values,
-        boundaries_ptr,
-        BOUNDARIES_SIZE,
-        BOUNDARIES_UNDERLYING_NUMEL,
-        BOUNDARIES_STRIDE,
-        boundary_indices,
-        indexing_dtype,
-        right,
-        sorter_ptr,
-        SORTER_STRIDE,
-        sorter_indices,
+        values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
+        indexing_dtype, right, sorter_ptr, SORTER_STRIDE, sorter_indices,
     )

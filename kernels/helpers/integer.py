@@ -23,8 +23,7 @@ def promote_integers(a, b):
     """
     if isinstance(a, tl.tensor) and isinstance(b, tl.tensor):
         tl.static_assert(
-            a.dtype.is_int_signed() == b.dtype.is_int_signed(),
-            "a and b differ in signedness: cast one of them first",
+            a.dtype.is_int_signed() == b.dtype.is_int_signed(), "a and b differ in signedness: cast one of them first",
         )
     # OR promotes like `+`, but cannot overflow, so the overflow sanitizer has nothing to say. Its value is unused.
     promoted: tl.constexpr = as_tensor(a | b).dtype

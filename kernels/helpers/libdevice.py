@@ -246,7 +246,7 @@ y1 = _unary("y1", _bessel("y1"))
 STAND_INS: tuple[str, ...] = tuple(
     name for name, value in dict(globals()).items() if getattr(value, "__qualname__", None) == name
     and inspect.isfunction(value) and value.__code__.co_name == "stand_in"
-)  # fmt: skip
+)
 
 
 @contextmanager

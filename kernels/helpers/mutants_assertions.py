@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 
 from kernels.helpers.fault_hook import off_by_one
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -42,14 +42,6 @@ def result_replaced_where_false(cond, msg, r):
     return tl.where(cond, r, 0).to(r.dtype)
 
 
-MUTANTS = mutant_table(
-    {
-        "device_assert_then": {
-            "assertion_dropped": assertion_dropped,
-            "condition_inverted": condition_inverted,
-            "all_lanes_must_fail": all_lanes_must_fail,
-            "result_off_by_one": result_off_by_one,
-            "result_replaced_where_false": result_replaced_where_false,
-        }
-    }
-)
+MUTANTS = mutant_table({
+    "device_assert_then": variants(assertion_dropped, condition_inverted, all_lanes_must_fail, result_off_by_one,
+        result_replaced_where_false)})

@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 
 from kernels.helpers.bits import frexp as correct_frexp
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -54,15 +54,6 @@ def frexp_sign_lost(x):
     return tl.abs(mantissa), exponent
 
 
-MUTANTS = mutant_table(
-    {
-        "frexp": {
-            "minus_zero_lost": frexp_minus_zero_lost,
-            "subnormal_flushed": frexp_subnormal_flushed,
-            "mantissa_from_one": frexp_mantissa_from_one,
-            "powers_of_two_up": frexp_powers_of_two_up,
-            "exponent_of_infinity": frexp_exponent_of_infinity,
-            "sign_lost": frexp_sign_lost,
-        }
-    }
-)
+MUTANTS = mutant_table({
+    "frexp": variants(frexp_minus_zero_lost, frexp_subnormal_flushed, frexp_mantissa_from_one, frexp_powers_of_two_up,
+        frexp_exponent_of_infinity, frexp_sign_lost, prefix="frexp_")})

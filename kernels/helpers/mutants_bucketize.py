@@ -7,23 +7,13 @@ differs from it on the input in its docstring.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
 def faulty_search(
-    values,
-    boundaries_ptr,
-    BOUNDARIES_SIZE,
-    BOUNDARIES_UNDERLYING_NUMEL,
-    BOUNDARIES_STRIDE,
-    boundary_indices,
-    indexing_dtype: tl.constexpr,
-    right: tl.constexpr,
-    sorter_ptr,
-    SORTER_STRIDE,
-    sorter_indices,
-    WRONG: tl.constexpr,
+    values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
+    indexing_dtype: tl.constexpr, right: tl.constexpr, sorter_ptr, SORTER_STRIDE, sorter_indices, WRONG: tl.constexpr,
 ):
     """The search with the fault called WRONG."""
     low = tl.zeros(values.shape, dtype=indexing_dtype)
@@ -81,9 +71,7 @@ def sides_swapped(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl
 
 
 @triton.jit
-def last_boundary_skipped(
-    v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row
-):
+def last_boundary_skipped(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row):
     """Starts at SIZE - 1: 5 in [1, 2, 3] gives 2 instead of 3."""
     return faulty_search(v, b, SIZE, NUMEL, STRIDE, row, index, right, s, S_STRIDE, s_row, "last_boundary_skipped")
 
@@ -101,17 +89,13 @@ def midpoint_overflow(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right
 
 
 @triton.jit
-def nan_boundary_on_top(
-    v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row
-):
+def nan_boundary_on_top(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row):
     """numpy's rule, NaN above every number: 5 in [1, 2, NaN] gives 2 instead of 3."""
     return faulty_search(v, b, SIZE, NUMEL, STRIDE, row, index, right, s, S_STRIDE, s_row, "nan_boundary_on_top")
 
 
 @triton.jit
-def nan_value_at_bottom(
-    v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row
-):
+def nan_value_at_bottom(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: tl.constexpr, s, S_STRIDE, s_row):
     """NaN below every boundary: NaN in [1] gives 0 instead of 1."""
     return faulty_search(v, b, SIZE, NUMEL, STRIDE, row, index, right, s, S_STRIDE, s_row, "nan_value_at_bottom")
 
@@ -134,18 +118,6 @@ def sorter_ignored(v, b, SIZE, NUMEL, STRIDE, row, index: tl.constexpr, right: t
     return faulty_search(v, b, SIZE, NUMEL, STRIDE, row, index, right, s, S_STRIDE, s_row, "sorter_ignored")
 
 
-MUTANTS = mutant_table(
-    {
-        "bucketize_binary_search": {
-            "sides_swapped": sides_swapped,
-            "last_boundary_skipped": last_boundary_skipped,
-            "one_probe_too_few": one_probe_too_few,
-            "midpoint_overflow": midpoint_overflow,
-            "nan_boundary_on_top": nan_boundary_on_top,
-            "nan_value_at_bottom": nan_value_at_bottom,
-            "stride_ignored": stride_ignored,
-            "row_offset_ignored": row_offset_ignored,
-            "sorter_ignored": sorter_ignored,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "bucketize_binary_search": variants(sides_swapped, last_boundary_skipped, one_probe_too_few, midpoint_overflow,
+        nan_boundary_on_top, nan_value_at_bottom, stride_ignored, row_offset_ignored, sorter_ignored)})

@@ -16,7 +16,7 @@ from kernels.helpers.extrema import (
     minimum,
     minimum_with_index,
 )
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -328,63 +328,22 @@ def max_with_index_index_of_loser(value, index, dim):
     return tl.reduce((value, index), dim, maximum_index_of_loser)
 
 
-MUTANTS = mutant_table(
-    {
-        "minimum": {
-            "nan_in_a_dropped": minimum_nan_in_a_dropped,
-            "nan_in_b_dropped": minimum_nan_in_b_dropped,
-            "unsigned_compare": minimum_unsigned_compare,
-            "compared_in_fp32": minimum_compared_in_fp32,
-            "direction_reversed": minimum_direction_reversed,
-        },
-        "maximum": {
-            "nan_in_a_dropped": maximum_nan_in_a_dropped,
-            "nan_in_b_dropped": maximum_nan_in_b_dropped,
-            "unsigned_compare": maximum_unsigned_compare,
-            "compared_in_fp32": maximum_compared_in_fp32,
-            "direction_reversed": maximum_direction_reversed,
-        },
-        "min2": {
-            "nan_in_a_dropped": min2_nan_in_a_dropped,
-            "nan_in_b_dropped": min2_nan_in_b_dropped,
-            "unsigned_compare": min2_unsigned_compare,
-            "compared_in_fp32": min2_compared_in_fp32,
-            "direction_reversed": min2_direction_reversed,
-        },
-        "max2": {
-            "nan_in_a_dropped": max2_nan_in_a_dropped,
-            "nan_in_b_dropped": max2_nan_in_b_dropped,
-            "unsigned_compare": max2_unsigned_compare,
-            "compared_in_fp32": max2_compared_in_fp32,
-            "direction_reversed": max2_direction_reversed,
-        },
-        "minimum_with_index": {
-            "tie_to_larger_index": minimum_tie_to_larger_index,
-            "tie_to_first": minimum_tie_to_first,
-            "nans_not_equal": minimum_nans_not_equal,
-            "nan_in_first_lost": minimum_nan_in_first_lost,
-            "index_of_loser": minimum_index_of_loser,
-        },
-        "maximum_with_index": {
-            "tie_to_larger_index": maximum_tie_to_larger_index,
-            "tie_to_first": maximum_tie_to_first,
-            "nans_not_equal": maximum_nans_not_equal,
-            "nan_in_first_lost": maximum_nan_in_first_lost,
-            "index_of_loser": maximum_index_of_loser,
-        },
-        "min_with_index": {
-            "tie_to_larger_index": min_with_index_tie_to_larger_index,
-            "tie_to_first": min_with_index_tie_to_first,
-            "nans_not_equal": min_with_index_nans_not_equal,
-            "nan_in_first_lost": min_with_index_nan_in_first_lost,
-            "index_of_loser": min_with_index_index_of_loser,
-        },
-        "max_with_index": {
-            "tie_to_larger_index": max_with_index_tie_to_larger_index,
-            "tie_to_first": max_with_index_tie_to_first,
-            "nans_not_equal": max_with_index_nans_not_equal,
-            "nan_in_first_lost": max_with_index_nan_in_first_lost,
-            "index_of_loser": max_with_index_index_of_loser,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "minimum": variants(minimum_nan_in_a_dropped, minimum_nan_in_b_dropped, minimum_unsigned_compare,
+        minimum_compared_in_fp32, minimum_direction_reversed, prefix="minimum_"),
+    "maximum": variants(maximum_nan_in_a_dropped, maximum_nan_in_b_dropped, maximum_unsigned_compare,
+        maximum_compared_in_fp32, maximum_direction_reversed, prefix="maximum_"),
+    "min2": variants(min2_nan_in_a_dropped, min2_nan_in_b_dropped, min2_unsigned_compare, min2_compared_in_fp32,
+        min2_direction_reversed, prefix="min2_"),
+    "max2": variants(max2_nan_in_a_dropped, max2_nan_in_b_dropped, max2_unsigned_compare, max2_compared_in_fp32,
+        max2_direction_reversed, prefix="max2_"),
+    "minimum_with_index": variants(minimum_tie_to_larger_index, minimum_tie_to_first, minimum_nans_not_equal,
+        minimum_nan_in_first_lost, minimum_index_of_loser, prefix="minimum_"),
+    "maximum_with_index": variants(maximum_tie_to_larger_index, maximum_tie_to_first, maximum_nans_not_equal,
+        maximum_nan_in_first_lost, maximum_index_of_loser, prefix="maximum_"),
+    "min_with_index": variants(min_with_index_tie_to_larger_index, min_with_index_tie_to_first,
+        min_with_index_nans_not_equal, min_with_index_nan_in_first_lost, min_with_index_index_of_loser,
+        prefix="min_with_index_"),
+    "max_with_index": variants(max_with_index_tie_to_larger_index, max_with_index_tie_to_first,
+        max_with_index_nans_not_equal, max_with_index_nan_in_first_lost, max_with_index_index_of_loser,
+        prefix="max_with_index_")})

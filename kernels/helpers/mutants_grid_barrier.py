@@ -8,7 +8,7 @@ a time limit. Faults marked [memory] need a memory that reorders.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -92,17 +92,6 @@ def poll_without_acquire(sem):
     faulty_barrier(sem, "poll_without_acquire")
 
 
-MUTANTS = mutant_table(
-    {
-        "x_grid_barrier": {
-            "nobody_waits": nobody_waits,
-            "only_program_zero_waits": only_program_zero_waits,
-            "lower_bit_watched": lower_bit_watched,
-            "one_program_too_few": one_program_too_few,
-            "top_bit_set_means_open": top_bit_set_means_open,
-            "last_program_absent": last_program_absent,
-            "arrival_without_release": arrival_without_release,
-            "poll_without_acquire": poll_without_acquire,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "x_grid_barrier": variants(nobody_waits, only_program_zero_waits, lower_bit_watched, one_program_too_few,
+        top_bit_set_means_open, last_program_absent, arrival_without_release, poll_without_acquire)})

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from kernels.helpers.integer import magnitude, promote_integers
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -168,24 +168,9 @@ def remainder_correct(a, b):
         return remaining
 
 
-MUTANTS = mutant_table(
-    {
-        "div_floor_integer": {
-            "trunc_for_floor": div_trunc_for_floor,
-            "ceil_for_floor": div_ceil_for_floor,
-            "exact_multiple_decremented": div_exact_multiple_decremented,
-            "divisor_sign_ignored": div_divisor_sign_ignored,
-            "unsigned_operands": div_unsigned_operands,
-            "int_min_saturated": div_int_min_saturated,
-            "in_32_bits": div_in_32_bits,
-        },
-        "remainder_integer": {
-            "trunc_for_floor": remainder_trunc_for_floor,
-            "exact_multiple_gives_divisor": remainder_exact_multiple_gives_divisor,
-            "never_negative": remainder_never_negative,
-            "of_magnitudes": remainder_of_magnitudes,
-            "through_fp32": remainder_through_fp32,
-            "in_32_bits": remainder_in_32_bits,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "div_floor_integer": variants(div_trunc_for_floor, div_ceil_for_floor, div_exact_multiple_decremented,
+        div_divisor_sign_ignored, div_unsigned_operands, div_int_min_saturated, div_in_32_bits, prefix="div_"),
+    "remainder_integer": variants(remainder_trunc_for_floor, remainder_exact_multiple_gives_divisor,
+        remainder_never_negative, remainder_of_magnitudes, remainder_through_fp32, remainder_in_32_bits,
+        prefix="remainder_")})

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -27,6 +27,5 @@ def lowest_decremented(x):
         return -x
 
 
-MUTANTS = mutant_table({"operator_negate": {
-    "subtracted_from_zero": subtracted_from_zero, "minus_magnitude": minus_magnitude,
-    "lowest_decremented": lowest_decremented}})
+MUTANTS = mutant_table({
+    "operator_negate": variants(subtracted_from_zero, minus_magnitude, lowest_decremented)})

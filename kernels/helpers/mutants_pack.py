@@ -84,20 +84,14 @@ def unpack_flag_two_bits(pack, FLAG: tl.constexpr):
 MUTANTS = mutant_table(
     {
         "pack_value_flag": {
-            "halves_swapped": pack_halves_swapped,
-            "shifted_short": pack_shifted_short,
-            "value_converted": pack_value_converted,
-            "sign_extended": pack_sign_extended,
+            "halves_swapped": pack_halves_swapped, "shifted_short": pack_shifted_short,
+            "value_converted": pack_value_converted, "sign_extended": pack_sign_extended,
             "flag_dropped": pack_flag_dropped,
         },
         "unpack_value": {
-            "low_half": unpack_low_half,
-            "shifted_short": unpack_shifted_short,
+            "low_half": unpack_low_half, "shifted_short": unpack_shifted_short,
             "value_converted": unpack_value_converted,
         },
-        "unpack_flag": {
-            "high_half": unpack_flag_high_half,
-            "two_bits": unpack_flag_two_bits,
-        },
+        "unpack_flag": {"high_half": unpack_flag_high_half, "two_bits": unpack_flag_two_bits},
     }
 )

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 from kernels.helpers.probes import as_tensor
 from kernels.helpers.probes import is_floating as correct_is_floating
 from kernels.helpers.probes import promote_to_tensor as correct_promote_to_tensor
@@ -81,21 +81,8 @@ def is_floating_inverted(x):
     return as_tensor(x).dtype.is_int()
 
 
-MUTANTS = mutant_table(
-    {
-        "promote_to_tensor": {
-            "bf16_widened": promote_bf16_widened,
-            "bool_widened": promote_bool_widened,
-            "rank_kept": promote_rank_kept,
-            "minus_zero_lost": promote_minus_zero_lost,
-            "narrow_integers_widened": promote_narrow_integers_widened,
-        },
-        "is_floating": {
-            "fp8_forgotten": is_floating_fp8_forgotten,
-            "bf16_forgotten": is_floating_bf16_forgotten,
-            "fp64_forgotten": is_floating_fp64_forgotten,
-            "bool_counted": is_floating_bool_counted,
-            "inverted": is_floating_inverted,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "promote_to_tensor": variants(promote_bf16_widened, promote_bool_widened, promote_rank_kept,
+        promote_minus_zero_lost, promote_narrow_integers_widened, prefix="promote_"),
+    "is_floating": variants(is_floating_fp8_forgotten, is_floating_bf16_forgotten, is_floating_fp64_forgotten,
+        is_floating_bool_counted, is_floating_inverted, prefix="is_floating_")})

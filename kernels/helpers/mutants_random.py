@@ -7,7 +7,7 @@ words of the Philox block.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit
@@ -168,32 +168,10 @@ def randn_seed_ignored(seed, offset):
     return tl.randn(seed * 0, tl.cast(offset, tl.uint32))
 
 
-MUTANTS = mutant_table(
-    {
-        "randint64": {
-            "high_included": high_included,
-            "low_ignored": low_ignored,
-            "halves_reduced_apart": halves_reduced_apart,
-            "halves_swapped": halves_swapped,
-            "upper_half_dropped": upper_half_dropped,
-            "seed_and_offset_swapped": seed_and_offset_swapped,
-            "seven_rounds": seven_rounds,
-            "wide_offset_kept": wide_offset_kept,
-            "signed_remainder": signed_remainder,
-        },
-        "rand": {
-            "second_word": rand_second_word,
-            "signed": rand_signed,
-            "reaches_one": rand_reaches_one,
-            "seven_rounds": rand_seven_rounds,
-            "seed_truncated": rand_seed_truncated,
-        },
-        "randn": {
-            "one_uniform": randn_one_uniform,
-            "sine": randn_sine,
-            "half_circle": randn_half_circle,
-            "half_variance": randn_half_variance,
-            "seed_ignored": randn_seed_ignored,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "randint64": variants(high_included, low_ignored, halves_reduced_apart, halves_swapped, upper_half_dropped,
+        seed_and_offset_swapped, seven_rounds, wide_offset_kept, signed_remainder),
+    "rand": variants(rand_second_word, rand_signed, rand_reaches_one, rand_seven_rounds, rand_seed_truncated,
+        prefix="rand_"),
+    "randn": variants(randn_one_uniform, randn_sine, randn_half_circle, randn_half_variance, randn_seed_ignored,
+        prefix="randn_")})

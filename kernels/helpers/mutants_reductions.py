@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 from kernels.helpers.reductions import any as correct_any
 from kernels.helpers.reductions import prod as correct_prod
 
@@ -118,21 +118,8 @@ def any_inverted(a, dim):
         return ~correct_any(a, dim)
 
 
-MUTANTS = mutant_table(
-    {
-        "prod": {
-            "sum_for_product": prod_sum_for_product,
-            "zero_ignored": prod_zero_ignored,
-            "sign_lost": prod_sign_lost,
-            "in_fp32": prod_in_fp32,
-            "last_lane_ignored": prod_last_lane_ignored,
-        },
-        "any": {
-            "all_for_any": any_all_for_any,
-            "parity_for_any": any_parity_for_any,
-            "truth_value": any_truth_value,
-            "last_lane_ignored": any_last_lane_ignored,
-            "inverted": any_inverted,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "prod": variants(prod_sum_for_product, prod_zero_ignored, prod_sign_lost, prod_in_fp32, prod_last_lane_ignored,
+        prefix="prod_"),
+    "any": variants(any_all_for_any, any_parity_for_any, any_truth_value, any_last_lane_ignored, any_inverted,
+        prefix="any_")})

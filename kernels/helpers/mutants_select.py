@@ -6,7 +6,7 @@ They take a mask with one True per slice, like the helper.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 from kernels.helpers.select import select_one as correct_select_one
 
 
@@ -78,15 +78,6 @@ def select_one_low_half_only(x, mask, dim, keep_dims=False):
         return (selected.to(bits_type, bitcast=True) & low_half).to(bits_type).to(x.dtype, bitcast=True)
 
 
-MUTANTS = mutant_table(
-    {
-        "select_one": {
-            "first_lane": select_one_first_lane,
-            "mask_inverted": select_one_mask_inverted,
-            "last_lane_ignored": select_one_last_lane_ignored,
-            "sum_of_floats": select_one_sum_of_floats,
-            "top_bit_lost": select_one_top_bit_lost,
-            "low_half_only": select_one_low_half_only,
-        }
-    }
-)
+MUTANTS = mutant_table({
+    "select_one": variants(select_one_first_lane, select_one_mask_inverted, select_one_last_lane_ignored,
+        select_one_sum_of_floats, select_one_top_bit_lost, select_one_low_half_only, prefix="select_one_")})

@@ -9,15 +9,14 @@ import triton.language as tl
 
 from kernels.helpers.extrema import comparable, is_nan
 from kernels.helpers.host_drivers import _log2
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 from kernels.helpers.sorting import join_pairs, split_pairs
 
 
 @triton.jit
 def faulty_order(
-    left, right, left_index, right_index, rnumel,
-    stable: tl.constexpr, descending: tl.constexpr, WRONG: tl.constexpr,
-):  # fmt: skip
+    left, right, left_index, right_index, rnumel, stable: tl.constexpr, descending: tl.constexpr, WRONG: tl.constexpr,
+):
     """The order of the pairs with the fault called WRONG."""
     if WRONG == "keys_rounded_to_fp32":
         left_key = left.to(tl.float32)
@@ -59,10 +58,9 @@ def faulty_order(
 
 @triton.jit
 def faulty_layer(
-    x, idxs, rnumel,
-    stage: tl.constexpr, step: tl.constexpr, n_dims: tl.constexpr,
+    x, idxs, rnumel, stage: tl.constexpr, step: tl.constexpr, n_dims: tl.constexpr,
     stable: tl.constexpr, descending: tl.constexpr, WRONG: tl.constexpr,
-):  # fmt: skip
+):
     """One layer of comparators with the fault called WRONG."""
     STRIDE: tl.constexpr = 2 ** (stage - 1 - step)
     left, right = split_pairs(x, STRIDE)
@@ -189,21 +187,7 @@ def keys_rounded_to_fp32(
     return faulty_sort(x, idxs, rnumel, dim, stable, descending, "keys_rounded_to_fp32")
 
 
-MUTANTS = mutant_table(
-    {
-        "sort_with_index": {
-            "nan_first": nan_first,
-            "nan_unordered": nan_unordered,
-            "nan_last_when_descending": nan_last_when_descending,
-            "ties_left_alone": ties_left_alone,
-            "ties_reversed": ties_reversed,
-            "ties_reversed_when_descending": ties_reversed_when_descending,
-            "padding_valid": padding_valid,
-            "padding_first_when_descending": padding_first_when_descending,
-            "index_stays": index_stays,
-            "runs_not_alternating": runs_not_alternating,
-            "last_layer_missing": last_layer_missing,
-            "keys_rounded_to_fp32": keys_rounded_to_fp32,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "sort_with_index": variants(nan_first, nan_unordered, nan_last_when_descending, ties_left_alone, ties_reversed,
+        ties_reversed_when_descending, padding_valid, padding_first_when_descending, index_stays, runs_not_alternating,
+        last_layer_missing, keys_rounded_to_fp32)})

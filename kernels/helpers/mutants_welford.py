@@ -6,7 +6,7 @@ States are written (mean, m2, weight).
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table
+from kernels.helpers.mutant_table import mutant_table, variants
 from kernels.helpers.welford import welford_combine as correct_combine
 from kernels.helpers.welford import welford_reduce as correct_reduce
 
@@ -135,32 +135,12 @@ def welford_equal_infinities(mean, m2, weight, dim):
     return tl.reduce((mean, m2, weight), dim, combine_equal_infinities)
 
 
-MUTANTS = mutant_table(
-    {
-        "welford_reduce": {
-            "weight_not_reset": reduce_weight_not_reset,
-            "m2_not_reset": reduce_m2_not_reset,
-            "m2_with_old_mean": reduce_m2_with_old_mean,
-            "m2_sign": reduce_m2_sign,
-            "mean_over_old_weight": reduce_mean_over_old_weight,
-        },
-        "welford_combine": {
-            "zero_weight_unguarded": combine_zero_weight_unguarded,
-            "cross_term_missing": combine_cross_term_missing,
-            "cross_term_sign": combine_cross_term_sign,
-            "mean_unweighted": combine_mean_unweighted,
-            "weights_swapped": combine_weights_swapped,
-            "weight_not_added": combine_weight_not_added,
-            "equal_infinities": combine_equal_infinities,
-        },
-        "welford": {
-            "zero_weight_unguarded": welford_zero_weight_unguarded,
-            "cross_term_missing": welford_cross_term_missing,
-            "cross_term_sign": welford_cross_term_sign,
-            "mean_unweighted": welford_mean_unweighted,
-            "weights_swapped": welford_weights_swapped,
-            "weight_not_added": welford_weight_not_added,
-            "equal_infinities": welford_equal_infinities,
-        },
-    }
-)
+MUTANTS = mutant_table({
+    "welford_reduce": variants(reduce_weight_not_reset, reduce_m2_not_reset, reduce_m2_with_old_mean, reduce_m2_sign,
+        reduce_mean_over_old_weight, prefix="reduce_"),
+    "welford_combine": variants(combine_zero_weight_unguarded, combine_cross_term_missing, combine_cross_term_sign,
+        combine_mean_unweighted, combine_weights_swapped, combine_weight_not_added, combine_equal_infinities,
+        prefix="combine_"),
+    "welford": variants(welford_zero_weight_unguarded, welford_cross_term_missing, welford_cross_term_sign,
+        welford_mean_unweighted, welford_weights_swapped, welford_weight_not_added, welford_equal_infinities,
+        prefix="welford_")})

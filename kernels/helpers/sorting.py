@@ -55,13 +55,7 @@ def join_pairs(first, second, SHAPE: tl.constexpr):
 
 @triton.jit
 def _compare_and_swap_with_index(
-    x,
-    idxs,
-    rnumel,
-    flip: tl.constexpr,
-    i: tl.constexpr,
-    n_dims: tl.constexpr,
-    stable: tl.constexpr,
+    x, idxs, rnumel, flip: tl.constexpr, i: tl.constexpr, n_dims: tl.constexpr, stable: tl.constexpr,
     descending: tl.constexpr,
 ):
     """One layer of comparators between elements 2^(n_dims - 1 - i) apart on rows of length 2^n_dims.
@@ -77,40 +71,25 @@ def _compare_and_swap_with_index(
         backwards = ((start_of_pair // flip) & 1) != 0
         swap = swap ^ backwards
     x = join_pairs(tl.where(swap, right, left), tl.where(swap, left, right), x.shape)
-    idxs = join_pairs(
-        tl.where(swap, right_index, left_index), tl.where(swap, left_index, right_index), idxs.shape
-    )
+    idxs = join_pairs(tl.where(swap, right_index, left_index), tl.where(swap, left_index, right_index), idxs.shape)
     return x, idxs
 
 
 @triton.jit
 def _bitonic_merge_with_index(
-    x,
-    idxs,
-    rnumel,
-    stage: tl.constexpr,
-    alternating: tl.constexpr,
-    n_dims: tl.constexpr,
-    stable: tl.constexpr,
+    x, idxs, rnumel, stage: tl.constexpr, alternating: tl.constexpr, n_dims: tl.constexpr, stable: tl.constexpr,
     descending: tl.constexpr,
 ):
     """Merges bitonic runs of length 2^stage into sorted ones, alternately up and down when `alternating`."""
     flip: tl.constexpr = 2**stage if alternating else 0
     for i in tl.static_range(stage):
-        x, idxs = _compare_and_swap_with_index(
-            x, idxs, rnumel, flip, i + (n_dims - stage), n_dims, stable, descending
-        )
+        x, idxs = _compare_and_swap_with_index(x, idxs, rnumel, flip, i + (n_dims - stage), n_dims, stable, descending)
     return x, idxs
 
 
 @triton.jit
 def sort_with_index(
-    x,
-    idxs,
-    rnumel,
-    dim: tl.constexpr = None,
-    stable: tl.constexpr = False,
-    descending: tl.constexpr = False,
+    x, idxs, rnumel, dim: tl.constexpr = None, stable: tl.constexpr = False, descending: tl.constexpr = False,
 ):
     """Sorts the last axis of x and carries idxs along; contract: helpers.md §13.
 
@@ -130,7 +109,5 @@ def sort_with_index(
     )
     n_dims: tl.constexpr = _log2(x.shape[LAST])
     for stage in tl.static_range(1, n_dims + 1):
-        x, idxs = _bitonic_merge_with_index(
-            x, idxs, rnumel, stage, stage < n_dims, n_dims, stable, descending
-        )
+        x, idxs = _bitonic_merge_with_index(x, idxs, rnumel, stage, stage < n_dims, n_dims, stable, descending)
     return x, idxs

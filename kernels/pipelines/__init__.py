@@ -5,6 +5,7 @@ steps.py    the steps of one partition: copy, wait, arrive, load, compute, store
 build.py    plan -> steps; the only place that decides what waits for what
 faults.py   deliberately broken variants: changes of the steps
 emit.py     steps -> Gluon source text
+boxes.py, exchange.py  copies of 1 to 5 axes, stores into other blocks: records that are written as text at once
 model.py    steps run one at a time on the CPU, with copies that finish as late or as early as they may
 
 The text that is compiled and the model that proves progress come from the same steps.

@@ -37,6 +37,5 @@ __all__ = [
     "absolute", "absolute_integer", "ceil", "clamp", "complement", "copysign", "div_floor_integer",
     "div_trunc_integer", "floor", "floor_divide", "fmax", "fmin", "frexp", "integer_power", "isfinite", "isinf",
     "left_shift", "maximum", "minimum", "negate", "nextafter", "pack_value_flag", "relu", "rem_trunc_integer",
-    "remainder", "remainder_integer", "right_shift", "sign",
-    "signbit", "trunc_divide", "unpack_flag", "unpack_value",
+    "remainder", "remainder_integer", "right_shift", "sign", "signbit", "trunc_divide", "unpack_flag", "unpack_value",
 ]

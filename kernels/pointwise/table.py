@@ -43,9 +43,7 @@ from kernels.pointwise import functions as pointwise
 """What templates refer to."""
 
 
-def _op(
-    name: str, group: str, *forms: Form, halves: Halves = "any", variant_of: str = "", note: str = ""
-) -> Op:
+def _op(name: str, group: str, *forms: Form, halves: Halves = "any", variant_of: str = "", note: str = "") -> Op:
     return Op(name, group, forms, halves, variant_of, note)
 
 
@@ -151,8 +149,7 @@ def _logic() -> list[Op]:
 def _rounding() -> list[Op]:
     group = "rounding"
     return [
-        _real("floor", group, "pointwise.floor({0})"),
-        _real("ceil", group, "pointwise.ceil({0})"),
+        _real("floor", group, "pointwise.floor({0})"), _real("ceil", group, "pointwise.ceil({0})"),
         _real("trunc", group, "libdevice.trunc({0})"),
         _real("round", group, "libdevice.nearbyint({0})", note="half to even"),
         _real("floor_libdevice", group, "libdevice.floor({0})", variant_of="floor"),

@@ -60,13 +60,8 @@ class Exploration(Generic[T]):
 
 
 def explore(
-    programs: Sequence[Callable[[], Program[T]]],
-    memory: Callable[[], Memory],
-    *,
-    right: Callable[[Run[T]], bool],
-    state_limit: int = 1_000_000,
-    keep: int = 1,
-    stop_at_first: bool = False,
+    programs: Sequence[Callable[[], Program[T]]], memory: Callable[[], Memory], *, right: Callable[[Run[T]], bool],
+    state_limit: int = 1_000_000, keep: int = 1, stop_at_first: bool = False,
 ) -> Exploration[T]:
     """Runs the programs in every order on fresh memories and judges the end of each with `right`.
 
@@ -82,10 +77,7 @@ def explore(
         replayed = len(planned)
 
         def look(
-            told: Sequence[tuple[int, ...]],
-            script: _Script = script,
-            fresh: Memory = fresh,
-            replayed: int = replayed,
+            told: Sequence[tuple[int, ...]], script: _Script = script, fresh: Memory = fresh, replayed: int = replayed,
         ) -> None:
             # Up to the last planned choice the states are those of the branch before.
             if len(script.options) < replayed:

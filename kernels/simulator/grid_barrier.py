@@ -70,14 +70,9 @@ def barrier_programs(
     ]
 
 
-def barrier_memory(
-    programs: int, rounds: int, *, groups: int = 1, initial: int = 0, reorders: bool = False
-) -> Memory:
+def barrier_memory(programs: int, rounds: int, *, groups: int = 1, initial: int = 0, reorders: bool = False) -> Memory:
     """One semaphore per group, initially 0 or 0x80000000, and cleared marks."""
     return Memory(
-        {
-            SEM: Buffer((initial,) * groups, 32),
-            MARKS: Buffer((0,) * (rounds * groups * programs), 32),
-        },
+        {SEM: Buffer((initial,) * groups, 32), MARKS: Buffer((0,) * (rounds * groups * programs), 32)},
         reorders=reorders,
     )

@@ -116,15 +116,8 @@ class _ProgramThread:
 
 
 def simulate_kernel(
-    kernel: Any,
-    grid: Grid,
-    arguments: Mapping[str, Any],
-    *,
-    shared: Mapping[str, torch.Tensor],
-    choices: Choices,
-    reorders: bool = False,
-    start_order: Sequence[int] | None = None,
-    resident: int | None = None,
+    kernel: Any, grid: Grid, arguments: Mapping[str, Any], *, shared: Mapping[str, torch.Tensor], choices: Choices,
+    reorders: bool = False, start_order: Sequence[int] | None = None, resident: int | None = None,
     step_limit: int = 10_000_000,
 ) -> Run[None]:
     """Runs an interpreted kernel with its programs interleaved; outputs land in the argument tensors.

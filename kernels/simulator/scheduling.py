@@ -116,13 +116,8 @@ class _Running(Generic[T]):
 
 
 def simulate(
-    programs: Sequence[Callable[[], Program[T]]],
-    memory: Memory,
-    *,
-    choices: Choices,
-    start_order: Sequence[int] | None = None,
-    resident: int | None = None,
-    step_limit: int = 10_000_000,
+    programs: Sequence[Callable[[], Program[T]]], memory: Memory, *, choices: Choices,
+    start_order: Sequence[int] | None = None, resident: int | None = None, step_limit: int = 10_000_000,
     before_choice: Callable[[Sequence[tuple[int, ...]]], None] | None = None,
 ) -> Run[T]:
     """Runs all programs to their end, to a deadlock or to `step_limit` accesses.
@@ -194,8 +189,6 @@ def simulate(
             one.generator.close()
     unfinished = bool(running) or next_start < count
     return Run(
-        outcome="finished" if not unfinished else "step_limit" if runnable else "deadlock",
-        results=tuple(results),
-        steps=tuple(steps),
-        words=memory.words(),
+        outcome="finished" if not unfinished else "step_limit" if runnable else "deadlock", results=tuple(results),
+        steps=tuple(steps), words=memory.words(),
     )

@@ -4,8 +4,6 @@ fp64.
 Only finite inputs inside the function's domain and away from its poles are answered; `answered` says which.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -11,6 +11,7 @@ A `Whole` holds integers or truth values of numpy's own type and which elements 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,11 @@ class Real:
         """The same with further elements open."""
         return Real(self.dtype, self.value, np.where(mask, np.inf, self.error), self.fused)
 
+    def each(self, change: Callable[[Array], Array]) -> Real:
+        """The same with its arrays changed alike."""
+        return Real(self.dtype, change(self.value), change(self.error),
+                    None if self.fused is None else change(self.fused))
+
     def loose(self) -> Array:
         """The error if a sum may take the unrounded product instead."""
         return self.error if self.fused is None else self.error + self.fused
@@ -84,6 +90,10 @@ class Whole:
         """The same with further elements open."""
         return Whole(self.dtype, self.value, np.asarray(self.open | mask))
 
+    def each(self, change: Callable[[Array], Array]) -> Whole:
+        """The same with its arrays changed alike."""
+        return Whole(self.dtype, change(self.value), change(self.open))
+
 
 Value = Real | Whole
 
@@ -102,11 +112,6 @@ def whole(name: str, value: Array, is_open: Array | None = None) -> Whole:
         typed = typed.astype(numpy_dtype(name))
     mask = np.zeros(typed.shape, dtype=bool) if is_open is None else np.broadcast_to(is_open, typed.shape)
     return Whole(name, typed, mask)
-
-
-def open_of(x: Value) -> Array:
-    """Which elements are open."""
-    return np.asarray(np.isinf(x.error)) if isinstance(x, Real) else x.open
 
 
 def rounded(value: Array, name: str) -> Array:
@@ -145,12 +150,7 @@ def overflow_threshold(name: str) -> float:
 
 
 def settle(
-    name: str,
-    value: Array,
-    spread: Array | float,
-    *,
-    ulps: Array | float = 0.5,
-    absolute: Array | float = 0.0,
+    name: str, value: Array, spread: Array | float, *, ulps: Array | float = 0.5, absolute: Array | float = 0.0,
     rounds: bool = False,
 ) -> Real:
     """The result of an operation in type `name`.
@@ -235,12 +235,19 @@ def broadcast(*values: Value) -> tuple[int, ...]:
     return np.broadcast_shapes(*(v.shape for v in values))
 
 
-def take(x: Value, where: Any) -> Value:
+def expand(x: Value, shape: tuple[int, ...]) -> Value:
+    """x broadcast to a shape."""
+    return x if x.shape == shape else x.each(lambda array: np.broadcast_to(array, shape))
+
+
+def reshape(x: Value, shape: tuple[int, ...]) -> Value:
+    """x in another shape."""
+    return x.each(lambda array: np.broadcast_to(array, x.shape).reshape(shape))
+
+
+def take(x: Value, where: Array) -> Value:
     """The elements that a numpy index selects."""
-    if isinstance(x, Whole):
-        return Whole(x.dtype, x.value[where], np.broadcast_to(x.open, x.shape)[where])
-    fused = None if x.fused is None else np.broadcast_to(x.fused, x.shape)[where]
-    return Real(x.dtype, x.value[where], np.broadcast_to(x.error, x.shape)[where], fused)
+    return x.each(lambda array: np.broadcast_to(array, x.shape)[where])
 
 
 def select(condition: Whole, first: Value, second: Value) -> Value:

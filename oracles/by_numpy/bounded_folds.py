@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, spacing, whole
+from oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, whole
 from oracles.by_numpy.bounded_ops import lowest_bit, nonzero
 from oracles.dtypes import dtype, numpy_dtype
 
@@ -301,8 +301,3 @@ def sort(x: Value, *, descending: bool, stable: bool) -> tuple[Value, Whole]:
     if not stable:
         error = np.where((value == 0) & tied, np.maximum(error, TINY), error)
     return Real(x.dtype, value, error), positions
-
-
-def half_step(value: Array, name: str) -> Array:
-    """Half the spacing at a value: one rounding to type `name`."""
-    return 0.5 * spacing(value, name)

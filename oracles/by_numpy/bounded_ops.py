@@ -15,7 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from oracles.by_numpy import pointwise
-from oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, nearest, select, settle, spacing, whole
+from oracles.by_numpy.bounded import (
+    TINY,
+    Real,
+    Value,
+    Whole,
+    cast_real,
+    expand,
+    nearest,
+    select,
+    settle,
+    spacing,
+    whole,
+)
 from oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
 from oracles.dtypes import dtype, numpy_dtype
 from oracles.pointwise import meaning
@@ -441,7 +453,7 @@ def apply(op: str, args: Sequence[Value]) -> Value:
     as they are. OracleError for an unknown operation."""
     with np.errstate(all="ignore"):
         shape = np.broadcast_shapes(*(a.shape for a in args))
-        args = [_expand(a, shape) for a in args]
+        args = [expand(a, shape) for a in args]
         if op == "where":
             condition = args[0]
             assert isinstance(condition, Whole)
@@ -474,13 +486,3 @@ def _integer_operation(op: str, args: Sequence[Whole]) -> Value:
     if value.dtype == bool:
         return Whole("i1", value, unsure)
     return Whole(args[0].dtype, value, unsure)
-
-
-def _expand(x: Value, shape: tuple[int, ...]) -> Value:
-    if x.shape == shape:
-        return x
-    if isinstance(x, Whole):
-        return Whole(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.open, shape))
-    fused = None if x.fused is None else np.broadcast_to(x.fused, shape)
-    return Real(x.dtype, np.broadcast_to(x.value, shape), np.broadcast_to(x.error, shape), fused)
-

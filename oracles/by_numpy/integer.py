@@ -23,9 +23,7 @@ Mask = npt.NDArray[np.bool_]
 def _operands(a: Array, b: Array) -> tuple[Array, Array]:
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype != b.dtype or not dtype(name_of_array(a)).is_integer:
-        raise OracleError(
-            f"expected two arrays of one integer type, got {a.dtype} and {b.dtype}; cast them first"
-        )
+        raise OracleError(f"expected two arrays of one integer type, got {a.dtype} and {b.dtype}; cast them first")
     return a, b
 
 

@@ -1,7 +1,5 @@
 """What kernels written as TTGIR text must give, line by line (contract: ttg_ops.md §3, §4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

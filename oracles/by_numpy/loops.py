@@ -1,7 +1,5 @@
 """Loops over blocks of a line: what comes out, whatever the pipelining (contract: ttg_ops.md §3, issue of loops)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows whose elements change places by exclusive or (contract: ttg_ops.md §3, global_scratch_alloc)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

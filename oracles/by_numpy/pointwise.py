@@ -47,46 +47,19 @@ def _sign(x: Array) -> Array:
 # Float operations with one right answer; float64 in, float64 out, rounded once afterwards. Two roundings do no harm:
 # float64 has more than twice the precision of fp32.
 _EXACT: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "square": np.square,
-    "div_rn": np.divide,
-    "sqrt_rn": np.sqrt,
-    "neg": np.negative,
-    "abs": np.abs,
-    "fmod": np.fmod,
-    "remainder": _remainder,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
-    "relu": lambda x: np.where(x <= 0, 0.0, x),
-    "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high),
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "trunc": np.trunc,
-    "round": np.rint,
-    "sign": _sign,
-    "copysign": np.copysign,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "square": np.square, "div_rn": np.divide, "sqrt_rn": np.sqrt,
+    "neg": np.negative, "abs": np.abs, "fmod": np.fmod, "remainder": _remainder, "minimum": np.minimum,
+    "maximum": np.maximum, "fmin": np.fmin, "fmax": np.fmax, "relu": lambda x: np.where(x <= 0, 0.0, x),
+    "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high), "floor": np.floor, "ceil": np.ceil,
+    "trunc": np.trunc, "round": np.rint, "sign": _sign, "copysign": np.copysign,
     "frexp_mantissa": lambda x: np.where(np.isfinite(x), np.frexp(x)[0], x),
 }
 
 _PREDICATES: dict[str, Callable[..., Any]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "logical_and": lambda a, b: (a != 0) & (b != 0),
-    "logical_or": lambda a, b: (a != 0) | (b != 0),
-    "logical_xor": lambda a, b: (a != 0) ^ (b != 0),
-    "logical_not": lambda a: a == 0,
-    "signbit": np.signbit,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "isfinite": np.isfinite,
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "logical_and": lambda a, b: (a != 0) & (b != 0), "logical_or": lambda a, b: (a != 0) | (b != 0),
+    "logical_xor": lambda a, b: (a != 0) ^ (b != 0), "logical_not": lambda a: a == 0, "signbit": np.signbit,
+    "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
 }
 
 
@@ -118,40 +91,18 @@ def _clamp(x: Array, low: Array, high: Array) -> Array:
 
 
 _INTEGER: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "neg": np.negative,
-    "square": lambda x: x * x,
-    "mul_add": lambda a, b, c: a * b + c,
-    "floor_divide": integer.div_floor_integer,
-    "trunc_divide": integer.div_trunc,
-    "remainder": integer.remainder_integer,
-    "fmod": integer.rem_trunc,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "fmin": np.minimum,
-    "fmax": np.maximum,
-    "relu": lambda x: np.maximum(x, x.dtype.type(0)),
-    "clamp": _clamp,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-    "bitwise_not": np.bitwise_not,
-    "left_shift": _left_shift,
-    "right_shift": _right_shift,
-    "abs": np.abs,
-    "sign": np.sign,
-    "pow": _power,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "square": lambda x: x * x,
+    "mul_add": lambda a, b, c: a * b + c, "floor_divide": integer.div_floor_integer, "trunc_divide": integer.div_trunc,
+    "remainder": integer.remainder_integer, "fmod": integer.rem_trunc, "minimum": np.minimum, "maximum": np.maximum,
+    "fmin": np.minimum, "fmax": np.maximum, "relu": lambda x: np.maximum(x, x.dtype.type(0)), "clamp": _clamp,
+    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+    "bitwise_not": np.bitwise_not, "left_shift": _left_shift, "right_shift": _right_shift, "abs": np.abs,
+    "sign": np.sign, "pow": _power,
 }
 
 _BOOLEAN: dict[str, Callable[..., Any]] = {
-    "add": np.logical_or,
-    "mul": np.logical_and,
-    "bitwise_and": np.logical_and,
-    "bitwise_or": np.logical_or,
-    "bitwise_xor": np.logical_xor,
-    "bitwise_not": np.logical_not,
+    "add": np.logical_or, "mul": np.logical_and, "bitwise_and": np.logical_and, "bitwise_or": np.logical_or,
+    "bitwise_xor": np.logical_xor, "bitwise_not": np.logical_not,
 }
 
 _fma = ctypes.CDLL(None).fma
@@ -217,11 +168,7 @@ def _ldexp(x: Array, exponent: Array, name: str) -> Array:
 
 
 # One correctly rounded operation each: longdouble would round twice on the way to fp64.
-_IEEE: dict[str, Callable[..., Any]] = {
-    "truediv": np.divide,
-    "reciprocal": np.reciprocal,
-    "sqrt": np.sqrt,
-}
+_IEEE: dict[str, Callable[..., Any]] = {"truediv": np.divide, "reciprocal": np.reciprocal, "sqrt": np.sqrt}
 
 
 def _pow64(x: Array, y: Array) -> Array:

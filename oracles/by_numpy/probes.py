@@ -26,9 +26,7 @@ def promote_to_tensor(x: Array) -> Array:
 
 def device_assert_then(condition: Array, result: Array) -> Array:
     """`result` bit for bit, whatever the condition, as long as the launch survives; rule BIT."""
-    return np.array(
-        np.broadcast_to(result, np.broadcast_shapes(np.shape(condition), np.shape(result))), copy=True
-    )
+    return np.array(np.broadcast_to(result, np.broadcast_shapes(np.shape(condition), np.shape(result))), copy=True)
 
 
 def assertion_fails(condition: Array, active: Array | None = None) -> bool:

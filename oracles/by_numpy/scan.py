@@ -34,10 +34,7 @@ def _affine(left: Array, right: Array) -> Array:
 # Associative combinations; the last three do not commute. `affine` packs t -> scale * t + shift into an
 # unsigned word: scale in the low half, shift in the high half, the left map applied first.
 COMBINE: dict[str, Callable[[Array, Array], Array]] = {
-    "add": _add,
-    "maximum": _maximum,
-    "second": lambda left, right: right,
-    "first": lambda left, right: left,
+    "add": _add, "maximum": _maximum, "second": lambda left, right: right, "first": lambda left, right: left,
     "affine": _affine,
 }
 

@@ -24,9 +24,7 @@ def _rows(values: Array, boundaries: Array, sorter: Array | None) -> tuple[Array
     """Both as 2-D with one row count, the sorter applied."""
     names = {name_of_array(values), name_of_array(boundaries)}
     if len(names) != 1 or names & set(FP8):
-        raise OracleError(
-            f"values and boundaries need one type other than fp8, got {sorted(names)}; promote first"
-        )
+        raise OracleError(f"values and boundaries need one type other than fp8, got {sorted(names)}; promote first")
     if sorter is not None:
         whole, order = np.broadcast_arrays(boundaries, sorter.astype(np.int64))
         boundaries = np.take_along_axis(whole, order, axis=-1)
@@ -42,12 +40,7 @@ def _below(edge: Array, value: Array, right: bool) -> npt.NDArray[np.bool_]:
 
 
 def bucketize(
-    values: Array,
-    boundaries: Array,
-    sorter: Array | None = None,
-    *,
-    right: bool = False,
-    index_dtype: str = "i64",
+    values: Array, boundaries: Array, sorter: Array | None = None, *, right: bool = False, index_dtype: str = "i64",
 ) -> Array:
     """Number of boundaries b < v (right=False) or b <= v (right=True) per value; i32 or i64, shape of
     values.

@@ -55,9 +55,7 @@ def sort_defined(index: Array, *, rnumel: int | None = None) -> Mask:
     return np.asarray(np.arange(index.shape[-1]) < valid)
 
 
-def canonical_ties(
-    values: Array, indices: Array, *, rnumel: int | None = None, descending: bool = False
-) -> Pair:
+def canonical_ties(values: Array, indices: Array, *, rnumel: int | None = None, descending: bool = False) -> Pair:
     """The same pairs with each run of equal neighbouring keys put into ascending index order.
 
     An unstable result is right exactly when this equals the stable answer bit for bit: a wrong order of

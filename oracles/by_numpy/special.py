@@ -6,8 +6,6 @@ lost. Here sine and cosine are those of x itself. erfcx of a negative number is 
 rounds the square (errors of up to 250 ulps). i0 and i1 overflow in scipy from 709.8 on, the functions from 713.98 on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

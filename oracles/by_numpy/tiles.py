@@ -5,8 +5,6 @@ t * columns - before, and what lies outside the width is zero. Operations comput
 elements' width and wrap.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ a cast. A partner of weight 0 contributes nothing whatever it holds. A slice wit
 NaN; its mean may be NaN or, with infinities of one sign, that infinity.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,14 +29,11 @@ def welford(mean: Array, m2: Array, weight: Array, axis: int = -1) -> State:
         regular = np.isfinite(means).all(axis=axis) & np.isfinite(inner).all(axis=axis)
     return (
         np.where(np.isfinite(means).all(axis=axis), centre, np.nan).astype(np.float64),
-        np.where(regular, spread, np.nan).astype(np.float64),
-        count.astype(np.float64),
+        np.where(regular, spread, np.nan).astype(np.float64), count.astype(np.float64),
     )
 
 
-def welford_combine(
-    mean_1: Array, m2_1: Array, weight_1: Array, mean_2: Array, m2_2: Array, weight_2: Array
-) -> State:
+def welford_combine(mean_1: Array, m2_1: Array, weight_1: Array, mean_2: Array, m2_2: Array, weight_2: Array) -> State:
     """The state of two states together, element-wise."""
     return welford(np.stack([mean_1, mean_2]), np.stack([m2_1, m2_2]), np.stack([weight_1, weight_2]), axis=0)
 

@@ -1,7 +1,5 @@
 """What every program sees behind a barrier (contract: helpers.md §13, x_grid_barrier)."""
 
-from __future__ import annotations
-
 import torch
 
 

@@ -68,15 +68,11 @@ def max2(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return _reduced(x, dim, largest=True)
 
 
-def _first_wins(
-    rank_a: torch.Tensor, ai: torch.Tensor, rank_b: torch.Tensor, bi: torch.Tensor
-) -> torch.Tensor:
+def _first_wins(rank_a: torch.Tensor, ai: torch.Tensor, rank_b: torch.Tensor, bi: torch.Tensor) -> torch.Tensor:
     return (rank_a < rank_b) | ((rank_a == rank_b) & (ai < bi))
 
 
-def _pairwise(
-    av: torch.Tensor, ai: torch.Tensor, bv: torch.Tensor, bi: torch.Tensor, *, largest: bool
-) -> Pair:
+def _pairwise(av: torch.Tensor, ai: torch.Tensor, bv: torch.Tensor, bi: torch.Tensor, *, largest: bool) -> Pair:
     _one_type(av, bv)
     _one_type(ai, bi)
     first = _first_wins(_rank(av, largest=largest), ordered(ai), _rank(bv, largest=largest), ordered(bi))

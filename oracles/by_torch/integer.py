@@ -17,9 +17,7 @@ from oracles.errors import OracleError
 
 def _kind(a: torch.Tensor, b: torch.Tensor) -> DType:
     if a.dtype != b.dtype or not dtype(name_of_tensor(a)).is_integer:
-        raise OracleError(
-            f"expected two tensors of one integer type, got {a.dtype} and {b.dtype}; cast them first"
-        )
+        raise OracleError(f"expected two tensors of one integer type, got {a.dtype} and {b.dtype}; cast them first")
     return dtype(name_of_tensor(a))
 
 

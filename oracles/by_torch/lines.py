@@ -1,7 +1,5 @@
 """What kernels written as TTGIR text must give, in torch; see `oracles.by_numpy.lines`."""
 
-from __future__ import annotations
-
 import torch
 
 

@@ -1,7 +1,5 @@
 """Loops over blocks of a line, in torch; see `oracles.by_numpy.loops`."""
 
-from __future__ import annotations
-
 import torch
 
 

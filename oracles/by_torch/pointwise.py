@@ -98,53 +98,28 @@ def _remainder(a: Tensor, b: Tensor) -> Tensor:
 
 
 _EXACT: dict[str, _Function] = {
-    "add": torch.add,
-    "sub": torch.sub,
-    "mul": torch.mul,
-    "square": lambda x: x * x,
-    "div_rn": torch.div,
-    "sqrt_rn": _sqrt,
-    "fmod": _fmod,
-    "remainder": _remainder,
-    "minimum": torch.minimum,
-    "maximum": torch.maximum,
-    "fmin": _ignoring_nan(torch.minimum),
-    "fmax": _ignoring_nan(torch.maximum),
-    "relu": torch.relu,
-    "clamp": lambda x, low, high: torch.minimum(torch.maximum(x, low), high),
-    "floor": torch.floor,
-    "ceil": torch.ceil,
-    "trunc": torch.trunc,
-    "round": torch.round,
-    "sign": torch.sign,
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "square": lambda x: x * x, "div_rn": torch.div,
+    "sqrt_rn": _sqrt, "fmod": _fmod, "remainder": _remainder, "minimum": torch.minimum, "maximum": torch.maximum,
+    "fmin": _ignoring_nan(torch.minimum), "fmax": _ignoring_nan(torch.maximum), "relu": torch.relu,
+    "clamp": lambda x, low, high: torch.minimum(torch.maximum(x, low), high), "floor": torch.floor, "ceil": torch.ceil,
+    "trunc": torch.trunc, "round": torch.round, "sign": torch.sign,
 }
 
 _COMPARISONS: dict[str, _Function] = {
-    "eq": torch.eq,
-    "ne": torch.ne,
-    "lt": torch.lt,
-    "le": torch.le,
-    "gt": torch.gt,
-    "ge": torch.ge,
+    "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
 }
 
 _LOGIC: dict[str, _Function] = {
-    "logical_and": torch.logical_and,
-    "logical_or": torch.logical_or,
-    "logical_xor": torch.logical_xor,
+    "logical_and": torch.logical_and, "logical_or": torch.logical_or, "logical_xor": torch.logical_xor,
     "logical_not": torch.logical_not,
 }
 
 _CLASSES: dict[str, _Function] = {
-    "signbit": sign_bit,
-    "isnan": is_nan,
-    "isinf": is_inf,
-    "isfinite": lambda x: ~(is_nan(x) | is_inf(x)),
+    "signbit": sign_bit, "isnan": is_nan, "isinf": is_inf, "isfinite": lambda x: ~(is_nan(x) | is_inf(x)),
 }
 
 _SIGNS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
-    "neg": lambda bits, _, sign: bits ^ sign,
-    "abs": lambda bits, _, sign: bits & ~sign,
+    "neg": lambda bits, _, sign: bits ^ sign, "abs": lambda bits, _, sign: bits & ~sign,
     "copysign": lambda bits, other, sign: (bits & ~sign) | (other & sign),
 }
 
@@ -205,19 +180,11 @@ def _integer_value(op: str, wide: tuple[Tensor, ...], kind: DType) -> Tensor:
     x = wide[0]
     unsigned = kind.kind == "uint"
     simple: dict[str, Callable[[], Tensor]] = {
-        "add": lambda: x + wide[1],
-        "sub": lambda: x - wide[1],
-        "mul": lambda: x * wide[1],
-        "neg": lambda: -x,
-        "square": lambda: x * x,
-        "mul_add": lambda: x * wide[1] + wide[2],
-        "relu": lambda: x if unsigned else x.clamp_min(0),
-        "bitwise_and": lambda: x & wide[1],
-        "bitwise_or": lambda: x | wide[1],
-        "bitwise_xor": lambda: x ^ wide[1],
-        "bitwise_not": lambda: ~x,
-        "abs": lambda: x if unsigned else x.abs(),
-        "sign": lambda: (x != 0).to(torch.int64) if unsigned else x.sign(),
+        "add": lambda: x + wide[1], "sub": lambda: x - wide[1], "mul": lambda: x * wide[1], "neg": lambda: -x,
+        "square": lambda: x * x, "mul_add": lambda: x * wide[1] + wide[2],
+        "relu": lambda: x if unsigned else x.clamp_min(0), "bitwise_and": lambda: x & wide[1],
+        "bitwise_or": lambda: x | wide[1], "bitwise_xor": lambda: x ^ wide[1], "bitwise_not": lambda: ~x,
+        "abs": lambda: x if unsigned else x.abs(), "sign": lambda: (x != 0).to(torch.int64) if unsigned else x.sign(),
     }
     if op not in simple:
         raise OracleError(f"torch has no {op!r} for {kind.name}; add it to oracles.by_torch.pointwise")

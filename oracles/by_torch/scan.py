@@ -64,9 +64,7 @@ def exclusive_scan(x: torch.Tensor, *, combine: str = "add", dim: int = -1) -> t
     elif combine == "affine" and kind.kind == "uint":
         scanned = to_bits(narrow(_scanned(widen(moved), _affine(kind.bits)), kind))
     else:
-        raise OracleError(
-            f"cannot scan {name} with {combine!r}; use add, maximum, second, first, or affine (unsigned)"
-        )
+        raise OracleError(f"cannot scan {name} with {combine!r}; use add, maximum, second, first, or affine (unsigned)")
     bits = torch.zeros_like(to_bits(moved))
     bits[..., 1:] = scanned[..., :-1]
     return from_bits(bits, name).movedim(-1, dim)

@@ -39,11 +39,7 @@ def _rows(
 
 
 def bucketize(
-    values: torch.Tensor,
-    boundaries: torch.Tensor,
-    sorter: torch.Tensor | None = None,
-    *,
-    right: bool = False,
+    values: torch.Tensor, boundaries: torch.Tensor, sorter: torch.Tensor | None = None, *, right: bool = False,
     index_dtype: str = "i64",
 ) -> torch.Tensor:
     """Number of boundaries b < v (right=False) or b <= v (right=True) per value; i32 or i64, shape of

@@ -68,9 +68,7 @@ def canonical_ties(
     return _take(values, order), _take(indices, order)
 
 
-def select_one(
-    x: torch.Tensor, mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False
-) -> torch.Tensor:
+def select_one(x: torch.Tensor, mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False) -> torch.Tensor:
     """The element whose mask is True along `dim`; zero bits where no mask is; bit exact, every type."""
     hit = mask.to(torch.int8)
     place = hit.argmax(dim, keepdim=True)
@@ -88,14 +86,10 @@ def _positions(x: torch.Tensor, index_dtype: str) -> torch.Tensor:
     return place.expand(x.shape).contiguous()
 
 
-def sort_rows(
-    x: torch.Tensor, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32"
-) -> Pair:
+def sort_rows(x: torch.Tensor, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32") -> Pair:
     """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding
     (the first one never does)."""
-    return sort_with_index(
-        x, _positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 1), descending=descending
-    )
+    return sort_with_index(x, _positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 1), descending=descending)
 
 
 def sort_rows_defined(x: torch.Tensor, *, padding: int = 0, index_dtype: str = "i32") -> torch.Tensor:

@@ -4,8 +4,6 @@ torch has no arithmetic on unsigned words: they are computed as signed ones of t
 sign bit inverted.
 """
 
-from __future__ import annotations
-
 import torch
 
 from oracles.errors import OracleError

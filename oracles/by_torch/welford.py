@@ -18,11 +18,7 @@ def _clean(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> State:
     means = torch.where(w != 0, to_float64(mean), 0.0)
     inner = torch.where(w != 0, to_float64(m2), 0.0)
     special = ~torch.isfinite(means)
-    return (
-        means.masked_fill(special, torch.nan),
-        inner.masked_fill(special | ~torch.isfinite(inner), torch.nan),
-        w,
-    )
+    return (means.masked_fill(special, torch.nan), inner.masked_fill(special | ~torch.isfinite(inner), torch.nan), w)
 
 
 def _combine(first: State, second: State) -> State:
@@ -37,11 +33,7 @@ def _combine(first: State, second: State) -> State:
 
 
 def welford_combine(
-    mean_1: torch.Tensor,
-    m2_1: torch.Tensor,
-    weight_1: torch.Tensor,
-    mean_2: torch.Tensor,
-    m2_2: torch.Tensor,
+    mean_1: torch.Tensor, m2_1: torch.Tensor, weight_1: torch.Tensor, mean_2: torch.Tensor, m2_2: torch.Tensor,
     weight_2: torch.Tensor,
 ) -> State:
     """The state of two states together, element-wise, as unrounded float64."""

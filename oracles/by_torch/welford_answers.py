@@ -46,9 +46,7 @@ def pairs(
     return _either_zero(mean_candidates(mean, weight, 0)), _either_zero(spreads), count
 
 
-def step(
-    value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first: bool
-) -> State:
+def step(value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first: bool) -> State:
     """After one more element; the first one gives (value, 0, 1) whatever came before."""
     if first:
         kept = to_float64(value)

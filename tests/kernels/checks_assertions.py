@@ -1,4 +1,4 @@
-"""Interpreter checks of device_assert_then; run by test_assertions.py."""
+"""Interpreter checks of device_assert_then (contract: helpers.md §8)."""
 
 from typing import Any
 
@@ -16,10 +16,8 @@ TRUE, MIXED, FALSE = [[1, 1]], [[1, 0]], [[0, 0]]
 # The condition on which each broken variant differs, with assertions enabled or not: right and wrong outcome for r = 5,
 # None meaning that the launch fails.
 DIFFERENCES: dict[str, tuple[list[list[int]], bool, list[int] | None, list[int] | None]] = {
-    "assertion_dropped": (FALSE, True, None, [5, 5]),
-    "condition_inverted": (TRUE, True, [5, 5], None),
-    "all_lanes_must_fail": (MIXED, True, None, [5, 5]),
-    "result_off_by_one": (TRUE, True, [5, 5], [6, 6]),
+    "assertion_dropped": (FALSE, True, None, [5, 5]), "condition_inverted": (TRUE, True, [5, 5], None),
+    "all_lanes_must_fail": (MIXED, True, None, [5, 5]), "result_off_by_one": (TRUE, True, [5, 5], [6, 6]),
     "result_replaced_where_false": (MIXED, False, [5, 5], [5, 0]),
 }
 
@@ -42,7 +40,7 @@ def passed_through(helper: Any, condition: Any, r: Any, *, enabled: bool, cols: 
 def check_values_pass_bit_for_bit() -> None:
     for r in (
         np.array([[np.nan, -0.0]], np.float32), np.array([[-1, 2**63 - 1]], np.int64), np.array([[-128, 1]], np.int8)
-    ):  # fmt: skip
+    ):
         for enabled in (True, False):
             out = passed_through(device_assert_then, TRUE, r, enabled=enabled)
             assert out.tobytes() == r.tobytes()

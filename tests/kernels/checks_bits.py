@@ -1,4 +1,4 @@
-"""Interpreter checks of frexp; run by test_bits.py."""
+"""Interpreter checks of frexp (contract: helpers.md §12)."""
 
 from typing import Any
 
@@ -14,12 +14,9 @@ NAN, INF = float("nan"), float("inf")
 # The fp32 number on which each broken variant differs: (x, right (m, e), wrong (m, e)); -0.0 is told from 0.0.
 LEAST = 2.0**-149
 DIFFERENCES: dict[str, tuple[float, tuple[float, int], tuple[float, int]]] = {
-    "minus_zero_lost": (-0.0, (-0.0, 0), (0.0, 0)),
-    "subnormal_flushed": (LEAST, (0.5, -148), (LEAST, 0)),
-    "mantissa_from_one": (1.0, (0.5, 1), (1.0, 0)),
-    "powers_of_two_up": (1.0, (0.5, 1), (1.0, 0)),
-    "exponent_of_infinity": (INF, (INF, 0), (INF, 129)),
-    "sign_lost": (-1.0, (-0.5, 1), (0.5, 1)),
+    "minus_zero_lost": (-0.0, (-0.0, 0), (0.0, 0)), "subnormal_flushed": (LEAST, (0.5, -148), (LEAST, 0)),
+    "mantissa_from_one": (1.0, (0.5, 1), (1.0, 0)), "powers_of_two_up": (1.0, (0.5, 1), (1.0, 0)),
+    "exponent_of_infinity": (INF, (INF, 0), (INF, 129)), "sign_lost": (-1.0, (-0.5, 1), (0.5, 1)),
 }
 
 

@@ -1,7 +1,5 @@
 """Interpreted runs of bucketize_binary_search; each check_* is one case of test_bucketize.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,15 +18,8 @@ INDEX = {tl.int32: torch.int32, tl.int64: torch.int64}
 
 
 def search(
-    values: torch.Tensor,
-    boundaries: torch.Tensor,
-    *,
-    helper: Any = bucketize_binary_search,
-    right: bool = False,
-    index: Any = tl.int64,
-    size: int | None = None,
-    numel: int | None = None,
-    rows: torch.Tensor | None = None,
+    values: torch.Tensor, boundaries: torch.Tensor, *, helper: Any = bucketize_binary_search, right: bool = False,
+    index: Any = tl.int64, size: int | None = None, numel: int | None = None, rows: torch.Tensor | None = None,
     sorter: torch.Tensor | None = None,
 ) -> list[list[int]]:
     """Looks up values [R, C] in boundaries [B, N]; rows [R, C] names the boundary row (default: all row 0)."""
@@ -37,16 +28,14 @@ def search(
     out = run(
         bucketize,
         {
-            "values": values,
-            "boundary_row": torch.zeros(values.shape, dtype=torch.int64) if rows is None else rows,
-            "boundaries": boundaries,
-            "sorter": sorter,
+            "values": values, "boundary_row": torch.zeros(values.shape, dtype=torch.int64) if rows is None else rows,
+            "boundaries": boundaries, "sorter": sorter,
         },
         {"out": torch.full(values.shape, -7, dtype=INDEX[index])},
         rows=values.shape[0], cols=values.shape[1],
         boundaries_size=boundaries.shape[1] if size is None else size, boundaries_numel=numel,
         HELPER=helper, INDEX_DTYPE=index, RIGHT=right, ROW_BLOCK=2, COL_BLOCK=16, FAULT="", **extra,
-    )  # fmt: skip
+    )
     return out["out"].tolist()
 
 
@@ -63,7 +52,7 @@ def draw(generator: torch.Generator, shape: tuple[int, ...], dtype: torch.dtype)
 def check_equals_torch_for_every_dtype_size_side_and_index_type() -> None:
     generator = torch.Generator().manual_seed(1)
     dtypes = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32,
-              torch.float64, torch.bfloat16)  # fmt: skip
+              torch.float64, torch.bfloat16)
     for dtype in dtypes:
         for size in (0, 1, 2, 3, 4, 7, 8, 9, 31, 32, 33):
             values = draw(generator, (3, 21), dtype)
@@ -134,7 +123,7 @@ def check_sizes_from_2_30_on_do_not_overflow_int32() -> None:
         as_inductor = search(
             torch.tensor([[1.0]]), boundaries.expand(1, 4), size=size, numel=1, index=tl.int32,
             helper=inductor.bucketize_binary_search,
-        )  # fmt: skip
+        )
         assert (as_inductor == [[size]]) == (size < 2**30), "the driver no longer shows inductor's overflow"
 
 
@@ -229,7 +218,7 @@ INPUTS: dict[str, tuple[torch.Tensor, torch.Tensor, dict[str, Any], list[list[in
     "stride_ignored": (torch.tensor([[3]]), torch.tensor([[0, 9, 2, 9]])[:, ::2], {}, [[2]]),
     "row_offset_ignored": (torch.tensor([[5]]), torch.tensor([[1], [9]]), {"rows": torch.tensor([[1]])}, [[0]]),
     "sorter_ignored": (torch.tensor([[5]]), torch.tensor([[9, 1]]), {"sorter": torch.tensor([[1, 0]])}, [[1]]),
-}  # fmt: skip
+}
 
 
 def check_every_mutant_differs_where_its_docstring_says() -> None:

@@ -88,16 +88,12 @@ RECIPES = (
         ("i1", *NUMBERS), constexprs={**REDUCTION, "INDEX_PADDING": 2**63 - 1}, pointers=INDEX,
     ),
     *family(REDUCTION_MUTANTS, reductions, ("prod",), reduce_rows.reduce_rows, NUMBERS, constexprs=REDUCTION),
-    *family(
-        REDUCTION_MUTANTS, reductions, ("any",), reduce_rows.reduce_rows, ("i1", *INTEGERS), constexprs=REDUCTION
-    ),
+    *family(REDUCTION_MUTANTS, reductions, ("any",), reduce_rows.reduce_rows, ("i1", *INTEGERS), constexprs=REDUCTION),
     *family(
         WELFORD_MUTANTS, welford_helpers, ("welford_reduce",), welford.welford_step, FLOATS, constexprs={"FIRST": None}
     ),
     *family(WELFORD_MUTANTS, welford_helpers, ("welford_combine",), welford.welford_pairs, FLOATS),
-    *family(
-        WELFORD_MUTANTS, welford_helpers, ("welford",), welford.welford_states, FLOATS, constexprs={"AXIS": 1}
-    ),
+    *family(WELFORD_MUTANTS, welford_helpers, ("welford",), welford.welford_states, FLOATS, constexprs={"AXIS": 1}),
     *family(BITS_MUTANTS, bits, ("frexp",), frexp_driver.frexp, FLOATS, pointers={"exponent": "i32"}),
     *family(
         SELECT_MUTANTS, select, ("select_one",), select_rows.select_rows, EVERYTHING,
@@ -115,7 +111,7 @@ RECIPES = (
         PROBE_MUTANTS, probe_helpers, ("is_floating",), probes.classify, EVERYTHING,
         constexprs={"SCALAR": True}, pointers={"out": "i8"},
     ),
-)  # fmt: skip
+)
 OTHER_TARGETS = ((SM_80, "ptx"), (SM_100, "ptx"), (GFX942, "amdgcn"))
 
 

@@ -62,9 +62,7 @@ def rows_of_256(*arrays: Any) -> list[Any]:
 def elementwise(driver: Driver, dtype: str, operands: list[Any], outputs: list[Any], **values: Any) -> None:
     """Compiles the driver for (1, 256) arrays and runs it; pointers in the order of the driver's arrays."""
     pointers = values.pop("pointers", {})
-    compiled = compile_ahead(
-        driver, dtype, hinted=False, pointers=pointers, constexprs={**TILE, **values, "FAULT": ""}
-    )
+    compiled = compile_ahead(driver, dtype, hinted=False, pointers=pointers, constexprs={**TILE, **values, "FAULT": ""})
     arguments: list[Any] = []
     for array in (*operands, *outputs):
         arguments += [array, 256, 1]
@@ -193,7 +191,7 @@ def check_extrema_with_index() -> None:
         elementwise(
             elementwise_pair_with_index, "fp32", [left, index, right, other], [out, out_index],
             HELPER=helper, BOOL=False, pointers=is_int64,
-        )  # fmt: skip
+        )
         both_nan = np.isnan(left) & np.isnan(right)
         tie = (left == right) | both_nan
         left_wins = wins(left, right) | (np.isnan(left) & ~both_nan) | (tie & (index < other))

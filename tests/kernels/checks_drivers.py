@@ -1,4 +1,4 @@
-"""Interpreter checks of the drivers themselves; run by test_drivers.py."""
+"""Interpreter checks of the drivers themselves."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Interpreter checks of minimum, maximum and their reductions; run by test_extrema.py."""
+"""Interpreter checks of minimum, maximum and their reductions (contract: helpers.md §5)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,18 +37,13 @@ SEARCH = {"min_with_index": np.argmin, "max_with_index": np.argmax}
 # The operands on which each broken variant differs from its helper, for the minimum; the maximum takes them in the
 # other order where the comparison matters. (dtype, a, b).
 PAIR_DIFFERENCES: dict[str, tuple[str, float, float]] = {
-    "nan_in_a_dropped": ("fp32", NAN, 1.0),
-    "nan_in_b_dropped": ("fp32", 1.0, NAN),
-    "unsigned_compare": ("i32", -1, 1),
-    "compared_in_fp32": ("i32", 2**24, 2**24 + 1),
-    "direction_reversed": ("i32", 0, 1),
+    "nan_in_a_dropped": ("fp32", NAN, 1.0), "nan_in_b_dropped": ("fp32", 1.0, NAN), "unsigned_compare": ("i32", -1, 1),
+    "compared_in_fp32": ("i32", 2**24, 2**24 + 1), "direction_reversed": ("i32", 0, 1),
 }
 # (value, index) pairs a and b, and the position (0 = a, 1 = b) of the index that the helper returns.
 INDEX_DIFFERENCES: dict[str, tuple[float, int, float, int, int]] = {
-    "tie_to_larger_index": (1.0, 0, 1.0, 1, 0),
-    "tie_to_first": (1.0, 1, 1.0, 0, 1),
-    "nans_not_equal": (NAN, 0, NAN, 1, 0),
-    "nan_in_first_lost": (NAN, 0, 1.0, 1, 0),
+    "tie_to_larger_index": (1.0, 0, 1.0, 1, 0), "tie_to_first": (1.0, 1, 1.0, 0, 1),
+    "nans_not_equal": (NAN, 0, NAN, 1, 0), "nan_in_first_lost": (NAN, 0, 1.0, 1, 0),
     "index_of_loser": (1.0, 0, 1.0, 1, 0),
 }
 

@@ -1,7 +1,5 @@
 """Interpreted runs of x_grid_barrier, interleaved by the step-wise scheduler; cases of test_grid_barrier.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,13 +15,13 @@ from kernels.simulator.scheduling import Choices, Newest, Oldest, Random, RoundR
 
 POLICIES: tuple[Callable[[], Choices], ...] = (
     Oldest, Newest, RoundRobin, *(lambda seed=seed: Random(seed, staleness=0.3) for seed in range(6)),
-)  # fmt: skip
+)
 
 
 def barriers(
     grid: tuple[int, int, int], rounds: int, choices: Choices, *, helper: Any = x_grid_barrier, initial: int = 0,
     reorders: bool = False, resident: int | None = None,
-) -> tuple[Run[None], torch.Tensor]:  # fmt: skip
+) -> tuple[Run[None], torch.Tensor]:
     """Runs the driver; (what happened, counts [rounds, groups, x])."""
     x, y, z = grid
     sem = torch.full((y * z,), initial, dtype=torch.uint32)
@@ -33,12 +31,12 @@ def barriers(
         "sem_ptr": sem, "marks_ptr": marks, "seen_ptr": seen,
         "x_programs": x, "y_programs": y, "z_programs": z, "rounds": rounds,
         "HELPER": helper, "PROGRAM_BLOCK": 1 << (x - 1).bit_length(), "FAULT": "",
-    }  # fmt: skip
+    }
     assert grid_barrier.grid({name: value for name, value in arguments.items() if isinstance(value, int)}) == grid
     happened = simulate_kernel(
         grid_barrier.kernel, grid, arguments, shared={"sem": sem, "marks": marks}, choices=choices, reorders=reorders,
         resident=resident,
-    )  # fmt: skip
+    )
     return happened, seen
 
 
@@ -52,8 +50,7 @@ def compare_with_protocol(
             real, seen = barriers((programs, 1, 1), rounds, policy(), helper=helper, reorders=reorders)
             model = simulate(
                 protocol.barrier_programs(programs, rounds, wrong=wrong),
-                protocol.barrier_memory(programs, rounds, reorders=reorders),
-                choices=policy(),
+                protocol.barrier_memory(programs, rounds, reorders=reorders), choices=policy(),
             )
             assert real.steps == model.steps and real.outcome == model.outcome, (wrong, programs, rounds)
             for x, counts in enumerate(model.results):

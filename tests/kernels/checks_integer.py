@@ -1,4 +1,4 @@
-"""Interpreter checks of floor division and floor remainder; run by test_integer.py."""
+"""Interpreter checks of floor division and floor remainder (contract: helpers.md §4)."""
 
 from typing import Any
 
@@ -41,9 +41,7 @@ DIFFERENCES = {
 def apply(helper: Any, a: Any, b: Any) -> Any:
     """helper(a, b) on whole 2-D arrays through the driver."""
     out = np.full_like(a, UNWRITTEN)
-    run(
-        elementwise_binary, {"a": a, "b": b}, {"out": out}, rows=a.shape[0], cols=a.shape[1], HELPER=helper, **TILE
-    )
+    run(elementwise_binary, {"a": a, "b": b}, {"out": out}, rows=a.shape[0], cols=a.shape[1], HELPER=helper, **TILE)
     return out
 
 
@@ -57,7 +55,7 @@ def check_all_8_bit_pairs() -> None:
             run(
                 elementwise_binary, {"a": a, "b": b}, {"out": out}, rows=256, cols=256,
                 HELPER=helper, ROW_BLOCK=256, COL_BLOCK=256, BOOL=False, FAULT="",
-            )  # fmt: skip
+            )
             np.testing.assert_array_equal(out, REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
 
 
@@ -100,7 +98,7 @@ def check_scalar_dividend() -> None:
     run(
         elementwise_scalar, {"a": b}, {"out": out}, b=0, B=-7, HELPER=div_floor_integer, rows=1, cols=b.shape[1],
         SCALAR_FIRST=True, **TILE,
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(out, np.floor_divide(np.int64(-7), b))
 
 
@@ -112,7 +110,7 @@ def ramp(driver: Any, helper: Any, dtype: str, *, start: int, divisor: int, form
         driver, {"divisor": loaded}, {"out": out}, start=start, divisor=divisor, count=500, HELPER=helper,
         BLOCK=256, DTYPE=INTEGERS[dtype], START=None if form == "run-time start" else start,
         DIVISOR=divisor if form == "literal" else None, FAULT="",
-    )  # fmt: skip
+    )
     return out
 
 
@@ -146,7 +144,7 @@ def check_strides_and_tails() -> None:
     run(
         elementwise_binary, {"a": a, "b": b}, {"out": backing[:, ::2]}, rows=7, cols=10, HELPER=div_floor_integer,
         ROW_BLOCK=4, COL_BLOCK=8, BOOL=False, FAULT="",
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(backing[:, ::2].numpy(), np.floor_divide(a.numpy(), b.numpy()))
     assert (backing[:, 1::2] == UNWRITTEN).all()
 

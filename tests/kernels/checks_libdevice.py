@@ -1,7 +1,5 @@
 """Interpreted runs of the libdevice stand-ins; each check_* is one case of test_libdevice.py."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from types import ModuleType
@@ -55,10 +53,10 @@ UNARY: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "log2": (lambda x: mpmath.log(x) / mpmath.log(2), 1e-3, 1e30), "rsqrt": (lambda x: 1 / mpmath.sqrt(x), 1e-30, 1e30),
     "sin": (mpmath.sin, -100, 100), "sinh": (mpmath.sinh, -80, 80), "sqrt": (mpmath.sqrt, 0, 1e30),
     "tan": (mpmath.tan, -1.5, 1.5), "tanh": (mpmath.tanh, -10, 10),
-}  # fmt: skip
+}
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], float, float]] = {
     "atan2": (mpmath.atan2, -10, 10), "hypot": (mpmath.hypot, -1e6, 1e6), "pow": (mpmath.power, 0.01, 20),
-}  # fmt: skip
+}
 
 
 def rounded(value: Any) -> np.float32:
@@ -105,16 +103,16 @@ def check_exact_functions_on_every_kind_of_number() -> None:
         info = np.finfo(dtype)
         least, most = info.smallest_subnormal, info.max
         numbers = np.array([0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 2.0**22 + 0.5, -7.75, 1e30, info.tiny, least, -least,
-                            most, -most, INF, -INF, NAN], dtype)  # fmt: skip
+                            most, -most, INF, -INF, NAN], dtype)
         other = np.roll(numbers, 5)
         x, y = torch.from_numpy(numbers), torch.from_numpy(other)
         for name, expected in {
             "abs": x.abs(), "ceil": x.ceil(), "floor": x.floor(), "trunc": x.trunc(), "nearbyint": x.round(),
             "sqrt": x.sqrt(), "copysign": torch.copysign(x, y), "fmod": torch.fmod(x, y),
             "nextafter": torch.nextafter(x, y), "ldexp": torch.ldexp(x, torch.tensor(3, dtype=torch.int32)),
-        }.items():  # fmt: skip
+        }.items():
             second = {"copysign": [other], "fmod": [other], "nextafter": [other],
-                      "ldexp": [tensor(np.full(len(numbers), 3), np.int32)]}.get(name, [])  # fmt: skip
+                      "ldexp": [tensor(np.full(len(numbers), 3), np.int32)]}.get(name, [])
             got = call(name, numbers, *second, dtype=dtype)
             assert got.dtype == dtype
             wanted = expected.to(torch_dtype).numpy()
@@ -156,7 +154,7 @@ SPECIAL: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("pow", (1.0, NAN), 1.0), ("pow", (NAN, 0.0), 1.0), ("pow", (-8.0, 3.0), -512.0), ("pow", (-8.0, 0.5), NAN),
     ("pow", (-0.0, -3.0), -INF), ("pow", (-1.0, INF), 1.0), ("pow", (0.5, -INF), INF),
     ("nextafter", (0.0, -1.0), -(2.0**-149)), ("nextafter", (INF, 0.0), float(np.finfo(np.float32).max)),
-)  # fmt: skip
+)
 
 
 def check_special_cases() -> None:
@@ -178,7 +176,7 @@ def check_every_function_is_there_with_the_dtype_compiled_code_gives() -> None:
         for dtype in (np.float32, np.float64):
             second = [tensor([1], np.int32)] if name == "ldexp" else [[0.5]]
             result = getattr(shim, name)(*(tensor([0.5], dtype), *(
-                x if isinstance(x, tl.tensor) else tensor(x, dtype) for x in second[: arity - 1])))  # fmt: skip
+                x if isinstance(x, tl.tensor) else tensor(x, dtype) for x in second[: arity - 1])))
             assert str(result.dtype) == RESULTS.get(name, {np.float32: "fp32", np.float64: "fp64"}[dtype]), name
             assert tuple(result.shape) == (1,)
 

@@ -31,7 +31,7 @@ def launch_arguments(
 ) -> tuple[Any, dict[str, Any]]:
     """The driver for the width of the values, and everything it takes apart from the arrays."""
     bits = 8 * values.element_size()
-    shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "LATE_PROGRAM": -1, "LATE_WARP": 0,
+    shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "LATE": "",
               "programs": values.shape[1], "scans": values.shape[0]}  # fmt: skip
     if bits == 64:
         return driver.lookback_scan_64, shared

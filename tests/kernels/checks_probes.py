@@ -1,4 +1,4 @@
-"""Interpreter checks of the type probes; run by test_probes.py."""
+"""Interpreter checks of the type probes (contract: helpers.md §3)."""
 
 from typing import Any
 
@@ -13,26 +13,22 @@ from tests.kernels.driver_runs import UNWRITTEN, run
 FLOATS = {
     "fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,
     "fp8e4nv": torch.float8_e4m3fn, "fp8e5": torch.float8_e5m2,
-}  # fmt: skip
+}
 INTEGERS = {
     "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
     "u8": torch.uint8, "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
-}  # fmt: skip
+}
 WIDTH = {"i1": 1, "fp8e4nv": 8, "fp8e5": 8, "bf16": 16}
 
 # Type, scalar or block, and what helper and broken variant say: (same dtype, rank, width).
 PROMOTE_DIFFERENCES: dict[str, tuple[str, bool, tuple[int, int, int], tuple[int, int, int]]] = {
-    "bf16_widened": ("bf16", False, (1, 2, 16), (0, 2, 32)),
-    "bool_widened": ("i1", False, (1, 2, 1), (0, 2, 32)),
+    "bf16_widened": ("bf16", False, (1, 2, 16), (0, 2, 32)), "bool_widened": ("i1", False, (1, 2, 1), (0, 2, 32)),
     "rank_kept": ("fp32", True, (1, 1, 32), (1, 0, 32)),
     "narrow_integers_widened": ("i16", False, (1, 2, 16), (0, 2, 32)),
 }
 CLASSIFY_DIFFERENCES: dict[str, tuple[str, int, int]] = {
-    "fp8_forgotten": ("fp8e5", 1, 0),
-    "bf16_forgotten": ("bf16", 1, 0),
-    "fp64_forgotten": ("fp64", 1, 0),
-    "bool_counted": ("i1", 0, 1),
-    "inverted": ("i32", 0, 1),
+    "fp8_forgotten": ("fp8e5", 1, 0), "bf16_forgotten": ("bf16", 1, 0), "fp64_forgotten": ("fp64", 1, 0),
+    "bool_counted": ("i1", 0, 1), "inverted": ("i32", 0, 1),
 }
 
 

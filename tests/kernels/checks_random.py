@@ -1,7 +1,5 @@
 """Interpreted runs of the random helpers; each check_* is one case of test_random.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -26,9 +24,8 @@ def integers(
     out = run(
         random_integer,
         {"seed": torch.tensor(seeds), "offset": offsets, "low": torch.tensor(low), "high": torch.tensor(high)},
-        {"out": torch.full((rows, cols), -7)},
-        rows=rows, cols=cols, HELPER=helper, COL_BLOCK=32, FAULT="",
-    )["out"]  # fmt: skip
+        {"out": torch.full((rows, cols), -7)}, rows=rows, cols=cols, HELPER=helper, COL_BLOCK=32, FAULT="",
+    )["out"]
     assert out.dtype == np.int64
     return out.tolist()
 
@@ -38,7 +35,7 @@ def reals(seeds: list[int], offsets: torch.Tensor, helper: Any) -> np.ndarray:
     return run(
         random_real, {"seed": torch.tensor(seeds), "offset": offsets}, {"out": torch.full((rows, cols), -7.0)},
         rows=rows, cols=cols, HELPER=helper, COL_BLOCK=32, FAULT="",
-    )["out"]  # fmt: skip
+    )["out"]
 
 
 def uniform(word: int) -> np.float32:
@@ -57,7 +54,7 @@ def check_randint64_equals_the_definition() -> None:
     ranges = [
         (0, 10), (-5, 5), (0, 1), (7, 8), (INT64_MIN, INT64_MAX), (INT64_MIN, 0), (-1, INT64_MAX), (0, 2**32 + 1),
         (-(2**62), 2**62 + 5), (INT64_MAX - 1, INT64_MAX), (INT64_MIN, INT64_MIN + 3), (0, 2**32 - 1),
-    ]  # fmt: skip
+    ]
     offsets = torch.tensor([*range(33), 2**31 - 1, 2**31, 2**32 - 1]).expand(len(ranges), -1)
     for seed in SEEDS:
         got = integers([seed] * len(ranges), offsets, [r[0] for r in ranges], [r[1] for r in ranges])
@@ -127,15 +124,10 @@ def check_randn_equals_box_muller() -> None:
 def check_every_mutant_differs_where_its_docstring_says() -> None:
     few, wide = torch.arange(64)[None], torch.tensor([[2**32, 2**32 + 1]])
     integer_runs: dict[str, tuple[list[int], torch.Tensor, int, int]] = {
-        "high_included": ([5], few, 0, 1),
-        "low_ignored": ([5], few, -5, 5),
-        "halves_reduced_apart": ([5], few, 0, 10),
-        "halves_swapped": ([5], few, 0, 10),
-        "upper_half_dropped": ([5], few, 0, 2**62),
-        "seed_and_offset_swapped": ([5], few, 0, 1000),
-        "seven_rounds": ([5], few, 0, 1000),
-        "wide_offset_kept": ([5], wide, 0, 1000),
-        "signed_remainder": ([5], few, 0, 10),
+        "high_included": ([5], few, 0, 1), "low_ignored": ([5], few, -5, 5), "halves_reduced_apart": ([5], few, 0, 10),
+        "halves_swapped": ([5], few, 0, 10), "upper_half_dropped": ([5], few, 0, 2**62),
+        "seed_and_offset_swapped": ([5], few, 0, 1000), "seven_rounds": ([5], few, 0, 1000),
+        "wide_offset_kept": ([5], wide, 0, 1000), "signed_remainder": ([5], few, 0, 10),
     }
     assert set(integer_runs) == set(MUTANTS["randint64"])
     for name, (seeds, offsets, low, high) in integer_runs.items():

@@ -1,4 +1,4 @@
-"""Interpreter checks of prod and any; run by test_reductions.py."""
+"""Interpreter checks of prod and any (contract: helpers.md §6)."""
 
 from typing import Any
 
@@ -13,16 +13,11 @@ NAN, INF = float("nan"), float("inf")
 
 # The row on which each broken variant differs from its helper: (dtype, row, right, wrong); the row fills its block.
 DIFFERENCES: dict[tuple[str, str], tuple[str, list[float], float, float]] = {
-    ("prod", "sum_for_product"): ("i32", [2, 3], 6, 5),
-    ("prod", "zero_ignored"): ("i32", [0, 3], 0, 3),
-    ("prod", "sign_lost"): ("i32", [-2, 3], -6, 6),
-    ("prod", "in_fp32"): ("i32", [4097, 4097], 4097**2, 4097**2 - 1),
-    ("prod", "last_lane_ignored"): ("i32", [2, 3], 6, 2),
-    ("any", "all_for_any"): ("i1", [1, 0], 1, 0),
-    ("any", "parity_for_any"): ("i1", [1, 1], 1, 0),
-    ("any", "truth_value"): ("i32", [2, 4], 6, 1),
-    ("any", "last_lane_ignored"): ("i1", [0, 1], 1, 0),
-    ("any", "inverted"): ("i1", [0, 0], 0, 1),
+    ("prod", "sum_for_product"): ("i32", [2, 3], 6, 5), ("prod", "zero_ignored"): ("i32", [0, 3], 0, 3),
+    ("prod", "sign_lost"): ("i32", [-2, 3], -6, 6), ("prod", "in_fp32"): ("i32", [4097, 4097], 4097**2, 4097**2 - 1),
+    ("prod", "last_lane_ignored"): ("i32", [2, 3], 6, 2), ("any", "all_for_any"): ("i1", [1, 0], 1, 0),
+    ("any", "parity_for_any"): ("i1", [1, 1], 1, 0), ("any", "truth_value"): ("i32", [2, 4], 6, 1),
+    ("any", "last_lane_ignored"): ("i1", [0, 1], 1, 0), ("any", "inverted"): ("i1", [0, 0], 0, 1),
 }
 
 

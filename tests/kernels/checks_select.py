@@ -1,4 +1,4 @@
-"""Interpreter checks of select_one; run by test_select.py. Everything is compared as bits."""
+"""Interpreter checks of select_one (contract: helpers.md §13). Everything is compared as bits."""
 
 from typing import Any
 
@@ -17,16 +17,13 @@ TYPES: dict[str, tuple[torch.dtype, Any]] = {
     "u32": (torch.uint32, np.uint32), "u64": (torch.uint64, np.uint64), "fp16": (torch.float16, np.int16),
     "bf16": (torch.bfloat16, np.int16), "fp32": (torch.float32, np.int32), "fp64": (torch.float64, np.int64),
     "fp8e4nv": (torch.float8_e4m3fn, np.int8), "fp8e5": (torch.float8_e5m2, np.int8),
-}  # fmt: skip
+}
 
 # The fp32 row and the position of its True on which each broken variant differs: (row, position, right, wrong).
 DIFFERENCES: dict[str, tuple[list[float], int, float, float]] = {
-    "first_lane": ([1.0, 2.0], 1, 2.0, 1.0),
-    "mask_inverted": ([1.0, 2.0], 1, 2.0, 1.0),
-    "last_lane_ignored": ([1.0, 2.0], 1, 2.0, 0.0),
-    "sum_of_floats": ([-0.0, 1.0], 0, -0.0, 0.0),
-    "top_bit_lost": ([-1.0, 2.0], 0, -1.0, 1.0),
-    "low_half_only": ([1.0, 2.0], 0, 1.0, 0.0),
+    "first_lane": ([1.0, 2.0], 1, 2.0, 1.0), "mask_inverted": ([1.0, 2.0], 1, 2.0, 1.0),
+    "last_lane_ignored": ([1.0, 2.0], 1, 2.0, 0.0), "sum_of_floats": ([-0.0, 1.0], 0, -0.0, 0.0),
+    "top_bit_lost": ([-1.0, 2.0], 0, -1.0, 1.0), "low_half_only": ([1.0, 2.0], 0, 1.0, 0.0),
 }
 
 

@@ -1,7 +1,5 @@
 """Interpreted runs of sort_with_index; each check_* is one case of test_sorting.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -19,19 +17,13 @@ INDEX = {tl.int16: torch.int16, tl.int32: torch.int32, tl.int64: torch.int64}
 KEY_DTYPES = (
     torch.bool, torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64,
     torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64,
-)  # fmt: skip
+)
 BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def sort(
-    keys: torch.Tensor,
-    *,
-    helper: Any = sort_with_index,
-    stable: bool = False,
-    descending: bool = False,
-    index: Any = tl.int32,
-    rnumel: int | None = None,
-    padding: float = 0,
+    keys: torch.Tensor, *, helper: Any = sort_with_index, stable: bool = False, descending: bool = False,
+    index: Any = tl.int32, rnumel: int | None = None, padding: float = 0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Sorts the rows of keys; the block is the next power of two, validity is passed if that is larger or rnumel is."""
     rows, cols = keys.shape
@@ -46,7 +38,7 @@ def sort(
         HELPER=helper, INDEX_DTYPE=index, STABLE=stable, DESCENDING=descending,
         VALIDITY=block != cols or rnumel is not None, PADDING=padding, ROW_BLOCK=4, COL_BLOCK=block,
         BOOL=is_bool, FAULT="",
-    )  # fmt: skip
+    )
     return (out.view(torch.bool) if is_bool else out), order
 
 
@@ -123,7 +115,7 @@ def check_long_rows() -> None:
     for length in (100, 256, 511, 512):
         organ_pipe = torch.cat([torch.arange(length // 2), torch.arange(length - length // 2).flip(0)])
         rows = torch.stack([organ_pipe, torch.arange(length), torch.arange(length).flip(0), torch.zeros(length).long(),
-                            torch.randint(0, 9, (length,), generator=generator)])  # fmt: skip
+                            torch.randint(0, 9, (length,), generator=generator)])
         for descending in (False, True):
             _, order = sort(rows, stable=True, descending=descending)
             assert torch.equal(order.long(), torch.sort(rows, dim=1, stable=True, descending=descending).indices)
@@ -182,16 +174,14 @@ def check_the_zero_one_proof_rejects_broken_networks() -> None:
 
 
 ROWS: dict[str, tuple[torch.Tensor, dict[str, Any], list[int]]] = {
-    "nan_first": (torch.tensor([[NAN, 1.0]]), {}, [1, 0]),
-    "nan_unordered": (torch.tensor([[NAN, 1.0]]), {}, [1, 0]),
+    "nan_first": (torch.tensor([[NAN, 1.0]]), {}, [1, 0]), "nan_unordered": (torch.tensor([[NAN, 1.0]]), {}, [1, 0]),
     "nan_last_when_descending": (torch.tensor([[1.0, NAN]]), {"descending": True}, [1, 0]),
     "ties_left_alone": (torch.tensor([[0, 0, 0, 0]]), {"stable": True}, [0, 1, 2, 3]),
     "ties_reversed": (torch.tensor([[0, 0]]), {"stable": True}, [0, 1]),
     "ties_reversed_when_descending": (torch.tensor([[0, 0]]), {"stable": True, "descending": True}, [0, 1]),
     "padding_valid": (torch.tensor([[1, 2, 3]]), {}, [0, 1, 2]),
     "padding_first_when_descending": (torch.tensor([[1, 2, 3]]), {"descending": True}, [2, 1, 0]),
-    "index_stays": (torch.tensor([[2, 1]]), {}, [1, 0]),
-    "last_layer_missing": (torch.tensor([[2, 1]]), {}, [1, 0]),
+    "index_stays": (torch.tensor([[2, 1]]), {}, [1, 0]), "last_layer_missing": (torch.tensor([[2, 1]]), {}, [1, 0]),
     "keys_rounded_to_fp32": (torch.tensor([[2**24 + 1, 2**24]], dtype=torch.int32), {}, [1, 0]),
 }
 

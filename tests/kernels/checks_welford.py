@@ -1,4 +1,4 @@
-"""Interpreter checks of Welford's algorithm; run by test_welford.py. States are (mean, m2, weight)."""
+"""Interpreter checks of Welford's algorithm (contract: helpers.md §7). States are (mean, m2, weight)."""
 
 from typing import Any
 
@@ -56,9 +56,7 @@ def union(helper: Any, first: Any, second: Any, *, dtype: str = "fp32") -> Any:
         for name, column in zip(("mean", "m2", "weight"), np.array(states, NUMPY[dtype]).T, strict=True):
             inputs[f"{side}_{name}"] = column[None, :].copy()
     shape = (1, len(first))
-    result = run(
-        welford_pairs, inputs, outputs(shape, NUMPY[dtype]), HELPER=helper, rows=1, cols=len(first), **TILE
-    )
+    result = run(welford_pairs, inputs, outputs(shape, NUMPY[dtype]), HELPER=helper, rows=1, cols=len(first), **TILE)
     return np.stack([result[name][0] for name in ("mean", "m2", "weight")], axis=1)
 
 
@@ -74,7 +72,7 @@ def merged(helper: Any, states: Any, *, dtype: str = "fp32", axis: int = 1, leng
     result = run(
         welford_states, inputs, outputs((1, 1), NUMPY[dtype]), HELPER=helper, rows=rows, cols=cols, AXIS=axis,
         FAULT="", **blocks,
-    )  # fmt: skip
+    )
     return [float(result[name][0, 0]) for name in ("mean", "m2", "weight")]
 
 
@@ -86,7 +84,7 @@ def row_states(a: Any, *, accumulator: Any, peeled: bool) -> Any:
         result = run(
             welford_rows, {"a": a}, outputs((a.shape[0], 1), dtype), ACCUMULATOR=accumulator, PEELED=peeled,
             **values, **TILE,
-        )  # fmt: skip
+        )
     return np.hstack([result[name] for name in ("mean", "m2", "weight")])
 
 
@@ -95,9 +93,7 @@ def check_first_iteration_ignores_the_state() -> None:
     states = [(NAN, NAN, NAN), (INF, -INF, 7.0), (1.0, 2.0, 3.0)]
     for dtype in FLOATS:
         for literal in (True, False):
-            out = step(
-                welford.welford_reduce, [5.0, -0.0, NAN], states, first=True, literal=literal, dtype=dtype
-            )
+            out = step(welford.welford_reduce, [5.0, -0.0, NAN], states, first=True, literal=literal, dtype=dtype)
             np.testing.assert_array_equal(out, [[5.0, 0.0, 1.0], [-0.0, 0.0, 1.0], [NAN, 0.0, 1.0]])
             assert np.signbit(out[1, 0])
 
@@ -108,7 +104,7 @@ def check_one_more_element() -> None:
             out = step(
                 welford.welford_reduce, [3.0, 6.0], [(1.0, 0.0, 1.0), (2.0, 8.0, 3.0)],
                 first=False, literal=literal, dtype=dtype,
-            )  # fmt: skip
+            )
             np.testing.assert_array_equal(out, [[2.0, 2.0, 2.0], [3.0, 20.0, 4.0]])
 
 

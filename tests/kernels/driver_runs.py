@@ -22,18 +22,16 @@ GFX942 = GPUTarget("hip", "gfx942", 64)
 INTEGERS = {
     "i8": tl.int8, "i16": tl.int16, "i32": tl.int32, "i64": tl.int64,
     "u8": tl.uint8, "u16": tl.uint16, "u32": tl.uint32, "u64": tl.uint64,
-}  # fmt: skip
+}
 NUMPY: dict[str, Any] = {
     "i1": np.int8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
     "fp16": np.float16, "fp32": np.float32, "fp64": np.float64,
-}  # fmt: skip
+}
 UNWRITTEN = 77
 
 
-def run(
-    driver: Driver, inputs: Mapping[str, Any], outputs: Mapping[str, Any], **values: Any
-) -> dict[str, Any]:
+def run(driver: Driver, inputs: Mapping[str, Any], outputs: Mapping[str, Any], **values: Any) -> dict[str, Any]:
     """Launches driver.kernel in the interpreter, which writes into `outputs`; returns them as numpy arrays.
 
     inputs, outputs: by array name, strides taken from the arrays (None passes no array; give its strides as values).
@@ -62,15 +60,8 @@ def as_array(tensor: torch.Tensor | None) -> Any:
 
 
 def compile_ahead(
-    driver: Driver,
-    dtype: str,
-    *,
-    target: GPUTarget = SM_90,
-    pointers: Mapping[str, str] | None = None,
-    integer: str = "i32",
-    hinted: bool = True,
-    options: Mapping[str, Any] | None = None,
-    constexprs: Mapping[str, Any],
+    driver: Driver, dtype: str, *, target: GPUTarget = SM_90, pointers: Mapping[str, str] | None = None,
+    integer: str = "i32", hinted: bool = True, options: Mapping[str, Any] | None = None, constexprs: Mapping[str, Any],
 ) -> Any:
     """Compiles driver.kernel; returns Triton's compiled object.
 

@@ -28,6 +28,7 @@ class SharedMemory(Memory):
         super().__init__([np.full(SHARED_BYTES, 0xA5, np.uint8)])
 
     def _at(self, address: int, size: int) -> NDArray[np.uint8]:
+        address %= SPACING  # registers and offsets are added in 32 bits
         if address + size > SHARED_BYTES:
             raise OutsideShared(f"{size} bytes at {address:#x}")
         return super()._at(address + SPACING, size)

@@ -29,10 +29,10 @@ SPACING = 1 << 32  # between the base addresses of arrays, so that a stray addre
 INTEGER_OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "sub": operator.sub, "mul.lo": operator.mul, "mul.wide": operator.mul,
     "and": operator.and_, "or": operator.or_, "xor": operator.xor, "min": min, "max": max,
-}  # fmt: skip
+}
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-}  # fmt: skip
+}
 
 
 class Unsupported(Exception):
@@ -252,6 +252,8 @@ class Thread:
         elif name == "mov":
             self.move(*operands)
         elif name == "cvt":
+            if len(operands) != 2:
+                raise Unsupported(opcode)
             self.convert(modifiers, *operands)
         elif name == "selp":
             self.write(operands[0], self.read(operands[1] if self.read(operands[3]) else operands[2]))

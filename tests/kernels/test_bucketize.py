@@ -1,7 +1,5 @@
 """bucketize_binary_search: values in the interpreter, compilation for sm_90."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ def build(dtype: str, *, index: tl.dtype = tl.int64, sorter: str | None = None, 
     constexprs = {
         "HELPER": bucketize_binary_search, "INDEX_DTYPE": index, "RIGHT": False, "ROW_BLOCK": 2, "COL_BLOCK": 64,
         "FAULT": "", **changes,
-    }  # fmt: skip
+    }
     if sorter is None:
         constexprs["sorter_ptr"] = None
     pointers = {"boundary_row": "i64", "sorter": sorter or "", "out": f"i{index.int_bitwidth}"}

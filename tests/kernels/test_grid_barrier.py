@@ -1,7 +1,5 @@
 """x_grid_barrier: interleavings in the interpreter, compilation and memory ordering for sm_90."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

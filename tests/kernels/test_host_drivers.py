@@ -1,7 +1,5 @@
 """Host-side helpers: activating backends, default options, the compile-time logarithm."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -149,9 +147,7 @@ def log2_kernel(out_ptr, N: tl.constexpr):
 
 def test_log2_is_known_at_compile_time() -> None:
     def build(n: int) -> str:
-        source = ASTSource(
-            fn=log2_kernel, signature={"out_ptr": "*i32", "N": "constexpr"}, constexprs={"N": n}
-        )
+        source = ASTSource(fn=log2_kernel, signature={"out_ptr": "*i32", "N": "constexpr"}, constexprs={"N": n})
         text: str = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
         return text
 

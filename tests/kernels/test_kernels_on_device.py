@@ -1,7 +1,5 @@
 """Search, sort, look-back, barrier and random helpers on a GPU: what an interpreter cannot show."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,10 +31,7 @@ UNSIGNED = {16: torch.uint16, 32: torch.uint32, 64: torch.uint64}
 
 
 def launch(
-    driver: Driver,
-    arrays: Mapping[str, torch.Tensor | None],
-    *,
-    options: Mapping[str, Any] | None = None,
+    driver: Driver, arrays: Mapping[str, torch.Tensor | None], *, options: Mapping[str, Any] | None = None,
     **values: Any,
 ) -> None:
     """Launches a driver; arrays by name, everything else by argument name."""
@@ -79,9 +74,7 @@ def run_scan(values: torch.Tensor, combine: Any, *, index: tl.dtype = tl.int32, 
         launch(scans.lookback_scan_64, arrays, HELPER=helper, **shared)
     else:
         helper = lookback.exclusive_scan_decoupled_lookback
-        launch(
-            scans.lookback_scan, arrays, HELPER=helper, VALUE_AS_UINT=UINT[bits], PACK=UINT[2 * bits], **shared
-        )
+        launch(scans.lookback_scan, arrays, HELPER=helper, VALUE_AS_UINT=UINT[bits], PACK=UINT[2 * bits], **shared)
     result: list[list[int]] = prefix.cpu().tolist()
     return result
 
@@ -128,7 +121,7 @@ def run_barriers(
         grid_barrier, {"sem": sem, "marks": marks, "seen": seen}, options=COOPERATIVE,
         x_programs=x, y_programs=y, z_programs=z, rounds=rounds,
         HELPER=helper, PROGRAM_BLOCK=1 << (x - 1).bit_length(), FAULT="",
-    )  # fmt: skip
+    )
     return seen.cpu(), sem.cpu().tolist()
 
 
@@ -164,7 +157,7 @@ def test_the_compiled_network_sorts_every_row_of_zeros_and_ones(length: int, des
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize(
     "dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
-              torch.float32, torch.float64], ids=str)  # fmt: skip
+              torch.float32, torch.float64], ids=str)
 def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
     for length in (5, 64, 512):
         keys = torch.randint(0 if dtype == torch.uint8 else -9, 9, (64, length)).to(dtype)
@@ -178,7 +171,7 @@ def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
             sort_rows, {"a": a, "out": out, "out_index": order}, rows=64, cols=length, rnumel=length,
             HELPER=sort_with_index, INDEX_DTYPE=tl.int16, STABLE=True, DESCENDING=descending, VALIDITY=True,
             PADDING=0, ROW_BLOCK=4, COL_BLOCK=block, BOOL=False, FAULT="",
-        )  # fmt: skip
+        )
         expected = torch.sort(keys, dim=1, stable=True, descending=descending).indices
         assert torch.equal(order.cpu().long(), expected)
         # Gathered as integers: torch's gather on the CPU rewrites the bits of bf16 NaNs.
@@ -195,9 +188,9 @@ def test_search_equals_torch_and_does_not_overflow() -> None:
         for index, dtype in ((tl.int32, torch.int32), (tl.int64, torch.int64)):
             out = torch.full(values.shape, -7, dtype=dtype, device=DEVICE)
             shared = {"rows": 8, "cols": 1000, "HELPER": bucketize_binary_search, "INDEX_DTYPE": index, "RIGHT": right,
-                      "ROW_BLOCK": 2, "COL_BLOCK": 128, "FAULT": ""}  # fmt: skip
+                      "ROW_BLOCK": 2, "COL_BLOCK": 128, "FAULT": ""}
             arrays = {"values": values, "boundary_row": torch.zeros_like(out), "boundaries": boundaries, "sorter": None,
-                      "out": out}  # fmt: skip
+                      "out": out}
             launch(bucketize, arrays, boundaries_size=777, boundaries_numel=777, **shared)
             expected = torch.bucketize(values.cpu(), boundaries[0].cpu(), right=right)
             assert torch.equal(out.cpu().long(), expected)

@@ -1,7 +1,5 @@
 """The libdevice and math names: stand-ins in the interpreter, compilation of every function for sm_90."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

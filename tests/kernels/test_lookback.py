@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 import triton.language as tl
 from torch._inductor.runtime import triton_helpers as inductor
 
+from fuzz.backends.late import Late, built_in, with_pause
 from kernels.drivers import lookback_scan as driver
 from kernels.helpers.lookback import exclusive_scan_decoupled_lookback, exclusive_scan_decoupled_lookback_64
 from kernels.helpers.mutants_lookback import MUTANTS
+from kernels.simulator import lookback as protocol
+from kernels.simulator.scheduling import Choices, RoundRobin, simulate
 from tests.kernels.compilation_errors import compilation_error
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.ptx import memory_instructions
@@ -29,13 +33,13 @@ def test_interpreted(name: str) -> None:
 
 def build(
     dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback, index: tl.dtype = tl.int32,
-    combine: Any = driver.second, pack: tl.dtype | None = None, late: tuple[int, int] = (-1, 0),
+    combine: Any = driver.second, pack: tl.dtype | None = None,
 ) -> Mapping[str, str]:  # fmt: skip
     width = {"bf16": 16, "fp16": 16, "fp32": 32}.get(dtype) or int(dtype[1:])
     pack = pack or UINT[2 * width]
     constexprs = {
         "HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "VALUE_AS_UINT": UINT[width], "PACK": pack,
-        "FAULT": "", "LATE_PROGRAM": late[0], "LATE_WARP": late[1],
+        "FAULT": "", "LATE": "",
     }  # fmt: skip
     scratch = f"u{pack.int_bitwidth}"
     return compile_ahead(driver.lookback_scan, dtype, pointers={"scratch": scratch}, constexprs=constexprs).asm
@@ -43,11 +47,12 @@ def build(
 
 def build_64(
     dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback_64, index: tl.dtype = tl.int32,
-    late: tuple[int, int] = (-1, 0),
+    late: Late | None = None,
 ) -> Mapping[str, str]:  # fmt: skip
     constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "FAULT": "",
-                  "LATE_PROGRAM": late[0], "LATE_WARP": late[1]}  # fmt: skip
-    return compile_ahead(driver.lookback_scan_64, dtype, pointers={"scratch": "u64"}, constexprs=constexprs).asm
+                  "LATE": str(late)}  # fmt: skip
+    with built_in(late):
+        return compile_ahead(driver.lookback_scan_64, dtype, pointers={"scratch": "u64"}, constexprs=constexprs).asm
 
 
 INDEX_TYPES = [tl.int32, tl.int64, tl.uint32]
@@ -112,3 +117,52 @@ def test_wide_mutants_compile(name: str) -> None:
     accesses = memory_instructions(build_64("fp64", helper=mutant)["ptx"])
     assert ("exch.release" in accesses) == (name != "flag_without_release")
     assert ("ld.acquire" in accesses) == (name != "poll_without_acquire")
+
+
+class OneLate(RoundRobin):
+    """All in turn; from its access number `access` on, one program moves only when nobody else can."""
+
+    def __init__(self, late: Late) -> None:
+        super().__init__()
+        self._program, self._left = late
+
+    def program(self, runnable: Sequence[int]) -> int:
+        others = [one for one in runnable if one != self._program]
+        chosen = super().program(runnable if self._left or not others else others)
+        self._left -= chosen == self._program and self._left > 0
+        return chosen
+
+
+def shows(fault: str, bits: int, programs: int, choices: Choices) -> bool:
+    """Whether programs with the values 3, 5, 9 give wrong prefixes."""
+    dirt = [2] * programs * (3 if bits == 64 else 1) if fault == "dirty_scratch" else None
+    values, wrong = (3, 5, 9)[:programs], "" if dirt else fault
+    return any(
+        simulate(protocol.scan_programs(values, combine, bits=bits, wrong=wrong),
+                 protocol.scan_memory(programs, bits=bits, dirt=dirt), choices=copy(choices),
+                 ).results != protocol.exclusive_prefixes(values, combine)
+        for combine in (int.__add__, lambda a, b: b, lambda a, b: a))  # fmt: skip
+
+
+@pytest.mark.parametrize("bits, faults", [(32, protocol.FAULTS), (64, protocol.FAULTS_64)])
+def test_three_programs_one_of_them_late_show_every_fault_that_memory_keeps_in_order(
+    bits: int, faults: tuple[str, ...]
+) -> None:
+    lates = [(count, OneLate(Late(program, access)))
+             for count in (2, 3) for program in range(count) for access in range(8)]  # fmt: skip
+    shown = {fault for fault in ("", *faults, "dirty_scratch") if any(shows(fault, bits, *late) for late in lates)}
+    assert shown == {*faults, "dirty_scratch"} - {"flag_without_release", "poll_without_acquire"}
+    # Everybody prompt is not enough.
+    assert {fault for fault in shown if not shows(fault, bits, 3, RoundRobin())} == {"dirty_scratch"} | (
+        {"flag_before_value"} if bits == 64 else
+        {"block_on_the_left", "exclusive_published", "walk_passes_prefix", "unpublished_word_accepted"})  # fmt: skip
+
+
+def test_a_pause_stands_before_its_access_and_changes_nothing_else() -> None:
+    mutant = MUTANTS["exclusive_scan_decoupled_lookback_64"]["flag_before_value"]
+    prompt, late = (build_64("fp64", helper=mutant, late=late) for late in (None, Late(1, 2)))
+    assert memory_instructions(late["ptx"]) == memory_instructions(prompt["ptx"])
+    assert late["cubin"] != prompt["cubin"]
+    before = memory_instructions(late["ptx"].partition("%clock64")[0])
+    assert [a for a in before if not a.startswith("bar")] == ["ld", "exch.release"], "between flag and value"
+    assert with_pause(prompt["ptx"], Late(0, 99)) == prompt["ptx"]

@@ -1,7 +1,5 @@
 """The FAULT argument of the search, sort, look-back, barrier and random drivers does what it names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +21,7 @@ from tests.kernels.compilation_errors import compilation_error
 from tests.kernels.driver_runs import compile_ahead
 
 BLOCKS = {"ROW_BLOCK": 2, "COL_BLOCK": 8}
-SCAN = {"COMBINE": scans.add, "INDEX_DTYPE": tl.int64, "LATE_PROGRAM": -1, "LATE_WARP": 0}
+SCAN = {"COMBINE": scans.add, "INDEX_DTYPE": tl.int64, "LATE": ""}
 CASES: dict[str, tuple[Driver, str, Mapping[str, str], Mapping[str, Any]]] = {
     "bucketize": (bucketize, "fp32", {"boundary_row": "i64", "out": "i64"}, {
         "HELPER": bucketize_binary_search, "INDEX_DTYPE": tl.int64, "RIGHT": False, "sorter_ptr": None, **BLOCKS}),
@@ -37,7 +35,7 @@ CASES: dict[str, tuple[Driver, str, Mapping[str, str], Mapping[str, Any]]] = {
     "grid_barrier": (grid_barrier, "i32", {"sem": "u32"}, {"HELPER": x_grid_barrier, "PROGRAM_BLOCK": 8}),
     "random_integer": (random_integer, "i64", {}, {"HELPER": randint64, "COL_BLOCK": 8}),
     "random_real": (random_real, "fp32", {"seed": "i64", "offset": "i32"}, {"HELPER": rand, "COL_BLOCK": 8}),
-}  # fmt: skip
+}
 
 
 def build(name: str, fault: str, *, debug: bool = False) -> str:

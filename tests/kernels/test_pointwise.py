@@ -1,7 +1,5 @@
 """The operation table: complete, consistent, and every kind of form compiles for sm_90 to the promised type."""
 
-from __future__ import annotations
-
 import re
 import string
 import subprocess

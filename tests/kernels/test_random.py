@@ -1,7 +1,5 @@
 """Random helpers: values in the interpreter, compilation for sm_90."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

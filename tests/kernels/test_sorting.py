@@ -1,7 +1,5 @@
 """sort_with_index: values in the interpreter, compilation for sm_90."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,7 @@ def build(dtype: str, *, index: str = "i32", helper: Any = sort_with_index, **ch
     constexprs = {
         "HELPER": helper, "INDEX_DTYPE": INDEX[index], "STABLE": True, "DESCENDING": False, "VALIDITY": True,
         "PADDING": 0, "ROW_BLOCK": 4, "COL_BLOCK": 16, "BOOL": dtype == "i1", "FAULT": "", **changes,
-    }  # fmt: skip
+    }
     stored = "i8" if dtype == "i1" else dtype
     return compile_ahead(sort_rows, stored, pointers={"out_index": index}, constexprs=constexprs).asm
 

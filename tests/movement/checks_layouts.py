@@ -10,7 +10,18 @@ from typing import Any
 from triton._C.libtriton import gluon_ir
 from triton.experimental.gluon import language as gl
 
-from kernels.gluon.layouts import Blocked, Nvmma, Shared, SharedLinear, Slice, Swizzled, constructor
+from kernels.gluon.layouts import (
+    Blocked,
+    DotOperand,
+    Mma,
+    Nvmma,
+    Shared,
+    SharedLinear,
+    Slice,
+    Swizzled,
+    constructor,
+    distributed_problem,
+)
 from kernels.gluon.memory import log2, placement, shared_problem
 from kernels.gluon.ownership import holding
 
@@ -60,6 +71,33 @@ def check_shared_memory_lies_where_triton_puts_it() -> None:
             assert mine == theirs, (layout, shape)
 
 
+def held_by_triton(text: str) -> list[list[list[tuple[int, ...]]]]:
+    """The elements by warp, register and lane."""
+    return [[[tuple(int(n) for n in one.split(",")) for one in re.findall(r"\(([^)]*)\)", line)]
+             for line in block.strip().splitlines()] for block in re.split(r"Warp\d+:\n", text)[1:]]
+
+
+def check_matrices_of_products_lie_where_triton_puts_them() -> None:
+    """Registers that hold the same again are left out of our own."""
+    chance = random.Random(9)
+    for _ in range(60):
+        shape, warps = (1 << chance.randrange(1, 7), 1 << chance.randrange(1, 7)), chance.choice((1, 4, 8))
+        third = warps > 1 and chance.random() < 0.5
+        grid = shares(chance, log2(warps // 4), 2) if third else shares(chance, log2(warps), 2)
+        product = Mma(3, (4 * grid[0], grid[1]), (16, chance.choice((8, 32)), 16)) if third else Mma(2, grid, (16, 8))
+        plain = Blocked(shares(chance, 2, 2), shares(chance, 5, 2), shares(chance, log2(warps), 2),
+                        tuple(chance.sample((0, 1), 2)))
+        layout: Any = chance.choice((product, DotOperand(0 if third else chance.randrange(2), product, 2),
+                                     DotOperand(chance.randrange(2), plain, 0)))
+        assert not distributed_problem(layout, shape=shape, warps=warps)
+        own = holding(layout, shape=shape, products=True)
+        assert own is not None
+        for warp, registers in enumerate(held_by_triton(drawn(constructor(layout), shape))):
+            theirs = list(dict.fromkeys(map(tuple, registers)))
+            assert theirs == [tuple(own.coordinate(register, lane, warp) for lane in range(32))
+                              for register in range(own.registers)], (layout, shape)
+
+
 def check_threads_hold_what_triton_gives_them() -> None:
     chance = random.Random(8)
     for number in range(80):
@@ -77,6 +115,4 @@ def check_threads_hold_what_triton_gives_them() -> None:
         assert own is not None
         mine = [[[own.coordinate(register, lane, warp) for lane in range(32)]
                  for register in range(1 << len(own.register))] for warp in range(warps)]
-        theirs = [[[tuple(int(n) for n in one.split(",")) for one in re.findall(r"\(([^)]*)\)", line)]
-                   for line in block.strip().splitlines()] for block in re.split(r"Warp\d+:\n", text)[1:]]
-        assert not DRAWS or mine == theirs, (layout, shape)
+        assert not DRAWS or mine == held_by_triton(text), (layout, shape)

@@ -1,7 +1,5 @@
 """Inputs shared by the oracle tests: special patterns crossed with themselves, and seeded random patterns."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -2,8 +2,6 @@
 alone.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -129,12 +127,7 @@ def test_ulp_at_is_the_spacing_of_the_type(name: str) -> None:
 def test_ulp_at_for_float64_reaches_its_own_subnormals() -> None:
     values = torch.tensor([0.0, 5e-324, 2.0**-1022, 2.0**-970, 1.0, math.inf], dtype=torch.float64)
     assert ulp_at(values, dtype("fp64")).tolist() == [
-        math.ulp(0.0),
-        math.ulp(0.0),
-        math.ulp(2.0**-1022),
-        math.ulp(2.0**-970),
-        math.ulp(1.0),
-        math.ulp(1.7e308),
+        math.ulp(0.0), math.ulp(0.0), math.ulp(2.0**-1022), math.ulp(2.0**-970), math.ulp(1.0), math.ulp(1.7e308),
     ]
 
 
@@ -195,12 +188,7 @@ def test_flush_to_zero_accepts_only_zero_of_the_right_sign() -> None:
     flushed = torch.tensor([0.0, -0.0, -0.0, 0.0])
     rule = ULP(1, origin="test")
     assert compare(flushed, tiny, rule).mismatch.tolist() == [True] * 4
-    assert compare(flushed, tiny, rule, inputs_flush_to_zero=True).mismatch.tolist() == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    assert compare(flushed, tiny, rule, inputs_flush_to_zero=True).mismatch.tolist() == [False, False, True, True]
     result = compare(flushed, tiny.double(), rule, inputs_flush_to_zero=True)
     assert result.mismatch.tolist() == [False, False, True, True]
 
@@ -252,9 +240,7 @@ def test_shape_and_dtype_faults_are_whole() -> None:
     assert compare(torch.zeros(3), torch.zeros(3, dtype=torch.float64), NUM).counts() == {"dtype": 3}
     # A tolerance rule takes a wider reference, never a narrower or merely different one.
     assert compare(torch.zeros(3), torch.zeros(3).half(), ULP(1, origin="t")).counts() == {"dtype": 3}
-    assert compare(torch.zeros(3).bfloat16(), torch.zeros(3).half(), ULP(1, origin="t")).counts() == {
-        "dtype": 3
-    }
+    assert compare(torch.zeros(3).bfloat16(), torch.zeros(3).half(), ULP(1, origin="t")).counts() == {"dtype": 3}
 
 
 def test_strided_broadcast_and_scalar_tensors() -> None:
@@ -295,13 +281,8 @@ def test_sparse_and_dense_paths_give_one_answer() -> None:
 @pytest.mark.parametrize(
     "rule",
     (
-        BIT,
-        NUM0,
-        ULP(3, plus_per_abs_x=0.4, origin="o"),
-        ABS(1e-3, origin="o"),
-        SUM("sum_bound", origin="o"),
-        SET(ULP(2, origin="o"), origin="p"),
-        STAT(origin="o"),
+        BIT, NUM0, ULP(3, plus_per_abs_x=0.4, origin="o"), ABS(1e-3, origin="o"), SUM("sum_bound", origin="o"),
+        SET(ULP(2, origin="o"), origin="p"), STAT(origin="o"),
     ),
 )
 def test_rules_survive_json(rule: Rule) -> None:
@@ -311,15 +292,9 @@ def test_rules_survive_json(rule: Rule) -> None:
 @pytest.mark.parametrize(
     "text",
     (
-        "",
-        "[]",
-        '{"kind": "ULP", "k": 1}',
-        '{"kind": "XOR"}',
-        '{"kind": "BIT", "extra": 1}',
-        '{"kind": "ULP", "k": "2", "origin": "o"}',
-        '{"kind": "ULP", "k": NaN, "origin": "o"}',
-        '{"kind": "SET", "origin": "o"}',
-        '{"kind": "SET", "member": {"kind": "META"}}',
+        "", "[]", '{"kind": "ULP", "k": 1}', '{"kind": "XOR"}', '{"kind": "BIT", "extra": 1}',
+        '{"kind": "ULP", "k": "2", "origin": "o"}', '{"kind": "ULP", "k": NaN, "origin": "o"}',
+        '{"kind": "SET", "origin": "o"}', '{"kind": "SET", "member": {"kind": "META"}}',
     ),
 )
 def test_broken_rules_are_refused(text: str) -> None:

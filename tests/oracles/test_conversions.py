@@ -2,8 +2,6 @@
 caught.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -34,9 +32,7 @@ def test_every_pair_of_types_agrees(source: str, to: str) -> None:
         with np.errstate(over="ignore"):
             x = np.concatenate([x, near.astype(numpy_dtype(source))])
     first, second, third = (
-        by_numpy.convert(x, to=to),
-        by_torch.convert(to_torch(x), to=to),
-        by_exact.convert(x, to=to),
+        by_numpy.convert(x, to=to), by_torch.convert(to_torch(x), to=to), by_exact.convert(x, to=to),
     )
     assert first.dtype == numpy_dtype(to) and second.dtype == torch_dtype(to)
     defined = by_numpy.convert_defined(x, to=to)
@@ -83,13 +79,7 @@ def test_open_results_are_exactly_those_out_of_range() -> None:
     top = np.array([2.0**63, 2.0**63 - 1024, 2.0**64, 2.0**64 - 2048, -0.5], np.float64)
     assert by_numpy.convert_defined(top, to="i64").tolist() == [False, True, False, False, True]
     assert by_numpy.convert_defined(top, to="u64").tolist() == [True, True, False, True, True]
-    assert to_numpy(by_torch.convert(to_torch(top), to="u64")).tolist() == [
-        2**63,
-        2**63 - 1024,
-        0,
-        2**64 - 2048,
-        0,
-    ]
+    assert to_numpy(by_torch.convert(to_torch(top), to="u64")).tolist() == [2**63, 2**63 - 1024, 0, 2**64 - 2048, 0]
 
 
 def test_pinned_conversions_hold_for_the_references() -> None:

@@ -1,7 +1,5 @@
 """The dtype table, special values, bit views and conversions, held against ml_dtypes, numpy and torch."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
@@ -117,9 +115,7 @@ def test_special_integers_hold_the_extremes() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_arrays_and_tensors_carry_every_bit(name: str) -> None:
     array = (
-        np.concatenate(
-            [array_of_bits(special_bits(name), name), random_patterns(name, (4096,), seed=7)]
-        ).reshape(-1, 2)
+        np.concatenate([array_of_bits(special_bits(name), name), random_patterns(name, (4096,), seed=7)]).reshape(-1, 2)
         if len(special_bits(name)) % 2 == 0
         else random_patterns(name, (64, 64), seed=7)
     )
@@ -179,13 +175,8 @@ def test_neighbouring_floats_are_one_step_apart_across_zero_and_binades(name: st
     normal = 1 << kind.mantissa_bits
     sign = 1 << (kind.bits - 1)
     pairs = [
-        (0, 1, 1),
-        (sign, 1, 1),
-        (sign, 0, 0),
-        (sign | 1, 1, 2),
-        (normal - 1, normal, 1),
-        (2 * normal - 1, 2 * normal, 1),
-        (kind.infinity_bits - 1, kind.infinity_bits, 1),
+        (0, 1, 1), (sign, 1, 1), (sign, 0, 0), (sign | 1, 1, 2), (normal - 1, normal, 1),
+        (2 * normal - 1, 2 * normal, 1), (kind.infinity_bits - 1, kind.infinity_bits, 1),
     ]
     a = tensor_of_bits([p[0] for p in pairs], name)
     b = tensor_of_bits([p[1] for p in pairs], name)
@@ -199,9 +190,7 @@ def test_ulp_distance_saturates_and_isolates_nan() -> None:
         to_torch(np.array([0], np.uint64)), to_torch(np.array([2**64 - 1], np.uint64))
     ).tolist() == [bits.INT64_MAX]
     infinities = torch.tensor([math.inf], dtype=torch.float64)
-    assert bits.ulp_distance(-infinities, infinities).tolist() == [
-        2 * 0x7FF0000000000000 if False else bits.INT64_MAX
-    ]
+    assert bits.ulp_distance(-infinities, infinities).tolist() == [2 * 0x7FF0000000000000 if False else bits.INT64_MAX]
     nan = torch.tensor([math.nan])
     assert bits.ulp_distance(nan, nan).tolist() == [0]
     assert bits.ulp_distance(nan, torch.zeros(1)).tolist() == [bits.INT64_MAX]

@@ -2,8 +2,6 @@
 not.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -123,12 +121,7 @@ def test_mean_bound_is_the_sum_bound_over_n_and_catches_a_wrong_divisor() -> Non
 
 
 def test_chain_depth_counts_the_longest_path() -> None:
-    assert [tolerances.chain_depth(n, r) for n, r in ((1, 1), (1024, 1024), (5000, 1024), (7, 4))] == [
-        1,
-        11,
-        15,
-        4,
-    ]
+    assert [tolerances.chain_depth(n, r) for n, r in ((1, 1), (1024, 1024), (5000, 1024), (7, 4))] == [1, 11, 15, 4]
     with pytest.raises(OracleError):
         tolerances.chain_depth(0, 1)
     x = torch.ones(1, 4096)
@@ -234,21 +227,14 @@ def test_constant_rows_have_a_floor_and_nothing_more() -> None:
 
 
 def test_special_slices_give_nan_variance_and_two_allowed_means() -> None:
-    x = torch.tensor(
-        [[math.inf, 1.0], [math.inf, math.inf], [math.inf, -math.inf], [math.nan, 1.0], [1.0, 3.0]]
-    )
+    x = torch.tensor([[math.inf, 1.0], [math.inf, math.inf], [math.inf, -math.inf], [math.nan, 1.0], [1.0, 3.0]])
     one, zero = torch.ones_like(x), torch.zeros_like(x)
-    for module, values in (
-        (torch_welford, (x, zero, one)),
-        (numpy_welford, (x.numpy(), zero.numpy(), one.numpy())),
-    ):
+    for module, values in ((torch_welford, (x, zero, one)), (numpy_welford, (x.numpy(), zero.numpy(), one.numpy()))):
         mean, m2, weight = (torch.as_tensor(t) for t in module.welford(*values))
         assert torch.isnan(m2[:4]).all() and m2[4] == 2.0
         assert torch.isnan(mean[:4]).all() and mean[4] == 2.0 and weight.tolist() == [2.0] * 5
         allowed = torch.as_tensor(module.mean_candidates(values[0], values[2]))
-        assert compare(
-            torch.tensor([math.inf, math.inf, math.nan, math.nan, 2.0]).double(), allowed, SET(NUM)
-        ).clean
+        assert compare(torch.tensor([math.inf, math.inf, math.nan, math.nan, 2.0]).double(), allowed, SET(NUM)).clean
         wrong = torch.tensor([-math.inf, 0.0, math.inf, 1.0, 2.5]).double()
         assert compare(wrong, allowed, SET(NUM)).mismatch.all()
     assert torch.isnan(to_torch(by_exact.welford(*(to_numpy(t) for t in (x, zero, one)))[1])[:4]).all()
@@ -324,9 +310,7 @@ def test_softmax_and_logsumexp_bounds() -> None:
     expected, bound = torch.softmax(x.double(), -1), tolerances.softmax_bound(x)
     assert passes(torch.softmax(x, -1), expected, "softmax_bound", bound)
     assert passes(
-        (x - x.amax(1, keepdim=True)).exp2().pow(math.log2(math.e)) / 1,
-        expected,
-        "softmax_bound",
+        (x - x.amax(1, keepdim=True)).exp2().pow(math.log2(math.e)) / 1, expected, "softmax_bound",
         torch.full_like(bound, math.inf),
     )
     assert not passes(torch.softmax(x, -1) * (1 + 1e-3), expected, "softmax_bound", bound)
@@ -336,10 +320,7 @@ def test_softmax_and_logsumexp_bounds() -> None:
     assert not passes(torch.logsumexp(x[:, 1:], -1)[:1] + 1e-3, total[:1], "logsumexp_bound", limit[:1])
     overflowed = torch.log(torch.exp(x * 100).sum(-1))
     assert not passes(
-        overflowed,
-        torch.logsumexp((x * 100).double(), -1),
-        "logsumexp_bound",
-        tolerances.logsumexp_bound(x * 100),
+        overflowed, torch.logsumexp((x * 100).double(), -1), "logsumexp_bound", tolerances.logsumexp_bound(x * 100),
     )
 
 
@@ -370,10 +351,7 @@ def test_bounds_have_the_values_that_the_policy_states() -> None:
             tolerances.welford_mean_bound(torch.tensor([1.0, -3.0]), torch.tensor([1.0, 3.0]), depth=2),
             8 * 6 * u * (1 + 9) / 4,
         ),
-        (
-            tolerances.welford_m2_bound(pair, zeros, ones, mean, m2, depth=1),
-            c * math.sqrt(2 * 10) + c * c * 10,
-        ),
+        (tolerances.welford_m2_bound(pair, zeros, ones, mean, m2, depth=1), c * math.sqrt(2 * 10) + c * c * 10),
         (tolerances.two_pass_variance_bound(pair, mean, m2 / 2), 2 * eps * 1 + (2 * u) ** 2 * 5),
         (tolerances.softmax_bound(even)[0], 2 * 0.5 * (7 + 7 + 4 + 4) * u + 2.0**-126),
         (tolerances.logsumexp_bound(even), 2 * ((7 + 4) * u + eps * (2 + 2 * math.log(2)))),

@@ -1,7 +1,5 @@
 """Integer, addition and extremum references: numpy, torch and exact arithmetic agree on every type."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -72,9 +70,7 @@ def test_eight_bit_division_exhaustively(name: str) -> None:
         floor = np.floor(wide_a / wide_b).astype(np.int64)
         trunc = np.trunc(wide_a / wide_b).astype(np.int64)
         wanted = {
-            "div_trunc": trunc,
-            "rem_trunc": wide_a - trunc * wide_b,
-            "div_floor_integer": floor,
+            "div_trunc": trunc, "rem_trunc": wide_a - trunc * wide_b, "div_floor_integer": floor,
             "remainder_integer": wide_a - floor * wide_b,
         }[operation]
         assert np.array_equal(by_numpy, np.where(b == 0, 0, wanted).astype(numpy_dtype(name)))
@@ -132,9 +128,7 @@ def test_vector_add_agrees_everywhere(name: str) -> None:
     assert same(to_torch(by_exact), by_torch, NUM)
     a, b = random_patterns(name, (1 << 14,), seed=5), random_patterns(name, (1 << 14,), seed=6)
     assert same(
-        to_torch(numpy_elementwise.vector_add(a, b)),
-        torch_elementwise.vector_add(to_torch(a), to_torch(b)),
-        NUM,
+        to_torch(numpy_elementwise.vector_add(a, b)), torch_elementwise.vector_add(to_torch(a), to_torch(b)), NUM,
     )
 
 

@@ -1,7 +1,5 @@
 """Tolerances of functions against the largest errors over all fp32 inputs: not below, not far above, and sharp."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

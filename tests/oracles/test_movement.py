@@ -1,7 +1,5 @@
 """The two oracles of data movement: hand-made cases with known answers, and against each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -2,8 +2,6 @@
 batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -31,10 +29,7 @@ from oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP
 from oracles.vote import Answer, judge
 from tests.oracles.grids import mixed_patterns
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-]
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 
 Function = Callable[..., Any]
 
@@ -67,12 +62,7 @@ def test_references_agree_with_the_cpu(name: str) -> None:
     for combine in ("maximum", "second", "first"):
         agree(scan.exclusive_scan, a, combine=combine)
     if name in INTEGERS:
-        for operation in (
-            integer.div_trunc,
-            integer.rem_trunc,
-            integer.div_floor_integer,
-            integer.remainder_integer,
-        ):
+        for operation in (integer.div_trunc, integer.rem_trunc, integer.div_floor_integer, integer.remainder_integer):
             agree(operation, a, b)
         agree(reductions.sum, a)
         agree(reductions.prod, a)

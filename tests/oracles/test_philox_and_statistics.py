@@ -2,8 +2,6 @@
 bias.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -25,17 +23,14 @@ VECTORS = (
     ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
     ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
     (
-        (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
-        (0xA4093822, 0x299F31D0),
+        (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0),
         (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
     ),
 )
 
 
 @pytest.mark.parametrize(("counter", "key", "output"), VECTORS)
-def test_published_vectors(
-    counter: tuple[int, int, int, int], key: tuple[int, int], output: tuple[int, ...]
-) -> None:
+def test_published_vectors(counter: tuple[int, int, int, int], key: tuple[int, int], output: tuple[int, ...]) -> None:
     words = philox.philox4x32(key[0] | key[1] << 32, *counter)
     assert tuple(int(w) for w in words) == output
     assert by_exact.philox4x32(key, counter) == output

@@ -2,8 +2,6 @@
 true.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import math
@@ -30,43 +28,9 @@ from oracles.special_values import special_bits
 
 # Points at which reduction and branch selection inside the routines change (oracles.md §8).
 CRITICAL = [
-    0.0,
-    -0.0,
-    1e-30,
-    -1e-30,
-    1e-8,
-    0.1,
-    0.25,
-    0.5,
-    -0.5,
-    0.7,
-    1.0,
-    -1.0,
-    1.0000001,
-    0.9999999,
-    1.5,
-    2.0,
-    -2.5,
-    3.0,
-    math.pi / 2,
-    math.pi,
-    10 * math.pi,
-    4.0,
-    5.5,
-    7.9,
-    -7.9,
-    10.0,
-    -15.0,
-    20.0,
-    50.0,
-    -50.0,
-    80.0,
-    88.7,
-    -88.7,
-    1000.0,
-    12345.678,
-    2.0**24,
-    2.0**31,
+    0.0, -0.0, 1e-30, -1e-30, 1e-8, 0.1, 0.25, 0.5, -0.5, 0.7, 1.0, -1.0, 1.0000001, 0.9999999, 1.5, 2.0, -2.5, 3.0,
+    math.pi / 2, math.pi, 10 * math.pi, 4.0, 5.5, 7.9, -7.9, 10.0, -15.0, 20.0, 50.0, -50.0, 80.0, 88.7, -88.7, 1000.0,
+    12345.678, 2.0**24, 2.0**31,
 ]
 
 
@@ -112,9 +76,7 @@ def test_library_values_equal_high_precision_ones(row: Accuracy) -> None:
 @pytest.mark.parametrize("row", TWO_LIBRARIES, ids=lambda row: row.op)
 def test_numpy_and_torch_place_the_same_special_values(row: Accuracy) -> None:
     special = array_of_bits(special_bits("fp32"), "fp32")
-    inputs = (
-        [special] if row.arity == 1 else [np.repeat(special, len(special)), np.tile(special, len(special))]
-    )
+    inputs = ([special] if row.arity == 1 else [np.repeat(special, len(special)), np.tile(special, len(special))])
     first = to_torch(by_numpy.evaluate(row.op, *inputs))
     second = by_torch.evaluate(row.op, *(to_torch(x) for x in inputs))
     differ = first.isnan() != second.isnan()
@@ -133,9 +95,7 @@ def test_fp64_needs_more_than_fp64() -> None:
         by_numpy.evaluate("erf", x)
     with pytest.raises(OracleError, match="no 'erfinv'"):
         by_numpy.evaluate("erfinv", x)
-    third = by_exact.evaluate("fma", np.array([1 + 2**-52]), np.array([1 + 2**-52]), np.array([-1 - 2**-51]))[
-        0
-    ]
+    third = by_exact.evaluate("fma", np.array([1 + 2**-52]), np.array([1 + 2**-52]), np.array([-1 - 2**-51]))[0]
     assert third.tolist() == [2.0**-104]
 
 
@@ -177,12 +137,7 @@ def test_table_figures_match_the_policy() -> None:
         if row.measured_fp32 is not None and row.doc_fp32 is not None:
             assert row.measured_fp32 <= row.doc_fp32, row.op
     for op, fp32, fp64 in (
-        ("exp", 2, 1),
-        ("pow", 8, 2),
-        ("tan", 4, 2),
-        ("erfc", 4, 5),
-        ("rsqrt", 2, 2),
-        ("acosh", 4, 3),
+        ("exp", 2, 1), ("pow", 8, 2), ("tan", 4, 2), ("erfc", 4, 5), ("rsqrt", 2, 2), ("acosh", 4, 3),
     ):
         row = pointwise.accuracy(op)
         assert (row.fp32.k, row.fp64.k) == (fp32, fp64)
@@ -217,27 +172,11 @@ def test_lgamma_bound_is_absolute_near_roots() -> None:
 
 
 LIBRARY: dict[str, Callable[..., torch.Tensor]] = {
-    "minimum": torch.minimum,
-    "maximum": torch.maximum,
-    "fmin": torch.fmin,
-    "fmax": torch.fmax,
-    "sign": torch.sign,
-    "round": torch.round,
-    "remainder": torch.remainder,
-    "fmod": torch.fmod,
-    "floor_divide": torch.floor_divide,
-    "add": torch.add,
-    "mul": torch.mul,
-    "abs": torch.abs,
-    "pow": torch.pow,
-    "hypot": torch.hypot,
-    "erfinv": torch.erfinv,
-    "lgamma": torch.lgamma,
-    "sqrt": torch.sqrt,
-    "log": torch.log,
-    "exp": torch.exp,
-    "atan2": torch.atan2,
-    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "minimum": torch.minimum, "maximum": torch.maximum, "fmin": torch.fmin, "fmax": torch.fmax, "sign": torch.sign,
+    "round": torch.round, "remainder": torch.remainder, "fmod": torch.fmod, "floor_divide": torch.floor_divide,
+    "add": torch.add, "mul": torch.mul, "abs": torch.abs, "pow": torch.pow, "hypot": torch.hypot,
+    "erfinv": torch.erfinv, "lgamma": torch.lgamma, "sqrt": torch.sqrt, "log": torch.log, "exp": torch.exp,
+    "atan2": torch.atan2, "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
 }
 
 
@@ -265,9 +204,7 @@ def test_pinned_conversions() -> None:
             continue
         value = source.to(torch_dtype(conversion.target)).to(torch.float64)
         expected = [float(a) for a in conversion.accepted]
-        assert float(value) in expected or (math.isnan(float(value)) and any(map(math.isnan, expected))), (
-            conversion
-        )
+        assert float(value) in expected or (math.isnan(float(value)) and any(map(math.isnan, expected))), (conversion)
 
 
 def test_length_dependent_library_results_are_found() -> None:
@@ -314,34 +251,11 @@ def test_contract_rows_resolve_and_their_references_take_the_same_arguments(row:
 def test_contracts_cover_every_specified_helper_and_refuse_the_rest() -> None:
     helpers = {row.helper for row in CONTRACTS}
     assert {
-        "div_floor_integer",
-        "remainder_integer",
-        "minimum",
-        "maximum",
-        "min2",
-        "max2",
-        "minimum_with_index",
-        "maximum_with_index",
-        "min_with_index",
-        "max_with_index",
-        "prod",
-        "any",
-        "welford_reduce",
-        "welford_combine",
-        "welford",
-        "device_assert_then",
-        "randint64",
-        "bucketize_binary_search",
-        "pack_value_flag",
-        "unpack_value",
-        "unpack_flag",
-        "exclusive_scan_decoupled_lookback",
-        "exclusive_scan_decoupled_lookback_64",
-        "frexp",
-        "sort_with_index",
-        "select_one",
-        "promote_to_tensor",
-        "vector_add",
+        "div_floor_integer", "remainder_integer", "minimum", "maximum", "min2", "max2", "minimum_with_index",
+        "maximum_with_index", "min_with_index", "max_with_index", "prod", "any", "welford_reduce", "welford_combine",
+        "welford", "device_assert_then", "randint64", "bucketize_binary_search", "pack_value_flag", "unpack_value",
+        "unpack_flag", "exclusive_scan_decoupled_lookback", "exclusive_scan_decoupled_lookback_64", "frexp",
+        "sort_with_index", "select_one", "promote_to_tensor", "vector_add",
     } <= helpers
     with pytest.raises(OracleError, match="not specified for fp8e5"):
         contract("minimum").rules_for("fp8e5")

@@ -1,7 +1,5 @@
 """The two sources of every pointwise operation, held against each other, and what is missing named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Bucketize, sort, selection, frexp, scans, packing and probes: three sources agree; faults differ."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -104,20 +102,13 @@ def test_bucketize_sorters_shared_rows_and_result_types() -> None:
 @pytest.mark.parametrize("descending", (False, True))
 @pytest.mark.parametrize("name", KEYS)
 def test_sorts_agree_bit_for_bit(name: str, descending: bool) -> None:
-    for length, rnumel, index_type in (
-        (1, None, np.int16),
-        (8, None, np.int32),
-        (16, 11, np.int64),
-        (16, 1, np.int16),
-    ):
+    for length, rnumel, index_type in ((1, None, np.int16), (8, None, np.int32), (16, 11, np.int64), (16, 1, np.int16)):
         pool = mixed_patterns(name, (5,), seed=length, special_share=0.8)
         x = pool[np.random.default_rng(length).integers(0, 5, (20, length))]
         x[10:] = mixed_patterns(name, (10, length), seed=length + 1)
         index = np.broadcast_to(np.arange(length, dtype=index_type), x.shape).copy()
         by_numpy = numpy_sorting.sort_with_index(x, index, rnumel=rnumel, descending=descending)
-        by_torch = torch_sorting.sort_with_index(
-            to_torch(x), to_torch(index), rnumel=rnumel, descending=descending
-        )
+        by_torch = torch_sorting.sort_with_index(to_torch(x), to_torch(index), rnumel=rnumel, descending=descending)
         by_python = by_exact.sort_with_index(x, index, rnumel=rnumel, descending=descending)
         for part in range(2):
             assert by_numpy[part].dtype == (x, index)[part].dtype
@@ -170,8 +161,7 @@ def test_canonical_ties_keep_every_fault_of_a_sort() -> None:
     index = np.arange(4, dtype=np.int32)[None]
     values, order = numpy_sorting.sort_with_index(x, index)
     faults = {
-        "not sorted": (values[:, [0, 2, 1, 3]], order[:, [0, 2, 1, 3]]),
-        "torn pair": (values, order[:, [0, 2, 1, 3]]),
+        "not sorted": (values[:, [0, 2, 1, 3]], order[:, [0, 2, 1, 3]]), "torn pair": (values, order[:, [0, 2, 1, 3]]),
         "lost element": (values[:, [0, 0, 2, 3]], order[:, [0, 0, 2, 3]]),
         "altered bits": (np.nextafter(values, np.float32(9)), order),
     }
@@ -202,8 +192,7 @@ def test_select_one_moves_every_bit(name: str) -> None:
     assert numpy_sorting.select_one(x, mask, keep_dims=True).shape == (30, 1)
     mask[0] = True
     for defined in (
-        numpy_sorting.select_one_defined(mask).tolist(),
-        torch_sorting.select_one_defined(to_torch(mask)).tolist(),
+        numpy_sorting.select_one_defined(mask).tolist(), torch_sorting.select_one_defined(to_torch(mask)).tolist(),
     ):
         assert defined == [False] + [True] * 29
 
@@ -216,12 +205,7 @@ def test_frexp_agrees_and_round_trips(name: str) -> None:
     )
     subnormals = array_of_bits([1 << b for b in range(kind.mantissa_bits)], name)
     x = np.concatenate(
-        [
-            array_of_bits(special_bits(name), name),
-            random_patterns(name, (300,), seed=7),
-            exponents,
-            subnormals,
-        ]
+        [array_of_bits(special_bits(name), name), random_patterns(name, (300,), seed=7), exponents, subnormals]
     )
     mantissa, exponent = numpy_floats.frexp(x)
     by_torch = torch_floats.frexp(to_torch(x))
@@ -232,9 +216,7 @@ def test_frexp_agrees_and_round_trips(name: str) -> None:
         assert same(to_torch(other[0]), to_torch(mantissa), NUM)
         assert np.array_equal(other[1], exponent)
     finite = np.isfinite(x)
-    assert np.array_equal(
-        bits_of_array(numpy_floats.ldexp(mantissa, exponent))[finite], bits_of_array(x)[finite]
-    )
+    assert np.array_equal(bits_of_array(numpy_floats.ldexp(mantissa, exponent))[finite], bits_of_array(x)[finite])
     assert bits_of_array(mantissa)[1] == 1 << (kind.bits - 1) and exponent[1] == 0  # -0.0 keeps its sign
     with pytest.raises(OracleError, match="upcast"):
         torch_floats.frexp(torch.zeros(1).half())
@@ -318,8 +300,7 @@ def test_probes_keep_type_and_bits(name: str) -> None:
     x = array_of_bits(special_bits(name), name)
     condition = np.arange(len(x)) % 2 == 0
     for found in (
-        numpy_probes.promote_to_tensor(x),
-        to_numpy(torch_probes.promote_to_tensor(to_torch(x))),
+        numpy_probes.promote_to_tensor(x), to_numpy(torch_probes.promote_to_tensor(to_torch(x))),
         numpy_probes.device_assert_then(condition, x),
         to_numpy(torch_probes.device_assert_then(to_torch(condition), to_torch(x))),
     ):
@@ -338,9 +319,7 @@ def test_assertions_fail_on_active_lanes_only() -> None:
     assert numpy_probes.PROMOTED_BY_REFERENCE["bf16"] == "fp32"
 
 
-@given(
-    st.integers(-(10**30), 10**30), st.integers(1, 10**30), st.sampled_from(("bf16", "fp16", "fp32", "fp64"))
-)
+@given(st.integers(-(10**30), 10**30), st.integers(1, 10**30), st.sampled_from(("bf16", "fp16", "fp32", "fp64")))
 @settings(max_examples=200, deadline=None)
 def test_exact_rounding_equals_the_hardware(numerator: int, denominator: int, name: str) -> None:
     from fractions import Fraction

@@ -2,8 +2,6 @@
 open.
 """
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -83,11 +81,7 @@ def test_a_decisive_oracle_outvotes_two_others() -> None:
     rows = torch.tensor([3])
     others = [Answer("numpy", wrong), Answer("torch", wrong.clone())]
     assert counts(judge(actual, [*others, Answer("exact", actual[rows], rows=rows, decisive=True)], NUM)) == (
-        6,
-        0,
-        0,
-        0,
-        0,
+        6, 0, 0, 0, 0,
     )
     mirrored = [Answer("numpy", actual), Answer("torch", actual.clone())]
     verdict = judge(actual, [*mirrored, Answer("exact", wrong[rows], rows=rows, decisive=True)], NUM)
@@ -148,11 +142,7 @@ def test_limits_on_what_is_reported() -> None:
 
 def test_wrong_type_or_shape_fails_every_row() -> None:
     values = table()
-    for wrong, name in (
-        (values.half(), "dtype"),
-        (values[:, :3], "shape"),
-        (values.reshape(6, 2, 2), "shape"),
-    ):
+    for wrong, name in ((values.half(), "dtype"), (values[:, :3], "shape"), (values.reshape(6, 2, 2), "shape")):
         result = judge(wrong, [Answer("numpy", values)], NUM)
         assert counts(result) == (0, 6, 0, 0, 0) and result.dominant_class == name, name
     empty = judge(torch.zeros(3, 0), [Answer("numpy", torch.zeros(3, 0))], NUM)

@@ -1,7 +1,5 @@
 """Within a thousand draws every strategy reaches its edges, and each shrinks to the plain case."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable

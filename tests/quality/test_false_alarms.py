@@ -1,7 +1,5 @@
 """Fault-free targets agree: a small clean campaign over the engine's first targets, all in the interpreter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

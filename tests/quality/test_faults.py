@@ -1,7 +1,5 @@
 """Testing the tester: process-level faults in a campaign, counted without a loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

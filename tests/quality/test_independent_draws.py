@@ -1,7 +1,5 @@
 """A campaign's draws do not copy each other: what a compilation costs should not buy the same kernel twice."""
 
-from __future__ import annotations
-
 import pytest
 
 from fuzz.bench.draws import draw_cases

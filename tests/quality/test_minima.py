@@ -4,8 +4,6 @@ Each fault runs through a real shard: Hypothesis draws, a worker interprets, the
 confirmed. Which kind of element turns up first depends on the draw, so the table holds one minimum per kind.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -126,10 +124,8 @@ DIVISION: dict[str, dict[str, dict[str, tuple[int | str, int]]]] = {
         "in_32_bits": {"int": (1, 2**31), "uint": (1, 2**32)},
     },
     "triton.mod": {
-        "floor_for_trunc": {"int": (-1, 2)},
-        "exact_multiple_gives_divisor": {"int": (0, -1)},
-        "never_negative": {"int": (-1, 2)},
-        "in_32_bits": {"int": (-1, 2), "uint": (1, 2**32)},
+        "floor_for_trunc": {"int": (-1, 2)}, "exact_multiple_gives_divisor": {"int": (0, -1)},
+        "never_negative": {"int": (-1, 2)}, "in_32_bits": {"int": (-1, 2), "uint": (1, 2**32)},
     },
 }
 
@@ -228,15 +224,12 @@ def padded(*listed: int, kind: str = "inf") -> Minimum:
 
 _DROPPED_A, _DROPPED_B = pair("nan", 0, "nan_missing"), pair(0, "nan", "nan_missing")
 _PAIRED_INDEX = {
-    "tie_to_larger_index": (indexed_pair(0, 0, 0, 1),),
-    "tie_to_first": (indexed_pair(0, 1, 0, 0),),
+    "tie_to_larger_index": (indexed_pair(0, 0, 0, 1),), "tie_to_first": (indexed_pair(0, 1, 0, 0),),
     "nans_not_equal": (indexed_pair("nan", 0, "nan", 1),),
-    "nan_in_first_lost": (indexed_pair("nan", 0, 0, 0, "nan_missing"),),
-    "index_of_loser": (indexed_pair(0, 0, 0, 1),),
+    "nan_in_first_lost": (indexed_pair("nan", 0, 0, 0, "nan_missing"),), "index_of_loser": (indexed_pair(0, 0, 0, 1),),
 }
 _ROW_INDEX = {
-    "tie_to_larger_index": (indexed_row((0, 0), (0, 1)),),
-    "tie_to_first": (indexed_row((0, 0), (1, 0)),),
+    "tie_to_larger_index": (indexed_row((0, 0), (0, 1)),), "tie_to_first": (indexed_row((0, 0), (1, 0)),),
     "nans_not_equal": (indexed_row(("nan", "nan"), (0, 1)),),
     "nan_in_first_lost": (indexed_row(("nan", 0), (0, 1), "nan_missing"),),
     "index_of_loser": (indexed_row((0, 0), (0, 1)),),

@@ -1,7 +1,5 @@
 """Drawn programs: legal, of the sizes that were asked for, reaching every operation and pairs of rare features."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from functools import cache
@@ -16,11 +14,13 @@ from fuzz.programs.coverage import declared
 from fuzz.programs.draw import programs
 from fuzz.programs.faults import changes, families
 from fuzz.programs.ledger import cells, features
+from fuzz.programs.miscompiled import contracted
 from fuzz.programs.operations import choices
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Limits
+from fuzz.targets.codegen import TARGETS
 from kernels.codegen.graph import Function, Load, Reduce, Scan, Schedule, Sort, Store
 from oracles.dtypes import NAMES
 
@@ -57,6 +57,13 @@ def test_at_least_95_percent_are_accepted(family: Family) -> None:
         assert len(refused) <= 0.05 * len(cases), f"{len(refused)} of {len(cases)} refused"
         for case in cases:
             case.check()
+
+
+def test_nothing_that_is_known_to_be_compiled_wrong_is_drawn() -> None:
+    cases = everything()
+    assert {target.about(case) for target in TARGETS for case in cases if case.target == target.name} == {""}
+    powers = [case for case in cases if contracted(graph_of(case))]
+    assert powers and any(case.options.enable_fp_fusion for case in cases)
 
 
 def test_sizes() -> None:

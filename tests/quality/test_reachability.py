@@ -3,8 +3,6 @@
 The predicates look at the values that a case puts into memory, not at how its content is described.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Killing a campaign at any moment loses nothing that was recorded and counts nothing twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -4,8 +4,6 @@
 tests is an error here, not an omission that nobody sees.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

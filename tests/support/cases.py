@@ -1,7 +1,5 @@
 """Small cases of real targets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, Layout

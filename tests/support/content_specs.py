@@ -4,8 +4,6 @@ Every base and every override, in every element type. The same file is compared 
 is what "the same case gives the same bits on every machine" means.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -37,14 +35,9 @@ SNAPSHOT = Path(__file__).resolve().parents[1] / "snapshots" / "content_checksum
 SIZES = {"rows": 37, "cols": 53}
 
 _BASES: dict[str, Base] = {
-    "constant": Constant(value="1"),
-    "iota": Iota(start=-70, step=3, per_row=-2),
-    "bits": Bits(seed=11),
-    "small": Small(seed=12, low=-9, high=9),
-    "finite": Finite(seed=13, low=-20, high=20),
-    "special": Special(seed=14),
-    "permutation": Permutation(seed=15),
-    "mixture": Mixture(seed=16),
+    "constant": Constant(value="1"), "iota": Iota(start=-70, step=3, per_row=-2), "bits": Bits(seed=11),
+    "small": Small(seed=12, low=-9, high=9), "finite": Finite(seed=13, low=-20, high=20), "special": Special(seed=14),
+    "permutation": Permutation(seed=15), "mixture": Mixture(seed=16),
     "explicit": Explicit(values=("0", "1", "1", "0", "1")),
 }
 _OVERRIDES = (

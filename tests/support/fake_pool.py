@@ -1,7 +1,5 @@
 """A pool without processes: every case gets the outcome that a function of the case decides."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -17,8 +17,6 @@ a few seconds, hence two entry points:
 A kernel needs a source file on disk (Triton reads its text), which both entry points provide.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import json
@@ -52,11 +50,7 @@ class ScriptRun:
 
 
 def run_script(
-    source: str,
-    *,
-    interpret: bool = True,
-    env: Mapping[str, str] | None = None,
-    timeout_seconds: float = 300.0,
+    source: str, *, interpret: bool = True, env: Mapping[str, str] | None = None, timeout_seconds: float = 300.0,
     expect_returncode: int | None = 0,
 ) -> ScriptRun:
     """Run `source` as a file in a child process whose working directory is the repository root.
@@ -86,11 +80,7 @@ class Checks:
     """
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        interpret: bool = True,
-        env: Mapping[str, str] | None = None,
+        self, path: Path, *, interpret: bool = True, env: Mapping[str, str] | None = None,
         timeout_seconds: float = 600.0,
     ) -> None:
         """path: a Python file, importable on its own; it is read here but imported only in the child."""
@@ -151,12 +141,7 @@ def _run_checks(
 
 
 def _run(
-    arguments: list[str],
-    *,
-    interpret: bool,
-    env: Mapping[str, str] | None,
-    folder: str,
-    timeout_seconds: float,
+    arguments: list[str], *, interpret: bool, env: Mapping[str, str] | None, folder: str, timeout_seconds: float,
 ) -> ScriptRun:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     if interpret:

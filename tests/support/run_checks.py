@@ -4,8 +4,6 @@ Usage: python -m tests.support.run_checks FILE REPORT. The report holds one JSON
 flushed at once, so that it survives the death of this process.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

@@ -3,8 +3,6 @@
 An entry knows its inputs, its expected outputs and the schedules it must agree under. Importable without Triton.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

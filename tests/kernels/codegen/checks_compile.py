@@ -1,7 +1,5 @@
 """Ahead-of-time compilation of generated kernels for sm_90; run by test_compile_generated.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import triton

@@ -1,8 +1,6 @@
 """Interpreter checks of planted generator faults: each is noticed on a program of the catalogue; run by
 test_mutants.py."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Interpreter checks of printed index expressions against exact arithmetic; run by test_printer.py."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

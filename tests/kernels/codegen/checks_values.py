@@ -1,8 +1,6 @@
 """Interpreter checks of generated kernels: every program of the catalogue under each of its schedules; run by
 test_values.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random index expressions, and what they are in exact arithmetic."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Runs a planned graph in the interpreter, on numpy arrays. Imported in a process with TRITON_INTERPRET=1."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

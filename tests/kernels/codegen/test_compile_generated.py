@@ -1,7 +1,5 @@
 """Generated kernels compile ahead of time (contract: codegen.md §3, §5 to §7, §12, §13)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

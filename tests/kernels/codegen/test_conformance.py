@@ -1,7 +1,5 @@
 """The conformance table has no empty cell, and everything it names exists (contract: codegen.md §1 to §13)."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import astuple
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every point is covered by exactly one lane of one program; tiles follow the schedule (contract: codegen.md §11)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -107,11 +105,9 @@ def test_positions_beyond_32_bits_are_counted_in_64() -> None:
 
 
 @pytest.mark.parametrize(("schedule", "reason"), [
-    (Schedule(x_blocks=(3,)), "powers of two"),
-    (Schedule(x_blocks=(1, 1, 1)), "outer axes"),
+    (Schedule(x_blocks=(3,)), "powers of two"), (Schedule(x_blocks=(1, 1, 1)), "outer axes"),
     (Schedule(x_blocks=(4096,), reduction="looped", r_block=1024), "a tile of 4194304 elements"),
-    (Schedule(x_blocks=(1, 2048)), "beyond"),
-    (Schedule(x_blocks=(4, 4), no_x_dim=True), "one x block"),
+    (Schedule(x_blocks=(1, 2048)), "beyond"), (Schedule(x_blocks=(4, 4), no_x_dim=True), "one x block"),
     (Schedule(x_blocks=(1,), reduction="cooperative", r_split=200), "resident"),
 ])
 def test_schedules_that_do_not_fit(schedule: Schedule, reason: str) -> None:

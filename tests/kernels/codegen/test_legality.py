@@ -1,7 +1,5 @@
 """Illegal and hostile graphs are refused in one line, before anything is computed (codegen.md §3 to §8)."""
 
-from __future__ import annotations
-
 import functools
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Planted faults of the generator (contract: codegen.md §13)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Names, cache keys, text that people can read, benchmark scripts (contract: codegen.md §10, §12)."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Index expressions as Triton text (contract: codegen.md §1)."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -111,14 +109,11 @@ def test_operators_only_where_signs_are_proven() -> None:
 
 
 @pytest.mark.parametrize(("expr", "reason"), [
-    (Apply("floordiv", (Sym("x0"), Sym("x1"))), "never 0"),
-    (Apply("mul", (Sym("x0"), Num(2**62))), "beyond i64"),
-    (Apply("add", (Sym("x0"),)), "two or more"),
-    (Apply("mod", (Sym("x0"), Num(2), Num(2))), "2 arguments"),
+    (Apply("floordiv", (Sym("x0"), Sym("x1"))), "never 0"), (Apply("mul", (Sym("x0"), Num(2**62))), "beyond i64"),
+    (Apply("add", (Sym("x0"),)), "two or more"), (Apply("mod", (Sym("x0"), Num(2), Num(2))), "2 arguments"),
     (Apply("pow_by_natural", (Sym("x1"), Apply("neg", (Sym("x1"),)))), "exponent"),
     (Apply("round_decimal", (Apply("to_float", (Sym("x0"),)), Num(40))), "0 to 22 digits"),
-    (Apply("and", (Sym("x0"), Sym("x1"))), "conditions"),
-    (Sym("y9"), "unknown symbol"),
+    (Apply("and", (Sym("x0"), Sym("x1"))), "conditions"), (Sym("y9"), "unknown symbol"),
 ])
 def test_meaningless_expressions_are_refused(expr: Expr, reason: str) -> None:
     with pytest.raises(IllegalExpression, match=reason):

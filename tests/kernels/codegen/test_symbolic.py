@@ -1,7 +1,5 @@
 """sympy as the second opinion on index expressions: both sides mean the same, point by point."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

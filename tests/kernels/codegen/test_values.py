@@ -1,7 +1,5 @@
 """Generated kernels compute what their graphs say (contract: codegen.md §2 to §12), in the interpreter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

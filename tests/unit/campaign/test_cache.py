@@ -1,7 +1,5 @@
 """Compilers write into memory while a campaign runs, and nothing stays there afterwards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

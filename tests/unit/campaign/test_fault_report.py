@@ -1,7 +1,5 @@
 """`tridiff faults`: what is planted is caught and counted; what cannot show itself is said not to be caught."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator
@@ -11,14 +9,19 @@ import pytest
 from msgspec.structs import replace
 
 from fuzz.campaign import shard
-from fuzz.campaign.faults import Caught, plan_faults, run_faults, sizes, table
+from fuzz.campaign.faults import Caught, Hunt, plan_faults, run_faults, sizes, table
 from fuzz.campaign.record import CampaignOptions
 from fuzz.errors import TridiffError
+from fuzz.programs.faults import families, names
 from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, Put
 from fuzz.targets import find
 
 OPTIONS = CampaignOptions(seconds=60.0, targets=("helpers.div_floor_integer",), subjects=(), backends=("interpreter",),
                           devices=(0,), workers=1, seed=3)
+
+
+def planned(*faults: str) -> list[Hunt]:
+    return plan_faults(OPTIONS, only=faults)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,42 +33,64 @@ def one_pool() -> Iterator[None]:
 def test_every_fault_of_a_target_is_a_shard_of_its_own() -> None:
     plain = plan_faults(OPTIONS)
     every = plan_faults(OPTIONS, process=True, hooks=True)
-    assert "own+fault:trunc_for_floor" in [spec.subject for spec in plain]
+    assert "own+fault:trunc_for_floor" in [spec.subject for (spec,) in plain]
     assert len(every) == len(plain) + 9
-    assert len({spec.seed for spec in every}) == len(every)
-    assert {spec.most_findings for spec in every} == {1}
+    assert len({spec.seed for (spec,) in every}) == len(every)
+    assert {(spec.most_findings, spec.control, spec.seconds) for (spec,) in every} == {(1, "own", 60.0)}
+
+
+def test_targets_that_share_a_fault_share_its_time_the_narrowest_first() -> None:
+    hunts = plan_faults(replace(OPTIONS, targets=("codegen.*",)))
+    faults = [{spec.subject.partition(":")[2] for spec in hunt} for hunt in hunts]
+    assert sorted(name for (name,) in faults) == sorted(names())
+    assert all(sum(spec.seconds for spec in hunt) == pytest.approx(60) for hunt in hunts)
+    for hunt in hunts:
+        name = hunt[0].subject.partition(":")[2]
+        assert {spec.target for spec in hunt} == {f"codegen.{family}" for family in families(name)}
+        assert hunt[-1].target == "codegen.mixed" or len({spec.target for spec in hunt}) == 1
+    indices = [spec.index for hunt in hunts for spec in hunt]
+    assert indices == list(range(len(indices)))
 
 
 def test_targets_without_faults_are_an_error() -> None:
     with pytest.raises(TridiffError, match="no fault can be run"):
         plan_faults(replace(OPTIONS, backends=("compile",)))
+    with pytest.raises(TridiffError, match="no fault no_such_fault can be run"):
+        plan_faults(OPTIONS, only=("no_such_fault", "trunc_for_floor"))
 
 
 def test_a_caught_fault_tells_judge_and_smallest_case(tmp_path: Path) -> None:
-    wanted = [spec for spec in plan_faults(OPTIONS) if spec.subject.endswith(":trunc_for_floor")]
-    seen: list[tuple[int, int, int]] = []
-    (line,) = run_faults(wanted, OPTIONS, tmp_path, lambda *numbers: seen.append(numbers))
+    wanted = planned("trunc_for_floor")
+    seen: list[tuple[list[Caught], int]] = []
+    (line,) = run_faults(wanted, OPTIONS, tmp_path, lambda *what: seen.append(what))
     assert (line.judge, line.rows, line.elements, line.error) == ("disagree value", 1, 2, "")
     assert (line.cleared, line.values, line.programs) == (0, 2, 0)
-    assert 1 <= line.cases <= 60 and seen == [(1, 1, 1)]
+    assert 1 <= line.cases <= 60 and seen == [([line], 1)]
     # What compilers write went where that of a campaign does, and is gone.
     assert not (tmp_path / "cache").is_symlink()
-    assert (tmp_path / f"{wanted[0].index:04}" / "cache").readlink() == Path("../cache")
+    assert (tmp_path / f"{wanted[0][0].index:04}" / "cache").readlink() == Path("../cache")
 
 
 def test_ctrl_c_keeps_what_is_known_and_counts_nothing_half_done(tmp_path: Path) -> None:
-    wanted = [spec for spec in plan_faults(OPTIONS) if spec.subject.endswith((":trunc_for_floor", ":in_32_bits"))]
+    wanted = planned("trunc_for_floor", "in_32_bits")
 
     pressed: list[int] = []
 
-    def interrupt(done: int, number: int, caught: int) -> None:
+    def interrupt(lines: list[Caught], number: int) -> None:
         if not pressed:
-            pressed.append(done)
+            pressed.append(number)
             os.kill(os.getpid(), signal.SIGINT)
 
     assert len(wanted) == 2
     lines = run_faults(wanted, OPTIONS, tmp_path, interrupt)
     assert [line.judge for line in lines] == ["disagree value"]
+
+
+def test_what_goes_wrong_in_one_hunt_is_its_line_and_no_other_s(tmp_path: Path) -> None:
+    first, good = planned("trunc_for_floor", "in_32_bits")
+    broken = tuple(replace(spec, target="helpers.no_such") for spec in first)
+    lost, line = run_faults([broken, good], OPTIONS, tmp_path, lambda lines, number: None)
+    assert "no_such" in lost.error and lost.judge == "" and line.judge == "disagree value"
 
 
 def _case(name: str, *arrays: ArraySpec, **lengths: int) -> Case:
@@ -91,10 +116,13 @@ def test_sizes_leave_out_cleared_memory_and_count_what_a_seed_stands_for() -> No
 
 
 def test_the_table_puts_what_was_missed_first() -> None:
-    lines = [Caught(target="a", fault="seen", backend="cuda", judge="hang launch", cases=2),
+    lines = [Caught(target="a", fault="seen", backend="cuda", judge="hang launch", cases=2, steps=4, drawn_steps=31,
+                    control_failed=2),
              Caught(target="b", fault="missed", backend="cuda", cases=900),
              Caught(target="c", fault="absent", backend="cuda", left_out="no such instruction")]
     text = table(lines, budget=20)
     rows = [row for row in text.splitlines() if row.startswith("| ")][1:]
     assert "1 of 2 caught, each within 20 s of fuzzing; 1 left out" in text
+    assert "Steps of shrunk programs: median 4" in text and "2 failing cases did not count" in text
+    assert rows[2].endswith("| 31 to 4 |")
     assert [row.split(" | ")[2] for row in rows] == ["NOT CAUGHT", "left out: no such instruction", "hang launch"]

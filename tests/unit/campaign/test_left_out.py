@@ -1,7 +1,5 @@
 """A target that needs what the Triton version or the chip lacks is left out of a campaign, which says so once."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

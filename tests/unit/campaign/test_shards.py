@@ -1,7 +1,5 @@
 """Plans, shards and their stores, with a pool that decides outcomes by a function of the case."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import sqlite3

@@ -1,8 +1,6 @@
 """Shrinking keeps to its time: what does not fit is done in the end, and a case that does not end is not run again
 and again."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import contextlib
 import time

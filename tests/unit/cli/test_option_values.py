@@ -1,7 +1,5 @@
 """Reading option values, and the progress line."""
 
-from __future__ import annotations
-
 import pytest
 
 from fuzz.campaign.record import CampaignOptions, Counts, Plan

@@ -1,7 +1,5 @@
 """The program as a person or a script meets it: exit statuses, JSON fields, one line for every mistake."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

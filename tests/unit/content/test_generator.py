@@ -1,7 +1,5 @@
 """The tensor generator against its specification in Python ints, and against recorded checksums."""
 
-from __future__ import annotations
-
 import itertools
 
 import msgspec

@@ -1,7 +1,5 @@
 """Arrays in memory: strides, guards, poison, and what a stray write leaves."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
@@ -30,16 +28,10 @@ def put(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> 
 
 
 @pytest.mark.parametrize("layout, strides, span", [
-    (Layout(), (5, 1), 15),
-    (Layout(order=(1, 0)), (1, 3), 15),
-    (Layout(gap=2), (7, 1), 19),
-    (Layout(step=3), (15, 3), 43),
-    (Layout(step=2, gap=1), (11, 2), 31),
-    (Layout(order=(1, 0), gap=4), (1, 7), 31),
-    (Layout(broadcast=("rows",)), (0, 1), 5),
-    (Layout(broadcast=("cols",)), (1, 0), 3),
-    (Layout(broadcast=("rows", "cols")), (0, 0), 1),
-    (Layout(offset=7), (5, 1), 15),
+    (Layout(), (5, 1), 15), (Layout(order=(1, 0)), (1, 3), 15), (Layout(gap=2), (7, 1), 19),
+    (Layout(step=3), (15, 3), 43), (Layout(step=2, gap=1), (11, 2), 31), (Layout(order=(1, 0), gap=4), (1, 7), 31),
+    (Layout(broadcast=("rows",)), (0, 1), 5), (Layout(broadcast=("cols",)), (1, 0), 3),
+    (Layout(broadcast=("rows", "cols")), (0, 0), 1), (Layout(offset=7), (5, 1), 15),
 ])
 def test_strides_and_extent(layout: Layout, strides: tuple[int, ...], span: int) -> None:
     spec = array(layout)

@@ -1,7 +1,5 @@
 """Values as text: exact both ways for every pattern of every dtype."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

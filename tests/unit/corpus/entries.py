@@ -1,7 +1,5 @@
 """Corpus entries for tests, built without running anything."""
 
-from __future__ import annotations
-
 from fuzz.corpus import entry_id
 from fuzz.records import (
     ArraySpec,

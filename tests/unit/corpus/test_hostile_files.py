@@ -1,7 +1,5 @@
 """Files from strangers: every one ends in an entry or in one printable line, executes nothing, allocates nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`pytest tests/corpus` on a corpus made for the purpose: what passes, fails and is skipped, and why."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import os

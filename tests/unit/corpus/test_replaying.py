@@ -181,11 +181,8 @@ def of_target(target: str) -> CorpusEntry:
 def test_what_cannot_run_gets_its_line_and_the_rest_goes_on() -> None:
     without_arrays = msgspec.structs.replace(division_case(), arrays=(), sizes={})
     entries: list[CorpusEntry | TridiffError] = [
-        TridiffError("helpers.x/broken.json: not valid JSON", fix="delete the file"),
-        of_target("helpers.of_tomorrow"),
-        entry(expected=(expect("own+fault:of_tomorrow"),)),
-        entry(case=without_arrays),
-        entry(),
+        TridiffError("helpers.x/broken.json: not valid JSON", fix="delete the file"), of_target("helpers.of_tomorrow"),
+        entry(expected=(expect("own+fault:of_tomorrow"),)), entry(case=without_arrays), entry(),
     ]
     workers = FakeWorkers(always(Verdict.DISAGREE))
     found = results(entries, workers)

@@ -1,10 +1,9 @@
 """Storing findings: ids, duplicates, updates, look-up, and writes that are all or nothing."""
 
-from __future__ import annotations
-
 import errno
 import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import resource
 import signal
@@ -166,10 +165,8 @@ def test_near_names_are_offered(tmp_path: Path) -> None:
 def test_what_the_loader_would_refuse_is_not_written(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path / "corpus")
     refused = (
-        msgspec.structs.replace(entry(), id="../../escape"),
-        msgspec.structs.replace(entry(), id="Upper"),
-        entry(title="x" * 501),
-        entry(case=msgspec.structs.replace(division_case(), target="../up")),
+        msgspec.structs.replace(entry(), id="../../escape"), msgspec.structs.replace(entry(), id="Upper"),
+        entry(title="x" * 501), entry(case=msgspec.structs.replace(division_case(), target="../up")),
         entry(case=msgspec.structs.replace(division_case(), sizes={"rows": 10**6, "cols": 10**6})),
         entry(expected=(expect(), expect(verdict=Verdict.AGREE))),
     )

@@ -1,7 +1,5 @@
 """Defects of Triton 3.6.0's interpreter that 3.9.0 has repaired, with and without the backports."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Control flow, assertions, program order and how faults surface, with and without the repairs."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """libdevice in interpreted kernels: stand-ins are planted everywhere, the rest is refused."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """bf16 and fp8 in interpreted kernels: conversions and arithmetic, with and without the repairs."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import torch
@@ -202,9 +200,7 @@ def check_bf16_arithmetic_and_comparison() -> None:
     b[200:230] = a[200:230]
     finite = ~(torch.isnan(a) | torch.isnan(b))
     a, b = torch.where(finite, a, 1.0).to(torch.bfloat16), torch.where(finite, b, 2.0).to(torch.bfloat16)
-    references = (
-        a + b, a - b, a * b, torch.maximum(a, b), torch.where(a < b, a, b), torch.where(a == b, a, 0 - b),
-    )
+    references = (a + b, a - b, a * b, torch.maximum(a, b), torch.where(a < b, a, b), torch.where(a == b, a, 0 - b),)
     for op, expected in enumerate(references):
         def holds(op: int = op, expected: torch.Tensor = expected) -> bool:
             result = torch.empty_like(a)

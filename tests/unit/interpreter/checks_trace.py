@@ -1,7 +1,5 @@
 """The memory trace of interpreted launches: what it records, and the faults that each view must flag."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 import triton

@@ -1,7 +1,5 @@
 """Undefined values: the marker they hold, and how they are followed to where they are used."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 import triton

@@ -1,7 +1,5 @@
 """Shared by the check files of this folder: show a defect of Triton's interpreter without its repair, and none with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from fuzz.interpreter import Repairs, repaired

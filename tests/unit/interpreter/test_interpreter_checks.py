@@ -1,7 +1,5 @@
 """The check files of this folder, each run in a child process under TRITON_INTERPRET=1; one pytest case per check."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The codecs of bf16 and fp8 against ml_dtypes and exact arithmetic; no Triton involved."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import ml_dtypes

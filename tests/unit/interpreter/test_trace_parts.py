@@ -1,7 +1,5 @@
 """Program orders, buffer lookup and the shadow memory on their own; no Triton involved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

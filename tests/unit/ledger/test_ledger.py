@@ -1,7 +1,5 @@
 """From IR text to cells, and from records to what has never been seen."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -9,6 +9,7 @@ from fuzz.target import Limits, Target
 from fuzz.targets.pipelines_async import TARGETS as PLANS
 from fuzz.targets.pipelines_loops import TARGETS as LOOPS
 from fuzz.targets.pipelines_text import TARGETS as TEXTS
+from fuzz.targets.pipelines_transfers import TARGETS as TRANSFERS
 from kernels.pipelines.build import build
 from kernels.pipelines.faults import FAULTS, NotApplicable
 from kernels.pipelines.model import expected, schedules, simulate
@@ -17,7 +18,7 @@ from kernels.pipelines.steps import Kernel
 
 SILENT = frozenset({"register_request_ignored", "predicate_dropped"})
 """Faults of what the model leaves out: registers, and which elements of a tile exist."""
-ALL: tuple[Target, ...] = (*PLANS, *LOOPS, *TEXTS)
+ALL: tuple[Target, ...] = (*PLANS, *LOOPS, *TEXTS, *TRANSFERS)
 
 
 def drawn(target: Target, count: int, *, number: int = 1, elements: int = 1 << 10, rows: int = 8) -> list[Case]:

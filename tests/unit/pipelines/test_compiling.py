@@ -17,7 +17,8 @@ from fuzz.workers.pool import Pool, PoolOptions
 from kernels.pipelines.plan import Plan, Source, TmaStore, Worker
 from tests.unit.pipelines.drawing import ALL, drawn
 
-LACKING = ("this version has no Gluon function for TMA reductions",
+LACKING = ("this version has no store into another block's shared memory",
+           "this version has no Gluon function for TMA reductions",
            "tensor maps gather and scatter rows from sm_100 on")
 """Why a case may be left out on one of the versions, or for one of the chips."""
 COUNTS = {"loops.warp_specialize": 3, "descriptors.gather": 4, "wgmma.chain": 10, "ttgir.text": 14}
@@ -41,7 +42,7 @@ def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool) -> None:
         else:
             assert outcome.verdict is Verdict.AGREE, (outcome.signature, outcome.reason, case.program, case.params)
         verdicts[outcome.verdict.value] += 1
-    if target.name not in ("tma.reduce", "descriptors.gather"):
+    if target.name not in ("tma.reduce", "descriptors.gather", "cluster.exchange"):
         assert verdicts["agree"] >= 1
 
 

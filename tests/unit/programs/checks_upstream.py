@@ -1,8 +1,6 @@
 """Programs and operations through torch.compile, run in Triton's interpreter. One child process: the first compilation
 takes seconds, every further one a tenth of one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Small graphs that several tests use, and what they compute, worked out by hand."""
 
-from __future__ import annotations
-
 from kernels.codegen.graph import (
     Apply,
     Buffer,

@@ -1,7 +1,5 @@
 """Values with error bounds: what one type computes lies within, what is certain is exact, what may jump is open."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

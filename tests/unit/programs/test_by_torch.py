@@ -1,7 +1,5 @@
 """The torch reference of generated programs: values worked out by hand, and agreement with the numpy one."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

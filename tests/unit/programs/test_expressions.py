@@ -1,7 +1,5 @@
 """Index expressions at many points equal Python's own arithmetic at each."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How generated kernels are launched: what an architecture lacks, and Booleans of other bytes than 0 and 1."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +11,8 @@ from fuzz.programs import own
 from fuzz.programs.interpret import Interpreter
 from fuzz.programs.miscompiled import miscompiled, without_miscompiled
 from fuzz.programs.reductions import _simpler_schedules
-from fuzz.records import ArraySpec, Bits, Case, Content, Small
+from fuzz.records import ArraySpec, Bits, Case, Content, LaunchOptions, Small
+from fuzz.targets.codegen import TARGETS
 from kernels.codegen.graph import (
     Asm,
     Buffer,
@@ -36,7 +35,7 @@ from tests.unit.programs.graphs import apply
 X = Sym("x0")
 
 
-def _graph(dtype: str, *between: Asm | Cast) -> Graph:
+def _graph(dtype: str, *between: Asm | Cast | Pointwise) -> Graph:
     nodes = (Load(buffer="in0", index=X), *between, Store(buffer="out0", index=X, value=len(between)))
     return Graph(outer=(4,), nodes=nodes, buffers=(Buffer(name="in0", dtype=dtype, length=4),
                                                    Buffer(name="out0", dtype=dtype, length=4, role="out")))
@@ -134,7 +133,17 @@ def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, 
     ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="u16"), Cast(arg=4, dtype="bf16", bitcast=True),
       Cast(arg=5, dtype="fp16")), "truth as bits of bf16 to fp16"),
     ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="u16"), Cast(arg=4, dtype="bf16", bitcast=True),
-      Cast(arg=5, dtype="fp32")), "")])
+      Cast(arg=5, dtype="fp32")), ""),
+    ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="i16"), Cast(arg=4, dtype="fp16", bitcast=True)),
+     "truth as bits of fp16"),
+    ((Cast(arg=0, dtype="i16"), Cast(arg=3, dtype="fp16", bitcast=True)), ""),
+    ((Pointwise(op="abs", args=(0,)), Pointwise(op="lt", args=(3, 1))), "sign of an integer's abs"),
+    ((Pointwise(op="abs_tl", args=(0,)), Cast(arg=3, dtype="i64"), Cast(arg=1, dtype="i64"),
+      Pointwise(op="remainder", args=(4, 5))), "sign of an integer's abs"),
+    ((Pointwise(op="abs", args=(0,)), Load(buffer="in1", index=apply("python_mod", Sym("v3"), Num(value=4)),
+                                           checked=True)), "sign of an integer's abs"),
+    ((Pointwise(op="abs", args=(0,)), Pointwise(op="add", args=(3, 1)), Cast(arg=3, dtype="fp32")), ""),
+    ((Cast(arg=0, dtype="fp32"), Pointwise(op="abs", args=(3,)), Pointwise(op="sign", args=(4,))), "")])
 def test_integer_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node, ...], known: str) -> None:
     loads = tuple(Load(buffer=f"in{k}", index=X) for k in range(3))
     graph = Graph(outer=(4,), nodes=(*loads, *nodes),
@@ -142,6 +151,38 @@ def test_integer_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tu
     assert miscompiled(graph) == known
     found = without_miscompiled(graph)
     assert miscompiled(found) == "" and (found == graph) == (known == "")
+
+
+@pytest.mark.parametrize("source, between, last, becomes, known", [
+    ("fp16", Pointwise(op="mul", args=(0, 0)), Pointwise(op="logical_not", args=(2,)), "i1", True),
+    ("fp16", Pointwise(op="mul", args=(0, 0)), Cast(arg=2, dtype="fp32"), "i1", True),
+    ("bf16", Cast(arg=0, dtype="bf16"), Pointwise(op="ne", args=(2, 4)), "i1", True),
+    ("fp16", Pointwise(op="mul", args=(0, 0)), Cast(arg=2, dtype="fp32"), "fp32", False),
+    ("fp16", Pointwise(op="mul", args=(0, 0)), Pointwise(op="lt", args=(2, 4)), "i1", False),
+    ("fp32", Pointwise(op="mul", args=(0, 0)), Cast(arg=2, dtype="i1"), "i1", False)])
+def test_bits_of_computed_halves_are_not_drawn_where_they_are_compared_with_zero(
+        source: str, between: Cast | Pointwise, last: Cast | Pointwise, becomes: str, known: bool) -> None:
+    other = {"fp16": "bf16", "bf16": "fp16"}.get(source, "i32")
+    nodes = (Load(buffer="in0", index=X), between, Cast(arg=1, dtype=other, bitcast=True),
+             Constant(value="0", dtype="i32"), Cast(arg=3, dtype=other), last, Store(buffer="out0", index=X, value=5))
+    graph = Graph(outer=(4,), nodes=nodes, buffers=(Buffer(name="in0", dtype=source, length=4),
+                                                    Buffer(name="out0", dtype=becomes, length=4, role="out")))
+    loaded = replace(graph, nodes=(nodes[0], nodes[0], *nodes[2:]))
+    assert miscompiled(graph) == ("bits of a half compared with 0" if known else "") and miscompiled(loaded) == ""
+    found = without_miscompiled(graph).nodes[2]
+    assert miscompiled(without_miscompiled(graph)) == "" and found == replace(nodes[2], bitcast=not known)
+
+
+@pytest.mark.parametrize("dtype, fusion, known", [
+    ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
+    ("i32", True, "")])
+def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
+    graph = _graph(dtype, Pointwise(op="pow", args=(0, 0)))
+    case = Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=LaunchOptions(enable_fp_fusion=fusion))
+    target, = (one for one in TARGETS if one.name == case.target)
+    assert target.about(case) == known
 
 
 @pytest.mark.parametrize("target, node, constant, known, drawn", [

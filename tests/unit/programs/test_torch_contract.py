@@ -1,7 +1,5 @@
 """What is asked of torch.compile where the contract of generated code leaves an answer open."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

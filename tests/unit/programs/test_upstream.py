@@ -1,7 +1,5 @@
 """Generated programs as torch functions: their text, what has none, what is drawn; and how torch.compile runs them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

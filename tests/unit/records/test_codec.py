@@ -1,9 +1,8 @@
 """Records as JSON: both ways for every value, strict on the way in, one clear line for everything else."""
 
-from __future__ import annotations
-
 import json
 import math
+import pickle
 import tracemalloc
 from functools import cache
 
@@ -391,3 +390,8 @@ def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
 
     assert json.loads(pretty_json_without_defaults(Row(1))) == {"flag": 1}
     assert json.loads(pretty_json_without_defaults(Row(True))) == {}
+
+
+def test_an_error_survives_the_way_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(TridiffError("a", fix="b")))
+    assert (type(error), error.problem, error.fix, str(error)) == (TridiffError, "a", "b", "a; b")

@@ -1,7 +1,5 @@
 """Small cases on which a planted fault shows, one per kind of kernel and of failure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fuzz.records import (

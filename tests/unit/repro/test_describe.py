@@ -1,7 +1,5 @@
 """What a person sees of a finding."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

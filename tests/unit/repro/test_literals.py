@@ -1,7 +1,5 @@
 """Arrays written as expressions come back bit for bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

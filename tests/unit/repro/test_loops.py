@@ -1,7 +1,5 @@
 """Loops that make no iteration disappear from scripts; all others stay."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 

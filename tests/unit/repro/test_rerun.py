@@ -1,7 +1,5 @@
 """One more run of a finding, in a fresh worker."""
 
-from __future__ import annotations
-
 import importlib.metadata
 
 import msgspec

@@ -1,7 +1,5 @@
 """Standalone scripts: short, on their own, BUG for the finding and OK for the clean control."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess
@@ -11,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fuzz.bench.draws import draw_cases
 from fuzz.corpus import entry_id
 from fuzz.errors import TridiffError
 from fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
@@ -18,6 +17,7 @@ from fuzz.repro import script as scripts
 from fuzz.repro.build import build
 from fuzz.repro.request import Candidate, Candidates, Request
 from fuzz.repro.script import MAX_LINES, default_backend, run, script
+from fuzz.target import Limits
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding, ramp
 
 ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess"}
@@ -196,6 +196,13 @@ def test_device_assertions_need_a_device() -> None:
     end = texts(request(missing, subject="own", backend="cuda"))[-1].splitlines()[-6:]
     assert end[1:] == ["    torch.cuda.synchronize()", '    print("BUG")', "except Exception as error:",
                        "    print(error)", '    print("OK")']
+
+
+def test_a_program_that_comes_late_is_not_left_out_in_silence() -> None:
+    (late,) = [one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
+               if "late_program" in one.params][:1]
+    with pytest.raises(TridiffError, match="a program comes late"):
+        build(request(Finding("unpublished_word_accepted", late), backend="cuda"))
 
 
 def test_a_memory_order_is_no_matter_of_values() -> None:

@@ -1,7 +1,5 @@
 """Cutting down kernels: every rewrite keeps the meaning, and does what it is for."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import textwrap

@@ -1,7 +1,5 @@
 """Standalone scripts about torch.compile: short, self-contained, and BUG where the entry's finding is still there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

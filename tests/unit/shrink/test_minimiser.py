@@ -1,7 +1,5 @@
 """The order of simplicity, and the explicit minimiser on predicates whose exact minimum is known."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 
@@ -243,6 +241,24 @@ def test_a_race_of_many_programs_is_told_by_one_value() -> None:
     found = shrink(scan(cols=900), every(2, 700), target=SCAN, backend="cuda").case
     assert found.sizes["cols"] == 700
     assert found.array("values").content == Content(base=Constant())
+
+
+@pytest.mark.parametrize("drawn", [{}, {"late_access": 3, "late_program": 0}])
+def test_a_race_of_many_programs_is_told_by_one_that_comes_late(drawn: dict[str, int]) -> None:
+    runs = itertools.count()
+
+    def fails(case: Case) -> str:
+        late = case.sizes["cols"] >= 3 and case.params.get("late_program") == 2 and case.params["late_access"] > 0
+        return "value" if late or (case.sizes["cols"] >= 231 and next(runs) % 3 == 0) else ""
+
+    case = scan(cols=900)
+    case = replace(case, params=case.params | drawn)
+    found = shrink(case, fails, target=SCAN, backend="cuda").case
+    assert found.sizes["cols"] == 3 and SCAN.valid(found)
+    assert (found.params["late_access"], found.params["late_program"]) == (1, 2)
+    # Where it does not matter, nobody is late.
+    found = shrink(case, lambda c: "value" if c.sizes["cols"] >= 2 else "", target=SCAN, backend="cuda").case
+    assert found.sizes["cols"] == 2 and found.params.keys() == scan(cols=2).params.keys()
 
 
 def test_launches_that_differ_get_more_chances_to() -> None:

@@ -1,7 +1,5 @@
 """The child-process runner tells passing, failing, dying and never-run checks apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The judge's measure against oracles.compare and exact rationals, in the interpreter."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Records for tests, built by hand."""
 
-from __future__ import annotations
-
 from fuzz.records import Environment
 from fuzz.sweep.records import Box, Deviation, Example, SweepRecord, SweepResult, SweepSpec
 

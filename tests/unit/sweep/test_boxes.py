@@ -1,7 +1,5 @@
 """Sets of inputs: runs become boxes, boxes are subtracted, both held against sets of indices."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

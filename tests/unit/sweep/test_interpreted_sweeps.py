@@ -1,7 +1,5 @@
 """Whole sweeps in the interpreter: planted faults, exact sets, interruption, dead workers, the command."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -18,27 +16,13 @@ from fuzz.sweep.records import Box, SweepRecord, SweepSpec
 from fuzz.sweep.run import Plan, Run, sweep
 
 SPECS = tuple(SweepSpec(op=op, dtypes=dtypes, planted=planted, bits=16) for op, dtypes, planted in (
-    ("exp", ("fp16",), -1),
-    ("add", ("i8", "i8"), 0x7F01),
-    ("round", ("bf16",), 0x42F7),
-    ("floor_divide", ("i8", "i8"), -1),
-    ("remainder", ("u8", "u8"), -1),
-    ("to_fp8e4nv", ("bf16",), -1),
-    ("to_i8", ("fp16",), -1),
-    ("sigmoid", ("bf16",), -1),
-    ("nextafter", ("fp16", "fp16"), -1),
-    ("floor_divide", ("fp16", "fp16"), -1),
-    ("fma", ("fp32", "fp32", "fp32"), -1),
-    ("left_shift", ("i8", "i8"), -1),
-    ("clamp", ("i8", "i8", "i8"), -1),
-    ("frexp_mantissa", ("bf16",), -1),
-    ("copysign", ("fp64", "fp64"), -1),
-    ("exp", ("fp64",), 0x1234),
-    ("pow", ("i8", "i8"), -1),
-    ("signbit", ("fp64",), -1),
-    ("minimum", ("bf16", "bf16"), -1),
-    ("where", ("i1", "fp8e5", "fp8e5"), -1),
-    ("pack_value_flag", ("i8", "u8"), -1),
+    ("exp", ("fp16",), -1), ("add", ("i8", "i8"), 0x7F01), ("round", ("bf16",), 0x42F7),
+    ("floor_divide", ("i8", "i8"), -1), ("remainder", ("u8", "u8"), -1), ("to_fp8e4nv", ("bf16",), -1),
+    ("to_i8", ("fp16",), -1), ("sigmoid", ("bf16",), -1), ("nextafter", ("fp16", "fp16"), -1),
+    ("floor_divide", ("fp16", "fp16"), -1), ("fma", ("fp32", "fp32", "fp32"), -1), ("left_shift", ("i8", "i8"), -1),
+    ("clamp", ("i8", "i8", "i8"), -1), ("frexp_mantissa", ("bf16",), -1), ("copysign", ("fp64", "fp64"), -1),
+    ("exp", ("fp64",), 0x1234), ("pow", ("i8", "i8"), -1), ("signbit", ("fp64",), -1),
+    ("minimum", ("bf16", "bf16"), -1), ("where", ("i1", "fp8e5", "fp8e5"), -1), ("pack_value_flag", ("i8", "u8"), -1),
     ("unpack_value_i8", ("u16",), -1),
 ))
 NEAREST = tuple(SweepSpec(op=op, dtypes=("bf16",), bits=16, nearest=True) for op in ("to_fp8e4nv", "to_fp8e5", "exp"))

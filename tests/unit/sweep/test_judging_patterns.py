@@ -1,7 +1,5 @@
 """Runs the checks of checks_judging.py in the interpreter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

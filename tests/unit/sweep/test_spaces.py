@@ -1,7 +1,5 @@
 """What a sweep enumerates, and what may be asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -30,11 +28,9 @@ def test_every_input_of_a_complete_space_comes_once() -> None:
 
 
 @pytest.mark.parametrize("op, dtypes, result, complete, on_host, bits", [
-    ("exp", ("fp32",), "fp32", True, False, 32),
-    ("add", ("i16", "i16"), "i16", True, False, 32),
+    ("exp", ("fp32",), "fp32", True, False, 32), ("add", ("i16", "i16"), "i16", True, False, 32),
     ("add", ("fp32", "fp32"), "fp32", False, False, STRATIFIED_BITS),
-    ("exp", ("fp64",), "fp64", False, True, HOST_BITS),
-    ("to_fp64", ("fp32",), "fp64", True, False, 32),
+    ("exp", ("fp64",), "fp64", False, True, HOST_BITS), ("to_fp64", ("fp32",), "fp64", True, False, 32),
     ("where", ("i1", "fp64", "fp64"), "fp64", False, True, HOST_BITS),
 ])
 def test_spaces_are_complete_up_to_the_limit(

@@ -1,7 +1,5 @@
 """Gluon kernels and TTGIR text through the backend `compile` (in a process where kernels are compiled)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fuzz.backends.compile import CompileRunner, Pointer

@@ -1,7 +1,5 @@
 """A target whose kernel is a Python function on CPU tensors: out = 2 * a. Oracles are below, by import path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The backend `compile` (checks_compile.py, in a process where kernels are compiled)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

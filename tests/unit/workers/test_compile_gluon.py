@@ -1,7 +1,5 @@
 """Gluon and TTGIR text on the backend `compile` (checks_compile_gluon.py, in a process where kernels are compiled)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """From a launch to a verdict, with Python functions for kernels: each thing that can be wrong is named as such."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

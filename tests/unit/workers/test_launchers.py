@@ -1,7 +1,5 @@
 """Kernels of Triton 3.6 are launched without building a launcher: the driver is handed what the C launcher hands it."""
 
-from __future__ import annotations
-
 import ctypes
 import struct
 from types import SimpleNamespace

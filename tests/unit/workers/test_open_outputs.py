@@ -1,7 +1,5 @@
 """A case with several outputs: one that the contract leaves open throughout neither passes nor hides another."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Workers are expendable: every fault gives its verdict, and the next case is judged as if nothing had happened."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -47,12 +45,9 @@ def recovers(pool: Pool) -> None:
 
 
 PROCESS_FAULTS = [
-    ("segfault", Verdict.CRASH, "SIGSEGV"),
-    ("illegal_address", Verdict.CRASH, "SIGSEGV"),
-    ("device_assert", Verdict.CRASH, "device_assert"),
-    ("out_of_memory", Verdict.CRASH, "out_of_memory"),
-    ("worker_killed", Verdict.CRASH, "SIGKILL"),
-    ("endless_kernel", Verdict.HANG, ""),
+    ("segfault", Verdict.CRASH, "SIGSEGV"), ("illegal_address", Verdict.CRASH, "SIGSEGV"),
+    ("device_assert", Verdict.CRASH, "device_assert"), ("out_of_memory", Verdict.CRASH, "out_of_memory"),
+    ("worker_killed", Verdict.CRASH, "SIGKILL"), ("endless_kernel", Verdict.HANG, ""),
 ]
 
 

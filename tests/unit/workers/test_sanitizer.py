@@ -1,7 +1,5 @@
 """The concurrency sanitizer is on for one launch and no longer, and what stops that launch is told apart."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

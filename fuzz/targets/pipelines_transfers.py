@@ -1,0 +1,67 @@
+"""Tensor maps of 1 to 5 axes, and stores into the shared memory of other blocks."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fuzz.pipelines import transfers
+from fuzz.pipelines.targets import made_for
+from fuzz.records import Case, Environment
+from fuzz.target import Reference, Target
+from kernels.pipelines.text_faults import COUNTED
+
+if TYPE_CHECKING:
+    from fuzz.backends.launch import Launch
+    from oracles.rules import Rule
+
+
+def _launch(launch: "Launch") -> None:
+    transfers.launch_transfer(launch)
+
+
+def _rules(case: Case) -> Mapping[str, "Rule"]:
+    from oracles.rules import BIT, NUM0
+
+    return {"out": NUM0 if case.params.get("nan") else BIT}
+
+
+def _oracles(case: Case) -> tuple[Reference, ...]:
+    inputs = tuple(spec.name for spec in case.arrays if spec.content is not None)
+    return tuple(Reference(source=source, function=f"fuzz.pipelines.transfers:{source}_answer",
+                           arguments=("@case", *inputs)) for source in ("torch", "numpy"))
+
+
+def _about(case: Case) -> str:
+    p = case.params
+    if "box" in p:
+        return f"{'store' if p['to'] else 'load'} {str(p['box']).count(',') + 1}d"
+    return f"{p['value']} into {p['memory']}"
+
+
+def _cells(case: Case) -> tuple[str, ...]:
+    return (f"transfer={_about(case)} dtype={case.params['dtype']}",
+            f"ring={case.params['ring']} tiles={case.params['tiles']}")
+
+
+def _clusters(environment: Environment) -> str:
+    if (0,) < environment.triton_release < (3, 7):
+        return "Triton 3.6 has no store into another block's shared memory"
+    return made_for(environment)
+
+
+def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *, exchange: bool) -> Target:
+    faults = (*COUNTED, fault)
+    return Target(
+        name=name, family="pipelines", summary=summary, contract=contract, dtypes=transfers.MOVED, launch=_launch,
+        cases=lambda limits: transfers.transfer_cases(target=name, exchange=exchange, limits=limits),
+        subjects={"own": f"{kernels}:source"}, faults={one: f"{kernels}:FAULTS[{one}]" for one in faults},
+        oracles=_oracles, rules=_rules, about=_about, cells=_cells, valid=transfers.valid, size=transfers.size,
+        reductions=transfers.reductions, lacking=_clusters if exchange else made_for, backends=("cuda", "compile"))
+
+
+TARGETS = (
+    _target("tma.boxes", "kernels.pipelines.boxes", "TMA copies of 1 to 5 axes, inside the tensor and out",
+            "ttg_ops.md §4 (async_tma_copy_global_to_local, async_tma_copy_local_to_global)", "store_wait_missing",
+            exchange=False),
+    _target("cluster.exchange", "kernels.pipelines.exchange", "blocks store into each other's shared memory",
+            "ttg_ops.md §4 (async_shared_store, cluster_barrier)", "missing_cluster_barrier", exchange=True),
+)

@@ -1,0 +1,152 @@
+"""Tiles that blocks of a cluster store into each other's shared memory (contract: ttg_ops.md §4, async_shared_store).
+
+Tile t of a program goes from registers into slot t % ring of a buffer that is spread over the cluster, counted in
+bytes on the mbarrier of whichever block owns the place, and from there to the output unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kernels.gluon.dialect import IMPORTS, NVIDIA_IMPORTS, Dialect
+from kernels.pipelines.layouts import ELEMENT, Blocked
+from kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES
+from kernels.pipelines.text_faults import planted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """value, memory, read: how registers, shared memory and the reader's registers are spread over the blocks, one
+    letter per bit of a block's number: r rows, c columns, d not (duplicates); read "": like memory. across: vectors
+    along the rows. vector: bytes of one. maximum: phases of a swizzle, 0 for the layout of tensor cores.
+    ahead: tiles stored before the first is waited for. every: tiles between two barriers of the cluster.
+    """
+
+    together: ClassVar = ("value", "memory", "read")
+    """Fields with one letter per bit."""
+    value: str
+    tiles: int
+    ring: int
+    ahead: int
+    every: int
+    rows: int
+    columns: int
+    read: str
+    maximum: int
+    across: bool
+    vector: int
+    warps: int
+    memory: str
+    dtype: str
+
+    @property
+    def itemsize(self) -> int:
+        return DTYPE_BITS[self.dtype] // 8
+
+    @property
+    def blocks(self) -> int:
+        return 1 << len(self.value)
+
+    def part(self, spread: str) -> tuple[int, int]:
+        """Rows and columns of one block."""
+        return self.rows >> spread.count("r"), self.columns >> spread.count("c")
+
+    @property
+    def bytes(self) -> int:
+        """What arrives in one block: its part of the tile, from every block that holds it."""
+        rows, columns = self.part(self.memory)
+        copies = 1 if self.value == self.memory else 1 << self.value.count("d")
+        return rows * columns * self.itemsize * copies
+
+    @property
+    def arrays(self) -> dict[str, int]:
+        """Elements of one program's arrays; `out` is the output."""
+        return dict.fromkeys(("x", "out"), self.tiles * self.rows * self.columns)
+
+    @property
+    def legal(self) -> bool:
+        """Whether the layouts exist, every store moves 4 bytes or more that are neighbours, what several blocks are to
+        hold is stored in all of them, and no slot is stored to before every block has read it."""
+        spreads = self.value, self.memory, self.read or self.memory
+        if self.dtype not in DTYPE_BITS or {*map(len, spreads)} != {len(self.value)} or {*"".join(spreads)} - {*"rcd"}:
+            return False
+        rows, columns = self.part(self.memory)
+        return (1 <= len(self.value) <= 3 and ("d" not in self.memory or self.value == self.memory)
+                and not self.rows & self.rows - 1 and not self.columns & self.columns - 1
+                and min(min(self.part(one)) for one in spreads) >= 1 and self.rows * self.columns <= 1 << 13
+                and self.vector in (4, 8, 16) and self.vector >= self.itemsize
+                and all(self.part(one)[not self.across] * self.itemsize >= self.vector for one in spreads[:2])
+                and self.maximum in (0, 1, 2, 4, 8) and self.warps in (1, 2, 4, 8)
+                and (bool(self.maximum) or (not self.across and rows >= 8 and columns * self.itemsize >= 32))
+                and 1 <= self.tiles <= 8 and 1 <= self.ring <= 4 and 0 <= self.ahead < self.ring
+                and 1 <= self.every <= self.ring - self.ahead
+                and self.ring * self.rows * self.columns * self.itemsize <= SHARED_BYTES)
+
+
+def _bases(spread: str) -> str:
+    taken, found = {"r": 1, "c": 1, "d": 0}, []
+    for letter in spread:
+        found.append([taken[letter] * (letter == "r"), taken[letter] * (letter == "c")])
+        taken[letter] *= 2
+    return f"cga_layout={found}"
+
+
+def _registers(exchange: Exchange, spread: str, *, across: bool, each: int) -> str:
+    rows, columns = exchange.part(spread)
+    lanes = max(min(32, (rows if across else columns) // each), 1)
+    blocked = Blocked((1, each), (32 // lanes, lanes), (exchange.warps, 1), (1, 0))
+    return (blocked.transposed if across else blocked).text.replace("])", f"], {_bases(spread)})")
+
+
+def _memory(exchange: Exchange) -> str:
+    if not exchange.maximum:
+        line = exchange.part(exchange.memory)[1] * exchange.itemsize
+        return f"gl.NVMMASharedLayout({min(line, 128)}, {exchange.itemsize * 8}, 2, {_bases(exchange.memory)})"
+    order = [0, 1] if exchange.across else [1, 0]
+    unit = exchange.vector // exchange.itemsize
+    return f"gl.SwizzledSharedLayout({unit}, 1, {exchange.maximum}, {order}, {_bases(exchange.memory)})"
+
+
+def source(exchange: Exchange, dialect: Dialect) -> str:
+    """The module's text; its kernel is `kernel(x_ptr, out_ptr)`. NotImplementedError where the version cannot."""
+    if not dialect.async_store:
+        raise NotImplementedError("this version has no store into another block's shared memory")
+    rows, columns, ring, ahead = exchange.rows, exchange.columns, exchange.ring, exchange.ahead
+    read = exchange.read or exchange.memory
+
+    def pointers(name: str, layout: str) -> str:
+        return (f"{name} = {name}_ptr + program * {exchange.tiles * rows * columns}"
+                f" + gl.arange(0, {rows}, layout=gl.SliceLayout(1, {layout}))[:, None] * {columns}"
+                f" + gl.arange(0, {columns}, layout=gl.SliceLayout(0, {layout}))[None, :]")
+
+    def store(tile: str) -> tuple[str, ...]:
+        slot = f"({tile}) % {ring}"
+        return (f"value = gl.load(x + ({tile}) * {rows * columns})",
+                f"mbarrier.expect(full.index({slot}), {exchange.bytes})",
+                f"hopper.{dialect.async_store}(memory.index({slot}), value, full.index({slot}))")
+
+    later = store(f"t + {ahead}")
+    if ahead:
+        later = (f"if t + {ahead} < {exchange.tiles}:", *(f"    {line}" for line in later))
+    body = (*later, f"mbarrier.wait(full.index(t % {ring}), (t // {ring}) & 1, deps=[memory])",
+            # The mbarrier that a block waits for speaks of its own shared memory only.
+            *[dialect.cluster_barrier] * (read != exchange.memory),
+            f"gl.store(out + t * {rows * columns}, memory.index(t % {ring}).load(READ))",
+            f"if t % {exchange.every} == {exchange.every - 1}:", f"    {dialect.cluster_barrier}")
+    lines = ("program = gl.program_id(0)", pointers("x", "VALUE"), pointers("out", "READ"),
+             f"memory = gl.allocate_shared_memory({ELEMENT[exchange.dtype]}, [{ring}, {rows}, {columns}], MEMORY)",
+             f"full = mbarrier.allocate_mbarrier(batch={ring})",
+             f"for k in gl.static_range({ring}):", "    mbarrier.init(full.index(k), count=1)",
+             *(line for tile in range(min(ahead, exchange.tiles)) for line in store(str(tile))),
+             f"for t in range({exchange.tiles}):", *(f"    {line}" for line in body),
+             f"for k in gl.static_range({ring}):", "    mbarrier.invalidate(full.index(k))")
+    written = _registers(exchange, exchange.value, across=exchange.across, each=exchange.vector // exchange.itemsize)
+    head = ("from triton.experimental.gluon.language.nvidia import hopper", "", f"VALUE = gl.constexpr({written})",
+            f"READ = gl.constexpr({_registers(exchange, read, across=not exchange.across, each=1)})",
+            f"MEMORY = gl.constexpr({_memory(exchange)})", "", "", "@gluon.jit", "def kernel(x_ptr, out_ptr):")
+    return IMPORTS + NVIDIA_IMPORTS + "\n".join((*head, *(f"    {line}" for line in lines), ""))
+
+
+FAULTS = planted(source, missing_cluster_barrier=(r"gl\.barrier\(cluster=True\)", "pass"))
+"""Broken kernels by name."""
