@@ -87,7 +87,7 @@ class Target:
     """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
     bits, so that every launch is held against the bound instead of against another launch."""
     orders: tuple[MemoryOrder, ...] = ()
-    """Memory orders, among all programs of the device, that the compiled code of every kernel must carry."""
+    """Memory orders (`fuzz.ledger.orders`) that the compiled code of every kernel must carry."""
     programs: Callable[[Case], int] = lambda case: 0
     """How many programs wait for each other in one launch, for targets whose programs do: what a case shows may then
     depend on how they meet, and a defect may need many of them."""
@@ -102,6 +102,8 @@ class Target:
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     about: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
+    about_causes: bool = False
+    """Whether the word names a known cause: all wrong elements that it stands beside are then one finding."""
     place: Callable[[str], str] = lambda name: name
     """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
     simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)

@@ -12,17 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from oracles.bits import (
-    from_bits,
-    is_inf,
-    is_nan,
-    is_subnormal,
-    is_zero,
-    sign_bit,
-    to_bits,
-    to_float64,
-    ulp_distance,
-)
+from oracles.bits import from_bits, is_inf, is_nan, is_subnormal, is_zero, sign_bit, to_bits, to_float64, ulp_distance
 from oracles.dtypes import DType, dtype, name_of_tensor
 from oracles.errors import OracleError
 from oracles.rules import MISMATCH_CLASSES, NUM, MismatchClass, Rule

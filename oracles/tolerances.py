@@ -76,12 +76,6 @@ def sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Ten
     return _settle(x.shape[dim] * eps(acc) * total, total, finite, acc)
 
 
-def expected_sum_error(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32", lanes: int) -> torch.Tensor:
-    """1.1*d*u*S|x|: beyond it an error deserves a warning, not a failure."""
-    total, finite = _total(x, dim)
-    return _settle(1.1 * chain_depth(x.shape[dim], lanes) * eps(acc) / 2 * total, total, finite, acc)
-
-
 def mean_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
     """Sum bound / N, plus the rounding of the division (2 ulp for the fast fp32 one) of a value up to
     S|x|/N.
@@ -136,12 +130,6 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
     growth = {"half": 2 * eps(acc), "fp8": 2.0**-13}.get(precision, eps(acc)) * terms
     finite = finite_a.all(-1).unsqueeze(-1) & finite_b.all(-2).unsqueeze(-2)
     return _settle((_DOT_INPUT_ERROR[precision] + growth) * total, total, finite, acc)
-
-
-def variance_condition(mean: torch.Tensor, variance: torch.Tensor) -> torch.Tensor:
-    """kappa = sqrt(1 + mean^2 / var); +inf for a constant nonzero slice."""
-    ratio = mean.abs() / variance.sqrt()
-    return torch.where(mean == 0, 1.0, torch.hypot(torch.ones_like(ratio), ratio))
 
 
 def welford_mean_bound(

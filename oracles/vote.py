@@ -108,12 +108,7 @@ def judge(
     lanes = None if defined is None else _spread(defined, actual)
     views = [_view(actual, answer, rule, lanes, x, inputs_flush_to_zero) for answer in answers]
     judged_by = tuple((view.answer.name, rows if view.index is None else len(view.index)) for view in views)
-    if (
-        lanes is None
-        and rows
-        and all(v.comparison.clean for v in views)
-        and any(v.index is None for v in views)
-    ):
+    if (lanes is None and rows and all(v.comparison.clean for v in views) and any(v.index is None for v in views)):
         return Judgement(rows, rows, 0, 0, 0, 0, 0, judged_by)
     return _vote(actual, views, lanes, judged_by, max_examples)
 
@@ -234,18 +229,9 @@ def _vote(
     conflicting = _first(conflict, max_examples)
     shown = (*failing, *conflicting)[:max_examples]
     return Judgement(
-        rows=rows,
-        agree=totals[0],
-        disagree=totals[1],
-        conflict=totals[2],
-        undefined=totals[3],
-        unjudged=totals[4],
-        split=totals[5],
-        judged_by=judged_by,
-        class_counts=tuple((name, counts[name]) for name in ranked),
-        dominant_class=ranked[0] if ranked else None,
-        failing_rows=failing,
-        conflicting_rows=conflicting,
+        rows=rows, agree=totals[0], disagree=totals[1], conflict=totals[2], undefined=totals[3], unjudged=totals[4],
+        split=totals[5], judged_by=judged_by, class_counts=tuple((name, counts[name]) for name in ranked),
+        dominant_class=ranked[0] if ranked else None, failing_rows=failing, conflicting_rows=conflicting,
         examples=tuple(example for row in shown for example in _examples(actual, views, row)),
     )
 

@@ -101,7 +101,9 @@ class CompileRunner:
                                  "debug": options.debug}
         if self._target.backend == "cuda":
             built["launch_cooperative_grid"] = options.launch_cooperative_grid
-        compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target, options=built))
+        unchecked = {"sanitize_overflow": False} if options.debug else {}
+        compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target,
+                                                                  options=built | unchecked))
         readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")),
                             ptx=str(compiled.asm.get("ptx", "")))

@@ -59,9 +59,9 @@ class CudaRunner:
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
         before = self._built
-        # A sanitizer turns assertions on, and with them 3.6 checks every integer operation for overflow.
-        instrumented = getattr(triton.knobs.compilation, "instrumentation_mode", "")
-        unchecked = {"sanitize_overflow": False} if instrumented else {}
+        # With assertions, which a sanitizer turns on too, 3.6 checks every integer operation for overflow.
+        asserting = options.debug or bool(getattr(triton.knobs.compilation, "instrumentation_mode", ""))
+        unchecked = {"sanitize_overflow": False} if asserting else {}
         compiled = compiled_again_if_swept(lambda: kernel[grid](
             **arguments, num_warps=options.num_warps, num_stages=options.num_stages, num_ctas=options.num_ctas,
             enable_fp_fusion=options.enable_fp_fusion, debug=options.debug,

@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
 from fuzz.campaign.record import CampaignOptions
 from fuzz.corpus.replay import replay
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Verdict
-from fuzz.targets import select
+from fuzz.records import CorpusEntry, Signature, Verdict
+from fuzz.targets import find, select
+
+_WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
+"""How wrong elements of an output may look."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +23,12 @@ class Known:
     keys: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
+
+
+def one_finding(signature: Signature) -> tuple[str, ...]:
+    """Keys of the signature, and of all others that wrong elements with its cause may get, if it names a cause."""
+    kinds = _WRONG if signature.kind in _WRONG and signature.about and find(signature.target).about_causes else ()
+    return tuple(dict.fromkeys((signature.key, *(msgspec.structs.replace(signature, kind=one).key for one in kinds))))
 
 
 def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
@@ -48,7 +59,7 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
                 failing.add(result.id)
             elif result.status == "changed" and outcome is not None and not outcome.verdict.failed:
                 stopped.append(result.id)
-        keys += [by_id[name].signature.key for name in sorted(failing)]
+        keys += [key for name in sorted(failing) for key in one_finding(by_id[name].signature)]
         # An entry that still fails on one backend is still known.
         stopped = [name for name in stopped if name not in failing]
     return Known(keys=tuple(keys), stopped=tuple(dict.fromkeys(stopped)), unreadable=tuple(unreadable))

@@ -52,8 +52,7 @@ def sweep(
     fusion: Annotated[bool, typer.Option(help="Let multiplications and additions fuse.")] = True,
     flush: Annotated[bool, typer.Option(help="libdevice flushes fp32 subnormals (Triton's default).")] = True,
     nearest: Annotated[bool, typer.Option("--nearest", help="Only the nearest value is right, without saturation.")
-                       ] = False,
-    num_warps: Annotated[int, typer.Option(help="Warps per program.")] = 4,
+                       ] = False, num_warps: Annotated[int, typer.Option(help="Warps per program.")] = 4,
     plant: Annotated[int, typer.Option(help="Test the tester: flip a result bit at this index.")] = -1,
     record: Annotated[Path | None, typer.Option(help="Folder for sweep.json and report.md.")] = None,
     plots: Annotated[bool, typer.Option(help="Pictures of the error beside the record.")] = False,
@@ -81,8 +80,7 @@ def sweep(
     run = _resumed(state) if resume else _started(
         Choice(ops=tuple(op or ()), dtypes=tuple(dtype or ()), arity=arity, stratified=stratified, bits=bits,
                planted=plant, nearest=nearest,
-               options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)),
-        backend, gpus, workers, state)
+               options=SweepOptions(num_warps=num_warps, fp_fusion=fusion, flush=flush)), backend, gpus, workers, state)
     known = read(baseline) if baseline else None
     with _Live() as live:
         found = run.run(live.watch)
@@ -175,8 +173,7 @@ def _render(record: SweepRecord, folder: Path) -> None:
                   f"{environment.device}[/dim]", highlight=False)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("operation", "types", "inputs", "verdict", "max ulp", "wrong", "worst, or why not"):
-        table.add_column(title, justify="right" if title in ("inputs", "max ulp", "wrong") else "left",
-                         overflow="fold")
+        table.add_column(title, justify="right" if title in ("inputs", "max ulp", "wrong") else "left", overflow="fold")
     shown = [one for one in record.results if one.verdict != "agree"]
     shown = shown if len(record.results) > 40 else list(record.results)
     for one in shown:

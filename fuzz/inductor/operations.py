@@ -190,8 +190,7 @@ def _folding() -> list[Operation]:
     ]
     made = [_point(name, torch, numpy, FULL, family="folding", result="i1" if "equal" in name else 0)
             for name, torch, numpy in rows]
-    chain = _point("multiply_divide", "{0} * {1} / {1}", "{0} * {1} / {1}", ("fp16", "bf16"), arity=2,
-                   family="folding")
+    chain = _point("multiply_divide", "{0} * {1} / {1}", "{0} * {1} / {1}", ("fp16", "bf16"), arity=2, family="folding")
     return [*made, chain]
 
 
@@ -269,8 +268,7 @@ def _scans() -> list[Operation]:
         _row("cumsum", "torch.cumsum({0}, -1)", "np.cumsum({0}, -1)", FLOATS, family="scan", keeps=True,
              judging="prefix_sum"),
         *(_row(f"{name}_{part}", f"torch.{name}({{0}}, -1)[{index}]", f"{name}({{0}})[{index}]", _NUMBERS,
-               family="scan", keeps=True, result=("i64" if index else 0),
-               judging="exact" if index else "unsigned_zero")
+               family="scan", keeps=True, result=("i64" if index else 0), judging="exact" if index else "unsigned_zero")
           for name in ("cummax", "cummin") for index, part in enumerate(("values", "indices"))),
     ]
 

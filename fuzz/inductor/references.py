@@ -64,8 +64,7 @@ def by_torch(case: Case, *inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
     host = tuple(one.cpu() for one in inputs)
     eager = _torch(operation.torch, tuple(one[:1] for one in host) if operation.family == "pointwise" else host)
     if _inexact(operation):
-        result = _torch(operation.torch, tuple(
-            one.double() if one.is_floating_point() else one for one in host))
+        result = _torch(operation.torch, tuple(one.double() if one.is_floating_point() else one for one in host))
         if operation.judging != "real":
             result = torch.where(result == 0, TINY, result)
     else:

@@ -101,8 +101,7 @@ class _Session:
         self._compiled: Callable[..., Any] | None = None
         self._kernels = 0
 
-    def run(self, source: str, arguments: tuple[Any, ...], settings: Settings,
-            stage: Callable[[str], None]) -> Result:
+    def run(self, source: str, arguments: tuple[Any, ...], settings: Settings, stage: Callable[[str], None]) -> Result:
         from torch._inductor import metrics
 
         key = (source, settings, tuple(map(_kind, arguments)))

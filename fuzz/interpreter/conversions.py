@@ -46,8 +46,7 @@ def apply(patches: Patches) -> None:
     def create_fp_to_fp(self: Any, src: Any, dst_type: Any, rounding_mode: Any) -> Any:
         source, target = src.dtype.scalar, dst_type.scalar
         if source.name not in known or target.name not in known:
-            return handle(untouched(src.data, source, target, rounding_mode).view(
-                module._get_np_dtype(target)), target)
+            return handle(untouched(src.data, source, target, rounding_mode).view(module._get_np_dtype(target)), target)
         return handle(convert(src.data, source, target, toward_zero=rounding_mode == toward_zero_mode), target)
 
     def _convert_float(data: Array, source: Any, target: Any, rounding_mode: Any) -> Array:

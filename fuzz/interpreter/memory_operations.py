@@ -79,8 +79,7 @@ class _Operations:
     def resolve(self, operation: str, ptrs: Any, mask: Any, size: int) -> Any:
         """Where the active lanes lie; raises OutOfBounds."""
         self.check_operands(ptrs, mask)
-        return self.trace.resolve(
-            operation, ptrs, mask, size, origins=provenance.origins(ptrs) or self.outer_origins)
+        return self.trace.resolve(operation, ptrs, mask, size, origins=provenance.origins(ptrs) or self.outer_origins)
 
     def load(self, call: Call) -> Call:
         """create_masked_load(ptrs, mask, other, ...)."""

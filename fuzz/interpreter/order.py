@@ -31,8 +31,7 @@ class ProgramOrder:
 
     def __post_init__(self) -> None:
         if self.kind not in ("ascending", "reversed", "shuffled"):
-            raise TridiffError(f"unknown program order {self.kind!r}",
-                               fix="use 'ascending', 'reversed' or 'shuffled'")
+            raise TridiffError(f"unknown program order {self.kind!r}", fix="use 'ascending', 'reversed' or 'shuffled'")
 
     def permutation(self, programs: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         """int64[programs]: position in time -> linear program id ((x * ny) + y) * nz + z."""

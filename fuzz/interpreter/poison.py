@@ -76,9 +76,7 @@ def _oversized(lhs: Any, rhs: Any) -> Array:
     return oversized
 
 
-def _poisoned_where(
-    call: Callable[..., Any], undefined: Callable[[Any, Any], Array]
-) -> Callable[..., Any]:
+def _poisoned_where(call: Callable[..., Any], undefined: Callable[[Any, Any], Array]) -> Callable[..., Any]:
     def operation(self: Any, lhs: Any, rhs: Any) -> Any:
         if rhs.data.dtype == np.bool_:
             return call(self, lhs, rhs)

@@ -25,14 +25,7 @@ from fuzz.interpreter.buffers import Buffer, BufferMap
 from fuzz.interpreter.faults import Location, NeverEndingWait, OutOfBounds, current_program, kernel_location
 from fuzz.interpreter.narrow_floats import Array
 from fuzz.interpreter.patching import Patches
-from fuzz.interpreter.shadow_memory import (
-    MANY,
-    Accessor,
-    ShadowMemory,
-    Synchronisation,
-    bit_patterns,
-    program_tuple,
-)
+from fuzz.interpreter.shadow_memory import MANY, Accessor, ShadowMemory, Synchronisation, bit_patterns, program_tuple
 from fuzz.versions import interpreter_module, mask_lanes
 
 Program = tuple[int, int, int]
@@ -138,9 +131,7 @@ class Trace:
         sync = self._synchronisation
         return Accessor(program, sync.epoch(program), number, sync.ordered_before(program))
 
-    def resolve(
-        self, operation: str, ptrs: Any, mask: Any, size: int, *, origins: frozenset[int]
-    ) -> list[_Part]:
+    def resolve(self, operation: str, ptrs: Any, mask: Any, size: int, *, origins: frozenset[int]) -> list[_Part]:
         """Where the active lanes lie, one part per buffer touched; raises OutOfBounds.
 
         origins: base addresses of the arguments the pointers come from; only their buffers are accepted. Empty when
@@ -211,8 +202,7 @@ class Trace:
         self.undefined_use_count += 1
         if len(self.undefined_uses) < KEPT_RECORDS:
             name = None if part is None else self.buffers[part.buffer].name
-            self.undefined_uses.append(UndefinedUse(
-                use, current_program(), kernel_location(), lanes, name, element))
+            self.undefined_uses.append(UndefinedUse(use, current_program(), kernel_location(), lanes, name, element))
 
     def synchronise(self, ptrs: Any, mask: Any, semantic: Any, program: int, *, before: bool) -> None:
         """Account for the ordering of an atomic: release before it, acquire after it."""

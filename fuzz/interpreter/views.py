@@ -161,8 +161,7 @@ def element_card(trace: Trace, buffer: str, element: int) -> ElementCard:
     _require_events(trace)
     index = trace.index(buffer)
     if not 0 <= element < trace.buffers[index].elements:
-        raise TridiffError(f"{buffer!r} has no element {element}",
-                           fix=f"use 0 to {trace.buffers[index].elements - 1}")
+        raise TridiffError(f"{buffer!r} has no element {element}", fix=f"use 0 to {trace.buffers[index].elements - 1}")
     touching = [access for event in trace.events for access in _lanes_at(trace, event, index, element)]
     writes = tuple(access for access in touching if _writes(access.operation))
     reads = tuple(access for access in touching if not _writes(access.operation))

@@ -1,27 +1,34 @@
 """Memory orders that compiled kernels carry, read from PTX.
 
 A missing release or acquire shows as a wrong value only where memory happens to reorder; an H200 kept the order of a
-relaxed arrival in every one of 212 launches. What the instructions promise can be read.
+relaxed arrival in every one of 212 launches. What the instructions promise can be read. So with `completion`: shared
+memory that a bulk store still reads may only be given up behind a wait for it, and an H200 was always fast enough.
 """
 
 import re
 from typing import Literal
 
-MemoryOrder = Literal["release", "acquire"]
+MemoryOrder = Literal["release", "acquire", "completion"]
 
 _GIVES: dict[str, tuple[MemoryOrder, ...]] = {
     "release": ("release",), "acquire": ("acquire",), "acq_rel": ("release", "acquire"), "sc": ("release", "acquire")}
 _ORDERED = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:atom|red|ld|st|fence)\.((?:\w+(?:::\w+)?\.)*\w+)", re.MULTILINE)
 _OLDER_FENCE = re.compile(r"^\s*(?:@!?%\w+\s+)?membar\.(?:gl|sys);", re.MULTILINE)
 _WIDE = {"gpu", "sys"}
+_BULK_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.(?:reduce\.)?async\.bulk\.[\w.]*?global\.shared::cta", re.MULTILINE)
+_ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read)?\s+0\s*;", re.MULTILINE)
 
 
 def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrder, ...]:
-    """Those of the wanted orders that no instruction carries among all programs of the device; empty text lacks none,
-    because nothing can be said about it (PTX ISA, memory consistency model)."""
+    """Those of the wanted orders that no instruction carries among all programs of the device, and `completion` if no
+    wait for all bulk stores stands behind the last of them; empty text lacks none, because nothing can be said about
+    it (PTX ISA, memory consistency model and cp.async.bulk.wait_group)."""
     if not ptx:
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
+    *_, stored = (-1, *(match.start() for match in _BULK_STORE.finditer(ptx)))
+    if stored < 0 or _ALL_DONE.search(ptx, stored):
+        carried.add("completion")
     for match in _ORDERED.finditer(ptx):
         words = set(match[1].split("."))
         if words & _WIDE and "proxy" not in words:

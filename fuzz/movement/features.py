@@ -32,12 +32,12 @@ MANY = 1 << 14
 def feature(case: Case) -> str:
     """The first that applies. `mixed offsets`: a part is added to an address with which it shares bits. `behind another
     axis`: bytes are decoded along an axis that is not a thread's innermost. `lanes apart`, `warps apart`: those along a
-    folded axis are no neighbours. `lanes repeated`: lanes that hold elements twice stand below others in a scan.
-    `registers apart`: a scan takes registers for neighbours that are none. `runs in one thread`: a thread scans all of
-    an axis, in runs. `bytes swapped twice`: a conversion within a warp packs bytes in an order that it applies again.
-    `fp8 other of whole registers`: three and more, masked for every thread, hold 8-bit floats. `gather of many
-    registers`: compiled in more than the square of their number. `transposition lost`: a read sees a transposed NVMMA
-    buffer without swizzle as if it were not transposed."""
+    folded axis are no neighbours, or warps share it and others stand between. `lanes repeated`: lanes that hold
+    elements twice stand below others in a scan. `registers apart`: a scan takes registers for neighbours that are none.
+    `runs in one thread`: a thread scans all of an axis, in runs. `bytes swapped twice`: a conversion within a warp
+    packs bytes in an order that it applies again. `fp8 other of whole registers`: three and more, masked for every
+    thread, hold 8-bit floats. `gather of many registers`: compiled in more than the square of their number.
+    `transposition lost`: a read sees a transposed NVMMA buffer without swizzle as if it were not transposed."""
     chain = case.program
     if not isinstance(chain, Chain):
         return ""
@@ -95,7 +95,7 @@ def _of_load(step: Load, made: Type, dtype: str) -> str:
 
 def _of_fold(source: Tensor, axis: int) -> str:
     assert source.layout is not None
-    if any(lanes_apart(source.layout, shape=source.shape, axis=one) for one in range(len(source.shape))):
+    if lanes_apart(source.layout, shape=source.shape, axis=axis):
         return "lanes apart"
     return "warps apart" if warps_apart(source.layout, shape=source.shape, axis=axis) else ""
 

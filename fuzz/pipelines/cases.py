@@ -1,12 +1,13 @@
 """The arrays that belong to a plan, which cases are valid, and how plans become simpler."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 
 from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Layout, Small
 from kernels.pipelines.legal import problem
-from kernels.pipelines.plan import Dot, Fold, Op, Plan, Source, Store, TmaStore, Worker
+from kernels.pipelines.plan import DTYPE_BITS, Dot, Fold, Op, Plan, Source, Store, TmaStore, Worker
 
 MOST_PROGRAMS = 264
 _EXACT = {"bf16": 1 << 8, "fp16": 1 << 11}
@@ -125,6 +126,17 @@ def approximate(case: Case) -> bool:
     plan = plan_of(case)
     return isinstance(plan.sink, Dot) and plan.dtype != "i8" and (
         plan.dtype.startswith("fp8") or not small_integers(case))
+
+
+def negated_extremum(plan: Plan) -> bool:
+    """Whether a tile of 32-bit integers, negated, comes into a maximum: ptxas 12.8 loses the negation where it makes
+    one instruction of two maxima (corpus, codegen.pointwise/value-56a78a9862). Such plans are not drawn."""
+    steps = (Op(kind="convert"), *plan.ops)
+    first = next((k for k, (last, op) in enumerate(pairwise(steps)) if (op.kind, op.constant) == ("multiply", -1)
+                  or (last.kind, op.kind, op.constant) == ("invert", "add", 1)), len(plan.ops))
+    maxima = any(op.kind.endswith("_max") for op in plan.ops[first:])
+    folded = first < len(plan.ops) and isinstance(plan.sink, Fold) and plan.sink.op == "max"
+    return DTYPE_BITS[plan.dtype] == 32 and (maxima or folded)
 
 
 # Shrinking ----------------------------------------------------------------------------------------------------------

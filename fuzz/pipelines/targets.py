@@ -73,8 +73,11 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
 
 
 def _about(case: Case) -> str:
-    """The copies, the sink and whether partitions share the work; one finding each."""
+    """The copies, the sink and whether partitions share the work, unless the assembler is known to fail; one finding
+    each."""
     plan = cases.plan_of(case)
+    if cases.negated_extremum(plan):
+        return "extremum of three, one negated"
     copies = "+".join(sorted({source.copy for source in plan.sources}))
     sink = type(plan.sink).__name__.lower()
     if isinstance(plan.sink, TmaStore) and plan.sink.reduce:

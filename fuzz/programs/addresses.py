@@ -148,6 +148,10 @@ class Expressions:
         reduced = apply("python_mod", self.integer(depth), num(1 << 30))
         return times(reduced, factor)
 
+    def _remainder_of_large(self, depth: int) -> Expr:
+        # The quotient of what was cut to 32 bits would often be right, the remainder is not.
+        return apply(self._chance.of(("mod", "python_mod")), self._large(depth), num(self._chance.of((97, 1009, 7))))
+
     def _power(self, depth: int) -> Expr:
         base = apply("python_mod", self.integer(depth), num(self._chance.of((3, 5, 16))))
         exponent = self._chance.of((num(2), num(3), num(0), num(5), apply("python_mod", self.integer(0), num(6))))
@@ -179,7 +183,7 @@ class Expressions:
         lambda self, d: apply("neg", self.integer(d)),
         lambda self, d: apply("abs", self.integer(d)),
         lambda self, d: apply("where", self.condition(d), *self._pair(d)),
-        _ceildiv, _clean, _power, _rounded,
+        _ceildiv, _clean, _power, _rounded, _remainder_of_large,
         lambda self, d: apply("mul", apply("python_mod", self.integer(d), num(97)),
                               apply("python_mod", self.integer(d - 1), num(31))),
     )

@@ -106,6 +106,7 @@ class _Collecting:
         self.found.append((ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes), {
             "num_warps": options.num_warps, "num_stages": options.num_stages, "num_ctas": options.num_ctas,
             "enable_fp_fusion": options.enable_fp_fusion, "debug": options.debug,
+            "sanitize_overflow": not options.debug,
             "launch_cooperative_grid": options.launch_cooperative_grid}))
         return LaunchReport(compiled=1)
 

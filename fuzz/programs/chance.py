@@ -19,6 +19,8 @@ class Chance:
 
     empty_axes = True
     """Whether axes of length 0 come up."""
+    asserts = True
+    """Whether checked loads may be compiled with their assertions."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self._draw = draw

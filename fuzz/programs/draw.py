@@ -252,6 +252,8 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
         main = draw(launch_options())
         # Half of these are empty: one program in ten is compiled under other options too.
         variants = draw(option_variants()) if chance.one_in(5) else ()
+        if chance.asserts and any(isinstance(node, Load) and node.checked for node in graph.nodes):
+            main = replace(main, debug=bool(chance.below(2)))
         if contracted(graph):
             main = replace(main, enable_fp_fusion=False)
             variants = tuple(replace(one, enable_fp_fusion=False) for one in variants)

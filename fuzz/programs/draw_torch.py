@@ -34,7 +34,7 @@ _REDUCTIONS = frozenset((*REDUCTIONS, "welford_combine", "xor_sum"))
 class _TorchChance(Chance):
     """Choices among what torch can express: types, productions, operations, reductions, scans, axes with elements."""
 
-    empty_axes = False
+    empty_axes = asserts = False
 
     def of(self, options: Sequence[T]) -> T:
         return super().of(_offered(options))

@@ -168,23 +168,29 @@ class Operands:
         return entry.dtype in ("i8", "i16", "i32", "u8", "u16", "u32")
 
     def gather(self) -> Entry:
-        """An indirect load: at an index from a buffer that holds good ones, or at any integer reduced to the length."""
+        """An indirect load: at an index from a buffer that holds good ones, or at any integer reduced to the length, or
+        where it is within the length."""
         dtype = self.dtype()
         length = self.chance.of((16, 5, 33, 128, 1))
         if self.chance.below(2) and self.pool.buffers_left > 1:
             expr_i, needed = address(self.chance, self.chance.weighted(self.pool.swarm.forms[:1]), self.domain())
             if needed <= self.cap:
-                found, low, high = contents.positions(self.chance, length)
+                beyond = bool(self.chance.below(2))
+                found, low, high = contents.positions(self.chance, 2 * length if beyond else length)
                 kind = self.chance.of(("i64", "i32", "i16"))
                 places = self.pool.buffer(kind, needed, found)
                 at = self.pool.add(Load(buffer=places, index=expr_i), axes=self.pool.axes_of(expr_i), low=low,
                                    high=high)
                 symbol = Sym(name=f"v{at.position}")
+                if beyond:
+                    return self._gather_inside(symbol, dtype, length)
                 return self.pool.add(Load(buffer=self._exactly(dtype, length), index=symbol, checked=True))
         entry = self.pool.pick(self.usable_index)
         if entry is None:
             entry = self.index_of_integer()
         symbol = Sym(name=f"v{entry.position}")
+        if self.chance.below(2):
+            return self._gather_inside(symbol, dtype, length)
         reduced = apply("python_mod", symbol, num(length))
         if self.chance.one_in(4):
             reduced = apply("max", apply("min", symbol, num(length - 1)), num(-length))
@@ -195,6 +201,13 @@ class Operands:
             buffer = self._exactly(dtype, length * self.pool.axes[axis])
             return self.pool.add(Load(buffer=buffer, index=expr, checked=True), axes=(axis,))
         return self.pool.add(Load(buffer=self._exactly(dtype, length), index=reduced, checked=True))
+
+    def _gather_inside(self, index: Sym, dtype: str, length: int) -> Entry:
+        """A load at an index that is masked off wherever it is beyond the buffer."""
+        inside = apply("and", apply("ge", index, num(-length)), apply("lt", index, num(length)))
+        mask = self.pool.add(Index(expr=inside, dtype="i1"))
+        return self.pool.add(Load(buffer=self._exactly(dtype, length), index=index, mask=mask.position,
+                                  other=self.constant_text(dtype), checked=True))
 
     def _exactly(self, dtype: str, length: int) -> str:
         """A buffer of this very length: a checked index wraps with it."""

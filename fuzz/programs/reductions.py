@@ -31,6 +31,7 @@ from kernels.codegen.graph import (
     Masked,
     Node,
     Num,
+    Part,
     Schedule,
     Store,
     Sym,
@@ -147,7 +148,9 @@ def _cut_subgraphs(graph: Graph) -> Iterator[tuple[Graph, dict[str, Content]]]:
     for gain, position in sorted(gains, reverse=True):
         dtype = analysis.dtypes[position][0]
         node = graph.nodes[position]
-        same = [k for k in operands(node) if analysis.dtypes[k] == (dtype,)]
+        # One of several results gives way to an operand of the node that has them.
+        sources = operands(graph.nodes[node.of]) if isinstance(node, Part) else operands(node)
+        same = [k for k in sources if analysis.dtypes[k] == (dtype,)]
         axes = [(name, length) for name, length in analysis.axes.items() if name in analysis.domains[position]]
         if gain > 0 and not isinstance(node, Index):
             for content in _contents(dtype):

@@ -1,13 +1,6 @@
 """The records that cross every boundary of tridiff: frozen, strictly typed, JSON both ways."""
 
-from fuzz.records.case import (
-    MAX_ELEMENTS,
-    ArraySpec,
-    Case,
-    LaunchOptions,
-    Layout,
-    Scalar,
-)
+from fuzz.records.case import MAX_ELEMENTS, ArraySpec, Case, LaunchOptions, Layout, Scalar
 from fuzz.records.codec import (
     SCHEMA,
     canonical_json,

@@ -35,7 +35,7 @@ def canonical_json(record: msgspec.Struct) -> bytes:
 
 
 def pretty_json(record: msgspec.Struct) -> str:
-    """JSON for files that people read in a diff: two-space indent, plain values filled, trailing newline."""
+    """JSON for files that people read in a diff: one-space indent, plain values filled, trailing newline."""
     return layout(json.loads(canonical_json(record))) + "\n"
 
 
@@ -43,18 +43,25 @@ def pretty_json_without_defaults(record: msgspec.Struct, *, only_in_rows: bool =
     """As `pretty_json`, with every field left out that has its default; it is read back as that default.
 
     only_in_rows: a field is left out where a record is, or belongs to, a row of a list; totals keep their zeros."""
-    return layout(_given(record, cut=not only_in_rows)) + "\n"
+    given = _given(record, cut=not only_in_rows)
+    schema = getattr(record, "schema", None)  # A file says its schema number always, and only once.
+    return layout({"schema": schema, **given} if schema and isinstance(given, dict) else given) + "\n"
 
 
 def _given(value: object, *, cut: bool) -> JsonValue:
     if isinstance(value, msgspec.Struct):
+        if value.__struct_config__.array_like:
+            row = msgspec.structs.astuple(value)
+            while cut and row and row[-1] == "":
+                row = row[:-1]
+            return _given(row, cut=cut)
         tag, tag_field = value.__struct_config__.tag, value.__struct_config__.tag_field
         found: dict[str, JsonValue] = {tag_field: tag} if tag_field is not None and isinstance(tag, str) else {}
         for field in msgspec.structs.fields(value):
             given = getattr(value, field.name)
             default = field.default_factory() if callable(field.default_factory) else field.default
-            # A file says its schema number always; 1 and True are equal, but not the same default.
-            kept = field.name == "schema" or not cut or not (type(given) is type(default) and given == default)
+            # 1 and True are equal, but not the same default.
+            kept = not cut or not (type(given) is type(default) and given == default)
             if kept and given is not msgspec.UNSET:
                 found[field.encode_name] = _given(given, cut=cut)
         return found

@@ -13,8 +13,8 @@ from fuzz.records.outcome import Evidence, Signature, Verdict
 Line = Annotated[str, Meta(max_length=500)]
 
 
-class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The verdict seen for (subject, Triton version, backend); `kind` as in the signature."""
+class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
+    """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files."""
 
     subject: Line
     triton: Annotated[str, Meta(max_length=40)]

@@ -17,9 +17,10 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     capability: str = ""
     driver: str = ""
     ptxas: str = ""
-    interpreter_repairs: tuple[str, ...] = ()
+    repairs_off: tuple[str, ...] = ()
+    """Repairs of the interpreter (`fuzz.interpreter.Repairs`) that were not in force."""
     knobs: dict[str, str] = {}
-    """TRITON_*, DISABLE_*, MLIR_* and PTXAS_* variables that were set."""
+    """TRITON_*, DISABLE_*, MLIR_* and PTXAS_* variables that were set from outside."""
 
     @property
     def architecture(self) -> str:

@@ -1,8 +1,8 @@
 """JSON laid out for people who read it in a diff.
 
-A value stands on one line while it fits. Of one that does not, a list of objects has a line for each, and all else is
-filled, as many values or fields to a line as fit: what changes together stands together, and adding one object adds one
-line.
+A value stands on one line while it fits. Of one that does not, a list of objects or rows has a line for each, and all
+else is filled, as many values or fields to a line as fit: what changes together stands together, and adding one object
+adds one line.
 """
 
 import json
@@ -21,17 +21,17 @@ def layout(value: JsonValue, *, indent: int = 0, reserve: int = 0) -> str:
         return inline
     if indent + reserve + len(inline) <= WIDTH:
         return inline
-    alone = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    alone = isinstance(value, list) and any(isinstance(one, dict | list) for one in value)
     if isinstance(value, dict):
         opening, closing = "{}"
         words = []
         for key, one in value.items():
             label = f"{_inline(key)}: "
-            words.append(label + layout(one, indent=indent + 2, reserve=len(label) + 1))
+            words.append(label + layout(one, indent=indent + 1, reserve=len(label) + 1))
     else:
         opening, closing = "[]"
-        words = [layout(one, indent=indent + 2, reserve=1) for one in value]
-    pad = "\n" + " " * (indent + 2)
+        words = [layout(one, indent=indent + 1, reserve=1) for one in value]
+    pad = "\n" + " " * (indent + 1)
     return opening + pad + pad.join(_filled(words, 0 if alone else WIDTH - indent - 2)) + "\n" + " " * indent + closing
 
 

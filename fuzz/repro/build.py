@@ -121,8 +121,7 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
     visited = None
     whole = verbatim(call.kernel, call.text)
     if request.liveness and whole is None:
-        visited = visited_lines(
-            lambda: CompileRunner(arch).run(call.kernel, call.grid, stand_ins, call.options))
+        visited = visited_lines(lambda: CompileRunner(arch).run(call.kernel, call.grid, stand_ins, call.options))
     expected: dict[str, Expected] = {}
     checked = request.failure in (Verdict.DISAGREE, Verdict.AGREE) and request.failure_kind != "assertion_missing"
     if kind(request.backend) != "compile" and checked:
@@ -245,8 +244,7 @@ def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected
         return f"kernel[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in shown.items())))})"
 
     checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(call.options), inputs=inputs,
-                                  tight=tight,
-                                  variants=tuple(launch(one) for one in request.case.variants))
+                                  tight=tight, variants=tuple(launch(one) for one in request.case.variants))
     return Body(arrays=tuple(lines), launch=launch(call.options), checks=checks, verdict=verdict)
 
 
@@ -289,8 +287,10 @@ def _options(options: LaunchOptions, everything: bool) -> dict[str, int | bool]:
     """Compile options that are not Triton's defaults, or all that every target knows."""
     plain = LaunchOptions()
     names = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
-    return {name: getattr(options, name) for name in names
-            if getattr(options, name) != getattr(plain, name) or (everything and name in ("num_warps", "num_stages"))}
+    unchecked = {"sanitize_overflow": False} if options.debug else {}
+    return unchecked | {
+        name: getattr(options, name) for name in names
+        if getattr(options, name) != getattr(plain, name) or (everything and name in ("num_warps", "num_stages"))}
 
 
 def _specialise(call: _Call, names: list[str], stand_ins: Mapping[str, Any]) -> Specialisation:

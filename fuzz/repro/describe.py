@@ -6,15 +6,7 @@ import msgspec
 
 from fuzz.content import text
 from fuzz.errors import TridiffError
-from fuzz.records import (
-    ArraySpec,
-    Case,
-    Content,
-    Evidence,
-    Explicit,
-    LaunchOptions,
-    Layout,
-)
+from fuzz.records import ArraySpec, Case, Content, Evidence, Explicit, LaunchOptions, Layout
 from fuzz.records.codec import printable
 from fuzz.repro.rerun import Rerun
 from fuzz.targets import find

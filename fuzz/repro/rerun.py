@@ -43,5 +43,4 @@ def rerun(
         outcome = pool.execute(case, subject, backend=backend, want_inputs=True)
     wanted = expectation(entry, subject=subject, triton=environment.triton, backend=backend,
                          torch=environment.torch) if entry else None
-    return Rerun(case=case, subject=subject, backend=backend, outcome=outcome, environment=environment,
-                 expected=wanted)
+    return Rerun(case=case, subject=subject, backend=backend, outcome=outcome, environment=environment, expected=wanted)

@@ -162,8 +162,7 @@ def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
     relative = 2.0 ** -info.mantissa_bits if bound and info.is_float else 0.0
     return _Shown(
         function=_body(program.text), inputs=inputs, options=options,
-        dynamic=bool(program.sizes) and not graph.schedules[0].static,
-        close=f"rtol={relative:.2g}, atol={bound:.2g}",
+        dynamic=bool(program.sizes) and not graph.schedules[0].static, close=f"rtol={relative:.2g}, atol={bound:.2g}",
         checked=f"[{program.outputs.index(outputs[where])}]{place}",
         expected=(f"expected = {_literal(wanted, buffers[where].spec.dtype)}  # by exact arithmetic in numpy",))
 

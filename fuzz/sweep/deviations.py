@@ -67,8 +67,7 @@ def _power_is_smallest_normal(values: Values) -> bool:
 
 _GROUPS = ("exponential", "trigonometric", "hyperbolic", "special")
 _FUNCTIONS = tuple(op.name for op in OPS.values() if op.group in _GROUPS and op.name != "sigmoid")
-_LIBDEVICE = (*_FUNCTIONS, "*_libdevice", "floor_tl", "ceil_tl", "ilogb",
-              "fmod", "remainder", "floor_divide")
+_LIBDEVICE = (*_FUNCTIONS, "*_libdevice", "floor_tl", "ceil_tl", "ilogb", "fmod", "remainder", "floor_divide")
 
 KNOWN: tuple[Known, ...] = (
     Known(("neg_operator",), ("*",), ("zero_sign",),

@@ -188,5 +188,4 @@ class Judge:
 def launch_options(spec: SweepSpec) -> dict[str, Any]:
     """Compile options of a spec, under Triton's names."""
     options = spec.options
-    return {"num_warps": options.num_warps, "enable_fp_fusion": options.fp_fusion,
-            "enable_reflect_ftz": options.flush}
+    return {"num_warps": options.num_warps, "enable_fp_fusion": options.fp_fusion, "enable_reflect_ftz": options.flush}

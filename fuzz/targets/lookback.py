@@ -90,11 +90,12 @@ def _valid(case: Case) -> bool:
 
 
 def _reductions(case: Case) -> Iterator[Case]:
-    """Nobody late; the order in which many programs happened to meet, told by two or three of which one is late."""
+    """Nobody late; the order in which many programs happened to meet, in however many scans, told by one scan of two or
+    three of which one is late."""
     prompt = {name: value for name, value in case.params.items() if name not in _LATE}
     if len(prompt) < len(case.params):
         yield replace(case, params=prompt)
-    if case.sizes["cols"] <= _FIRST_PROGRAMS:
+    if case.sizes["rows"] == 1 and case.sizes["cols"] <= _FIRST_PROGRAMS:
         return
     drawn, ramp = case.array("values").content, Content(base=Iota(start=1))
     few = [ramp] if drawn is None or isinstance(drawn.base, Explicit) else [drawn, ramp]
@@ -102,7 +103,7 @@ def _reductions(case: Case) -> Iterator[Case]:
     for access, cols in itertools.product(accesses, range(2, _FIRST_PROGRAMS + 1)):
         for program, values in itertools.product(range(cols), few):
             given = {"values": values, "scratch": Content(base=Constant())}
-            yield replace(case, sizes=case.sizes | {"cols": cols},
+            yield replace(case, sizes=case.sizes | {"rows": 1, "cols": cols},
                           params=prompt | {"late_access": access, "late_program": program},
                           arrays=tuple(replace(spec, content=given.get(spec.name)) for spec in case.arrays))
 

@@ -69,7 +69,7 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
             Reference(source=source, function=f"fuzz.pipelines.loop_cases:{source}_answer",
                       arguments=("@case", *_inputs(case)), sample=EVERY_ROW if _across_programs(case) else None)
             for source in ("torch", "numpy")),
-        about=loop_cases.about,
+        about=loop_cases.about, about_causes=specialised,
         simplest={"stages": (1, 2, 3, 4, 5), "described_store": (False, True), "added": (0, 1, 3)},
         backends=backends, lacking=lacking, interpreter_elements=1 << 12)
 

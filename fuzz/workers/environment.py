@@ -12,7 +12,7 @@ from fuzz.backends import kind
 from fuzz.records import Environment
 
 _KNOBS = ("TRITON_", "MLIR_", "PTXAS_", "LLVM_", "DISABLE_", "TORCHINDUCTOR_")
-_OWN = ("TRITON_CACHE_DIR", "TRITON_INTERPRET", "TRITON_HOME")
+_OWN = ("TRITON_CACHE_DIR", "TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "TRITON_HOME")
 
 
 @cache
@@ -47,7 +47,7 @@ def read_environment(backend: str) -> Environment:
     import triton
 
     device = capability = driver = ptxas = ""
-    repairs: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
     if kind(backend) == "cuda":
         properties = torch.cuda.get_device_properties(torch.cuda.current_device())
         device, capability = properties.name, f"{properties.major}.{properties.minor}"
@@ -62,13 +62,13 @@ def read_environment(backend: str) -> Environment:
         from fuzz import interpreter
 
         switches = interpreter.active()
-        repairs = tuple(field.name for field in dataclasses.fields(switches) if getattr(switches, field.name))
+        off = tuple(field.name for field in dataclasses.fields(switches) if not getattr(switches, field.name))
     knobs = {name: value for name, value in sorted(os.environ.items())
              if name.startswith(_KNOBS) and name not in _OWN}
     return Environment(
         tridiff=tridiff_version(), python=platform.python_version(), triton=triton.__version__,
         torch=str(torch.__version__), numpy=numpy.__version__, backend=backend, device=device, capability=capability,
-        driver=driver, ptxas=ptxas, interpreter_repairs=repairs, knobs=knobs)
+        driver=driver, ptxas=ptxas, repairs_off=off, knobs=knobs)
 
 
 def warm() -> None:

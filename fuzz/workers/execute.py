@@ -253,8 +253,8 @@ class _Attempt:
         lacking = {order for report in self.reports for order in missing_orders(report.ptx, self.target.orders)}
         if not lacking:
             return None
-        return self._finding("memory_order", where="ptx", reason="no instruction of the kernel has "
-                             f"{' or '.join(sorted(lacking))} order among all programs")
+        return self._finding("memory_order", where="ptx",
+                             reason=f"the compiled kernel does not promise {' or '.join(sorted(lacking))} order")
 
     def _memory_violation(self, buffers: dict[str, Buffer]) -> tuple[str, str, str] | None:
         """The first array with a write where none may be; one synchronisation for all arrays."""

@@ -156,10 +156,6 @@ def sort_all_zero_one_rows(
         right &= (~equal | (order[:, 1:] > order[:, :-1])).all(axis=1)
     wrong = np.flatnonzero(~right)
     return ZeroOneReport(
-        length=length,
-        descending=descending,
-        stable=stable,
-        rows=rows,
-        wrong_rows=len(wrong),
+        length=length, descending=descending, stable=stable, rows=rows, wrong_rows=len(wrong),
         examples=tuple("".join(map(str, keys[row])) for row in wrong[:8]),
     )

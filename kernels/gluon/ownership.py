@@ -99,23 +99,28 @@ def registers(layout: Distributed, *, shape: tuple[int, ...]) -> int:
 
 
 def lanes_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bool:
-    """Whether the bits of the lane's number that move along `axis` are not neighbours: the others between them move
-    along other axes, or hold elements twice."""
+    """Whether Triton 3.6.0 folds other lanes than those along `axis`: it takes their bits for neighbours, and where
+    warps share the fold, for numbered axis by axis."""
     held = holding(layout, shape=shape)
     if held is None:
         return False
-    return _apart(held.lane, axis)
+    moving = [bit for bit, basis in enumerate(held.lane) if basis[axis]]
+    apart = bool(moving) and moving[-1] - moving[0] >= len(moving)
+    return apart or (any(basis[axis] for basis in held.warp) and _misnumbered(held.lane, axis))
 
 
 def warps_apart(layout: Distributed, *, shape: tuple[int, ...], axis: int) -> bool:
-    """As `lanes_apart`, of the warp's number."""
+    """As `lanes_apart`, of warps that share the fold."""
     held = holding(layout, shape=shape)
-    return held is not None and _apart(held.warp, axis)
+    return held is not None and _misnumbered(held.warp, axis)
 
 
-def _apart(bases: tuple[Basis, ...], axis: int) -> bool:
-    moving = [bit for bit, basis in enumerate(bases) if basis[axis]]
-    return bool(moving) and moving[-1] - moving[0] >= len(moving)
+def _misnumbered(bases: tuple[Basis, ...], axis: int) -> bool:
+    """Whether bits along `axis` stand elsewhere than they would if those of each axis were neighbours, in the order in
+    which the axes come up; bits that move nothing do not count."""
+    moved = [next(k for k, step in enumerate(basis) if step) for basis in bases if any(basis)]
+    return any((one == axis) != (other == axis)
+               for one, other in zip(moved, sorted(moved, key=moved.index), strict=True))
 
 
 _Part = tuple[int, int, bool]

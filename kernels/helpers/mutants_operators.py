@@ -27,5 +27,4 @@ def lowest_decremented(x):
         return -x
 
 
-MUTANTS = mutant_table({
-    "operator_negate": variants(subtracted_from_zero, minus_magnitude, lowest_decremented)})
+MUTANTS = mutant_table({"operator_negate": variants(subtracted_from_zero, minus_magnitude, lowest_decremented)})

@@ -167,12 +167,8 @@ def simulate_kernel(
     try:
         with state.installed():
             run = simulate(
-                [make(program_id) for program_id in ids],
-                memory,
-                choices=choices,
-                start_order=start_order,
-                resident=resident,
-                step_limit=step_limit,
+                [make(program_id) for program_id in ids], memory, choices=choices, start_order=start_order,
+                resident=resident, step_limit=step_limit,
             )
     finally:
         outer.restore()

@@ -80,9 +80,7 @@ def _fold(
     slices, shape = _slices(x, axis)
     if dtype(name).is_float:
         return np.array([floats(name, s) for s in slices], dtype=np.float64).reshape(shape)
-    return from_patterns(
-        [exact.wrap(name, integers([exact.to_int(name, b) for b in s])) for s in slices], x, shape
-    )
+    return from_patterns([exact.wrap(name, integers([exact.to_int(name, b) for b in s])) for s in slices], x, shape)
 
 
 def sum(x: Array, axis: int = -1) -> Array:

@@ -18,12 +18,7 @@ Array = npt.NDArray[Any]
 
 
 def bucketize(
-    values: Array,
-    boundaries: Array,
-    sorter: Array | None = None,
-    *,
-    right: bool = False,
-    index_dtype: str = "i64",
+    values: Array, boundaries: Array, sorter: Array | None = None, *, right: bool = False, index_dtype: str = "i64",
 ) -> Array:
     """Count of boundaries of the row below each value, in the convention of `oracles.by_numpy.search`."""
     name = name_of_array(values)
@@ -128,9 +123,7 @@ def exclusive_scan(x: Array, *, combine: str = "add", axis: int = -1) -> Array:
     return np.moveaxis(from_patterns(out, x, moved.shape), -1, axis)
 
 
-def philox4x32(
-    key: tuple[int, int], counter: tuple[int, int, int, int], rounds: int = 10
-) -> tuple[int, int, int, int]:
+def philox4x32(key: tuple[int, int], counter: tuple[int, int, int, int], rounds: int = 10) -> tuple[int, int, int, int]:
     """One block of Philox4x32 in Python integers."""
     c0, c1, c2, c3 = counter
     k0, k1 = key

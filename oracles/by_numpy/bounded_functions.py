@@ -125,8 +125,7 @@ def smooth(op: str, x: Real) -> Real:
                           spread + moved + (_FLUSHED if meant not in ("log", "log2", "log10", "rsqrt") else 0.0),
                           spread)
         absolute = absolute + np.where((np.abs(value) < 2 * _FLUSHED) & (value != 0), _FLUSHED, 0.0)
-    found = settle(x.dtype, value, spread, ulps=ulps, absolute=absolute,
-                   rounds=meant == "sqrt_rn")
+    found = settle(x.dtype, value, spread, ulps=ulps, absolute=absolute, rounds=meant == "sqrt_rn")
     # f(0) = 0 and the like are certain to every library; a sign or an infinity is not blurred by an ulp figure.
     fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0) & (meant in _ONE_AT_ZERO)))
     settled = np.where(fixed & (value == 0), np.where(x.value == 0, 0.0, found.error), found.error)

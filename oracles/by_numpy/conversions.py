@@ -27,11 +27,7 @@ def _on_grid(x: Array, kind: DType) -> Array:
 
 def _wide(x: Array) -> Array:
     # Through float64 for ml_dtypes types; longdouble holds all 64-bit integers exactly on x86.
-    return (
-        x.astype(np.float64).astype(np.longdouble)
-        if dtype(name_of_array(x)).is_float
-        else x.astype(np.longdouble)
-    )
+    return (x.astype(np.float64).astype(np.longdouble) if dtype(name_of_array(x)).is_float else x.astype(np.longdouble))
 
 
 def convert(x: Array, *, to: str) -> Array:

@@ -30,9 +30,7 @@ def search(
         {
             "values": values, "boundary_row": torch.zeros(values.shape, dtype=torch.int64) if rows is None else rows,
             "boundaries": boundaries, "sorter": sorter,
-        },
-        {"out": torch.full(values.shape, -7, dtype=INDEX[index])},
-        rows=values.shape[0], cols=values.shape[1],
+        }, {"out": torch.full(values.shape, -7, dtype=INDEX[index])}, rows=values.shape[0], cols=values.shape[1],
         boundaries_size=boundaries.shape[1] if size is None else size, boundaries_numel=numel,
         HELPER=helper, INDEX_DTYPE=index, RIGHT=right, ROW_BLOCK=2, COL_BLOCK=16, FAULT="", **extra,
     )

@@ -16,15 +16,7 @@ from kernels.drivers.reduce_rows import (
 )
 from kernels.helpers import extrema
 from kernels.helpers.mutants_extrema import MUTANTS
-from tests.kernels.driver_runs import (
-    INTEGERS,
-    NUMPY,
-    UNWRITTEN,
-    boundary_floats,
-    boundary_integers,
-    pairs,
-    run,
-)
+from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_floats, boundary_integers, pairs, run
 
 NAN, INF = float("nan"), float("inf")
 LAST = 2**63 - 1

@@ -208,8 +208,7 @@ def finds_fault(combine: str, *, bits: int, programs: int, reorders: bool, wrong
     exploration = explore(
         lb.scan_programs(values[:programs], function, bits=bits, wrong=wrong),
         lambda: lb.scan_memory(programs, bits=bits, reorders=reorders),
-        right=lambda run: run.outcome == "finished" and run.results == expected,
-        stop_at_first=True,
+        right=lambda run: run.outcome == "finished" and run.results == expected, stop_at_first=True,
     )
     return bool(exploration.wrong)
 
@@ -272,8 +271,7 @@ def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
     for seed in range(3):
         run = simulate(
             lb.scan_programs(values, function, bits=bits),
-            lb.scan_memory(programs, bits=bits, reorders=programs <= 100),
-            choices=Random(seed, staleness=0.3),
+            lb.scan_memory(programs, bits=bits, reorders=programs <= 100), choices=Random(seed, staleness=0.3),
             resident=None if programs <= 100 else 132,
         )
         assert run.outcome == "finished" and run.results == expected
@@ -281,9 +279,7 @@ def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
 
 def test_ten_thousand_programs_on_132_processors() -> None:
     values = [k * k % 1000 for k in range(10_000)]
-    run = simulate(
-        lb.scan_programs(values, add), lb.scan_memory(10_000), choices=Random(1), resident=132
-    )
+    run = simulate(lb.scan_programs(values, add), lb.scan_memory(10_000), choices=Random(1), resident=132)
     assert run.outcome == "finished" and run.results == lb.exclusive_prefixes(values, add)
 
 
@@ -373,8 +369,7 @@ def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None
         exploration = explore(
             gb.barrier_programs(programs, rounds, wrong=wrong),
             lambda: gb.barrier_memory(programs, rounds, reorders=reorders),
-            right=lambda run: barrier_is_right(run, programs, rounds),
-            stop_at_first=True,
+            right=lambda run: barrier_is_right(run, programs, rounds), stop_at_first=True,
         )
         return bool(exploration.wrong)
 
@@ -389,8 +384,7 @@ def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None
 def test_five_barriers_in_a_row_in_random_orders(programs: int, initial: int) -> None:
     for seed in range(3):
         run = simulate(
-            gb.barrier_programs(programs, 5),
-            gb.barrier_memory(programs, 5, initial=initial, reorders=programs <= 9),
+            gb.barrier_programs(programs, 5), gb.barrier_memory(programs, 5, initial=initial, reorders=programs <= 9),
             choices=Random(seed, staleness=0.2),
         )
         assert barrier_is_right(run, programs, 5)

@@ -85,6 +85,11 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
     lanes = ((1, 0), (2, 0), (4, 0), (0, 1), (0, 2))
     assert target.about(of(Linear((), lanes, ((0, 4), (8, 0), (0, 8)), (16, 16)), 8)) == "warps apart"
     assert target.about(of(Linear((), lanes, ((0, 4), (0, 8), (8, 0)), (16, 16)), 8)) == ""
+    # One warp bit along the axis, between two of the other; then behind both, and behind one that moves nothing.
+    lanes = ((0, 1), (0, 2), (0, 4), (2, 0), (4, 0))
+    for register, warps, word in (((), ((1, 0), (0, 8), (8, 0)), "warps apart"), ((), ((1, 0), (8, 0), (0, 8)), ""),
+                                  (((8, 0),), ((0, 0), (0, 8), (1, 0)), "")):
+        assert target.about(of(Linear(register, lanes, warps, (16, 16)), 8)) == word
 
 
 def _about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", wide: tuple[int, ...] = ()) -> str:

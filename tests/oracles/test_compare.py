@@ -101,10 +101,7 @@ def test_ulp_limit_is_sharp_for_rounded_references(name: str, k: int) -> None:
     # A step across a binade, a step across zero and one inside the subnormals all count alike.
     starts = [1 << dtype(name).mantissa_bits, (dtype(name).bias << dtype(name).mantissa_bits) - 1, 1]
     expected = tensor_of_bits(starts, name)
-    inside, outside = (
-        tensor_of_bits([s + k for s in starts], name),
-        tensor_of_bits([s + k + 1 for s in starts], name),
-    )
+    inside, outside = (tensor_of_bits([s + k for s in starts], name), tensor_of_bits([s + k + 1 for s in starts], name))
     assert compare(inside, expected, rule).clean and compare(expected, inside, rule).clean
     assert compare(outside, expected, rule).counts() == {"value": 3}
     assert compare(expected, outside, rule).counts() == {"value": 3}

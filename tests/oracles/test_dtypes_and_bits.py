@@ -13,16 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import bits, exact
 from oracles.arrays import array_of_bits, bits_of_array, tensor_of_bits, to_numpy, to_torch
-from oracles.dtypes import (
-    DTYPES,
-    NAMES,
-    UNSIGNED,
-    dtype,
-    name_of_array,
-    name_of_torch,
-    numpy_dtype,
-    torch_dtype,
-)
+from oracles.dtypes import DTYPES, NAMES, UNSIGNED, dtype, name_of_array, name_of_torch, numpy_dtype, torch_dtype
 from oracles.errors import OracleError
 from oracles.special_values import special_bits, special_values
 from tests.oracles.grids import random_patterns

@@ -124,8 +124,6 @@ def test_chain_depth_counts_the_longest_path() -> None:
     assert [tolerances.chain_depth(n, r) for n, r in ((1, 1), (1024, 1024), (5000, 1024), (7, 4))] == [1, 11, 15, 4]
     with pytest.raises(OracleError):
         tolerances.chain_depth(0, 1)
-    x = torch.ones(1, 4096)
-    assert float(tolerances.expected_sum_error(x, lanes=1024)[0]) < float(tolerances.sum_bound(x)[0]) / 100
 
 
 @pytest.mark.parametrize("name", ("fp16", "bf16", "fp32", "fp64"))
@@ -336,7 +334,6 @@ def test_bounds_have_the_values_that_the_policy_states() -> None:
     stated: list[tuple[torch.Tensor, float]] = [
         (tolerances.sum_bound(x), 3 * eps * 7),
         (tolerances.sum_bound(x, acc="fp64"), 3 * 2.0**-52 * 7),
-        (tolerances.expected_sum_error(x, lanes=2), 1.1 * 3 * u * 7),
         (tolerances.mean_bound(x), (3 * eps * 7 + 2 * eps * 7) / 3),
         (tolerances.prefix_sum_bound(x)[0], eps * 1),
         (tolerances.prefix_sum_bound(x)[2], 3 * eps * 7),
@@ -346,7 +343,6 @@ def test_bounds_have_the_values_that_the_policy_states() -> None:
         (tolerances.dot_bound(a, b, precision="tf32x3"), (2.0**-20 + 2 * eps) * 11),
         (tolerances.dot_bound(a, b, precision="half"), 4 * eps * 11),
         (tolerances.dot_bound(a, b, precision="fp8"), 2 * 2.0**-13 * 11),
-        (tolerances.variance_condition(torch.tensor(3.0), torch.tensor(4.0)), math.sqrt(1 + 9 / 4)),
         (
             tolerances.welford_mean_bound(torch.tensor([1.0, -3.0]), torch.tensor([1.0, 3.0]), depth=2),
             8 * 6 * u * (1 + 9) / 4,

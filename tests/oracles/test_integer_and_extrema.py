@@ -120,9 +120,7 @@ def test_vector_add_agrees_everywhere(name: str) -> None:
     a, b = special_pairs(name)
     by_numpy = numpy_elementwise.vector_add(a, b)
     by_torch = torch_elementwise.vector_add(to_torch(a), to_torch(b))
-    by_exact = array_of_bits(
-        (exact.add(name, x, y) for x, y in zip(patterns(a), patterns(b), strict=True)), name
-    )
+    by_exact = array_of_bits((exact.add(name, x, y) for x, y in zip(patterns(a), patterns(b), strict=True)), name)
     assert by_numpy.dtype == a.dtype
     assert same(to_torch(by_numpy), by_torch, NUM)
     assert same(to_torch(by_exact), by_torch, NUM)

@@ -11,18 +11,7 @@ import torch
 
 from oracles.arrays import to_numpy, to_torch
 from oracles.bits import from_bits, to_bits, ulp_distance
-from oracles.by_torch import (
-    elementwise,
-    extrema,
-    floats,
-    integer,
-    philox,
-    reductions,
-    scan,
-    search,
-    sorting,
-    welford,
-)
+from oracles.by_torch import elementwise, extrema, floats, integer, philox, reductions, scan, search, sorting, welford
 from oracles.compare import compare, same
 from oracles.dtypes import FLOATS, INTEGERS, NAMES
 from oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP

@@ -80,12 +80,7 @@ def test_numpy_and_torch_place_the_same_special_values(row: Accuracy) -> None:
     first = to_torch(by_numpy.evaluate(row.op, *inputs))
     second = by_torch.evaluate(row.op, *(to_torch(x) for x in inputs))
     differ = first.isnan() != second.isnan()
-    assert not differ.any(), (
-        row.op,
-        [x[differ.numpy()][:4] for x in inputs],
-        first[differ][:4],
-        second[differ][:4],
-    )
+    assert not differ.any(), (row.op, [x[differ.numpy()][:4] for x in inputs], first[differ][:4], second[differ][:4])
 
 
 def test_fp64_needs_more_than_fp64() -> None:
@@ -191,9 +186,7 @@ def test_pinned_special_values_are_what_torch_computes(case: SpecialCase) -> Non
     value = LIBRARY[case.op](*inputs)
     assert value.dtype == inputs[0].dtype
     assert accepted(case, value, case.accepted), value
-    assert not any(
-        accepted(case, torch.tensor([k]).to(value.dtype), case.accepted) for k in case.known_divergence
-    )
+    assert not any(accepted(case, torch.tensor([k]).to(value.dtype), case.accepted) for k in case.known_divergence)
 
 
 def test_pinned_conversions() -> None:

@@ -200,9 +200,7 @@ def test_select_one_moves_every_bit(name: str) -> None:
 @pytest.mark.parametrize("name", ("fp32", "fp64"))
 def test_frexp_agrees_and_round_trips(name: str) -> None:
     kind = dtype(name)
-    exponents = array_of_bits(
-        [(e << kind.mantissa_bits) | 5 for e in range(0, (1 << kind.exponent_bits) - 1, 7)], name
-    )
+    exponents = array_of_bits([(e << kind.mantissa_bits) | 5 for e in range(0, (1 << kind.exponent_bits) - 1, 7)], name)
     subnormals = array_of_bits([1 << b for b in range(kind.mantissa_bits)], name)
     x = np.concatenate(
         [array_of_bits(special_bits(name), name), random_patterns(name, (300,), seed=7), exponents, subnormals]
@@ -256,10 +254,7 @@ def test_scans_keep_the_order_of_operands() -> None:
     # t -> 2t + 1, then t -> 3t + 5, gives t -> 6t + 8; the other order would give 6t + 16.
     maps = np.array([2 | 1 << 16, 3 | 5 << 16, 7], np.uint32)
     assert numpy_scan.exclusive_scan(maps, combine="affine").tolist()[2] == 6 | 8 << 16
-    assert (
-        torch_scan.exclusive_scan(to_torch(maps), combine="affine").view(torch.int32).tolist()[2]
-        == 6 | 8 << 16
-    )
+    assert (torch_scan.exclusive_scan(to_torch(maps), combine="affine").view(torch.int32).tolist()[2] == 6 | 8 << 16)
     with pytest.raises(OracleError, match="unknown combination"):
         numpy_scan.exclusive_scan(x, combine="subtract")
 

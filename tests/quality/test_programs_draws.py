@@ -62,7 +62,8 @@ def test_at_least_95_percent_are_accepted(family: Family) -> None:
 def test_nothing_that_is_known_to_be_compiled_wrong_is_drawn() -> None:
     cases = everything()
     assert {target.about(case) for target in TARGETS for case in cases if case.target == target.name} == {""}
-    powers = [case for case in cases if contracted(graph_of(case))]
+    more = [case for seed in range(4) for case in drawn("pointwise", seed=seed)]
+    powers = [case for case in cases + more if contracted(graph_of(case))]
     assert powers and any(case.options.enable_fp_fusion for case in cases)
 
 
@@ -189,6 +190,14 @@ def test_programs_that_faults_need_a_device_for_come_up(fault: str) -> None:
                     random=random.Random(7), settings=settings(
                         max_examples=1500, database=None, deadline=None, phases=[Phase.generate],
                         suppress_health_check=list(HealthCheck)))
+
+
+def test_assertions_are_compiled_where_masked_lanes_are_out_of_bounds() -> None:
+    """One program in seven is asserted about lanes that its masks turn off, as a planted fault needs to be seen."""
+    shown = [case for case in drawn("indexing") if case.options.debug and changes(case, "masked_lanes_asserted")]
+    assert len(shown) >= 0.1 * PER_FAMILY
+    assert any(isinstance(node, Load) and node.checked and node.mask is not None
+               for case in shown for node in graph_of(case).nodes)
 
 
 def test_what_is_reached_was_declared() -> None:

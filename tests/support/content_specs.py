@@ -65,9 +65,12 @@ def checksums(device: torch.device) -> dict[str, str]:
 
 
 def recorded() -> dict[str, str]:
-    """What the snapshot holds."""
-    return dict(json.loads(SNAPSHOT.read_text()))
+    """What the snapshot holds: per element type the checksums of its arrays, in the order of `specs`."""
+    return dict(zip(specs(), " ".join(json.loads(SNAPSHOT.read_text()).values()).split(), strict=True))
 
 
 if __name__ == "__main__":
-    SNAPSHOT.write_text(json.dumps(checksums(torch.device("cpu")), indent=0) + "\n")
+    rows: dict[str, list[str]] = {}
+    for name, one in checksums(torch.device("cpu")).items():
+        rows.setdefault(name.split()[0], []).append(one)
+    SNAPSHOT.write_text(json.dumps({name: " ".join(row) for name, row in rows.items()}, indent=0) + "\n")

@@ -154,8 +154,7 @@ def guarded_gather() -> Program:
              Load(buffer="a", index=Sym("v0"), mask=2, other="5", checked=True), Store(buffer="o", index=X, value=3))
     graph = _graph((50,), (_in("a", a, "i64"), _in("k", k, "i64"), _out("o", "i64", 50)), nodes,
                    Schedule(x_blocks=(32,)), Schedule(x_blocks=(64,), static=True))
-    return Program(graph, {"a": a, "k": k}, lambda i: {
-        "o": np.where(i["k"] < 37, i["a"][np.minimum(i["k"], 36)], 5)})
+    return Program(graph, {"a": a, "k": k}, lambda i: {"o": np.where(i["k"] < 37, i["a"][np.minimum(i["k"], 36)], 5)})
 
 
 def constants() -> Program:

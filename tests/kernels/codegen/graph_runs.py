@@ -19,8 +19,7 @@ def arguments_of(kernel: Kernel, buffers: Mapping[str, torch.Tensor]) -> dict[st
     """The kernel's arguments by name; workspaces are fresh and zero."""
     spaces = {one.name: torch.from_numpy(np.zeros(one.length, NUMPY[one.dtype])) for one in kernel.workspaces}
     places: dict[str, Mapping[str, torch.Tensor]] = {"buffer": buffers, "workspace": spaces}
-    return {one.name: places[one.kind][str(one.value)] if one.kind in places else one.value
-            for one in kernel.arguments}
+    return {one.name: places[one.kind][str(one.value)] if one.kind in places else one.value for one in kernel.arguments}
 
 
 def launch(kernel: Kernel, buffers: Mapping[str, torch.Tensor]) -> None:

@@ -101,7 +101,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "signature_of_another": (changed("signature/target", "triton.mod"), "its signature is about triton.mod"),
     "signature_escape": (changed("signature/target", "\x1b]0;pwned\x07" * 99), "its signature is about"),
     "expectation_twice": (changed("expected", json.loads(VALID)["expected"] * 2), "two expectations"),
-    "verdict_unknown": (changed("expected/0/verdict", "probably"), "Invalid enum value 'probably'"),
+    "expectation_too_long": (changed("expected/0", [*json.loads(VALID)["expected"][0], "x"]), "at most length 6"),
+    "verdict_unknown": (changed("expected/0/3", "probably"), "Invalid enum value 'probably'"),
     "nested_200_thousand": (b"[" * 200_000, "got `array`"),
     "nested_unknown_field": (b'{"x":' + b"[" * 200_000, "nested too deeply"),
     "nested_behind_schema": (b'{"schema":1,"x":' + b'{"y":' * 40_000, "nested too deeply"),
@@ -178,7 +179,7 @@ def test_loading_executes_imports_and_opens_nothing() -> None:
                                                  "found_in/python", "upstream/0")]
     carriers.append(changed("case/arrays/0/content/base", {"type": "constant", "value": code[:40]}))
     carriers.append(changed("case/params", {"form": code, "os.system": "x"}))
-    carriers.append(changed("expected/0/subject", f"own+fault:{code}"))
+    carriers.append(changed("expected/0/0", f"own+fault:{code}"))
     parse(VALID.encode(), source="warm")
     for data in carriers:
         _watching = True

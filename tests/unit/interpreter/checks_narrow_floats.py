@@ -101,19 +101,9 @@ def check_integers_to_bf16() -> None:
         x[:2] = torch.tensor([limits.min, limits.max], dtype=dtype)
         if dtype == torch.int64:
             x[2] = (1 << 62) + (1 << 54) + 1  # a tie but for the last bit, which fp64 drops
-        expected = np.array([_bf16_of_int(int(value)) for value in x], dtype=np.uint16).view(ml_dtypes.bfloat16)
+        expected = np.array([_bf16_of(int(value)) for value in x], dtype=np.uint16).view(ml_dtypes.bfloat16)
         defect("conversions", lambda x=x, expected=expected: same(
             interpreted(convert, x, torch.bfloat16, tl.bfloat16), expected))
-
-
-def _bf16_of_int(value: int) -> int:
-    sign, magnitude = (0x8000 if value < 0 else 0), abs(value)
-    if magnitude == 0:
-        return 0
-    shift = max(magnitude.bit_length() - 8, 0)
-    kept, rest, half = magnitude >> shift, magnitude & ((1 << shift) - 1), (1 << shift) >> 1
-    kept += 1 if shift and (rest > half or (rest == half and kept & 1)) else 0
-    return sign | int(np.float32(kept * 2.0**shift).view(np.uint32) >> 16)
 
 
 def check_fp32_to_e4m3_rounds_and_saturates() -> None:

@@ -226,8 +226,7 @@ def shift_in_place(x, n, BLOCK: tl.constexpr):
 
 def check_reads_and_writes_of_different_programs() -> None:
     forward = races(launch(shift_in_place, (2,), {"x": torch.arange(8.0)}, 8, BLOCK=4))
-    backward = races(launch(shift_in_place, (2,), {"x": torch.arange(8.0)}, 8, BLOCK=4,
-                            order=ProgramOrder("reversed")))
+    backward = races(launch(shift_in_place, (2,), {"x": torch.arange(8.0)}, 8, BLOCK=4, order=ProgramOrder("reversed")))
     for report, kind in ((forward, "read then write"), (backward, "write then read")):
         (race,) = report.races
         assert (race.kind, race.elements.tolist()) == (kind, [4])

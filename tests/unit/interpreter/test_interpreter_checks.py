@@ -9,8 +9,7 @@ from tests.support.in_subprocess import Checks, run_script
 FILES = {path.stem: Checks(path) for path in sorted(Path(__file__).parent.glob("checks_*.py"))}
 
 
-@pytest.mark.parametrize(
-    ("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])
 def test_interpreter(file: str, name: str) -> None:
     FILES[file].require(name)
 

@@ -8,17 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.interpreter.narrow_floats import (
-    BF16,
-    FP8E4NV,
-    FP8E5,
-    FP16,
-    FP32,
-    FloatFormat,
-    decode,
-    encode,
-    fma_once,
-)
+from fuzz.interpreter.narrow_floats import BF16, FP8E4NV, FP8E5, FP16, FP32, FloatFormat, decode, encode, fma_once
 
 REFERENCE = {BF16: ml_dtypes.bfloat16, FP8E4NV: ml_dtypes.float8_e4m3fn, FP8E5: ml_dtypes.float8_e5m2}
 

@@ -181,3 +181,14 @@ def test_memory_orders_in_ptx(line: str, carried: tuple[str, ...]) -> None:
     assert missing_orders(f".visible .entry k()\n{{\n\t{line}\n}}", wanted) == tuple(
         order for order in wanted if order not in carried)
     assert missing_orders("", wanted) == missing_orders(line, ()) == ()
+
+
+@pytest.mark.parametrize(("lines", "complete"), [
+    ("", True), ("S W0", True), ("S", False), ("W0 S", False), ("S W1", False), ("S W0 S W1", False),
+    ("S W1 S W0", True)])
+def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool) -> None:
+    spelled = {"S": "@%p7 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd25, {%r25, %r28}], [%r30];",
+               "W0": "cp.async.bulk.wait_group.read \t0;", "W1": "cp.async.bulk.wait_group.read \t1;"}
+    text = "\n".join(["@%p6 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r23], [%rd24];",
+                      *(f"\t{spelled[one]}" for one in lines.split())])
+    assert missing_orders(text, ("completion",)) == (() if complete else ("completion",))

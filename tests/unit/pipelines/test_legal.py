@@ -7,7 +7,7 @@ import pytest
 from fuzz.pipelines import cases
 from fuzz.pipelines.launching import old_sanitizer_judges
 from kernels.pipelines.legal import problem
-from kernels.pipelines.plan import Dot, Plan, Sink, Source, Store, TmaStore, Worker
+from kernels.pipelines.plan import Dot, Fold, Op, Plan, Sink, Source, Store, TmaStore, Worker
 
 _TMA = Source(copy="tma")
 
@@ -53,3 +53,16 @@ def test_as_many_programs_add_floats_as_keep_every_sum_exact() -> None:
     assert {dtype: cases.most_programs(Plan(dtype=dtype, sources=(_TMA,), sink=TmaStore(reduce="add")))
             for dtype in ("bf16", "fp16", "fp32", "i32")} == {"bf16": 63, "fp16": 264, "fp32": 264, "i32": 264}
     assert cases.most_programs(Plan(dtype="bf16")) == 264
+
+
+_NEGATED, _ROW_MAX, _STAGE = Op(kind="multiply", constant=-1), Op(kind="row_max"), Op(kind="stage")
+
+
+@pytest.mark.parametrize(("dtype", "ops", "sink", "named"), [
+    ("fp32", (_STAGE, _NEGATED, _ROW_MAX), Store(), True), ("i32", (_NEGATED,), Fold(op="max"), True),
+    ("i32", (Op(kind="invert"), Op(kind="add", constant=1), _STAGE, Op(kind="second_max")), Store(), True),
+    ("i32", (Op(kind="invert"), _ROW_MAX), Fold(op="max"), False), ("i8", (_NEGATED, _ROW_MAX), Store(), False),
+    ("i32", (_ROW_MAX, _NEGATED), Store(), False), ("i32", (_NEGATED,), Fold(), False)])
+def test_a_negation_in_front_of_a_maximum_is_a_finding_of_its_own(
+        dtype: str, ops: tuple[Op, ...], sink: Sink, named: bool) -> None:
+    assert cases.negated_extremum(Plan(dtype=dtype, ops=ops, sink=sink)) is named  # type: ignore[arg-type]

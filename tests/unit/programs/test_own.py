@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from fuzz.programs import own
 from fuzz.programs.interpret import Interpreter
 from fuzz.programs.miscompiled import miscompiled, without_miscompiled
-from fuzz.programs.reductions import _simpler_schedules
+from fuzz.programs.reductions import _cut_subgraphs, _simpler_schedules
 from fuzz.records import ArraySpec, Bits, Case, Content, LaunchOptions, Small
 from fuzz.targets.codegen import TARGETS
 from kernels.codegen.graph import (
@@ -24,6 +24,7 @@ from kernels.codegen.graph import (
     Masked,
     Node,
     Num,
+    Part,
     Pointwise,
     Schedule,
     Store,
@@ -35,7 +36,7 @@ from tests.unit.programs.graphs import apply
 X = Sym("x0")
 
 
-def _graph(dtype: str, *between: Asm | Cast | Pointwise) -> Graph:
+def _graph(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
     nodes = (Load(buffer="in0", index=X), *between, Store(buffer="out0", index=X, value=len(between)))
     return Graph(outer=(4,), nodes=nodes, buffers=(Buffer(name="in0", dtype=dtype, length=4),
                                                    Buffer(name="out0", dtype=dtype, length=4, role="out")))
@@ -243,3 +244,9 @@ def test_no_simpler_schedule_has_a_block_of_nothing() -> None:
     graph = replace(_graph("i32"), schedules=(Schedule(x_blocks=(1,), r_block=1), Schedule(x_blocks=(2,), r_block=2)))
     found = [one for simpler in _simpler_schedules(graph) for one in simpler.schedules]
     assert found and all(min(*one.x_blocks, one.r_block) >= 1 for one in found)
+
+
+def test_one_of_several_results_gives_way_to_an_operand() -> None:
+    graph = _graph("fp32", Pointwise(op="frexp", args=(0,)), Part(of=1, item=0))
+    assert any(isinstance(node, Store) and node.value == 0
+               for found, _ in _cut_subgraphs(graph) for node in found.nodes)

@@ -184,8 +184,7 @@ def mangled(**changes: object) -> bytes:
     (mangled(sizes=None), "file.json: Expected `object`, got `null` - at `$.sizes`; correct or delete the file"),
     (mangled(params={"x": 1.5}),
      "file.json: Expected `bool | int | str`, got `float` - at `$.params[...]`; correct or delete the file"),
-    (b'{"sizes": {}, "arrays": []}',
-     "file.json: Object missing required field `target`; correct or delete the file"),
+    (b'{"sizes": {}, "arrays": []}', "file.json: Object missing required field `target`; correct or delete the file"),
     (b"[]", "file.json: Expected `object`, got `array`; correct or delete the file"),
     (b"", "file.json: not valid JSON (Input data was truncated); correct or delete the file"),
     (b"{\xff", "file.json: not valid JSON (JSON is malformed: object keys must be strings (byte 1)); "
@@ -382,6 +381,13 @@ def test_files_leave_out_defaults_and_nothing_else() -> None:
     assert found["schema"] == SCHEMA
     assert "variants" not in found
     assert decode(text, Case) == case
+
+
+def test_an_expectation_is_a_row_without_the_defaults_at_its_end() -> None:
+    bare = Expectation(subject="own", triton="3.9.0", backend="cuda", verdict=Verdict.AGREE)
+    for one, end in ((bare, []), (replace(bare, kind="value"), ["value"]), (replace(bare, torch="2.13"), ["", "2.13"])):
+        text = pretty_json_without_defaults(one)
+        assert json.loads(text) == ["own", "3.9.0", "cuda", "agree", *end] and decode(text, Expectation) == one
 
 
 def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:

@@ -2,18 +2,7 @@
 
 from dataclasses import dataclass
 
-from fuzz.records import (
-    ArraySpec,
-    Case,
-    Constant,
-    Content,
-    Explicit,
-    Iota,
-    LaunchOptions,
-    Layout,
-    Scalar,
-    Verdict,
-)
+from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout, Scalar, Verdict
 
 DIMS = ("rows", "cols")
 PLAIN = Layout()
@@ -54,8 +43,7 @@ def ramp(target: str, *, start: int, count: int, block: int, divisor: int, dtype
         target, {"rows": count},
         ArraySpec(name="a", dtype=dtype, dims=rows, content=Content(base=Iota(start=start, step=0, per_row=1))),
         ArraySpec(name="b", dtype=dtype, dims=rows, content=Content(base=Constant(value=str(divisor))), layout=layout),
-        output("out", dtype, dims=rows),
-        form="ramp", block=block, start_kind=start_kind, divisor_kind=divisor_kind)
+        output("out", dtype, dims=rows), form="ramp", block=block, start_kind=start_kind, divisor_kind=divisor_kind)
 
 
 def _pair(target: str, dtype: str, a: str, b: str, **params: Scalar) -> Case:

@@ -3,15 +3,7 @@
 import msgspec
 import pytest
 
-from fuzz.records import (
-    Case,
-    Environment,
-    Evidence,
-    LaunchOptions,
-    Outcome,
-    Signature,
-    Verdict,
-)
+from fuzz.records import Case, Environment, Evidence, LaunchOptions, Outcome, Signature, Verdict
 from fuzz.repro.describe import describe, describe_evidence, differs, first_wrong
 from fuzz.repro.rerun import Rerun
 from oracles.rules import ABS, BIT, NUM, NUM0, ULP, Rule

@@ -213,8 +213,7 @@ def test_a_memory_order_is_no_matter_of_values() -> None:
 
 def test_compile_findings_compile_and_nothing_else() -> None:
     finding = next(one for one in FINDINGS if one.verdict is Verdict.COMPILE_ERROR)
-    broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0]
-                     for subject in ("", "own"))
+    broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0] for subject in ("", "own"))
     assert imported(broken) <= ALLOWED - {"numpy", "torch"}
     assert 'GPUTarget("cuda", 90, 32)' in broken
     assert (run(broken), run(clean)) == ("BUG", "OK")

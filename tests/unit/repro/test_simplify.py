@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz.repro.inline import drop_aliases, squeeze
-from fuzz.repro.simplify import (
-    DropConversions,
-    FoldArithmetic,
-    bind,
-    constant_node,
-    evaluate,
-    fold,
-)
+from fuzz.repro.simplify import DropConversions, FoldArithmetic, bind, constant_node, evaluate, fold
 from fuzz.repro.source import Program, inline_expressions, inline_statements, propagate_constants
 
 

@@ -243,18 +243,20 @@ def test_a_race_of_many_programs_is_told_by_one_value() -> None:
     assert found.array("values").content == Content(base=Constant())
 
 
+@pytest.mark.parametrize(("rows", "cols"), [(1, 900), (300, 3)])
 @pytest.mark.parametrize("drawn", [{}, {"late_access": 3, "late_program": 0}])
-def test_a_race_of_many_programs_is_told_by_one_that_comes_late(drawn: dict[str, int]) -> None:
+def test_a_race_of_many_programs_is_told_by_one_that_comes_late(drawn: dict[str, int], rows: int, cols: int) -> None:
     runs = itertools.count()
 
     def fails(case: Case) -> str:
         late = case.sizes["cols"] >= 3 and case.params.get("late_program") == 2 and case.params["late_access"] > 0
-        return "value" if late or (case.sizes["cols"] >= 231 and next(runs) % 3 == 0) else ""
+        programs = case.sizes["rows"] * case.sizes["cols"]
+        return "value" if late or (programs >= 231 and next(runs) % 3 == 0) else ""
 
-    case = scan(cols=900)
-    case = replace(case, params=case.params | drawn)
+    case = scan(cols=cols)
+    case = replace(case, sizes=case.sizes | {"rows": rows}, params=case.params | drawn)
     found = shrink(case, fails, target=SCAN, backend="cuda").case
-    assert found.sizes["cols"] == 3 and SCAN.valid(found)
+    assert (found.sizes["rows"], found.sizes["cols"]) == (1, 3) and SCAN.valid(found)
     assert (found.params["late_access"], found.params["late_program"]) == (1, 2)
     # Where it does not matter, nobody is late.
     found = shrink(case, lambda c: "value" if c.sizes["cols"] >= 2 else "", target=SCAN, backend="cuda").case

@@ -10,7 +10,7 @@ from fuzz.backends import ARCHITECTURES
 from fuzz.backends.compile import CompileRunner, Pointer
 from fuzz.bench.draws import draw_cases
 from fuzz.errors import TridiffError
-from fuzz.records import LaunchOptions, Verdict
+from fuzz.records import Case, LaunchOptions, Verdict
 from fuzz.target import Limits
 from fuzz.workers.execute import Executor
 from kernels.drivers.vector_add import vector_add
@@ -231,8 +231,8 @@ def check_oversized_cases_are_refused_here_too() -> None:
 
 def check_memory_orders_are_read_from_the_compiled_code() -> None:
     """What shows on no GPU at hand is still a finding; what cannot be read is none."""
-    def judged(target: str, subject: str, backend: str) -> tuple[Verdict, str]:
-        (case,) = draw_cases(target, Limits(elements=64, rows=2), 1, seed=3)
+    def judged(target: str, subject: str, backend: str, drawn: Case | None = None) -> tuple[Verdict, str]:
+        case = drawn or draw_cases(target, Limits(elements=64, rows=2), 1, seed=3)[0]
         outcome, _ = Executor(backend=backend).execute(case, subject, backend=backend)
         return outcome.verdict, outcome.signature.kind if outcome.signature else ""
 
@@ -244,3 +244,8 @@ def check_memory_orders_are_read_from_the_compiled_code() -> None:
             assert judged(target, f"own+fault:{fault}", "compile:sm_90") == (Verdict.DISAGREE, "memory_order"), fault
     assert judged(barrier, "own", "compile:sm_80") == (Verdict.AGREE, "")
     assert judged(barrier, "own+fault:arrival_without_release", "compile:gfx942") == (Verdict.AGREE, "")
+    boxes = next(case for case in draw_cases("tma.boxes", Limits(elements=1 << 14, rows=4), 150, seed=5)
+                 if case.params["to"] and case.params["tiles"] == 2)
+    assert judged("tma.boxes", "own", "compile:sm_90", boxes) == (Verdict.AGREE, "")
+    assert judged("tma.boxes", "own+fault:store_wait_missing", "compile:sm_90", boxes) == (
+        Verdict.DISAGREE, "memory_order")

@@ -206,7 +206,7 @@ def test_wanted_inputs_come_with_an_agreement(interpreter: Pool) -> None:
 def test_the_environment_names_what_ran(interpreter: Pool) -> None:
     environment = interpreter.environment
     assert environment.backend == "interpreter"
-    assert environment.triton and environment.torch and environment.interpreter_repairs
+    assert environment.triton and environment.torch and environment.repairs_off == ()
     assert environment.driver == ""
 
 
