@@ -109,13 +109,9 @@ def interpreter_features() -> InterpreterFeatures:
     except OverflowError:
         ones = False
     return InterpreterFeatures(
-        block_pointers=hasattr(builder, "create_make_block_ptr"),
-        atomic_poll=hasattr(builder, "create_atomic_poll"),
-        chained_comparison=hasattr(module, "_InterpreterComparison"),
-        bf16_constants=hasattr(builder, "get_bf16"),
-        minnum_drops_nan=probe("create_minnumf", nan, one) == 1.0,
-        int1_wraps=probe("create_add", true, true) is False,
+        block_pointers=hasattr(builder, "create_make_block_ptr"), atomic_poll=hasattr(builder, "create_atomic_poll"),
+        chained_comparison=hasattr(module, "_InterpreterComparison"), bf16_constants=hasattr(builder, "get_bf16"),
+        minnum_drops_nan=probe("create_minnumf", nan, one) == 1.0, int1_wraps=probe("create_add", true, true) is False,
         fma_rounds_once=probe("create_fma", near, near, minus) == 2.0**-24,
-        ashr_keeps_operands=byte.data.dtype == np.uint8,
-        unsigned_all_ones=ones,
+        ashr_keeps_operands=byte.data.dtype == np.uint8, unsigned_all_ones=ones,
     )

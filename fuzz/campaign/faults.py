@@ -85,8 +85,7 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
         first = sum(len(hunt) for hunt in hunts)
         hunts.append(tuple(
             replace(shard_of(options, target, f"own+fault:{fault}", backend, index=first + place, most_findings=1,
-                             seconds=options.seconds / len(members)),
-                    control="own", shrink_seconds=SHRINK_SECONDS)
+                             seconds=options.seconds / len(members)), control="own", shrink_seconds=SHRINK_SECONDS)
             # The fewer faults a target has, the more often its cases show one of them.
             for place, target in enumerate(sorted(members, key=lambda one: len(one.faults)))))
     return hunts

@@ -43,8 +43,7 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
     for entry in corpus.entries():
         if isinstance(entry, TridiffError):
             unreadable.append(str(entry))
-        elif entry.case.target in wanted and (
-                not options.subjects or entry.signature.subject in options.subjects):
+        elif entry.case.target in wanted and (not options.subjects or entry.signature.subject in options.subjects):
             if entry.signature.verdict is Verdict.HANG:
                 keys.append(entry.signature.key)
             else:

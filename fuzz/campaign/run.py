@@ -75,8 +75,7 @@ class _Clock:
         left = max(self._end - time.monotonic(), 0.0)
         share = left * self._workers / max(remaining, self._workers)
         return replace(spec, seconds=max(min(max(spec.seconds, LONGEST_SHARD), share), SHORTEST_SHARD),
-                       shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),
-                       overtime=left + self._grace)
+                       shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK), overtime=left + self._grace)
 
 
     def spare(self, findings: int) -> float:

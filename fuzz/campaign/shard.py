@@ -295,8 +295,7 @@ class _Driver:
                 raise _RoundOver
             digest = case.digest
             if digest not in failing:
-                if (runs >= SHRINK_RUNS or time.monotonic() > deadline
-                        or not self._may_begin(self._longest("shrink"))):
+                if (runs >= SHRINK_RUNS or time.monotonic() > deadline or not self._may_begin(self._longest("shrink"))):
                     # Answering "no" would let Hypothesis go on drawing for up to five minutes.
                     raise _RoundOver
                 runs += 1

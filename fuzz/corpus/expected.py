@@ -50,8 +50,7 @@ def merge(stored: CorpusEntry, newcomer: CorpusEntry) -> tuple[CorpusEntry, int,
     """(stored with the newcomer's further expectations, how many were added, how many contradict stored ones)."""
     known = {_key(one): one for one in stored.expected}
     added = [one for one in newcomer.expected if _key(one) not in known]
-    contradicted = sum(_key(one) in known and known[_key(one)].verdict is not one.verdict
-                       for one in newcomer.expected)
+    contradicted = sum(_key(one) in known and known[_key(one)].verdict is not one.verdict for one in newcomer.expected)
     if not added:
         return stored, 0, contradicted
     expected = tuple(sorted((*stored.expected, *added), key=_key))

@@ -133,15 +133,13 @@ def plan(
 def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callable[[str], Runner]) -> ReplayResult:
     """One entry on one subject and backend; a flaky one is tried until it does what is expected, or often enough
     to rule bad luck out at 1 in 1000 (at most FLAKY_ATTEMPTS times)."""
-    blank = ReplayResult(id=entry.id, target=entry.case.target, subject=subject, backend=backend,
-                         status="unreadable")
+    blank = ReplayResult(id=entry.id, target=entry.case.target, subject=subject, backend=backend, status="unreadable")
     problem = misfit(entry.case, subject)
     if problem:
         return msgspec.structs.replace(blank, reason=problem)
     worker = runner(backend)
     environment = worker.environment
-    wanted = expectation(entry, subject=subject, triton=environment.triton, backend=backend,
-                         torch=environment.torch)
+    wanted = expectation(entry, subject=subject, triton=environment.triton, backend=backend, torch=environment.torch)
     started = time.perf_counter()
     attempts, allowed = 0, _attempts(entry)
     while True:

@@ -67,8 +67,7 @@ def parse(data: bytes, *, source: str) -> CorpusEntry:
                            f"its case about {entry.case.target}", fix="correct or delete the file")
     seen = {(e.subject, e.triton, e.backend, e.torch) for e in entry.expected}
     if len(seen) != len(entry.expected):
-        raise TridiffError(f"{source}: two expectations for one subject, version and backend",
-                           fix="remove one of them")
+        raise TridiffError(f"{source}: two expectations for one subject, version and backend", fix="remove one of them")
     try:
         entry.case.check()
     except TridiffError as error:
@@ -141,8 +140,7 @@ class Corpus:
                 continue
             if folder.is_symlink() or not folder.is_dir():
                 what = "is a symbolic link" if folder.is_symlink() else "lies outside the target folders"
-                yield folder, TridiffError(f"{self._name(folder)}: {what}",
-                                           fix="put entries at <target>/<id>.json")
+                yield folder, TridiffError(f"{self._name(folder)}: {what}", fix="put entries at <target>/<id>.json")
                 continue
             try:
                 inside = _listed(folder, self._name(folder))

@@ -6,19 +6,7 @@ from fuzz.movement import layouts
 from fuzz.movement.draft import EVERY, Draft, warps
 from fuzz.movement.registers import indices
 from fuzz.movement.views import deeper, filled_buffer, look
-from kernels.gluon.chain import (
-    Alloc,
-    Atomic,
-    Barrier,
-    Chain,
-    Dealloc,
-    Gather,
-    Limit,
-    Read,
-    Ring,
-    Scatter,
-    Store,
-)
+from kernels.gluon.chain import Alloc, Atomic, Barrier, Chain, Dealloc, Gather, Limit, Read, Ring, Scatter, Store
 from kernels.gluon.layouts import Blocked, Distributed
 from kernels.gluon.values import ATOMIC_DTYPES, EXACT, WIDTH
 
@@ -38,8 +26,7 @@ def _ring(draft: Draft) -> None:
     source = draft.array(dtype, (tiles, *shape))
     target = draft.array(dtype, (tiles, *shape), output=True)
     layout = draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=False))
-    draft.step(Ring(source, target, shape, layout, draft.layout(shape), draft.layout(shape), slots,
-                    ahead, tiles))
+    draft.step(Ring(source, target, shape, layout, draft.layout(shape), draft.layout(shape), slots, ahead, tiles))
 
 
 @st.composite

@@ -98,8 +98,7 @@ def _dot_operand(draw: st.DrawFn, *, warps: int) -> Distributed:
         return DotOperand(draw(st.sampled_from((0, 1))), draw(blocked(rank=2, warps=warps)), 0)
     version = draw(st.sampled_from((2, 2, 3) if warps % 4 == 0 else (2,)))
     operand = 0 if version == 3 else draw(st.sampled_from((0, 1)))
-    return DotOperand(operand, draw(mma(warps=warps, version=version)),
-                      draw(st.sampled_from((1, 2, 4))))
+    return DotOperand(operand, draw(mma(warps=warps, version=version)), draw(st.sampled_from((1, 2, 4))))
 
 
 @st.composite

@@ -30,8 +30,7 @@ DEPTH = 6
 def filled_buffer(draft: Draft, *, dtype: str, shape: tuple[int, ...], slots: int = 0, plain: bool = False,
                   cutting: bool = False) -> int:
     """A buffer whose every element is written: at allocation, by one store, or slot by slot."""
-    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain,
-                                       cutting=cutting))
+    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain, cutting=cutting))
     if slots:
         ring = draft.step(Alloc(dtype, shape, layout, slots))
         for slot in range(slots):

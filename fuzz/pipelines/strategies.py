@@ -238,8 +238,7 @@ def _dots(draw: st.DrawFn) -> Plan:
     fields: dict[str, Any] = dict(
         dtype=dtype, rows=rows, columns=columns, ring=ring, sources=(first, second), ops=ops, warps=warps,
         vector=draw(st.sampled_from((16, 8, 4))), loop=draw(st.sampled_from(("range", "constant", "static"))),
-        explicit=draw(st.booleans()), cluster_fence=draw(st.booleans()),
-        tiles=_tiles(draw, ring, empty=True))
+        explicit=draw(st.booleans()), cluster_fence=draw(st.booleans()), tiles=_tiles(draw, ring, empty=True))
     exact = all(s.copy in ("tma", "registers") or (i == 0 and registers) for i, s in enumerate((first, second)))
     if not across and exact:
         fields |= _edges(draw, columns, fields["tiles"], itemsize)

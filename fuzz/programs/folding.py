@@ -147,8 +147,7 @@ class Folding:
         low, high = self.chance.of(((0, 10), (-5, 5), (0, 1 << 40), (-(1 << 62), 1 << 62)))
         known = kind == "randint64" and high < 1 << 39
         bounds = {"low": low, "high": high} if kind == "randint64" else {}
-        node = Random(kind=kind, seeds=seeds, slot=self.chance.below(4), offset=offset.position,
-                      **bounds)
+        node = Random(kind=kind, seeds=seeds, slot=self.chance.below(4), offset=offset.position, **bounds)
         return self.pool.add(node, low=low if known else None, high=high - 1 if known else None)
 
     def assembly(self) -> Entry:

@@ -62,8 +62,7 @@ class _Search:
         self._deadline = time.monotonic() + seconds
         self._seen: set[str] = set()
         # Interpreted programs run one after the other.
-        self._racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE
-                        and target.programs(case) > 1)
+        self._racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE and target.programs(case) > 1)
         self.runs = 0
 
     @property

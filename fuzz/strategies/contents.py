@@ -94,8 +94,7 @@ def contents(*, dtype: str, nan: bool = True) -> st.SearchStrategy[Content]:
     ]
     if nan and info.is_float:
         overrides.append(nan_patterns(dtype=dtype))
-    return st.builds(Content, base=weighted(*bases),
-                     overrides=st.lists(st.one_of(*overrides), max_size=3).map(tuple))
+    return st.builds(Content, base=weighted(*bases), overrides=st.lists(st.one_of(*overrides), max_size=3).map(tuple))
 
 
 @cache
@@ -174,12 +173,10 @@ def truth_contents() -> st.SearchStrategy[Content]:
 @cache
 def offset_contents(*, dtype: str) -> st.SearchStrategy[Content]:
     """Numbers whose spread is small beside their mean: constant rows, a large offset, one outlier. For floats."""
-    spread = st.builds(Iota, start=st.sampled_from((0, 1000, 1_000_000, -1_000_000)),
-                       step=st.sampled_from((1, 0, -1)))
+    spread = st.builds(Iota, start=st.sampled_from((0, 1000, 1_000_000, -1_000_000)), step=st.sampled_from((1, 0, -1)))
     outlier = st.builds(Put, value=st.sampled_from(("1e6", "-1e6", "3e19", "inf", "-inf", "nan")), column=_COLUMNS)
     constant = st.builds(Constant, value=st.sampled_from(("0.1", "1e6", "-3.0")))
-    return st.builds(Content, base=st.one_of(spread, constant),
-                     overrides=st.lists(outlier, max_size=2).map(tuple))
+    return st.builds(Content, base=st.one_of(spread, constant), overrides=st.lists(outlier, max_size=2).map(tuple))
 
 
 @cache
@@ -207,8 +204,7 @@ def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStr
     drawn = contents(dtype=dtype)
     if dtype_info(dtype).is_float:
         drawn = st.one_of(drawn, nan_contents(dtype=dtype))
-    anything = drawn.map(
-        lambda content: Content(base=content.base, overrides=(*content.overrides, Sorted(), *moved)))
+    anything = drawn.map(lambda content: Content(base=content.base, overrides=(*content.overrides, Sorted(), *moved)))
     return weighted((2, anything), (1, ramps))
 
 

@@ -41,17 +41,14 @@ def integer_ramps(draw: st.DrawFn, *, dtype: str, maximum: int) -> Ramp:
     count = max(min(block * blocks, maximum) - draw(st.sampled_from((0, 1, block // 2))), 1)
     lowest, highest = max(int(info.min), -(2**31)), min(int(info.max), 2**31 - 1)
     start = draw(st.one_of(
-        st.sampled_from((0, -block, -block * blocks // 2, -block * blocks, -1, 1)),
-        st.integers(-(count - 1), 0),
-        st.integers(-4 * block, 4 * block),
-        st.sampled_from((lowest, highest - count, lowest + count // 2, -(2**30))),
+        st.sampled_from((0, -block, -block * blocks // 2, -block * blocks, -1, 1)), st.integers(-(count - 1), 0),
+        st.integers(-4 * block, 4 * block), st.sampled_from((lowest, highest - count, lowest + count // 2, -(2**30))),
     ))
     start = min(max(start, lowest), highest)
     powers = st.sampled_from((2, 1, 4, 8, 16, 32, 64))
     # Ramps through zero by powers of two are half of the draws: that is where the analysis has been wrong.
     divisor = draw(weighted(
-        (2, powers),
-        (1, st.integers(-20, 20).filter(lambda n: n != 0)),
+        (2, powers), (1, st.integers(-20, 20).filter(lambda n: n != 0)),
         (1, st.sampled_from((-2, -16, int(info.max), 3, 10, 100, max(int(info.min), -(2**31))))),
     ))
     if not info.min <= divisor <= min(int(info.max), 2**31 - 1) or divisor == 0:

@@ -51,8 +51,7 @@ def _case_of(family: str) -> "Callable[[Limits], st.SearchStrategy[Case]]":
             sizes["rows"] = draw(lengths(maximum=min(limits.elements, 1 << 14), empty=False))
         if family == "bucketize":
             sizes["edges"] = draw(lengths(maximum=64, empty=False))
-        arrays = [ArraySpec(name=name, dtype=dtype, dims=dims,
-                            layout=draw(strided_layouts(dims=dims)),
+        arrays = [ArraySpec(name=name, dtype=dtype, dims=dims, layout=draw(strided_layouts(dims=dims)),
                             content=draw(sorted_contents(dtype=dtype) if dims == ("edges",) else contents(dtype=dtype)))
                   for name, dtype, dims in zip("abc", signature, _axes(operation), strict=False)]
         arrays += [ArraySpec(name="out", dtype=operation.result_dtype(signature), dims=_result_axes(operation)),

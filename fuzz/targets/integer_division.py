@@ -45,8 +45,7 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
             ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layouts[0], content=draw(contents(dtype=dtype))),
             ArraySpec(name="b", dtype=dtype, dims=_DIMS, layout=layouts[1], content=draw(int_divisors(dtype=dtype))),
             ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
-        ),
-        options=draw(launch_options()), variants=draw(option_variants()))
+        ), options=draw(launch_options()), variants=draw(option_variants()))
 
 
 @st.composite
@@ -55,16 +54,14 @@ def _ramp_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
     ramp = draw(integer_ramps(dtype=dtype, maximum=limits.elements))
     return Case(
         target=name, sizes={"rows": ramp.count},
-        params={"form": "ramp", "block": ramp.block, "start_kind": ramp.start_kind,
-                "divisor_kind": ramp.divisor_kind},
+        params={"form": "ramp", "block": ramp.block, "start_kind": ramp.start_kind, "divisor_kind": ramp.divisor_kind},
         arrays=(
             ArraySpec(name="a", dtype=dtype, dims=("rows",),
                       content=Content(base=Iota(start=ramp.start, step=0, per_row=1))),
             ArraySpec(name="b", dtype=dtype, dims=("rows",), content=Content(base=Constant(value=str(ramp.divisor))),
                       layout=Layout(broadcast=() if ramp.divisor_kind == "loaded" else ("rows",))),
             ArraySpec(name="out", dtype=dtype, dims=("rows",)),
-        ),
-        options=draw(launch_options()), variants=draw(option_variants()))
+        ), options=draw(launch_options()), variants=draw(option_variants()))
 
 
 @st.composite

@@ -69,8 +69,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
                       content=draw(contents(dtype=dtype))),
             ArraySpec(name="scratch", dtype=f"u{min(2 * bits, 64)}", dims=words, content=Content(base=Constant())),
             ArraySpec(name="prefix", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
-        ),
-        options=draw(launch_options()), repeats=repeats)
+        ), options=draw(launch_options()), repeats=repeats)
 
 
 def _valid(case: Case) -> bool:

@@ -73,7 +73,6 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
 TARGETS = (
     _target("pack_value_flag", "value and flag in one word of twice the width",
             "halves_swapped", "shifted_short", "value_converted", "sign_extended", "flag_dropped"),
-    _target("unpack_value", "the value of a packed word, bit for bit",
-            "low_half", "shifted_short", "value_converted"),
+    _target("unpack_value", "the value of a packed word, bit for bit", "low_half", "shifted_short", "value_converted"),
     _target("unpack_flag", "the flag of a packed word", "high_half", "two_bits"),
 )

@@ -19,8 +19,7 @@ TARGETS = (
                 "store_wait_one_too_shallow", "predicate_dropped")),
     pipeline_target(
         "tma.reduce", "reduce", dtypes=("i32", "u32", "fp32", "fp16", "bf16"),
-        summary="TMA reductions of many programs into one matrix",
-        contract="ttg_ops.md §4 (async_tma_reduce)",
+        summary="TMA reductions of many programs into one matrix", contract="ttg_ops.md §4 (async_tma_reduce)",
         faults=("missing_proxy_fence", "store_wait_missing", "store_wait_one_too_shallow")),
     pipeline_target(
         "mbarrier.phases", "phases", dtypes=_MOVABLE,

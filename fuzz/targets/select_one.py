@@ -43,8 +43,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                       layout=draw(strided_layouts(dims=_DIMS, broadcast=("rows",)))),
             ArraySpec(name="out", dtype=dtype, dims=("rows",),
                       layout=draw(strided_layouts(dims=("rows",), output=True))),
-        ),
-        options=draw(launch_options()), variants=draw(option_variants()))
+        ), options=draw(launch_options()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

@@ -89,8 +89,7 @@ def _case(*, dtype: str, rows: int, cols: int, content: Content, stable: bool, d
     return Case(
         target="helpers.sort_with_index", sizes={"rows": rows, "cols": cols} | ({"facts": 2} if facts else {}),
         params={"stable": stable, "descending": descending, "index_dtype": index_dtype, "padding": padding,
-                "validity": validity, "beyond": beyond},
-        arrays=tuple(arrays), options=options, variants=variants)
+                "validity": validity, "beyond": beyond}, arrays=tuple(arrays), options=options, variants=variants)
 
 
 @st.composite

@@ -63,8 +63,7 @@ def read_environment(backend: str) -> Environment:
 
         switches = interpreter.active()
         off = tuple(field.name for field in dataclasses.fields(switches) if not getattr(switches, field.name))
-    knobs = {name: value for name, value in sorted(os.environ.items())
-             if name.startswith(_KNOBS) and name not in _OWN}
+    knobs = {name: value for name, value in sorted(os.environ.items()) if name.startswith(_KNOBS) and name not in _OWN}
     return Environment(
         tridiff=tridiff_version(), python=platform.python_version(), triton=triton.__version__,
         torch=str(torch.__version__), numpy=numpy.__version__, backend=backend, device=device, capability=capability,

@@ -141,8 +141,7 @@ class _Attempt:
     def describe(self) -> Outcome:
         """Materialise on the CPU and report the inputs; launches nothing."""
         buffers = {spec.name: place(spec, self.case.sizes, device=torch.device("cpu")) for spec in self.case.arrays}
-        return self._outcome(Verdict.NOT_CHECKED, reason="inputs only",
-                             evidence=evidence_of_inputs(self.case, buffers))
+        return self._outcome(Verdict.NOT_CHECKED, reason="inputs only", evidence=evidence_of_inputs(self.case, buffers))
 
     def run(self) -> Outcome:
         options = self.case.options
@@ -273,8 +272,7 @@ class _Attempt:
         found = self._memory_violation(buffers)
         if found is None:
             return None
-        return self._finding(found[0], where=found[1], reason=found[2],
-                             evidence=evidence_of_inputs(self.case, buffers))
+        return self._finding(found[0], where=found[1], reason=found[2], evidence=evidence_of_inputs(self.case, buffers))
 
     def _repeat(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions,
                 judged: Judged) -> Outcome | None:

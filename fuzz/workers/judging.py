@@ -137,8 +137,7 @@ def _answers(case: Case, references: tuple[Reference, ...], inputs: Inputs, rows
             if bound is not None and covered is not None:
                 bound = bound[covered]
             answers.setdefault(name, []).append(vote.Answer(
-                name=reference.source, values=values, rows=covered, bound=bound,
-                decisive=reference.source == "exact"))
+                name=reference.source, values=values, rows=covered, bound=bound, decisive=reference.source == "exact"))
     return answers
 
 

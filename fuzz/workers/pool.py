@@ -296,8 +296,7 @@ class Pool:
         return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend, verdict=verdict,
                        reason=reason, signature=signature, evidence=Evidence(log=log))
 
-    def _hung(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str,
-              limit: float) -> Outcome:
+    def _hung(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str, limit: float) -> Outcome:
         log = worker.tail()
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL)

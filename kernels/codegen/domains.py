@@ -80,9 +80,7 @@ def accumulator(kind: str, dtype: str) -> str:
     return "i32" if dtype in ("i1", "i8", "i16", "i32") else dtype
 
 
-def result_dtypes(
-    node: Node, of: list[str], buffers: dict[str, str], parts: tuple[str, ...] = ()
-) -> tuple[str, ...]:
+def result_dtypes(node: Node, of: list[str], buffers: dict[str, str], parts: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Dtypes of a node's results. of: those of its value operands; parts: those of the node that a Part takes."""
     if isinstance(node, Constant | Index | Cast | Bucketize):
         return (node.dtype,)

@@ -54,8 +54,7 @@ def plan(graph: Graph, schedule: Schedule, *, faults: Iterable[str] = (), checke
     return Kernel(
         source=source, name=name, grid=programs, arguments=arguments, workspaces=tuple(emitter.workspaces),
         mutated=(*dict.fromkeys(node.buffer for node in graph.nodes if isinstance(node, Store)),
-                 *(one.name for one in emitter.workspaces)),
-        finite_check="check_finite" if schedule.nan_check else "",
+                 *(one.name for one in emitter.workspaces)), finite_check="check_finite" if schedule.nan_check else "",
         cooperative=schedule.reduction == "cooperative", descriptors=bool(emitter.descriptors),
         aligned=tuple(emitter.aligned), num_warps=_warps(emitter),
         key=digest(source, programs, arguments, emitter.workspaces))
@@ -88,8 +87,7 @@ def _arguments(emitter: Emitter) -> tuple[Argument, ...]:
              for buffer in _pointer_order(emitter)]
     found += [Argument(name=f"{one.name}_ptr", kind="workspace", value=one.name) for one in emitter.workspaces]
     found += [Argument(name=name, kind="size", value=value) for name, value in sorted(emitter.sizes.items())]
-    found += [Argument(name=tile.block_name, kind="constexpr", value=tile.block)
-              for tile in _block_parameters(emitter)]
+    found += [Argument(name=tile.block_name, kind="constexpr", value=tile.block) for tile in _block_parameters(emitter)]
     if emitter.schedule.reduction == "cooperative":
         found.append(Argument(name="RSPLIT", kind="constexpr", value=emitter.schedule.r_split))
     return tuple(found)

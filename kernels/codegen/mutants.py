@@ -153,8 +153,7 @@ FAULTS: dict[str, Mutant] = {
     "descending_ignored": Mutant("sort", "descending sorts ascend", _sub(r"descending=True", "descending=False")),
     "padding_sorted": Mutant("sort", "padding lanes take part in the sort",
                              _sub(r"(sort_with_index\(\w+, \w+, )\w+,", r"\1None,")),
-    "boundary_above": Mutant("sort", "`>` for `>=` in the search",
-                             _other_side),
+    "boundary_above": Mutant("sort", "`>` for `>=` in the search", _other_side),
     # -- random numbers
     "next_seed": Mutant("random", "the seed of the next slot is taken",
                         _numbers(r"(^\s*seed\d+ = .* \+ )(\d+)(\))", lambda n: n + 1)),

@@ -64,13 +64,9 @@ def affine(left, right):
 
 @triton.jit
 def lookback_scan_kernel(
-    values_ptr, values_stride_row, values_stride_col,
-    scratch_ptr,
-    prefix_ptr, prefix_stride_row, prefix_stride_col,
-    programs, scans,
-    HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr,
-    VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr, FAULT: tl.constexpr,
-    LATE: tl.constexpr = "",
+    values_ptr, values_stride_row, values_stride_col, scratch_ptr, prefix_ptr, prefix_stride_row, prefix_stride_col,
+    programs, scans, HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr,
+    VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr, FAULT: tl.constexpr, LATE: tl.constexpr = "",
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE, VALUE_AS_UINT, PACK) for 16 and 32-bit values.
 
@@ -87,11 +83,8 @@ def lookback_scan_kernel(
 
 @triton.jit
 def lookback_scan_64_kernel(
-    values_ptr, values_stride_row, values_stride_col,
-    scratch_ptr,
-    prefix_ptr, prefix_stride_row, prefix_stride_col,
-    programs, scans,
-    HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr, FAULT: tl.constexpr,
+    values_ptr, values_stride_row, values_stride_col, scratch_ptr, prefix_ptr, prefix_stride_row, prefix_stride_col,
+    programs, scans, HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr, FAULT: tl.constexpr,
     LATE: tl.constexpr = "",
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values.

@@ -40,8 +40,7 @@ def typed(chain: Chain) -> tuple[Type, ...]:
             raise Illegal(f"array {array.name} lies between {array.between[0]} and less")
     for step in chain.steps:
         add(state, step)
-    missing = [array.name for number, array in enumerate(chain.arrays)
-               if array.output and number not in state.outputs]
+    missing = [array.name for number, array in enumerate(chain.arrays) if array.output and number not in state.outputs]
     if missing:
         raise Illegal(f"nothing is stored to {missing[0]}")
     return tuple(state.types)

@@ -77,14 +77,11 @@ def installed() -> Dialect:
     return Dialect(
         barrier="gl.barrier()" if new_barrier else "gl.thread_barrier()",
         cluster_barrier="gl.barrier(cluster=True)" if new_barrier else "",
-        reinterpret=_first(descriptor, "reinterpret", "_reinterpret"),
-        keep_alive=_first(descriptor, "_keep_alive"),
-        gathers=hasattr(descriptor, "gather"),
-        async_load=_first(copies, "async_load", "async_copy_global_to_shared"),
+        reinterpret=_first(descriptor, "reinterpret", "_reinterpret"), keep_alive=_first(descriptor, "_keep_alive"),
+        gathers=hasattr(descriptor, "gather"), async_load=_first(copies, "async_load", "async_copy_global_to_shared"),
         tma_load=_first(hopper.tma, "async_load", "async_copy_global_to_shared"),
         tma_store=_first(hopper.tma, "async_store", "async_copy_shared_to_global"),
-        tma_atomics=hasattr(hopper.tma, "async_atomic_add"),
-        async_store=_first(hopper, "async_store"),
+        tma_atomics=hasattr(hopper.tma, "async_atomic_add"), async_store=_first(hopper, "async_store"),
         allocate_mbarrier="mbarrier.allocate_mbarrier()" if hasattr(hopper.mbarrier, "allocate_mbarrier") else (
             "gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())"),
         padded_blocks=next(name for name in ("cga_layout", "block_bases") if name in padded),
@@ -113,5 +110,4 @@ def installed_text() -> TextDialect:
         barrier="ttg.barrier all" if new else "gpu.barrier",
         warp_id="ttg.warp_id" if new else '"nvg.warp_id"() : () -> i32',
         descriptor="!tt.tensordesc<{shape}x{dtype}, {layout}>" if new else
-                   "!tt.tensordesc<tensor<{shape}x{dtype}, {layout}>>",
-        local_barrier=not new)
+                   "!tt.tensordesc<tensor<{shape}x{dtype}, {layout}>>", local_barrier=not new)

@@ -70,8 +70,7 @@ def offsets(placed: Placement) -> Integers:
         for bit, image in enumerate(images):
             line[np.arange(len(line)) >> bit & 1 == 1] ^= image
         value = value ^ line.reshape([-1 if k == axis else 1 for k in range(len(placed.shape))])
-    return value + sum((value // interval * padding for interval, padding in placed.pairs),
-                       start=np.zeros_like(value))
+    return value + sum((value // interval * padding for interval, padding in placed.pairs), start=np.zeros_like(value))
 
 
 def _alloc(state: State, number: int, step: Alloc) -> Type:

@@ -84,8 +84,7 @@ def _transpose(state: State, number: int, step: Transpose) -> Type:
     order = order_of(step.order, len(source.shape))
     require(bool(order), "a scalar has no axes")
     made = new_tensor(state, source.dtype, tuple(source.shape[k] for k in order), step.layout)
-    return replace(made, between=source.between,
-                   known=None if source.known is None else source.known.transpose(order))
+    return replace(made, between=source.between, known=None if source.known is None else source.known.transpose(order))
 
 
 def _regroup(state: State, number: int, step: Regroup) -> Type:

@@ -53,12 +53,7 @@ def _wait_for_word(word_ptr, VALUE: tl.constexpr, VALUE_AS_UINT: tl.constexpr):
 
 @triton.jit
 def exclusive_scan_decoupled_lookback(
-    scratch_base,
-    block_value,
-    index,
-    combine_fn: tl.constexpr,
-    VALUE_AS_UINT: tl.constexpr,
-    PACK: tl.constexpr,
+    scratch_base, block_value, index, combine_fn: tl.constexpr, VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr,
 ):
     """Left fold of the block values of programs 0..index-1; contract: helpers.md §11.
 

@@ -135,8 +135,7 @@ def _setup(kernel: Kernel, dialect: Dialect, main: Lines) -> list[str]:
     for ring in kernel.barriers:
         main.add(f"{ring.name} = gl.allocate_shared_memory(gl.int64, [{ring.depth}, 1], mbarrier.MBarrierLayout())")
     for ring in kernel.barriers:
-        main.add(f"for k in gl.static_range({ring.depth}):",
-                 f"    mbarrier.init({ring.name}.index(k), count="
+        main.add(f"for k in gl.static_range({ring.depth}):", f"    mbarrier.init({ring.name}.index(k), count="
                  f"{ring.count * (plan.weight if ring.name.startswith('empty') else 1)})")
     if kernel.barriers and not plan.workers:
         main.add(dialect.barrier)

@@ -24,8 +24,7 @@ class Blocked:
     @property
     def transposed(self) -> Blocked:
         """The layout of the transposed tile."""
-        return Blocked(self.size[::-1], self.threads[::-1], self.warps[::-1],
-                       (1 - self.order[0], 1 - self.order[1]))
+        return Blocked(self.size[::-1], self.threads[::-1], self.warps[::-1], (1 - self.order[0], 1 - self.order[1]))
 
     @property
     def text(self) -> str:

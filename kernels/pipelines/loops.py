@@ -10,8 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def stream(
-    x_ptr, y_ptr, out_ptr, length, pitch,
-    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
+    x_ptr, y_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """out from x and y, block by block. KIND: "add": x + y. "running": sums of all blocks of x so far. "indirect":
     x[y], where y holds positions. "conditional": x where y is even, else what the block before had there."""
@@ -110,8 +109,7 @@ def described_product(
 @triton.jit
 def described_copy(
     x_ptr, out_ptr, height, width, pitch,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, ADDED: tl.constexpr, STAGES: tl.constexpr,
-    DESCRIBED_STORE: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, ADDED: tl.constexpr, STAGES: tl.constexpr, DESCRIBED_STORE: tl.constexpr,
 ):  # fmt: skip
     """out = x + ADDED over boxes of ROWS x COLUMNS along a program's rows; boxes reach over the edges."""
     x = tl.make_tensor_descriptor(x_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
@@ -155,8 +153,7 @@ def described_reduction(
 
 @triton.jit
 def described_gather(
-    x_ptr, index_ptr, out_ptr, height, width,
-    COUNT: tl.constexpr, COLUMNS: tl.constexpr, SCATTER: tl.constexpr,
+    x_ptr, index_ptr, out_ptr, height, width, COUNT: tl.constexpr, COLUMNS: tl.constexpr, SCATTER: tl.constexpr,
 ):  # fmt: skip
     """out[i] = x[index[i]], or out[index[i]] = x[i], rows of COLUMNS elements (sm_100 only)."""
     at = tl.program_id(0) * COLUMNS

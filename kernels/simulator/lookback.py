@@ -120,9 +120,7 @@ def scan_programs(
     return [partial(packed_scan, index, value, combine, bits=bits, wrong=wrong) for index, value in enumerate(values)]
 
 
-def scan_memory(
-    programs: int, *, bits: int = 32, dirt: Sequence[int] | None = None, reorders: bool = False
-) -> Memory:
+def scan_memory(programs: int, *, bits: int = 32, dirt: Sequence[int] | None = None, reorders: bool = False) -> Memory:
     """Scratch for that many programs: zeros, or the words in `dirt`, which a careless caller left there."""
     words = 3 * programs if bits == 64 else programs
     content = [0] * words if dirt is None else list(dirt)

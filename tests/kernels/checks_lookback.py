@@ -26,9 +26,7 @@ SCRATCH = {16: torch.uint32, 32: torch.uint64, 64: torch.uint64}
 UNSIGNED = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-def launch_arguments(
-    values: torch.Tensor, *, combine: Any, index: Any, helper: Any
-) -> tuple[Any, dict[str, Any]]:
+def launch_arguments(values: torch.Tensor, *, combine: Any, index: Any, helper: Any) -> tuple[Any, dict[str, Any]]:
     """The driver for the width of the values, and everything it takes apart from the arrays."""
     bits = 8 * values.element_size()
     shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "LATE": "",
@@ -193,8 +191,7 @@ def compare_with_protocol(
             )
             model = simulate(
                 protocol.scan_programs(values, affine(width // 2), bits=width, wrong=wrong),
-                protocol.scan_memory(count, bits=width, reorders=reorders),
-                choices=policy(),
+                protocol.scan_memory(count, bits=width, reorders=reorders), choices=policy(),
             )
             assert real.steps == model.steps, (helper.__name__, width, count)
             assert real.outcome == model.outcome == "finished"

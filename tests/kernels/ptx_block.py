@@ -109,8 +109,7 @@ def launch_block(text: str, arguments: Sequence[NDArray[Any] | int], *, warps: i
             for first in range(0, len(threads), LANES):
                 (_shuffle if name == "shfl" else _matrices)(threads[first:first + LANES], step)
             continue
-        running = [thread for thread in threads
-                   if step.guard is None or bool(thread.read(step.guard)) != step.negated]
+        running = [thread for thread in threads if step.guard is None or bool(thread.read(step.guard)) != step.negated]
         if name == "ret" and len(running) == len(threads):
             return
         if name in ("bra", "ret"):

@@ -62,8 +62,9 @@ def test_at_least_95_percent_are_accepted(family: Family) -> None:
 def test_nothing_that_is_known_to_be_compiled_wrong_is_drawn() -> None:
     cases = everything()
     assert {target.about(case) for target in TARGETS for case in cases if case.target == target.name} == {""}
-    more = [case for seed in range(4) for case in drawn("pointwise", seed=seed)]
-    powers = [case for case in cases + more if contracted(graph_of(case))]
+    # Powers of floats are one operation of many: some seed has one.
+    more = (case for seed in range(40) for family in ("pointwise", "mixed") for case in drawn(family, seed=seed))
+    powers = any(contracted(graph_of(case)) for found in (cases, more) for case in found)
     assert powers and any(case.options.enable_fp_fusion for case in cases)
 
 

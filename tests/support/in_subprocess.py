@@ -113,8 +113,7 @@ def _run_checks(
         report = Path(folder) / "report.jsonl"
         arguments = ["-m", "tests.support.run_checks", str(path), str(report)]
         try:
-            run = _run(arguments, interpret=interpret, env=dict(env), folder=folder,
-                       timeout_seconds=timeout_seconds)
+            run = _run(arguments, interpret=interpret, env=dict(env), folder=folder, timeout_seconds=timeout_seconds)
             end = run.status
             streams = f"--- stdout ---\n{run.stdout[-4000:]}\n--- stderr ---\n{run.stderr[-8000:]}"
         except subprocess.TimeoutExpired:

@@ -14,8 +14,7 @@ _TMA = Source(copy="tma")
 
 @pytest.mark.parametrize(("rows", "columns", "ring", "legal"), [
     (1, 16, 2, False), (1, 16, 1, True), (1, 32, 2, True), (2, 16, 3, True)])
-def test_slots_that_tma_fills_begin_at_multiples_of_128_bytes(
-        rows: int, columns: int, ring: int, legal: bool) -> None:
+def test_slots_that_tma_fills_begin_at_multiples_of_128_bytes(rows: int, columns: int, ring: int, legal: bool) -> None:
     plan = Plan(dtype="i32", rows=rows, columns=columns, tiles=3, ring=ring, sources=(_TMA,))  # type: ignore[arg-type]
     assert (problem(plan) == "") is legal
     assert legal or "128" in problem(plan)

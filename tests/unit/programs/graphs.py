@@ -52,29 +52,20 @@ def pointwise(op: str, dtype: str, result: str, *, length: int, arity: int) -> G
 def row_sums_of_a_masked_gather() -> Graph:
     """out0[x] = sum over r of (in0[in1[x, r]] if r >= 1 else -1), where in1 counts from the end if negative."""
     return graph(
-        Load(buffer="in1", index=at(3)),
-        Index(expr=apply("ge", R, Num(value=1)), dtype="i1"),
-        Load(buffer="in0", index=Sym(name="v0"), checked=True),
-        Masked(mask=1, arg=2, other="-1.0"),
-        Reduce(kind="sum", args=(3,)),
-        Store(buffer="out0", index=X, value=4),
-        rows=2, columns=3,
+        Load(buffer="in1", index=at(3)), Index(expr=apply("ge", R, Num(value=1)), dtype="i1"),
+        Load(buffer="in0", index=Sym(name="v0"), checked=True), Masked(mask=1, arg=2, other="-1.0"),
+        Reduce(kind="sum", args=(3,)), Store(buffer="out0", index=X, value=4), rows=2, columns=3,
         buffers=(buffer("in0", "fp32", 4), buffer("in1", "i64", 6), buffer("out0", "fp32", 2)))
 
 
 def sorted_rows_transposed() -> Graph:
     """out0[r, x] = in0[x, r] sorted along r; out1[x, r] = running maxima of it; io0[r % 2] += 1 for every point."""
     return graph(
-        Load(buffer="in0", index=at(3)),
-        Sort(arg=0, descending=True),
-        Part(of=1, item=0),
-        Scan(combine="sum", args=(2,)),
-        Constant(value="1", dtype="i32"),
+        Load(buffer="in0", index=at(3)), Sort(arg=0, descending=True), Part(of=1, item=0),
+        Scan(combine="sum", args=(2,)), Constant(value="1", dtype="i32"),
         Store(buffer="out0", index=apply("add", apply("mul", R, Num(value=2)), X), value=2),
-        Store(buffer="out1", index=at(3), value=3),
-        Index(expr=R, dtype="i32"),
-        Store(buffer="io0", index=apply("mod", R, Num(value=2)), value=7, mode="atomic_add"),
-        rows=2, columns=3,
+        Store(buffer="out1", index=at(3), value=3), Index(expr=R, dtype="i32"),
+        Store(buffer="io0", index=apply("mod", R, Num(value=2)), value=7, mode="atomic_add"), rows=2, columns=3,
         buffers=(buffer("in0", "fp32", 6), buffer("out0", "fp32", 6), buffer("out1", "fp32", 6),
                  buffer("io0", "i32", 2)))
 

@@ -8,18 +8,7 @@ import pytest
 from oracles import philox
 from oracles.by_numpy import bounded_folds as folds
 from oracles.by_numpy import bounded_ops as ops
-from oracles.by_numpy.bounded import (
-    TINY,
-    Real,
-    Whole,
-    cast_real,
-    exact_real,
-    rounded,
-    select,
-    settle,
-    spacing,
-    whole,
-)
+from oracles.by_numpy.bounded import TINY, Real, Whole, cast_real, exact_real, rounded, select, settle, spacing, whole
 from oracles.by_numpy.bounded_scans import scan
 from oracles.by_numpy.special import SPECIAL as SPECIAL_FUNCTIONS
 

@@ -32,8 +32,7 @@ def test_the_function_reads_like_one_written_by_hand() -> None:
     graph = graphs.graph(
         Load(buffer="in0", index=graphs.at(3)), Pointwise(op="exp", args=(0,)),
         Store(buffer="out0", index=graphs.apply("add", graphs.apply("mul", graphs.R, graphs.Num(value=2)), graphs.X),
-              value=1),
-        rows=2, columns=3, buffers=(graphs.buffer("in0", "fp32", 6), graphs.buffer("out0", "fp32", 6)))
+              value=1), rows=2, columns=3, buffers=(graphs.buffer("in0", "fp32", 6), graphs.buffer("out0", "fp32", 6)))
     assert torch_program(graph).text == (
         "import torch\n\n\n"
         "def compute(in0, out0):\n"
