@@ -86,8 +86,8 @@ class Target:
     unordered: Callable[[Case], tuple[str, ...]] = lambda case: ()
     """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
     bits, so that every launch is held against the bound instead of against another launch."""
-    orders: tuple[MemoryOrder, ...] = ()
-    """Memory orders (`fuzz.ledger.orders`) that the compiled code of every kernel must carry."""
+    orders: Callable[[Case], tuple[MemoryOrder, ...]] = lambda case: ()
+    """Memory orders (`fuzz.ledger.orders`) that the compiled code of a case's kernels must carry."""
     programs: Callable[[Case], int] = lambda case: 0
     """How many programs wait for each other in one launch, for targets whose programs do: what a case shows may then
     depend on how they meet, and a defect may need many of them."""

@@ -3,12 +3,14 @@
 A missing release or acquire shows as a wrong value only where memory happens to reorder; an H200 kept the order of a
 relaxed arrival in every one of 212 launches. What the instructions promise can be read. So with `completion`: shared
 memory that a bulk store still reads may only be given up behind a wait for it, and an H200 was always fast enough.
+And with `fence`, between what threads write to shared memory and a copy or product that reads it by itself: where the
+compiler puts a missing one back, it is there.
 """
 
 import re
 from typing import Literal
 
-MemoryOrder = Literal["release", "acquire", "completion"]
+MemoryOrder = Literal["release", "acquire", "completion", "fence"]
 
 _GIVES: dict[str, tuple[MemoryOrder, ...]] = {
     "release": ("release",), "acquire": ("acquire",), "acq_rel": ("release", "acquire"), "sc": ("release", "acquire")}
@@ -22,13 +24,15 @@ _ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read
 def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrder, ...]:
     """Those of the wanted orders that no instruction carries among all programs of the device, and `completion` if no
     wait for all bulk stores stands behind the last of them; empty text lacks none, because nothing can be said about
-    it (PTX ISA, memory consistency model and cp.async.bulk.wait_group)."""
+    it (PTX ISA, memory consistency model, proxies and cp.async.bulk.wait_group)."""
     if not ptx:
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
     *_, stored = (-1, *(match.start() for match in _BULK_STORE.finditer(ptx)))
     if stored < 0 or _ALL_DONE.search(ptx, stored):
         carried.add("completion")
+    if "fence.proxy.async" in ptx or (stored < 0 and "wgmma.mma_async" not in ptx):
+        carried.add("fence")
     for match in _ORDERED.finditer(ptx):
         words = set(match[1].split("."))
         if words & _WIDE and "proxy" not in words:

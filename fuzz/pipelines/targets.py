@@ -10,9 +10,11 @@ from fuzz.pipelines.strategies import Family, pipeline_cases
 from fuzz.records import Case, Environment
 from fuzz.target import Reference, Target
 from kernels.pipelines.plan import Dot, Plan, TmaStore
+from kernels.pipelines.steps import Fence
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
+    from fuzz.ledger.orders import MemoryOrder
     from oracles.rules import Rule
 
 FAULTS = ("missing_wait", "wait_one_too_shallow", "missing_commit", "wrong_phase", "arrive_count_one_too_high",
@@ -85,6 +87,14 @@ def _about(case: Case) -> str:
     return f"{copies} {sink} {'partitions' if plan.workers else 'alone'}"
 
 
+def _orders(case: Case) -> tuple[MemoryOrder, ...]:
+    from kernels.pipelines.build import build
+    from kernels.pipelines.faults import flat
+
+    steps = (step for part in build(cases.plan_of(case)).partitions for step in flat(part.steps))
+    return ("fence",) if any(isinstance(step, Fence) for step in steps) else ()
+
+
 def _in_family(case: Case, family: Family) -> bool:
     """Shrinking may leave a family: what counts is that the plan is legal and its arrays fit."""
     return cases.valid(case) and (family == "dot") == isinstance(
@@ -118,5 +128,5 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         faults={fault: f"kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
         oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=_cells,
         valid=lambda case: _in_family(case, family), schedules=lambda case: 2 if case.params["sanitize"] else 1,
-        simplest={"sanitize": (False, True)},
+        simplest={"sanitize": (False, True)}, orders=_orders,
         lacking=_lacking(family), reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))

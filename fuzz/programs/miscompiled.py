@@ -26,6 +26,7 @@ _SIGN_ASKED = frozenset((
     "lt", "le", "gt", "ge", "sign", "signbit", "floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator",
     "mod_operator", "right_shift", "right_shift_operator", "pow"))
 """Integer operations that compare an operand, or shift its sign in."""
+_FOLDED_TWICE = ("acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0")
 
 
 def _other(graph: Graph, node: Node) -> bool:
@@ -77,6 +78,14 @@ def _choice(graph: Graph, node: Node) -> bool:
     return False
 
 
+def _subnormal(graph: Graph, node: Node) -> bool:
+    """LLVM's NVVMReflect folds what libdevice computes of a subnormal constant, and reads an instruction it freed."""
+    if not isinstance(node, Pointwise) or node.op not in _FOLDED_TWICE or types(graph)[node.args[0]][0] not in _SINGLE:
+        return False
+    numbers = [_number(graph, k) for k in node.args if _is_constant(graph, k)]
+    return any(one is None or 0 < abs(one) < 2.0**-126 for one in numbers)
+
+
 def _is_constant(graph: Graph, position: int) -> bool:
     """Whether a node is made of constants alone."""
     node = graph.nodes[position]
@@ -112,11 +121,27 @@ def _widened(graph: Graph, position: int, dtypes: tuple[tuple[str, ...], ...]) -
 def _folded_fp8(graph: Graph, node: Node) -> bool:
     """ptxas writes the two equal halves of a register, both of them the fp8 pair of one conversion, as that conversion
     alone: the upper half keeps what the register held. Equal pairs come of what LLVM folds and Triton does not: a
-    library's function that is constant whatever one operand is."""
-    if not isinstance(node, Pointwise) or node.op not in ("ldexp", "pow") or not _narrows_to_fp8(graph):
+    library's function that is constant whatever one operand is, what infinity and NaN absorb, a choice or a masked
+    load of which a comparison is never, or always, true."""
+    if not isinstance(node, Pointwise | Constant) or not _narrows_to_fp8(graph):
+        return False
+    if isinstance(node, Constant):
+        return node.value in ("inf", "-inf", "nan")
+    if node.op in ("lt", "le", "gt", "ge"):
+        return _decided(graph, node)
+    if node.op not in ("ldexp", "pow"):
         return False
     first, second = (_number(graph, k) for k in node.args)
     return first == 0 if node.op == "ldexp" else first == 1 or second == 0
+
+
+def _decided(graph: Graph, node: Pointwise) -> bool:
+    """Whether an ordering compares a float with itself (of integers Triton sees it) or an integer with a limit."""
+    first, second = node.args
+    dtype = types(graph)[first][0]
+    if is_float(dtype):
+        return graph.nodes[first] == graph.nodes[second]
+    return dtype != "i1" and any(_number(graph, k) in [*map(float, integer_limits(dtype))] for k in node.args)
 
 
 def _narrows_to_fp8(graph: Graph) -> bool:
@@ -281,7 +306,7 @@ _FORMS = {"negative other of 8 or 16 bits": _other, "ldexp by -2^31": _ldexp, "l
           "integer product of a float product": _bits_times, "libdevice.abs of integers": _integer_abs,
           "truth as bits of bf16 to fp16": _truth_as_half, "extremum of three, one negated": _extremum_of_three,
           "truth as bits of fp16": _truth_as_fp16, "bits of a half compared with 0": _bits_against_zero,
-          "sign of an integer's abs": _sign_of_absolute}
+          "sign of an integer's abs": _sign_of_absolute, "library of a subnormal constant": _subnormal}
 
 
 def miscompiled(graph: Graph) -> str:
@@ -304,7 +329,7 @@ def contracted(graph: Graph) -> str:
 def without_miscompiled(graph: Graph) -> Graph:
     """The graph with a near relative of each node that is known to be compiled wrong: another constant, or the sum of
     two operands for the lop3, a library's remainder, a conversion of ldexp's exponent, a sum, an exclusive or, a
-    complement, a conversion of the value for one of the bits."""
+    complement, a conversion of the value for one of the bits, an inequality."""
     found = _replaced(graph)
     return without_miscompiled(found) if found != graph and miscompiled(found) else found
 
@@ -318,15 +343,19 @@ def _replaced(graph: Graph) -> Graph:
             nodes[position] = replace(node, body="add_s32", args=tuple(_distinct(graph, node)))
         elif isinstance(node, Pointwise) and _remainder(graph, node):
             nodes[position] = replace(node, op="fmod")
+        elif isinstance(node, Constant) and _folded_fp8(graph, node):
+            nodes[position] = replace(node, value="2.0")
         elif isinstance(node, Pointwise) and _folded_fp8(graph, node):
             nodes[position] = (Cast(arg=node.args[1], dtype=types(graph)[node.args[0]][0]) if node.op == "ldexp"
-                               else replace(node, op="add"))
+                               else replace(node, op="add" if node.op == "pow" else "ne"))
         elif isinstance(node, Pointwise) and _bits_times(graph, node):
             nodes[position] = replace(node, op="bitwise_xor", args=node.args[:2])
         elif isinstance(node, Cast) and (_truth_as_fp16(graph, node) or _bits_against_zero(graph, node)):
             nodes[position] = replace(node, bitcast=False)
         elif isinstance(node, Pointwise) and _sign_of_absolute(graph, node):
             nodes[position] = replace(node, op="bitwise_not")
+        elif isinstance(node, Pointwise) and _subnormal(graph, node):
+            nodes[position] = replace(node, op="add" if len(node.args) == 2 else "erf")
         elif isinstance(node, Pointwise) and _integer_abs(graph, node):
             nodes[position] = replace(node, op="abs")
         elif isinstance(node, Masked) and _choice(graph, node):

@@ -88,7 +88,7 @@ TARGET = Target(
         Reference(source="numpy", function="oracles.by_numpy.barrier:everyone_seen", arguments=("marks",),
                   outputs=("seen",)),
     ),
-    subjects=subjects("grid_barrier", "x_grid_barrier"), orders=("release", "acquire"),
+    subjects=subjects("grid_barrier", "x_grid_barrier"), orders=lambda case: ("release", "acquire"),
     programs=lambda case: case.sizes["x"] * case.sizes["y"] * case.sizes["z"],
     faults=mutants("grid_barrier", "x_grid_barrier", "nobody_waits", "only_program_zero_waits", "lower_bit_watched",
                    "one_program_too_few", "top_bit_set_means_open", "last_program_absent",

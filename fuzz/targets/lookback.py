@@ -158,7 +158,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
         dtypes=DTYPES[helper], cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules,
         valid=_valid, bounds=_bounds, written=("scratch",), subjects=subjects("lookback", helper),
         # A packed word brings its value along and needs no order.
-        orders=("release", "acquire") if helper.endswith("_64") else (),
+        orders=lambda case: ("release", "acquire") if helper.endswith("_64") else (),
         programs=lambda case: case.sizes["rows"] * case.sizes["cols"],
         faults={**mutants("lookback", helper, *faults), "dirty_scratch": f"kernels.helpers.lookback:{helper}"},
         oracles=lambda case: tuple(

@@ -55,8 +55,8 @@ def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *,
         cases=lambda limits: transfers.transfer_cases(target=name, exchange=exchange, limits=limits),
         subjects={"own": f"{kernels}:source"}, faults={one: f"{kernels}:FAULTS[{one}]" for one in faults},
         oracles=_oracles, rules=_rules, about=_about, cells=_cells, valid=transfers.valid, size=transfers.size,
-        reductions=transfers.reductions, orders=("completion",), lacking=_clusters if exchange else made_for,
-        backends=("cuda", "compile"))
+        reductions=transfers.reductions, orders=lambda case: ("completion",),
+        lacking=_clusters if exchange else made_for, backends=("cuda", "compile"))
 
 
 TARGETS = (

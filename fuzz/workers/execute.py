@@ -249,7 +249,8 @@ class _Attempt:
     def _weakly_ordered(self) -> Outcome | None:
         """The finding that the compiled code lacks a memory order which the target declares. Asked before values are
         judged: it is the cause of what they may show."""
-        lacking = {order for report in self.reports for order in missing_orders(report.ptx, self.target.orders)}
+        wanted = self.target.orders(self.case)
+        lacking = {order for report in self.reports for order in missing_orders(report.ptx, wanted)}
         if not lacking:
             return None
         return self._finding("memory_order", where="ptx",

@@ -7,7 +7,7 @@ from kernels.helpers.extrema import maximum, minimum
 from kernels.helpers.integer import magnitude
 from kernels.helpers.libdevice import libdevice
 from kernels.helpers.probes import as_tensor
-from kernels.pointwise.floats import copysign
+from kernels.pointwise.floats import copysign, negate
 
 
 @triton.jit
@@ -46,7 +46,7 @@ def true_divide(a, b):
     rounded = (quotient | (rest != 0).to(tl.uint64)).to(tl.float64)
     power = ((1023 - exponent) << 52).to(tl.float64, bitcast=True)
     size = rounded * power
-    return tl.where((a < 0) ^ (b < 0), -size, size)
+    return tl.where((a < 0) ^ (b < 0), negate(size), size)  # 3.6.0: `-size` is 0 - size, never -0.0
 
 
 @triton.jit

@@ -192,16 +192,18 @@ def nearest(value: Array, name: str) -> Array:
 
 
 def cast_real(x: Real, name: str) -> Real:
-    """x rounded to type `name`. From fp64 to bf16 and fp8 the way by fp32 rounds twice, which is allowed; fp8e4nv
-    saturates, infinities included; where fp8e5 overflows it may saturate and is left open (oracles.md §5)."""
+    """x rounded to type `name`. From fp64 to bf16 and fp8 the way by fp32 rounds twice, which is allowed: half an
+    ulp of both types; fp8e4nv saturates, infinities included; where fp8e5 overflows it may saturate and is left open
+    (oracles.md §5)."""
     source, target = dtype(x.dtype), dtype(name)
     if x.dtype == name or (target.mantissa_bits >= source.mantissa_bits and target.bias >= source.bias
                            and target.has_inf and source.has_inf):
         return Real(name, x.value, x.error, x.fused)
     with np.errstate(all="ignore"):
+        by_single = 0.5 * spacing(np.abs(x.value) + x.error, "fp32") if x.dtype == "fp64" else 0.0
         if name == "fp8e4nv":
-            return _saturated(x)
-        found = settle(name, x.value, x.error, rounds=True)
+            return _saturated(x, by_single)
+        found = settle(name, x.value, x.error, rounds=True, absolute=by_single if name in ("bf16", "fp8e5") else 0.0)
         if x.dtype == "fp64" and name in ("bf16", "fp8e5"):
             twice = (found.error == 0) & np.isfinite(found.value) & (found.value != nearest(x.value, name))
             found = Real(name, found.value, np.where(twice, spacing(found.value, name), found.error))
@@ -216,12 +218,13 @@ def cast_real(x: Real, name: str) -> Real:
     return found
 
 
-def _saturated(x: Real) -> Real:
+def _saturated(x: Real, by_single: Array | float) -> Real:
     name, limit = "fp8e4nv", 448.0
     size = np.abs(x.value)
     inside = np.where(np.isnan(x.value), x.value, np.clip(x.value, -limit, limit))
     found = settle(name, inside, np.where(np.isfinite(x.value), x.error, 0.0), rounds=True)
-    error = np.where(found.error == 0, 0.0, np.where(np.isinf(x.error), np.inf, x.error + 0.5 * spacing(inside, name)))
+    error = np.where(found.error == 0, 0.0, np.where(np.isinf(x.error), np.inf, x.error + by_single
+                                                          + 0.5 * spacing(inside, name)))
     if x.dtype == "fp64":
         twice = (error == 0) & np.isfinite(inside) & (found.value != nearest(inside, name))
         error = np.where(twice, spacing(inside, name), error)

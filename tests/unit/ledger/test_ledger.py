@@ -192,3 +192,11 @@ def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool) -> None:
     text = "\n".join(["@%p6 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r23], [%rd24];",
                       *(f"\t{spelled[one]}" for one in lines.split())])
     assert missing_orders(text, ("completion",)) == (() if complete else ("completion",))
+
+
+@pytest.mark.parametrize(("text", "there"), [
+    ("wgmma.mma_async.sync", False), ("fence.proxy.async.shared::cta;\nwgmma.mma_async.sync", True), ("ret;", True),
+    ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];", False),
+    ("cp.async.bulk.tensor.2d.shared::cta.global [%r1];", True)])
+def test_only_what_reads_shared_memory_by_itself_needs_a_fence(text: str, there: bool) -> None:
+    assert missing_orders(text, ("fence",)) == (() if there else ("fence",))

@@ -111,6 +111,15 @@ def test_conversions_round_to_nearest_even(name: str) -> None:
     assert np.array_equal(found.value[certain], got[certain], equal_nan=True)
 
 
+@pytest.mark.parametrize("name, tie, below, above", [
+    ("fp8e5", 26.0, 24.0, 28.0), ("fp8e4nv", -25.0, -24.0, -26.0), ("bf16", 257.0, 256.0, 258.0)])
+def test_doubles_near_a_tie_may_round_twice(name: str, tie: float, below: float, above: float) -> None:
+    # What exp(-26) adds to 26 is lost on the way by fp32, which meets the tie; 2^-13 fp32 keeps: truncation is wrong.
+    x = np.copysign(np.abs(tie) + np.array([5e-12, 2.0**-13]), tie)
+    found = cast_real(Real("fp64", x, np.full(2, 1e-13)), name)
+    assert within(found, np.full(2, above)).all() and within(found, np.full(2, below)).tolist() == [True, False]
+
+
 def test_sums_in_any_order_lie_within_and_whole_numbers_are_certain() -> None:
     x = singles(64)
     found = folds.reduce_sum(exact_real("fp32", x))

@@ -144,8 +144,12 @@ def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, 
     ((Pointwise(op="abs", args=(0,)), Load(buffer="in1", index=apply("python_mod", Sym("v3"), Num(value=4)),
                                            checked=True)), "sign of an integer's abs"),
     ((Pointwise(op="abs", args=(0,)), Pointwise(op="add", args=(3, 1)), Cast(arg=3, dtype="fp32")), ""),
-    ((Cast(arg=0, dtype="fp32"), Pointwise(op="abs", args=(3,)), Pointwise(op="sign", args=(4,))), "")])
-def test_integer_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node, ...], known: str) -> None:
+    ((Cast(arg=0, dtype="fp32"), Pointwise(op="abs", args=(3,)), Pointwise(op="sign", args=(4,))), ""),
+    ((Constant(value="1e-40", dtype="fp32"), Pointwise(op="asin", args=(3,))), "library of a subnormal constant"),
+    ((Constant(value="2", dtype="i32"), Cast(arg=3, dtype="fp32", bitcast=True), Cast(arg=0, dtype="fp32"),
+      Pointwise(op="atan2", args=(5, 4))), "library of a subnormal constant"),
+    ((Constant(value="0.5", dtype="fp32"), Pointwise(op="asin", args=(3,))), "")])
+def test_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node, ...], known: str) -> None:
     loads = tuple(Load(buffer=f"in{k}", index=X) for k in range(3))
     graph = Graph(outer=(4,), nodes=(*loads, *nodes),
                   buffers=tuple(Buffer(name=f"in{k}", dtype="i32", length=4) for k in range(3)))
@@ -192,11 +196,17 @@ def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, f
     ("fp8e5", Pointwise(op="ldexp", args=(1, 2)), "1e-3", "", None),
     ("fp8e4nv", Pointwise(op="pow", args=(1, 0)), "1.0", "fp8 of what folds", Pointwise(op="add", args=(1, 0))),
     ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "1.0", "", None),
-    ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "-0.0", "fp8 of what folds", Pointwise(op="add", args=(0, 1)))])
+    ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "-0.0", "fp8 of what folds", Pointwise(op="add", args=(0, 1))),
+    ("fp8e4nv", Pointwise(op="gt", args=(0, 0)), "1.0", "fp8 of what folds", Pointwise(op="ne", args=(0, 0))),
+    ("fp8e5", Pointwise(op="le", args=(2, 1)), "2147483647", "fp8 of what folds", Pointwise(op="ne", args=(2, 1))),
+    ("fp8e5", Pointwise(op="gt", args=(2, 2)), "1.0", "", None),
+    ("fp8e5", Pointwise(op="add", args=(0, 1)), "nan", "fp8 of what folds", None),
+    ("fp16", Pointwise(op="add", args=(0, 1)), "nan", "", None)])
 def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, constant: str, known: str,
                                             drawn: Cast | Pointwise | None) -> None:
-    graph = Graph(outer=(4,), nodes=(Load(buffer="in0", index=X), Constant(value=constant, dtype="fp32"),
-                                     Load(buffer="in1", index=X), node, Store(buffer="out0", index=X, value=3)),
+    number = Constant(value=constant, dtype="i32" if constant.isdigit() else "fp32")
+    graph = Graph(outer=(4,), nodes=(Load(buffer="in0", index=X), number, Load(buffer="in1", index=X), node,
+                                     Store(buffer="out0", index=X, value=3)),
                   buffers=(Buffer(name="in0", dtype="fp32", length=4), Buffer(name="in1", dtype="i32", length=4),
                            Buffer(name="out0", dtype=target, length=4, role="out")))
     found = without_miscompiled(graph)
