@@ -26,9 +26,20 @@ class Known:
 
 
 def one_finding(signature: Signature) -> tuple[str, ...]:
-    """Keys of the signature, and of all others that wrong elements with its cause may get, if it names a cause."""
+    """Keys of the signature, of all others that wrong elements with its cause may get, if it names a cause, and of
+    the same complaint in other targets."""
     kinds = _WRONG if signature.kind in _WRONG and signature.about and find(signature.target).about_causes else ()
-    return tuple(dict.fromkeys((signature.key, *(msgspec.structs.replace(signature, kind=one).key for one in kinds))))
+    alike = [*({"kind": one} for one in kinds), *({"target": one} for one in _targets(signature))]
+    return tuple(dict.fromkeys((signature.key, *(msgspec.structs.replace(signature, **one).key for one in alike))))
+
+
+def _targets(signature: Signature) -> tuple[str, ...]:
+    """Targets that may meet it: what a compiler pass complains of, with a message, does not depend on the family of
+    generated kernels."""
+    said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
+        "PassManager" not in signature.kind)
+    return tuple(one.name for one in select(("codegen",))) if said and signature.target.startswith("codegen.") else (
+        signature.target,)
 
 
 def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
@@ -43,7 +54,8 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
     for entry in corpus.entries():
         if isinstance(entry, TridiffError):
             unreadable.append(str(entry))
-        elif entry.case.target in wanted and (not options.subjects or entry.signature.subject in options.subjects):
+        elif wanted.intersection(_targets(entry.signature)) and (
+                not options.subjects or entry.signature.subject in options.subjects):
             if entry.signature.verdict is Verdict.HANG:
                 keys.append(entry.signature.key)
             else:

@@ -2,12 +2,12 @@
 
 A value stands on one line while it fits. Of one that does not, a list of objects or rows has a line for each, and all
 else is filled, as many values or fields to a line as fit: what changes together stands together, and adding one object
-adds one line.
+adds one line. Lists of plain values, which hold most of a file, have no blanks.
 """
 
 import json
 
-WIDTH = 140
+WIDTH = 160
 """Columns that a line fills before it is broken: an expectation stands on one line."""
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
@@ -21,7 +21,8 @@ def layout(value: JsonValue, *, indent: int = 0, reserve: int = 0) -> str:
         return inline
     if indent + reserve + len(inline) <= WIDTH:
         return inline
-    alone = isinstance(value, list) and any(isinstance(one, dict | list) for one in value)
+    plain = isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
+    alone = isinstance(value, list) and not plain
     if isinstance(value, dict):
         opening, closing = "{}"
         words = []
@@ -32,22 +33,28 @@ def layout(value: JsonValue, *, indent: int = 0, reserve: int = 0) -> str:
         opening, closing = "[]"
         words = [layout(one, indent=indent + 1, reserve=1) for one in value]
     pad = "\n" + " " * (indent + 1)
-    return opening + pad + pad.join(_filled(words, 0 if alone else WIDTH - indent - 2)) + "\n" + " " * indent + closing
+    lines = _filled(words, 0 if alone else WIDTH - indent - 2, gap="" if plain else " ")
+    return opening + pad + pad.join(lines) + "\n" + " " * indent + closing
 
 
 def _inline(value: JsonValue) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_inline(key)}: {_inline(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        between = ", " if any(isinstance(one, dict | list) for one in value) else ","
+        return "[" + between.join(_inline(one) for one in value) + "]"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _filled(words: list[str], width: int) -> list[str]:
-    """The words, comma-separated, as many to a line as fit; one that has several lines stands alone."""
+def _filled(words: list[str], width: int, *, gap: str) -> list[str]:
+    """The words, separated by a comma and `gap`, as many to a line as fit; one that has several lines stands alone."""
     lines: list[str] = []
     broken = True
     for number, word in enumerate(words):
         text = word + ("," if number < len(words) - 1 else "")
-        if broken or "\n" in word or len(lines[-1]) + 1 + len(text) > width:
+        if broken or "\n" in word or len(lines[-1]) + len(gap + text) > width:
             lines.append(text)
         else:
-            lines[-1] += " " + text
+            lines[-1] += gap + text
         broken = "\n" in word
     return lines

@@ -43,7 +43,8 @@ def same(got: Any, want: Any, ulps: int = 0) -> bool:
     if isinstance(want, float):
         if math.isnan(want) or math.isnan(got):
             return math.isnan(want) == math.isnan(got)
-        return got == want or bool(abs(got - want) <= ulps * math.ulp(want))
+        return (got == want and math.copysign(1, got) == math.copysign(1, want)) or bool(
+            0 < abs(got - want) <= ulps * math.ulp(want))
     return int(got) == int(want)
 
 

@@ -3,7 +3,6 @@
 import math
 import random
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
@@ -131,7 +130,7 @@ def _apply(name: str, args: list[Any]) -> Any:
         "neg": lambda: -a, "abs": lambda: abs(a), "floordiv": lambda: a // b, "cleandiv": lambda: a // b,
         "ceildiv": lambda: -(-a // b), "mod": lambda: a % b, "python_mod": lambda: a % b,
         "modular_indexing": lambda: (a // b) % args[2], "pow_by_natural": lambda: a**b, "to_float": lambda: float(a),
-        "int_true_div": lambda: float(Fraction(a, b)), "round_decimal": lambda: round(a, b) if math.isfinite(a) else a,
+        "int_true_div": lambda: a / b, "round_decimal": lambda: round(a, b) if math.isfinite(a) else a,
         "eq": lambda: a == b, "ne": lambda: a != b, "lt": lambda: a < b, "le": lambda: a <= b, "gt": lambda: a > b,
         "ge": lambda: a >= b, "and": lambda: all(args), "or": lambda: any(args), "not": lambda: not a,
     }

@@ -23,7 +23,22 @@ def test_wrong_elements_with_a_named_cause_are_one_finding_however_they_look() -
         assert other.key not in known
 
 
+def compile_error(target: str, kind: str, where: str = "passes") -> Signature:
+    return Signature(target=target, subject="own", verdict=Verdict.COMPILE_ERROR, kind=kind, where=where)
+
+
+def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels() -> None:
+    said = "operand #N does not dominate this use"
+    known = one_finding(compile_error("codegen.mixed", said))
+    assert compile_error("codegen.indexing", said).key in known
+    for other in (compile_error("codegen.indexing", "another"), compile_error("codegen.indexing", said, "source")):
+        assert other.key not in known
+
+
 @pytest.mark.parametrize("alone", [
+    compile_error("codegen.mixed", "PassManager::run failed"), compile_error("codegen.mixed", "NameError", "source"),
+    compile_error("triton.negate", "operand #N does not dominate this use"),
+    signature("codegen.mixed", "SIGABRT", "", Verdict.CRASH),
     signature("gluon.reduce_scan_layouts", "value", about=""),
     signature("gluon.reduce_scan_layouts", "out_of_bounds"),
     signature("gluon.local_memory", "misaligned_address", "padding cuts vectors", Verdict.CRASH),
