@@ -124,9 +124,11 @@ def test_schedules_and_sizes_vary() -> None:
     for name in ("no_x_dim", "static", "unspecialised", "lift_loads", "upcast"):
         assert {getattr(one, name) for one in schedules} == {True, False}, name
     lengths = {length for case in everything() for length in graph_of(case).outer}
-    more = [case for seed in range(8) for case in drawn("pointwise", seed=seed)]
-    lengths |= {length for case in more for length in graph_of(case).outer}
-    assert lengths >= {0, 1, 2, 3, 7, 8, 9, 16, 17, 127, 128, 129}
+    wanted = {0, 1, 2, 3, 7, 8, 9, 16, 17, 127, 128, 129}
+    for seed in range(24):  # One program in a hundred has no element.
+        if not lengths >= wanted:
+            lengths |= {length for case in drawn("pointwise", seed=seed) for length in graph_of(case).outer}
+    assert lengths >= wanted
     assert {len(graph_of(case).outer) for case in everything()} == {1, 2, 3}
     # A kernel to compile is what a case costs: one program in five has a second, one in ten is compiled otherwise too.
     launches = sum(len(graph_of(case).schedules) + len(case.variants) for case in everything()) / len(everything())

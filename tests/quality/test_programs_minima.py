@@ -24,7 +24,7 @@ def one_pool() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("fault, nodes, elements", [
-    ("tie_to_larger_index", 4, 2), ("wrong_tree_mask", 2, 3), ("all_is_any", 4, 2)])
+    ("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 2, 3), ("all_is_any", 5, 2)])
 def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = find(f"codegen.{families(fault)[0]}")
     # What is drawn is large; what explicit minimisation proposes need not be.
@@ -34,7 +34,7 @@ def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypat
     options = CampaignOptions(seconds=300, targets=(target.name,), subjects=(), backends=("interpreter",), devices=(0,),
                               workers=1, seed=0)
     (spec,) = (one for hunt in plan_faults(options) for one in hunt if one.subject == f"own+fault:{fault}")
-    result = shard.run_shard(replace_fields(spec, shrink_seconds=30.0), str(tmp_path))
+    result = shard.run_shard(replace_fields(spec, shrink_seconds=120.0), str(tmp_path))
     (entry,), (drawn,) = result.findings, result.found_as
     assert result.error == "" and len(graph_of(drawn).nodes) >= LEAST
     assert len(graph_of(entry.case).nodes) <= nodes
