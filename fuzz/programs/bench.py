@@ -2,15 +2,15 @@
 
     python -m fuzz.programs.bench --workers 16 --seconds 12
 
-Every process runs one shard of a campaign of a `codegen.*` target, its compiler's files in memory as in any campaign. Then
-it compiles the kernels of the judged programs, with the options of their launches and in an order drawn anew (a shard's
-first programs are its smallest), and does nothing else; sources are loaded before the clock starts, and Triton's cache
-is an ordinary temporary folder. Both clocks start when every process has compiled something and its spare worker stands
-by: in ten seconds that start would weigh thirty times what it does in five minutes. A process that is through with its
-programs compiles them again, so that no core stands still, and whole rounds are counted. Processor time is told beside
-wall-clock time: where one grows and the other does not, cores are short. Without a GPU (`--backend compile:sm_90`)
-programs are compiled only, and no value is judged. The bare loop takes as long as the campaign and a minute at most;
-processes that are late are ended, with what is known of them by then.
+Every process runs one shard of a campaign of a `codegen.*` target, its compiler's files in memory as in any campaign.
+Then it compiles the kernels of the judged programs, with the options of their launches and in an order drawn anew (a
+shard's first programs are its smallest), and does nothing else; sources are loaded before the clock starts, and
+Triton's cache is an ordinary temporary folder. Both clocks start when every process has compiled something and its
+spare worker stands by: in ten seconds that start would weigh thirty times what it does in five minutes. A process that
+is through with its programs compiles them again, so that no core stands still, and whole rounds are counted. Processor
+time is told beside wall-clock time: where one grows and the other does not, cores are short. Without a GPU (`--backend
+compile:sm_90`) programs are compiled only, and no value is judged. The bare loop takes as long as the campaign and a
+minute at most; processes that are late are ended, with what is known of them by then.
 """
 
 from __future__ import annotations
