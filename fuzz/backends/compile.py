@@ -14,7 +14,7 @@ from triton.compiler import ASTSource
 from triton.experimental.gluon._runtime import GluonASTSource
 
 from fuzz.backends.ir_file import ir_file
-from fuzz.backends.launch import LaunchReport
+from fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
 from fuzz.backends.shared_cache import compiled_again_if_swept
 from fuzz.records import LaunchOptions
 
@@ -96,15 +96,12 @@ class CompileRunner:
             return self._compile(path, options)
 
     def _compile(self, source: Any, options: LaunchOptions) -> LaunchReport:
-        built: dict[str, Any] = {"num_warps": options.num_warps, "num_stages": options.num_stages,
-                                 "num_ctas": options.num_ctas, "enable_fp_fusion": options.enable_fp_fusion,
-                                 "debug": options.debug}
-        if self._target.backend == "cuda":
-            built["launch_cooperative_grid"] = options.launch_cooperative_grid
-        unchecked = {"sanitize_overflow": False} if options.debug else {}
-        compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target,
-                                                                  options=built | unchecked))
-        readback = {name: getattr(compiled.metadata, name) for name in built if hasattr(compiled.metadata, name)}
+        given = compiler_options(options)
+        if self._target.backend != "cuda":
+            del given["launch_cooperative_grid"]
+        compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target, options=given))
+        readback = {name: getattr(compiled.metadata, name) for name in READ_BACK
+                    if name in given and hasattr(compiled.metadata, name)}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")),
                             ptx=str(compiled.asm.get("ptx", "")))
 

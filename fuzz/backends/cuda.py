@@ -9,12 +9,10 @@ import triton
 from triton.runtime.jit import JITFunction
 
 from fuzz.backends.ir_file import ir_file
-from fuzz.backends.launch import LaunchReport
+from fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
 from fuzz.backends.launchers import launch_without_compiler
 from fuzz.backends.shared_cache import compiled_again_if_swept
 from fuzz.records import LaunchOptions
-
-READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
 
 TEXTS_KEPT = 16
 """Compiled TTGIR texts kept for further launches of the same case."""
@@ -59,14 +57,9 @@ class CudaRunner:
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
         before = self._built
-        # With assertions, which a sanitizer turns on too, 3.6 checks every integer operation for overflow.
-        asserting = options.debug or bool(getattr(triton.knobs.compilation, "instrumentation_mode", ""))
-        unchecked = {"sanitize_overflow": False} if asserting else {}
+        sanitized = bool(getattr(triton.knobs.compilation, "instrumentation_mode", ""))
         compiled = compiled_again_if_swept(lambda: kernel[grid](
-            **arguments, num_warps=options.num_warps, num_stages=options.num_stages, num_ctas=options.num_ctas,
-            enable_fp_fusion=options.enable_fp_fusion, debug=options.debug,
-            launch_cooperative_grid=options.launch_cooperative_grid, **unchecked,
-        ))
+            **arguments, **compiler_options(options, asserting=sanitized)))
         return self._report(compiled, before)
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],

@@ -23,6 +23,20 @@ def resolve(path: str) -> Any:
     return found
 
 
+READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
+"""Options that the compiler is given and records in the kernel's metadata."""
+
+
+def without_overflow_checks(options: LaunchOptions, *, asserting: bool = False) -> dict[str, bool]:
+    """With assertions (asserting: a sanitizer turns them on), 3.6 checks every integer operation for overflow."""
+    return {"sanitize_overflow": False} if options.debug or asserting else {}
+
+
+def compiler_options(options: LaunchOptions, *, asserting: bool = False) -> dict[str, int | bool]:
+    """What Triton is told to compile a kernel with."""
+    return {name: getattr(options, name) for name in READ_BACK} | without_overflow_checks(options, asserting=asserting)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LaunchReport:
     """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler

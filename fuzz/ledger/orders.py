@@ -25,7 +25,7 @@ def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrd
     """Those of the wanted orders that no instruction carries among all programs of the device, and `completion` if no
     wait for all bulk stores stands behind the last of them; empty text lacks none, because nothing can be said about
     it (PTX ISA, memory consistency model, proxies and cp.async.bulk.wait_group)."""
-    if not ptx:
+    if not ptx or not wanted:
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
     *_, stored = (-1, *(match.start() for match in _BULK_STORE.finditer(ptx)))

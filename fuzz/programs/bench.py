@@ -96,14 +96,11 @@ class _Collecting:
         from triton.compiler import ASTSource
 
         from fuzz.backends.compile import specialise
-        from fuzz.backends.launch import LaunchReport
+        from fuzz.backends.launch import LaunchReport, compiler_options
 
         given = specialise(kernel, arguments)
-        self.found.append((ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes), {
-            "num_warps": options.num_warps, "num_stages": options.num_stages, "num_ctas": options.num_ctas,
-            "enable_fp_fusion": options.enable_fp_fusion, "debug": options.debug,
-            "sanitize_overflow": not options.debug,
-            "launch_cooperative_grid": options.launch_cooperative_grid}))
+        source = ASTSource(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
+        self.found.append((source, compiler_options(options)))
         return LaunchReport(compiled=1)
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any], options: Any) -> Any:

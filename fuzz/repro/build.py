@@ -17,7 +17,7 @@ import torch
 
 from fuzz.backends import kind
 from fuzz.backends.compile import CompileRunner, Pointer, Specialisation, specialise
-from fuzz.backends.launch import Launch, LaunchReport, resolve
+from fuzz.backends.launch import READ_BACK, Launch, LaunchReport, resolve, without_overflow_checks
 from fuzz.content.place import Buffer, place
 from fuzz.errors import TridiffError
 from fuzz.records import LaunchOptions, Verdict
@@ -286,10 +286,8 @@ def _shown_grid(grid: tuple[int, ...]) -> str:
 def _options(options: LaunchOptions, everything: bool) -> dict[str, int | bool]:
     """Compile options that are not Triton's defaults, or all that every target knows."""
     plain = LaunchOptions()
-    names = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
-    unchecked = {"sanitize_overflow": False} if options.debug else {}
-    return unchecked | {
-        name: getattr(options, name) for name in names
+    return without_overflow_checks(options) | {
+        name: getattr(options, name) for name in READ_BACK
         if getattr(options, name) != getattr(plain, name) or (everything and name in ("num_warps", "num_stages"))}
 
 

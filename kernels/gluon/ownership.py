@@ -5,7 +5,7 @@ PTX's pages on them, and what a blocked dot reads) where they are asked for.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,10 @@ class Holding:
         return self._each(lambda basis: tuple(int(n) for n in np.unravel_index(
             int(np.ravel_multi_index(basis, shape)), to)))
 
+    def without(self, dim: int) -> "Holding":
+        """Of the tensor with this axis taken out: the coordinates along it do not count."""
+        return self._each(lambda basis: (*basis[:dim], *basis[dim + 1:]))
+
     def _each(self, moved: Callable[[Basis], Basis]) -> "Holding":
         register, lane, warp = (tuple(moved(basis) for basis in bases)
                                 for bases in (self.register, self.lane, self.warp))
@@ -65,9 +69,8 @@ def holding(layout: Distributed, *, shape: tuple[int, ...], products: bool = Fal
             whole = holding(parent, shape=(*shape[:dim], extent, *shape[dim:]), products=products)
             if whole is None:
                 return None
-            register, lane, warp = (tuple((*basis[:dim], *basis[dim + 1:]) for basis in bases)
-                                    for bases in (whole.register, whole.lane, whole.warp))
-            return Holding(tuple(basis for basis in register if any(basis)), lane, warp)
+            cut = whole.without(dim)
+            return replace(cut, register=tuple(basis for basis in cut.register if any(basis)))
         case _:
             return None
 
