@@ -103,7 +103,8 @@ class Target:
     about: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
     about_causes: bool = False
-    """Whether the word names a known cause: all wrong elements that it stands beside are then one finding."""
+    """Whether the word names a known cause: all wrong elements that it stands beside, in all targets of the family,
+    are then one finding."""
     place: Callable[[str], str] = lambda name: name
     """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
     simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)

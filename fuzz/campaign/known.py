@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import msgspec
-
 from fuzz.campaign.record import CampaignOptions
 from fuzz.corpus.replay import replay
 from fuzz.corpus.store import Corpus
@@ -13,11 +11,13 @@ from fuzz.targets import find, select
 
 _WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
 """How wrong elements of an output may look."""
+_ASTRAY = ("illegal_address", "misaligned_address")
+"""How a wrong address may end instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """keys: signatures that still fail here, to be suppressed. stopped: ids that were expected to fail here
+    """keys: findings that still fail here, to be suppressed. stopped: ids that were expected to fail here
     and no longer do. unreadable: one line per broken corpus file."""
 
     keys: tuple[str, ...] = ()
@@ -25,21 +25,23 @@ class Known:
     unreadable: tuple[str, ...] = ()
 
 
-def one_finding(signature: Signature) -> tuple[str, ...]:
-    """Keys of the signature, of all others that wrong elements with its cause may get, if it names a cause, and of
-    the same complaint in other targets."""
-    kinds = _WRONG if signature.kind in _WRONG and signature.about and find(signature.target).about_causes else ()
-    alike = [*({"kind": one} for one in kinds), *({"target": one} for one in _targets(signature))]
-    return tuple(dict.fromkeys((signature.key, *(msgspec.structs.replace(signature, **one).key for one in alike))))
+def finding_of(signature: Signature) -> str:
+    """Key of the finding that a signature belongs to: its own, unless other signatures have the same cause.
 
-
-def _targets(signature: Signature) -> tuple[str, ...]:
-    """Targets that may meet it: what a compiler pass complains of, with a message, does not depend on the family of
-    generated kernels."""
+    A cause that the target's word names is one finding in all targets of its family and, if elements or addresses are
+    wrong, in every output and however that shows. What a compiler pass complains of, with a message, does not depend on
+    the kind of generated program either.
+    """
+    target = find(signature.target)
+    parts = (target.family, signature.subject)
+    if signature.about and target.about_causes:
+        shown = "wrong" if signature.kind in (*_WRONG, *_ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
+        return " | ".join((*parts, shown, signature.about))
     said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
         "PassManager" not in signature.kind)
-    return tuple(one.name for one in select(("codegen",))) if said and signature.target.startswith("codegen.") else (
-        signature.target,)
+    if said and target.family == "codegen":
+        return " | ".join((*parts, signature.verdict.value, signature.kind))
+    return signature.key
 
 
 def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
@@ -47,17 +49,22 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
 
     Hangs are taken at their word: each would cost the whole hang limit.
     """
-    wanted = {target.name for target in select(options.targets)}
+    wanted = select(options.targets)
+    relatives = {target.name for target in select(tuple({target.family for target in wanted}))}
+
+    def concerned(signature: Signature) -> bool:
+        shared = signature.target in relatives and finding_of(signature) != signature.key
+        return shared or signature.target in {target.name for target in wanted}
+
     unreadable: list[str] = []
     keys: list[str] = []
     relevant: list[CorpusEntry] = []
     for entry in corpus.entries():
         if isinstance(entry, TridiffError):
             unreadable.append(str(entry))
-        elif wanted.intersection(_targets(entry.signature)) and (
-                not options.subjects or entry.signature.subject in options.subjects):
+        elif concerned(entry.signature) and (not options.subjects or entry.signature.subject in options.subjects):
             if entry.signature.verdict is Verdict.HANG:
-                keys.append(entry.signature.key)
+                keys.append(finding_of(entry.signature))
             else:
                 relevant.append(entry)
     stopped: list[str] = []
@@ -70,7 +77,7 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
                 failing.add(result.id)
             elif result.status == "changed" and outcome is not None and not outcome.verdict.failed:
                 stopped.append(result.id)
-        keys += [key for name in sorted(failing) for key in one_finding(by_id[name].signature)]
+        keys += [finding_of(by_id[name].signature) for name in sorted(failing)]
         # An entry that still fails on one backend is still known.
         stopped = [name for name in stopped if name not in failing]
     return Known(keys=tuple(keys), stopped=tuple(dict.fromkeys(stopped)), unreadable=tuple(unreadable))

@@ -1,5 +1,6 @@
 """One shard: a Hypothesis driver with its worker, from a seed and a budget to findings."""
 
+import hashlib
 import math
 import os
 import time
@@ -13,6 +14,7 @@ from hypothesis.errors import Flaky, HypothesisException, Unsatisfiable
 
 from fuzz.backends import kind
 from fuzz.campaign.findings import Unfinished, built, keep, settle, write
+from fuzz.campaign.known import finding_of
 from fuzz.campaign.record import ShardResult, ShardSpec
 from fuzz.campaign.store import ShardStore
 from fuzz.content.counter import finalise
@@ -250,15 +252,16 @@ class _Driver:
 
     def _is_new(self, outcome: Outcome) -> bool:
         return (outcome.verdict.failed and outcome.signature is not None
-                and outcome.signature.key not in self.known and self._claim(outcome.signature))
+                and finding_of(outcome.signature) not in self.known and self._claim(outcome.signature))
 
     def _claim(self, signature: Signature) -> bool:
         """Whether this shard is the one to shrink the finding; others then treat it as known."""
-        self.known.add(signature.key)
+        finding = finding_of(signature)
+        self.known.add(finding)
         claims = self.state / "claims"
         claims.mkdir(exist_ok=True)
         try:
-            (claims / signature.digest).touch(exist_ok=False)
+            (claims / hashlib.blake2b(finding.encode(), digest_size=8).hexdigest()).touch(exist_ok=False)
         except FileExistsError:
             return False
         return True

@@ -6,17 +6,15 @@ from typing import Any
 
 import torch
 
-from fuzz.backends import kind
 from fuzz.backends.launch import Launch, LaunchReport
 from fuzz.inductor import session
 from fuzz.inductor.operations import program
 from fuzz.inductor.references import NO_DTYPE, eagerly, operation_of, type_code
-from fuzz.workers.failures import Declined
 
 
 def compiled(launch: Launch) -> None:
     """Subject `inductor`: the operation through torch.compile."""
-    _refuse_without_execution(launch)
+    session.refuse_ahead_of_time(launch.backend)
     device = session.device(launch.stage)
     settings = session.Settings(
         dynamic=bool(launch.case.params.get("dynamic", False)),
@@ -29,14 +27,9 @@ def compiled(launch: Launch) -> None:
 
 def eager(launch: Launch) -> None:
     """Subject `own`: the same function without the compiler, as control of the references."""
-    _refuse_without_execution(launch)
+    session.refuse_ahead_of_time(launch.backend)
     deliver(launch, eagerly(operation_of(launch.case), tuple(one.cpu() for one in operands(launch))))
     launch.reports.append(LaunchReport())
-
-
-def _refuse_without_execution(launch: Launch) -> None:
-    if kind(launch.backend) == "compile":
-        raise Declined("functions of torch are run, not compiled ahead of time; use the backend cuda or interpreter")
 
 
 def operands(launch: Launch) -> list[torch.Tensor]:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from fuzz.programs.expressible import TEMPLATES
+from fuzz.programs.operations import COMPARISONS
+from kernels.codegen.constants import TORCH_NAMES
 from oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED
 from oracles.dtypes import dtype as dtype_info
 
@@ -63,16 +66,18 @@ def _same(dtypes: Signature, arity: int) -> tuple[Signature, ...]:
     return tuple((name,) * arity for name in dtypes)
 
 
-def _point(name: str, torch: str, numpy: str, dtypes: Signature, *, arity: int = 1, result: int | str = 0,
+def _point(name: str, numpy: str, dtypes: Signature, *, torch: str = "", arity: int = 1, result: int | str = 0,
            judging: Judging = "exact", defined: str = "", family: str = "pointwise") -> Operation:
-    return Operation(name=name, family=family, torch=torch, numpy=numpy, signatures=_same(dtypes, arity),
-                     result=result, judging=judging, defined=defined, alone=name in _ALONE)
+    return Operation(name=name, family=family, torch=torch or TEMPLATES[name], numpy=numpy,
+                     signatures=_same(dtypes, arity), result=result, judging=judging, defined=defined,
+                     alone=name in _ALONE)
 
 
-def _real(name: str, torch: str, numpy: str, *, arity: int = 1, accuracy: str = "", ulps: float = 0.0,
+def _real(name: str, numpy: str, *, torch: str = "", arity: int = 1, accuracy: str = "", ulps: float = 0.0,
           defined: str = "") -> Operation:
-    return Operation(name=name, family="pointwise", torch=torch, numpy=numpy, signatures=_same(FLOATS, arity),
-                     judging="real", accuracy="" if ulps else accuracy or name, ulps=ulps, defined=defined)
+    return Operation(name=name, family="pointwise", torch=torch or TEMPLATES[name], numpy=numpy,
+                     signatures=_same(FLOATS, arity), judging="real", accuracy="" if ulps else accuracy or name,
+                     ulps=ulps, defined=defined)
 
 
 _NUMBERS = COMPUTED + FLOATS
@@ -83,64 +88,45 @@ _NUMPY_DIVISOR = "np.where({1} == 0, 1, {1}).astype({1}.dtype)"
 
 
 def _exact() -> list[Operation]:
-    unary = [("neg", "-{0}", "-{0}"), ("abs", "torch.abs({0})", "np.abs({0})"), ("square", "{0} * {0}", "{0} * {0}")]
-    binary = [("add", "{0} + {1}", "{0} + {1}"), ("sub", "{0} - {1}", "{0} - {1}"), ("mul", "{0} * {1}", "{0} * {1}")]
-    floats = [
-        ("sign", "torch.sign({0})", "np.where(np.isnan({0}), 0, np.sign({0})).astype({0}.dtype)"),
-        ("floor", "torch.floor({0})", "np.floor({0})"), ("ceil", "torch.ceil({0})", "np.ceil({0})"),
-        ("trunc", "torch.trunc({0})", "np.trunc({0})"), ("round", "torch.round({0})", "np.rint({0})"),
-    ]
-    pairs = [
-        ("fmod", "torch.fmod({0}, {1})", "np.fmod({0}, {1})"),
-        ("copysign", "torch.copysign({0}, {1})", "np.copysign({0}, {1})"),
-        ("nextafter", "torch.nextafter({0}, {1})", "np.nextafter({0}, {1})"),
-    ]
-    # numpy's functions for bf16 mistake NaNs: through float64, which holds every half.
-    ties = [(name, f"torch.{name}({{0}}, {{1}})", f"np.{name}({{0}}.astype(float), {{1}}.astype(float))")
-            for name in ("minimum", "maximum", "fmin", "fmax")]
-    tests = [("isnan", "isnan"), ("isinf", "isinf"), ("isfinite", "isfinite"), ("signbit", "signbit")]
-    order = [("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")]
+    floats = [("sign", "np.where(np.isnan({0}), 0, np.sign({0})).astype({0}.dtype)"), ("floor", "np.floor({0})"),
+              ("ceil", "np.ceil({0})"), ("trunc", "np.trunc({0})"), ("round", "np.rint({0})")]
     return [
-        *(_point(*row, _NUMBERS) for row in unary),
-        *(_point(*row, _NUMBERS, arity=2) for row in binary),
-        *(_point(*row, FLOATS) for row in floats),
-        _point("relu", "torch.relu({0})", "np.where({0} <= 0, 0, {0}).astype({0}.dtype)", FLOATS,
-               judging="unsigned_zero"),
-        *(_point(*row, FLOATS, arity=2) for row in pairs),
-        *(_point(*row, FLOATS, arity=2, judging="unsigned_zero") for row in ties),
-        *(_point(name, f"torch.{name}({{0}})", f"np.{other}({{0}})", FLOATS, result="i1") for name, other in tests),
-        *(_point(name, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}", _NUMBERS, arity=2, result="i1")
-          for name, sign in order),
-        _point("remainder", "torch.remainder({0}, {1})", "np.remainder({0}, {1})", FULL, arity=2,
-               judging="unsigned_zero"),
-        _point("floor_divide", "torch.floor_divide({0}, {1})", "np.floor_divide({0}, {1})", FULL, arity=2,
-               judging="unsigned_zero"),
-        _point("trunc_divide", 'torch.div({0}, {1}, rounding_mode="trunc")', "np.trunc({0} / {1})", FULL, arity=2),
-        _point("frexp_mantissa", "torch.frexp({0})[0]", "np.frexp({0})[0]", FULL),
-        _point("frexp_exponent", "torch.frexp({0})[1]", "np.frexp({0})[1]", FULL, result="i32"),
+        *(_point(name, numpy, _NUMBERS)
+          for name, numpy in (("neg", "-{0}"), ("abs", "np.abs({0})"), ("square", "{0} * {0}"))),
+        *(_point(name, TEMPLATES[name], _NUMBERS, arity=2) for name in ("add", "sub", "mul")),
+        *(_point(name, numpy, FLOATS) for name, numpy in floats),
+        _point("relu", "np.where({0} <= 0, 0, {0}).astype({0}.dtype)", FLOATS, judging="unsigned_zero"),
+        *(_point(name, f"np.{name}({{0}}, {{1}})", FLOATS, arity=2) for name in ("fmod", "copysign", "nextafter")),
+        # numpy's functions for bf16 mistake NaNs: through float64, which holds every half.
+        *(_point(name, f"np.{name}({{0}}.astype(float), {{1}}.astype(float))", FLOATS, arity=2, judging="unsigned_zero")
+          for name in ("minimum", "maximum", "fmin", "fmax")),
+        *(_point(name, f"np.{name}({{0}})", FLOATS, result="i1") for name in ("isnan", "isinf", "isfinite", "signbit")),
+        *(_point(name, TEMPLATES[name], _NUMBERS, arity=2, result="i1") for name in COMPARISONS),
+        *(_point(name, f"np.{name}({{0}}, {{1}})", FULL, arity=2, judging="unsigned_zero")
+          for name in ("remainder", "floor_divide")),
+        _point("trunc_divide", "np.trunc({0} / {1})", FULL, arity=2),
+        _point("frexp_mantissa", "np.frexp({0})[0]", FULL),
+        _point("frexp_exponent", "np.frexp({0})[1]", FULL, result="i32"),
         Operation(name="ldexp", family="pointwise", torch="torch.ldexp({0}, {1})", numpy="np.ldexp({0}, {1})",
                   signatures=(("fp32", "i32"), ("fp64", "i32")), judging="real", ulps=1,
                   defined="torch.abs({1}) < 100"),
-        *(_point(f"{name}_integer", f"torch.{torch}({{0}}, {_DIVISOR})", f"np.{numpy}({{0}}, {_NUMPY_DIVISOR})",
-                 COMPUTED, arity=2)
-          for name, torch, numpy in (("floor_divide", "floor_divide", "floor_divide"), ("fmod", "fmod", "fmod"),
-                                     ("remainder", "remainder", "remainder"))),
-        *(_point(name, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}", BOOL + COMPUTED, arity=2)
-          for name, sign in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", "^"))),
-        _point("bitwise_not", "~{0}", "~{0}", BOOL + COMPUTED),
-        *(_point(name, f"torch.{name}({{0}}, {{1}})", f"np.{name}({{0}}, {{1}})", BOOL + _NUMBERS, arity=2,
-                 result="i1") for name in ("logical_and", "logical_or", "logical_xor")),
-        *(_point(name, f"{{0}} {sign} {{1}}", f"np.{name}({{0}}, {{1}})", COMPUTED, arity=2,
+        *(_point(f"{name}_integer", f"np.{name}({{0}}, {_NUMPY_DIVISOR})", COMPUTED, arity=2,
+                 torch=f"torch.{name}({{0}}, {_DIVISOR})") for name in ("floor_divide", "fmod", "remainder")),
+        *(_point(name, TEMPLATES[name], BOOL + COMPUTED, arity=2)
+          for name in ("bitwise_and", "bitwise_or", "bitwise_xor")),
+        _point("bitwise_not", "~{0}", BOOL + COMPUTED),
+        *(_point(name, f"np.{name}({{0}}, {{1}})", BOOL + _NUMBERS, arity=2, result="i1")
+          for name in ("logical_and", "logical_or", "logical_xor")),
+        *(_point(name, f"np.{name}({{0}}, {{1}})", COMPUTED, arity=2, torch=f"{{0}} {sign} {{1}}",
                  defined="({1} >= 0) & ({1} < {0}.element_size() * 8)")
           for name, sign in (("left_shift", "<<"), ("right_shift", ">>"))),
-        *(Operation(name=name, family="pointwise", torch=torch, numpy=numpy, signatures=tuple(
-            ("i1", kind, kind) for kind in BOOL + _NUMBERS), result=1)
-          for name, torch, numpy in (("where", "torch.where({0}, {1}, {2})", "np.where({0}, {1}, {2})"),)),
-        _point("clamp", "torch.clamp({0}, {1}, {2})", "np.minimum(np.maximum({0}, {1}), {2})", _NUMBERS, arity=3,
+        Operation(name="where", family="pointwise", torch=TEMPLATES["where"], numpy="np.where({0}, {1}, {2})", result=1,
+                  signatures=tuple(("i1", kind, kind) for kind in BOOL + _NUMBERS)),
+        _point("clamp", "np.minimum(np.maximum({0}, {1}), {2})", _NUMBERS, arity=3, judging="unsigned_zero"),
+        _point("truediv_integer", "np.float32({0}) / np.float32({1})", COMPUTED, arity=2, result="fp32",
+               torch="{0} / {1}", defined="{1} != 0"),
+        _point("round_decimals", "np.round({0}, 2)", FULL, torch="torch.round({0}, decimals=2)",
                judging="unsigned_zero"),
-        _point("truediv_integer", "{0} / {1}", "np.float32({0}) / np.float32({1})", COMPUTED, arity=2,
-               result="fp32", defined="{1} != 0"),
-        _point("round_decimals", "torch.round({0}, decimals=2)", "np.round({0}, 2)", FULL, judging="unsigned_zero"),
     ]
 
 
@@ -148,27 +134,23 @@ def _transcendental() -> list[Operation]:
     alike = ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh",
              "tanh")
     inverse = ("asin", "acos", "atan", "asinh", "acosh", "atanh")
-    special = {"erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln"}
-    bessel = {"i0": "i0", "i1": "i1"}
     return [
-        *(_real(name, f"torch.{name}({{0}})", f"np.{name}({{0}})") for name in alike),
-        *(_real(name, f"torch.{name}({{0}})", f"np.arc{name[1:]}({{0}})") for name in inverse),
-        *(_real(name, f"torch.{name}({{0}})", f"special.{other}({{0}})") for name, other in special.items()
-          if name != "lgamma"),
+        *(_real(name, f"np.{name}({{0}})") for name in alike),
+        *(_real(name, f"np.arc{name[1:]}({{0}})") for name in inverse),
+        *(_real(name, f"special.{name}({{0}})") for name in ("erf", "erfc", "erfinv")),
         # Both references have NaN at infinity and lose the sign of zero. Where exp overflows on the way torch promises
         # nothing: its series is multiplied by exp(|x|), so that eager i1(90.0) is inf and not 5.1e37.
-        *(_real(name, f"torch.special.{name}({{0}})", f"special.{other}({{0}})",
-                defined=f"torch.isfinite({_EXP_ON_THE_WAY}) & ({{0}} != 0)")
-          for name, other in bessel.items()),
-        _real("rsqrt", "torch.rsqrt({0})", "1 / np.sqrt({0})"),
-        _real("reciprocal", "torch.reciprocal({0})", "1 / {0}"),
+        *(_real(name, f"special.{name}({{0}})", defined=f"torch.isfinite({_EXP_ON_THE_WAY}) & ({{0}} != 0)")
+          for name in ("i0", "i1")),
+        _real("rsqrt", "1 / np.sqrt({0})"),
+        _real("reciprocal", "1 / {0}"),
         # 7 + 0.4 |x| ulps in fp32, where |x| is below 104.
-        _real("sigmoid", "torch.sigmoid({0})", "special.expit({0})", ulps=49),
-        _real("truediv", "{0} / {1}", "{0} / {1}", arity=2, accuracy="div"),
-        _real("atan2", "torch.atan2({0}, {1})", "np.arctan2({0}, {1})", arity=2),
-        _real("hypot", "torch.hypot({0}, {1})", "np.hypot({0}, {1})", arity=2),
-        _real("pow", "torch.pow({0}, {1})", "np.power({0}, {1})", arity=2),
-        _real("xlogy", "torch.xlogy({0}, {1})", "special.xlogy({0}, {1})", arity=2, ulps=4),
+        _real("sigmoid", "special.expit({0})", ulps=49),
+        _real("truediv", "{0} / {1}", arity=2, accuracy="div"),
+        _real("atan2", "np.arctan2({0}, {1})", arity=2),
+        _real("hypot", "np.hypot({0}, {1})", arity=2),
+        _real("pow", "np.power({0}, {1})", arity=2),
+        _real("xlogy", "special.xlogy({0}, {1})", arity=2, torch="torch.xlogy({0}, {1})", ulps=4),
     ]
 
 
@@ -188,10 +170,10 @@ def _folding() -> list[Operation]:
         ("full_times", "torch.zeros_like({0}) * {0}", "np.zeros_like({0}) * {0}"),
         ("full_plus", "torch.zeros_like({0}) + {0}", "np.zeros_like({0}) + {0}"),
     ]
-    made = [_point(name, torch, numpy, FULL, family="folding", result="i1" if "equal" in name else 0)
+    made = [_point(name, numpy, FULL, torch=torch, family="folding", result="i1" if "equal" in name else 0)
             for name, torch, numpy in rows]
-    chain = _point("multiply_divide", "{0} * {1} / {1}", "{0} * {1} / {1}", ("fp16", "bf16"), arity=2, family="folding")
-    return [*made, chain]
+    chain = "{0} * {1} / {1}"
+    return [*made, _point("multiply_divide", chain, ("fp16", "bf16"), torch=chain, arity=2, family="folding")]
 
 
 def _conversions() -> list[Operation]:
@@ -202,34 +184,24 @@ def _conversions() -> list[Operation]:
         sources = tuple(name for name in everything + (FP8 if target in FLOATS else ()) if name != target)
         if target in FP8:
             sources = FLOATS
-        torch_name = f"torch.{_TORCH_NAMES[target]}"
+        torch_name = f"torch.{TORCH_NAMES[target]}"
         floats = tuple(name for name in sources if dtype_info(name).is_float)
         whole = tuple(name for name in sources if not dtype_info(name).is_float)
-        arguments = (f"to_{target}", f"{{0}}.to({torch_name})", f"convert({{0}}, {target!r})")
-        if info.is_float or target == "i1":
-            found.append(_point(*arguments, sources, result=target, family="conversion"))
-        else:
-            inside = f"({{0}} > {float(info.min)} - 1) & ({{0}} < {float(info.max)})"
-            found += [_point(*arguments, whole, result=target, family="conversion"),
-                      _point(f"{arguments[0]}_of_float", *arguments[1:], floats, result=target, family="conversion",
-                             defined=inside)]
+        inside = f"({{0}} > {float(info.min)} - 1) & ({{0}} < {float(info.max)})"
+        total = info.is_float or target == "i1"
+        found += [_point(f"to_{target}{suffix}", f"convert({{0}}, {target!r})", dtypes, torch=f"{{0}}.to({torch_name})",
+                         result=target, family="conversion", defined=defined)
+                  for suffix, dtypes, defined in ([("", sources, "")] if total else [
+                      ("", whole, ""), ("_of_float", floats, inside)])]
         if target not in FP8 and target != "i1":
             alike = tuple(name for name in (*SIGNED, "u8", *FLOATS) if name != target
                           and dtype_info(name).storage_bits == info.storage_bits)
             if alike and target in (*SIGNED, "u8", *FLOATS):
                 # Of a value that is computed, because the view of an argument needs no kernel; never of a NaN.
-                found.append(_point(f"view_{target}", f"torch.where({{0}} > 0, {{0}}, 1).view({torch_name})",
-                                    f"np.where({{0}} > 0, {{0}}, {{0}}.dtype.type(1)).view(numpy_dtype({target!r}))",
-                                    alike, result=target, family="conversion"))
+                found.append(_point(f"view_{target}", f"np.where({{0}} > 0, {{0}}, {{0}}.dtype.type(1)).view("
+                                    f"numpy_dtype({target!r}))", alike, result=target, family="conversion",
+                                    torch=f"torch.where({{0}} > 0, {{0}}, 1).view({torch_name})"))
     return found
-
-
-_TORCH_NAMES = {
-    "i1": "bool",
-    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
-    "u64": "uint64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "bf16": "bfloat16", "fp16": "float16",
-    "fp32": "float32", "fp64": "float64",
-}
 
 
 def _row(name: str, torch: str, numpy: str, dtypes: Signature, *, family: str = "reduction", keeps: bool = False,
@@ -239,16 +211,15 @@ def _row(name: str, torch: str, numpy: str, dtypes: Signature, *, family: str = 
 
 
 def _reductions() -> list[Operation]:
-    extremes = [("amax", "max"), ("amin", "min")]
     return [
-        _row("sum_integer", "{0}.sum(-1)", "{0}.sum(-1, dtype=np.int64)", BOOL + COMPUTED, result="i64"),
-        _row("prod_integer", "{0}.prod(-1)", "{0}.prod(-1, dtype=np.int64)", BOOL + COMPUTED, result="i64"),
+        *(_row(f"{name}_integer", f"{{0}}.{name}(-1)", f"{{0}}.{name}(-1, dtype=np.int64)", BOOL + COMPUTED,
+               result="i64") for name in ("sum", "prod")),
         _row("sum", "{0}.sum(-1)", "{0}.sum(-1)", FLOATS, judging="sum"),
         _row("mean", "{0}.mean(-1)", "{0}.mean(-1)", FLOATS, judging="mean"),
         _row("var_mean_mean", "torch.var_mean({0}, -1, correction=0)[1]", "welford_mean({0})", FULL, judging="mean"),
         _row("var", "torch.var({0}, -1, correction=0)", "{0}.var(-1)", FULL, judging="variance"),
-        *(_row(name, f"{{0}}.{name}(-1)", f"{{0}}.{numpy}(-1)", BOOL + _NUMBERS, judging="unsigned_zero")
-          for name, numpy in extremes),
+        *(_row(f"a{name}", f"{{0}}.a{name}(-1)", f"{{0}}.{name}(-1)", BOOL + _NUMBERS, judging="unsigned_zero")
+          for name in ("max", "min")),
         *(_row(name, f"{{0}}.{name}(-1)", f"{{0}}.{name}(-1)", _NUMBERS, result="i64")
           for name in ("argmax", "argmin")),
         *(_row(name, f"{{0}}.{name}(-1)", f"{{0}}.astype(bool).{name}(-1)",
@@ -261,10 +232,8 @@ def _reductions() -> list[Operation]:
 
 def _scans() -> list[Operation]:
     return [
-        _row("cumsum_integer", "torch.cumsum({0}, -1)", "np.cumsum({0}, -1, dtype=np.int64)", BOOL + COMPUTED,
-             family="scan", keeps=True, result="i64"),
-        _row("cumprod_integer", "torch.cumprod({0}, -1)", "np.cumprod({0}, -1, dtype=np.int64)", BOOL + COMPUTED,
-             family="scan", keeps=True, result="i64"),
+        *(_row(f"{name}_integer", f"torch.{name}({{0}}, -1)", f"np.{name}({{0}}, -1, dtype=np.int64)", BOOL + COMPUTED,
+               family="scan", keeps=True, result="i64") for name in ("cumsum", "cumprod")),
         _row("cumsum", "torch.cumsum({0}, -1)", "np.cumsum({0}, -1)", FLOATS, family="scan", keeps=True,
              judging="prefix_sum"),
         *(_row(f"{name}_{part}", f"torch.{name}({{0}}, -1)[{index}]", f"{name}({{0}})[{index}]", _NUMBERS,

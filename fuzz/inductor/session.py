@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from fuzz.backends import kind
 from fuzz.versions import interpreting
 from fuzz.workers.failures import Declined
 from kernels.generated import load
@@ -160,6 +161,12 @@ def device(stage: Callable[[str], None] = lambda name: None) -> torch.device:
     the first call imports the compiler, which takes longer than a launch may."""
     stage("compile")
     return _session().device
+
+
+def refuse_ahead_of_time(backend: str) -> None:
+    """Raises Declined where kernels are compiled only."""
+    if kind(backend) == "compile":
+        raise Declined("functions of torch are run, not compiled ahead of time; use the backend cuda or interpreter")
 
 
 def run(source: str, arguments: tuple[Any, ...], *, settings: Settings | None = None,

@@ -11,30 +11,29 @@ from msgspec import UNSET
 
 from kernels.gluon.chain import Alloc, Chain, Read, Ring, Store
 from kernels.gluon.check import typed
-from kernels.gluon.layouts import Distributed
-from kernels.gluon.memory import Placement, log2, placement, power_of_two
+from kernels.gluon.layouts import Distributed, log2, power_of_two
+from kernels.gluon.memory import Placement, placement
 from kernels.gluon.ownership import holding
-from kernels.gluon.values import Tensor, Type, View
 
 
 def _accesses(chain: Chain) -> Iterator[tuple[Placement, tuple[int, ...], Distributed]]:
     """Where the uncut view lies, the shape of the view, and the layout in registers, of every store and read."""
     types = typed(chain)
-
-    def stored(view: Type, source: Type) -> Iterator[tuple[Placement, tuple[int, ...], Distributed]]:
-        if isinstance(view, View) and isinstance(source, Tensor) and source.layout is not None:
-            yield view.whole, view.shape, source.layout
-
     for number, step in enumerate(chain.steps):
-        if isinstance(step, Store):
-            yield from stored(types[step.view], types[step.source])
-        elif isinstance(step, Alloc) and step.source is not UNSET:
-            yield from stored(types[number], types[step.source])
-        elif isinstance(step, Read):
-            yield from stored(types[step.view], types[number])
-        elif isinstance(step, Ring):
-            for layout in (step.written, step.read):
-                yield placement(step.layout, shape=step.shape), step.shape, layout
+        match step:
+            case Ring():
+                whole = placement(step.layout, shape=step.shape)
+                yield from ((whole, step.shape, layout) for layout in (step.written, step.read))
+                continue
+            case Store(view=view, source=held):
+                pass
+            case Alloc(source=held) if held is not UNSET:
+                view = number
+            case Read(view=view):
+                held = number
+            case _:
+                continue
+        yield types[view].whole, types[view].shape, types[held].layout
 
 
 def _wrong(whole: Placement, shape: tuple[int, ...], layout: Distributed) -> bool:

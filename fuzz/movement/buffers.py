@@ -1,12 +1,15 @@
 """Chains on shared memory: buffers that live beside and after one another, rings in loops, gathers and scatters."""
 
+import math
+
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from fuzz.movement import layouts
 from fuzz.movement.draft import EVERY, Draft, warps
 from fuzz.movement.registers import indices
 from fuzz.movement.views import deeper, filled_buffer, look
-from kernels.gluon.chain import Alloc, Atomic, Barrier, Chain, Dealloc, Gather, Limit, Read, Ring, Scatter, Store
+from kernels.gluon.chain import Alloc, Atomic, Barrier, Chain, Dealloc, Gather, Read, Ring, Scatter, Store
 from kernels.gluon.layouts import Blocked, Distributed
 from kernels.gluon.values import ATOMIC_DTYPES, EXACT, WIDTH
 
@@ -77,13 +80,12 @@ def gather_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         seen = deeper(draft, seen)
     for _ in range(draw(st.integers(1, 3))):
         view = draft.view(seen)
-        axis = draw(st.integers(0, len(view.shape) - 1))
+        axis = draft.axis(view.shape)
         extent = view.shape[axis]
         if draw(st.booleans()):
             along = draw(st.sampled_from((extent, max(extent // 2, 1), min(extent * 2, 64))))
-            shape = tuple(along if k == axis else n for k, n in enumerate(view.shape))
-            if along * view.places.size // extent > draft.elements:
-                shape = view.shape
+            shape = (*view.shape[:axis], along, *view.shape[axis + 1:])
+            shape = shape if math.prod(shape) <= draft.elements else view.shape
             draft.out(draft.step(Gather(seen, indices(draft, shape, axis, extent), axis)))
         else:
             _scatter(draft, seen, axis)
@@ -108,7 +110,7 @@ def _scatter(draft: Draft, seen: int, axis: int) -> None:
     draw, view = draft.draw, draft.view(seen)
     extent = view.shape[axis]
     along = draw(st.sampled_from((extent, max(extent // 2, 1))))
-    shape = tuple(along if k == axis else n for k, n in enumerate(view.shape))
+    shape = (*view.shape[:axis], along, *view.shape[axis + 1:])
     broadcast = draw(st.sampled_from(("neither", "index", "values")))
     narrow = tuple(n if k == axis else 1 for k, n in enumerate(shape))
     layout = _common_layout(draft, shape, any_shape=broadcast != "neither")
@@ -126,26 +128,18 @@ def atomic_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     # Two rounds of additions must not leave what the type holds exactly.
     most = min(256, draft.elements // 2, EXACT.get(dtype, 1 << 30) // 4)
     shape = draft.shape(elements=most, smallest=2, most=2)
-    size = 1
-    for extent in shape:
-        size *= extent
-    between = (0, 1) if dtype in EXACT and op == "add" else (-4, 4) if dtype in EXACT else None
-    facts = {} if between is None else {"between": between}
+    between = UNSET if dtype not in EXACT else (0, 1) if op == "add" else (-4, 4)
     layout = draw(layouts.shared(shape=shape, bits=WIDTH[dtype]))
-    first = draft.load(dtype, shape, **facts)
+    first = draft.load(dtype, shape, between=between)
     buffer = draft.step(Alloc(dtype, shape, layout, source=first))
     for _ in range(draw(st.integers(1, 2))):
-        axis = draw(st.integers(0, len(shape) - 1))
+        axis = draft.axis(shape)
         where = _common_layout(draft, shape)
         index = indices(draft, shape, axis, shape[axis], distinct=op == "xchg", layout=where)
-        value = draft.load(dtype, shape, layout=where, **facts)
-        mask = {}
-        if draw(st.booleans()):
-            over = draw(st.integers(0, len(shape) - 1))
-            mask = {"mask": Limit(over, draw(st.integers(0, shape[over])))}
+        value = draft.load(dtype, shape, layout=where, between=between)
+        mask = draft.limit(shape) if draw(st.booleans()) else UNSET
         draft.step(Barrier())
-        step = Atomic(buffer, value, index, axis, op, **mask)
-        old = draft.step(step)
+        old = draft.step(Atomic(buffer, value, index, axis, op, mask))
         draft.step(Barrier())
         if draw(st.booleans()):
             old = draft.converted(old)

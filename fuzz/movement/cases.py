@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout, Small, Special
-from fuzz.target import Limits
 from kernels.gluon.chain import Atomic, Chain, Convert, Fp4, Global, Out
 from kernels.gluon.check import problem
 
@@ -39,7 +38,7 @@ def sizes_of(chain: Chain) -> dict[str, int]:
 
 
 @st.composite
-def chain_cases(draw: st.DrawFn, limits: Limits, *, target: str, chains: st.SearchStrategy[Chain]) -> Case:
+def chain_cases(draw: st.DrawFn, *, target: str, chains: st.SearchStrategy[Chain]) -> Case:
     """A drawn chain with drawn contents; arrays may lie off any alignment."""
     chain = draw(chains)
     offsets = draw(st.sampled_from((0, 0, 0, 1)))

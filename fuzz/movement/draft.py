@@ -1,14 +1,14 @@
 """A chain in the making: steps are drawn one by one and checked as they are added."""
 
-
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
 from fuzz.movement import layouts
 from kernels.gluon.chain import MAX_ARRAYS, MAX_STEPS, Chain, Convert, Global, Limit, Load, Out, Step
 from kernels.gluon.check import add
-from kernels.gluon.layouts import Distributed
-from kernels.gluon.values import MAX_ELEMENTS, MAX_PER_THREAD, WIDTH, Illegal, State, Tensor, View
+from kernels.gluon.layouts import LANES, Distributed, untransposed
+from kernels.gluon.rules_buffers import bytes_of
+from kernels.gluon.values import Illegal, State, Tensor, View, most_elements
 
 EVERY = ("i32", "fp16", "i8", "fp32", "i64", "fp64", "bf16", "i16", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5")
 """Element types that shared memory holds, simplest first."""
@@ -24,7 +24,7 @@ class Draft:
         self.warps = warps
         self.negative_others = negative_others
         """Whether masked loads of 8 and 16 bits may give less than -1, which 3.6.0 compiles wrong (corpus)."""
-        self.elements = min(elements, 16 * 32 * warps)
+        self.elements = min(elements, 16 * LANES * warps)
         """Most elements of one tensor."""
         self.arrays: list[Global] = []
         self.steps: list[Step] = []
@@ -53,11 +53,8 @@ class Draft:
     def readable(self, number: int) -> bool:
         """Whether a view is not too large and every byte that it sees was written."""
         view = self.view(number)
-        if view.places.size > min(MAX_ELEMENTS, MAX_PER_THREAD * 32 * self.warps):
-            return False
-        first = view.places.reshape(-1)
         written = self.state.memory[view.buffer].written
-        return all(bool(written[first + byte].all()) for byte in range(WIDTH[view.dtype] // 8))
+        return view.places.size <= most_elements(self.warps) and bool(written[bytes_of(view)].all())
 
     def tensor(self, number: int) -> Tensor:
         found = self.state.types[number]
@@ -72,6 +69,14 @@ class Draft:
     def layout(self, shape: tuple[int, ...]) -> Distributed:
         """Any layout for a tensor of this shape."""
         return self.draw(layouts.distributed(shape=shape, warps=self.warps))
+
+    def axis(self, shape: tuple[int, ...]) -> int:
+        return self.draw(st.integers(0, len(shape) - 1))
+
+    def limit(self, shape: tuple[int, ...]) -> Limit:
+        """Any mask for a tensor of this shape."""
+        axis = self.axis(shape)
+        return Limit(axis, self.draw(st.integers(0, shape[axis])))
 
     def array(self, dtype: str, shape: tuple[int, ...], *, output: bool = False,
               between: tuple[int, int] | UnsetType = UNSET) -> int:
@@ -98,19 +103,15 @@ class Draft:
         if kind == "transposed" and len(shape) > 1:
             order = tuple(self.draw(st.permutations(range(len(shape)))))
         elif kind == "masked":
-            axis = self.draw(st.integers(0, len(shape) - 1))
-            mask = Limit(axis, self.draw(st.integers(0, shape[axis])))
+            mask = self.limit(shape)
             least = 0 if dtype.startswith("u") or dtype == "i1" or between is not UNSET else -3
             if dtype in ("i8", "i16") and not self.negative_others:
                 least = -1
             most = 1 if dtype == "i1" else 3
             other = self.draw(st.integers(least, most)) if between is UNSET else max(0, between[0])
         elif kind == "pointers":
-            pointers = self.draw(layouts.distributed(shape=shape, warps=self.warps))
-        own = [0] * len(shape)
-        for k, axis in enumerate(order or tuple(range(len(shape)))):
-            own[axis] = shape[k]
-        number = self.array(dtype, tuple(own), between=between)
+            pointers = self.layout(shape)
+        number = self.array(dtype, untransposed(shape, order), between=between)
         return self.step(Load(number, made, order, mask, other, pointers))
 
     def out(self, value: int) -> None:
@@ -119,10 +120,7 @@ class Draft:
         order: tuple[int, ...] = ()
         if source.settled and len(source.shape) > 1 and self.draw(st.integers(0, 5)) == 5:
             order = tuple(self.draw(st.permutations(range(len(source.shape)))))
-        shape = list(source.shape)
-        for k, axis in enumerate(order):
-            shape[axis] = source.shape[k]
-        number = self.array(source.dtype, tuple(shape) or (1,), output=True)
+        number = self.array(source.dtype, untransposed(source.shape, order) or (1,), output=True)
         self.step(Out(value, number, order))
 
     def converted(self, value: int, layout: Distributed | None = None) -> int:

@@ -10,35 +10,8 @@ from msgspec import UNSET, UnsetType
 
 from fuzz.movement.cases import returned
 from fuzz.records import Case
-from kernels.gluon.chain import (
-    Alloc,
-    Atomic,
-    Barrier,
-    Chain,
-    Combine,
-    Convert,
-    Dealloc,
-    Fp4,
-    Gather,
-    Index,
-    Limit,
-    Load,
-    Out,
-    Permute,
-    Ramp,
-    Read,
-    Reduce,
-    Regroup,
-    Reinterpret,
-    Reshape,
-    Ring,
-    Scan,
-    Scatter,
-    Store,
-    Subslice,
-    Take,
-    Transpose,
-)
+from kernels.gluon import chain as c
+from kernels.gluon.chain import Chain, Limit
 from kernels.gluon.check import typed
 from kernels.gluon.memory import placement
 from kernels.gluon.rules_buffers import offsets
@@ -81,63 +54,63 @@ def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any) 
         value: Any = None
         exchange = None
         match step:
-            case Load():
+            case c.Load():
                 value = oracle.load(arrays[step.array], step.order, _limit(step.mask), step.other)
-            case Ramp():
+            case c.Ramp():
                 value = oracle.ramp(step.shape, step.strides, step.start, step.flip, step.mask, step.dtype)
-            case Convert():
+            case c.Convert():
                 value = values[step.source]
-            case Transpose():
+            case c.Transpose():
                 value = oracle.transpose(values[step.source], step.order)
-            case Regroup():
+            case c.Regroup():
                 value = oracle.regroup(values[step.source], step.shape)
-            case Fp4():
+            case c.Fp4():
                 value = oracle.fp4(values[step.source], step.axis, step.dtype)
-            case Combine():
+            case c.Combine():
                 value = oracle.combine(values[step.left], values[step.right], step.op)
-            case Reduce():
+            case c.Reduce():
                 value = oracle.reduce(values[step.source], step.axis, step.op)
-            case Scan():
+            case c.Scan():
                 value = oracle.scan(values[step.source], step.axis, step.op, step.reverse)
-            case Take():
+            case c.Take():
                 value = oracle.take(values[step.source], values[step.index], step.axis)
-            case Out():
+            case c.Out():
                 source = values[step.source]
                 inverse = tuple(int(k) for k in np.argsort(step.order))
                 stored = oracle.transpose(source, inverse) if inverse else source
                 outputs[step.array] = stored.reshape(chain.arrays[step.array].shape)
-            case Ring():
+            case c.Ring():
                 outputs[step.target] = arrays[step.source]
-            case Alloc():
+            case c.Alloc():
                 made = types[number]
                 assert isinstance(made, View)
                 value = oracle.buffer(native(made.places), step.dtype)
                 if step.source is not UNSET:
                     oracle.store(value, values[step.source])
-            case Store():
+            case c.Store():
                 oracle.store(values[step.view], values[step.source])
-            case Read():
+            case c.Read():
                 value = oracle.read(values[step.view])
-            case Index():
+            case c.Index():
                 value = oracle.index(values[step.view], step.slot)
-            case Subslice():
+            case c.Subslice():
                 value = oracle.subslice(values[step.view], step.axis, step.start, step.length)
-            case Permute():
+            case c.Permute():
                 value = oracle.permute(values[step.view], step.order)
-            case Reshape():
+            case c.Reshape():
                 value = oracle.reshape(values[step.view], step.shape)
-            case Reinterpret():
+            case c.Reinterpret():
                 places = offsets(placement(step.layout, shape=step.shape)) * (WIDTH[step.dtype] // 8)
                 value = oracle.reinterpret(values[step.view], step.dtype, native(places))
-            case Gather():
+            case c.Gather():
                 value = oracle.gather(values[step.view], values[step.index], step.axis)
-            case Scatter():
+            case c.Scatter():
                 oracle.scatter(values[step.view], values[step.source], values[step.index], step.axis)
-            case Atomic():
+            case c.Atomic():
                 exchange = oracle.atomic(values[step.view], values[step.source], values[step.index], step.axis,
                                          step.op, _limit(step.mask))
                 value = exchange.old
-            case Barrier() | Dealloc():
+            case c.Barrier() | c.Dealloc():
                 pass
         values.append(value)
         exchanges.append(exchange)

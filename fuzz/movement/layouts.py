@@ -1,8 +1,11 @@
 """Hypothesis strategies for layouts: any legal one for a tensor or buffer of a given shape."""
 
+import math
+
 from hypothesis import strategies as st
 
 from kernels.gluon.layouts import (
+    LANES,
     Bases,
     Blocked,
     Distributed,
@@ -16,14 +19,14 @@ from kernels.gluon.layouts import (
     Slice,
     Swizzled,
     distributed_problem,
+    log2,
+    row_major,
     vector,
 )
-from kernels.gluon.memory import log2, shared_problem
-
-LANES = 32
+from kernels.gluon.memory import shared_problem
 
 
-def _shares(draw: st.DrawFn, bits: int, rank: int) -> tuple[int, ...]:
+def shares(draw: st.DrawFn, bits: int, rank: int) -> tuple[int, ...]:
     """Extents whose product is 2^bits."""
     extents = [1] * rank
     for _ in range(bits):
@@ -34,19 +37,23 @@ def _shares(draw: st.DrawFn, bits: int, rank: int) -> tuple[int, ...]:
 @st.composite
 def blocked(draw: st.DrawFn, *, rank: int, warps: int, elements: int = 8) -> Blocked:
     """A blocked layout with at most `elements` elements per thread."""
-    size = _shares(draw, draw(st.integers(0, log2(elements))), rank)
+    size = shares(draw, draw(st.integers(0, log2(elements))), rank)
     order = tuple(draw(st.permutations(range(rank))))
-    return Blocked(size, _shares(draw, log2(LANES), rank), _shares(draw, log2(warps), rank), order)
+    return Blocked(size, shares(draw, log2(LANES), rank), shares(draw, log2(warps), rank), order)
+
+
+def _axis_bits(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """What each bit of a row-major number adds to the coordinate, lowest first."""
+    rank = len(shape)
+    return [tuple(1 << bit if k == axis else 0 for k in range(rank))
+            for axis in reversed(range(rank)) for bit in range(log2(shape[axis]))]
 
 
 @st.composite
 def linear(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int) -> Linear:
     """The bits of the axes dealt out to registers, lanes and warps in any order; zero bases where there are more
     lanes and warps than elements, and at times although there are not."""
-    rank = len(shape)
-    bits = [tuple(1 << bit if k == axis else 0 for k in range(rank))
-            for axis in reversed(range(rank)) for bit in range(log2(shape[axis]))]
-    zero = (0,) * rank
+    bits, zero = _axis_bits(shape), (0,) * len(shape)
     threads = log2(LANES) + log2(warps)
     spare = max(threads - len(bits), 0) + draw(st.sampled_from((0, 0, 0, 1, 2)))
     dealt = draw(st.permutations([*bits, *[zero] * spare]))
@@ -62,9 +69,9 @@ def linear(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int) -> Linear:
 def mma(draw: st.DrawFn, *, warps: int, version: int) -> Mma:
     """An accumulator layout of rank 2."""
     if version == 2:
-        return Mma(2, _shares(draw, log2(warps), 2), (16, 8))
+        return Mma(2, shares(draw, log2(warps), 2), (16, 8))
     columns = draw(st.sampled_from((8, 16, 32, 64)))
-    along = _shares(draw, log2(warps // 4), 2)
+    along = shares(draw, log2(warps // 4), 2)
     return Mma(3, (4 * along[0], along[1]), (16, columns, draw(st.sampled_from((16, 8, 32)))))
 
 
@@ -86,7 +93,7 @@ def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, slices: bo
         wide = (*shape[:axis], draw(st.sampled_from((1, 2, 8))), *shape[axis:])
         return Slice(axis, draw(_proposed(shape=wide, warps=warps, slices=False)))
     if kind in ("mma2", "mma3"):
-        return draw(mma(warps=warps, version=int(kind[-1])))
+        return draw(mma(warps=warps, version=2 if kind == "mma2" else 3))
     if kind == "dot":
         return draw(_dot_operand(warps=warps))
     return draw(blocked(rank=rank, warps=warps))
@@ -113,10 +120,7 @@ def distributed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int) -> Distr
 @st.composite
 def _offset_bases(draw: st.DrawFn, *, shape: tuple[int, ...], mixed: bool) -> Bases:
     """Bases of an invertible map: the axes' bits in any order; mixed: with others added to them."""
-    rank = len(shape)
-    natural = [tuple(1 << bit if k == axis else 0 for k in range(rank))
-               for axis in reversed(range(rank)) for bit in range(log2(shape[axis]))]
-    bases = [tuple(one) for one in draw(st.permutations(natural))]
+    bases = list(draw(st.permutations(_axis_bits(shape))))
     if mixed and len(bases) > 1:
         for _ in range(draw(st.integers(0, 3))):
             into, other = draw(st.integers(0, len(bases) - 1)), draw(st.integers(0, len(bases) - 1))
@@ -130,15 +134,13 @@ def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool =
            cutting: bool = False) -> Shared:
     """Any layout that a buffer of `shape` may have; shrinks towards plain memory. plain: only memory without
     swizzle and padding, in row-major order. cutting: whether a padding may cut vectors."""
-    rank = len(shape)
-    natural = tuple(reversed(range(rank)))
+    rank, size = len(shape), math.prod(shape)
+    simplest = row_major(rank)
     if plain:
-        return Swizzled(1, 1, 1, natural)
-    size = 1
-    for extent in shape:
-        size *= extent
+        return simplest
     kinds = ["plain", "swizzled", "swizzled", "nvmma", "linear"] + (["padded"] if padded else [])
     kind = draw(st.sampled_from(kinds))
+    natural = simplest.order
     found: Shared = Swizzled(1, 1, 1, tuple(draw(st.permutations(natural))))
     power = st.sampled_from((1, 2, 4, 8, 16))
     if kind == "swizzled":
@@ -156,6 +158,4 @@ def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool =
         found = Padded(pairs, draw(_offset_bases(shape=shape, mixed=False)), shape)
     elif kind == "linear" and size > 1:
         found = SharedLinear(draw(_offset_bases(shape=shape, mixed=True)), draw(st.sampled_from((16, 4, 128))))
-    if shared_problem(found, shape=shape, bits=bits):
-        return Swizzled(1, 1, 1, natural)
-    return found
+    return simplest if shared_problem(found, shape=shape, bits=bits) else found

@@ -1,22 +1,21 @@
 """Elements that Triton 3.6.0, or the assembler that comes with it, gives to other places of a tensor: what of a chain's
-conversions, scans and masked loads meets such a defect (corpus)."""
+conversions, folds and masked loads meets such a defect (corpus)."""
 
 from itertools import product
 
 from msgspec import UNSET
 
-from kernels.gluon.chain import Convert, Load, Regroup, Scan, Transpose
-from kernels.gluon.exchange import low_bits_swapped_twice
-from kernels.gluon.layouts import Blocked
-from kernels.gluon.ownership import holding
+from kernels.gluon.chain import Convert, Load, Reduce, Regroup, Scan, Transpose
+from kernels.gluon.ownership import holding, lanes_apart, warps_apart
 from kernels.gluon.scans import lanes_repeated, registers_apart, runs_in_one_thread
 from kernels.gluon.values import WIDTH, Tensor, Type
+from kernels.gluon.warp_conversions import low_bits_swapped_twice
 
 
 def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) -> str:
     """A transposition and another shape leave the elements where they are; a conversion follows them."""
     source = types[step.source]
-    if not isinstance(source, Tensor) or source.layout is None or WIDTH[source.dtype] > 8:
+    if WIDTH[source.dtype] > 8:
         return ""
     before, shape = holding(source.layout, shape=source.shape, products=True), source.shape
     if before is not None and isinstance(step, Transpose):
@@ -29,29 +28,32 @@ def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) 
     return "bytes swapped twice" if swapped else ""
 
 
-def of_scan(step: Scan, source: Tensor) -> str:
-    layout = source.layout
-    if not isinstance(layout, Blocked):
-        return ""
-    words = {"registers apart": registers_apart, "runs in one thread": runs_in_one_thread,
-             "lanes repeated": lanes_repeated}
-    return next((word for word, applies in words.items() if applies(layout, shape=source.shape, axis=step.axis)), "")
+def of_fold(step: Reduce | Scan, source: Tensor) -> str:
+    words = {"lanes apart": lanes_apart, "warps apart": warps_apart} if isinstance(step, Reduce) else {
+        "registers apart": registers_apart, "runs in one thread": runs_in_one_thread, "lanes repeated": lanes_repeated}
+    return next((word for word, applies in words.items()
+                 if applies(source.layout, shape=source.shape, axis=step.axis)), "")
 
 
 def of_other(step: Load, made: Type, dtype: str) -> str:
-    """An `other` that is no zero is converted on the device. Registers that hold nothing else, since every thread's are
-    masked, lose the upper two of four bytes in ptxas 12.8 when two neighbours that were loaded together are packed with
-    two more (corpus, codegen.scan/value-a9b5c5566c)."""
+    """An `other` that is no zero is converted on the device, to a pair. ptxas 12.8 loses the upper two of four bytes
+    where it packs that pair twice (corpus, codegen.scan/value-a9b5c5566c): in a masked load of four neighbours, and of
+    pairs and of what Triton need not load at all behind it, if it sees that every thread's are masked. Whether these
+    are packed is not looked at, nor how the array is aligned: the word may stand where nothing is wrong."""
     if step.mask is UNSET or not step.other or not dtype.startswith("fp8"):
         return ""
     assert isinstance(made, Tensor) and made.layout is not None
-    held = holding(made.layout, shape=made.shape, products=True)
-    if held is None:
+    axis, count, shape = step.mask.axis, step.mask.count, made.shape
+    held = holding(made.layout, shape=shape, products=True)
+    if held is None or count >= shape[axis]:
         return ""
-    order = step.order or tuple(range(len(made.shape)))
-    fastest = max((k for k, extent in enumerate(made.shape) if extent > 1), key=order.__getitem__, default=0)
-    neighbours = any(basis[fastest] == 1 for basis in held.register[:1])
-    bits = [basis[step.mask.axis] for basis in held.register]
-    masked = sum(sum(bit for bit, taken in zip(bits, one, strict=True) if taken) >= step.mask.count
+    order = step.order or tuple(range(len(shape)))
+    fastest = max((k for k, extent in enumerate(shape) if extent > 1), key=order.__getitem__, default=0)
+    together = next((k for k, basis in enumerate(held.register) if basis[fastest] != 1 << k), len(held.register))
+    if axis == fastest and count:  # a load is masked as a whole
+        together = min(together, (count & -count).bit_length() - 1)
+    bits = [basis[axis] for basis in held.register]
+    masked = sum(sum(bit for bit, taken in zip(bits, one, strict=True) if taken) >= count
                  for one in product((False, True), repeat=len(bits)))
-    return "fp8 other of whole registers" if neighbours and masked > 2 else ""
+    packed = together > 1 or (masked > 2 and (together == 1 or shape[axis] == 1))
+    return "fp8 other of whole registers" if packed else ""

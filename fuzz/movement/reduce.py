@@ -3,6 +3,7 @@
 Arrays keep their names throughout, because the name of the failing output is part of a finding's signature.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -24,8 +25,6 @@ from kernels.gluon.chain import (
     Out,
     Ramp,
     Read,
-    Regroup,
-    Reinterpret,
     Ring,
     Scatter,
     Step,
@@ -33,12 +32,13 @@ from kernels.gluon.chain import (
     Subslice,
     operands,
     renumbered,
+    with_step,
 )
 from kernels.gluon.check import add, typed
-from kernels.gluon.layouts import Blocked, Distributed, Shared, Swizzled, rank
-from kernels.gluon.values import WIDTH, Illegal, Integers, State, Tensor, Type, View
+from kernels.gluon.layouts import Blocked, Distributed, Shared, Swizzled, rank, row_major, untransposed
+from kernels.gluon.rules_buffers import bytes_of
+from kernels.gluon.values import Illegal, State, Tensor, Type, View
 
-_LAYOUT_FIELDS = ("layout", "written", "read", "pointers")
 _EFFECTS = (Store, Scatter, Atomic)
 
 
@@ -46,13 +46,8 @@ def size(case: Case) -> tuple[int, ...]:
     """Steps, elements of all arrays, slots of rings, layouts that are not plain, warps: what there is to read."""
     chain = case.program
     assert isinstance(chain, Chain)
-    elements = 0
-    for array in chain.arrays:
-        count = 1
-        for extent in array.shape:
-            count *= extent
-        elements += count
-    odd = sum(_complexity(layout) for step in chain.steps for layout in _layouts(step))
+    elements = sum(math.prod(array.shape) for array in chain.arrays)
+    odd = sum(_complexity(layout) for step in chain.steps for layout in _layouts(step).values())
     slots = sum(step.slots for step in chain.steps if isinstance(step, Alloc | Ring))
     return len(chain.steps), elements, slots, odd, chain.warps
 
@@ -77,9 +72,10 @@ def _proposals(chain: Chain) -> Iterator[Chain]:
     yield from _fewer_warps(chain)
 
 
-def _layouts(step: Step) -> list[Distributed | Shared]:
-    found = (getattr(step, name, UNSET) for name in _LAYOUT_FIELDS)
-    return [one for one in found if one is not UNSET]
+def _layouts(step: Step) -> dict[str, Distributed | Shared]:
+    """By field."""
+    found = ((name, getattr(step, name, UNSET)) for name in ("layout", "written", "read", "pointers"))
+    return {name: one for name, one in found if one is not UNSET}
 
 
 def plain_blocked(layout_rank: int, warps: int) -> Blocked:
@@ -94,8 +90,7 @@ def _complexity(layout: Distributed | Shared) -> int:
         case Blocked():
             return 0 if set(layout.size_per_thread) == {1} and layout.threads_per_warp[-1] == 32 else 1
         case Swizzled():
-            natural = tuple(reversed(range(len(layout.order))))
-            return 0 if layout == Swizzled(1, 1, 1, natural) else 1
+            return 0 if layout == row_major(rank(layout)) else 1
         case _:
             return 2
 
@@ -141,11 +136,7 @@ def _overlap(one: Type, other: Type) -> bool:
     """Whether two views see a byte in common."""
     if not isinstance(one, View) or not isinstance(other, View) or one.buffer != other.buffer:
         return False
-    return bool(np.intersect1d(_bytes(one), _bytes(other)).size)
-
-
-def _bytes(view: View) -> Integers:
-    return (view.places.reshape(-1, 1) + np.arange(WIDTH[view.dtype] // 8)).reshape(-1)
+    return bool(np.intersect1d(bytes_of(one), bytes_of(other)).size)
 
 
 def _fewer_outputs(chain: Chain) -> Iterator[Chain]:
@@ -183,11 +174,8 @@ def _typed_out(chain: Chain) -> Chain | None:
                 source = state.types[step.source]
                 if not isinstance(source, Tensor):
                     return None
-                order = step.order or tuple(range(len(source.shape)))
-                shape = list(source.shape)
-                for k, axis in enumerate(order[:len(shape)]):
-                    shape[axis] = source.shape[k]
-                arrays[step.array] = replace(arrays[step.array], dtype=source.dtype, shape=tuple(shape) or (1,))
+                shape = untransposed(source.shape, step.order) or (1,)
+                arrays[step.array] = replace(arrays[step.array], dtype=source.dtype, shape=shape)
             add(state, step)
     except (Illegal, IndexError):
         return None
@@ -218,24 +206,18 @@ def _unrung(chain: Chain, ring: int) -> Chain:
 
 
 def _plainer(chain: Chain) -> Iterator[Chain]:
-    def all_plain(step: Step) -> Step:
-        return replace(step, **{name: _plain(getattr(step, name), chain.warps) for name in _LAYOUT_FIELDS
-                                if getattr(step, name, UNSET) is not UNSET})
+    def plain(layout: Distributed | Shared) -> Distributed | Shared:
+        register = isinstance(layout, Distributed)
+        return plain_blocked(rank(layout), chain.warps) if register else row_major(rank(layout))
 
-    yield replace(chain, steps=tuple(map(all_plain, chain.steps)))
+    yield replace(chain, steps=tuple(
+        replace(step, **{name: plain(layout) for name, layout in _layouts(step).items()}) for step in chain.steps))
     for number, step in enumerate(chain.steps):
-        for name in _LAYOUT_FIELDS:
-            layout = getattr(step, name, UNSET)
-            if layout is not UNSET and _complexity(layout):
-                yield _changed(chain, number, replace(step, **{name: _plain(layout, chain.warps)}))
+        for name, layout in _layouts(step).items():
+            if _complexity(layout):
+                yield with_step(chain, number, replace(step, **{name: plain(layout)}))
         for changes in _settings(step):
-            yield from _retyped(_changed(chain, number, replace(step, **changes)))
-
-
-def _plain(layout: Any, warps: int) -> Any:
-    if isinstance(layout, Distributed):
-        return plain_blocked(rank(layout), warps)
-    return Swizzled(1, 1, 1, tuple(reversed(range(rank(layout)))))
+            yield from _retyped(with_step(chain, number, replace(step, **changes)))
 
 
 def _settings(step: Step) -> Iterator[dict[str, Any]]:
@@ -262,34 +244,32 @@ def _retyped(chain: Chain) -> Iterator[Chain]:
         yield made
 
 
-def _changed(chain: Chain, number: int, step: Step) -> Chain:
-    return replace(chain, steps=(*chain.steps[:number], step, *chain.steps[number + 1:]))
-
-
 def _smaller(chain: Chain) -> Iterator[Chain]:
     """Every extent of one length halved, wherever it stands."""
     extents = {extent for array in chain.arrays for extent in array.shape}
-    for extent in sorted(extents, reverse=True):
-        if extent == 1:
-            continue
-        half = max(extent // 2, 1)
+    for extent in sorted(extents - {1}, reverse=True):
+        yield from _retyped(_halved(chain, extent))
 
-        def halved(shape: tuple[int, ...], extent: int = extent, half: int = half) -> tuple[int, ...]:
-            return tuple(half if n == extent else n for n in shape)
 
-        arrays = tuple(replace(array, shape=halved(array.shape)) for array in chain.arrays)
-        steps = []
-        for step in chain.steps:
-            if isinstance(step, Alloc | Ramp | Regroup | Reinterpret | Ring) or hasattr(step, "shape"):
-                step = replace(step, shape=halved(step.shape))
-            if isinstance(step, Ring) and step.tiles == extent:
-                step = replace(step, tiles=half, ahead=min(step.ahead, half))
-            if isinstance(step, Load) and step.mask is not UNSET:
-                step = replace(step, mask=replace(step.mask, count=step.mask.count // 2))
-            if isinstance(step, Subslice) and step.length > half:
-                step = replace(step, start=step.start // 2, length=max(step.length // 2, 1))
-            steps.append(step)
-        yield from _retyped(replace(chain, arrays=arrays, steps=tuple(steps)))
+def _halved(chain: Chain, extent: int) -> Chain:
+    half = extent // 2
+
+    def halved(shape: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(half if n == extent else n for n in shape)
+
+    arrays = tuple(replace(array, shape=halved(array.shape)) for array in chain.arrays)
+    steps = []
+    for step in chain.steps:
+        if hasattr(step, "shape"):
+            step = replace(step, shape=halved(step.shape))
+        if isinstance(step, Ring) and step.tiles == extent:
+            step = replace(step, tiles=half, ahead=min(step.ahead, half))
+        if isinstance(step, Load) and step.mask is not UNSET:
+            step = replace(step, mask=replace(step.mask, count=step.mask.count // 2))
+        if isinstance(step, Subslice) and step.length > half:
+            step = replace(step, start=step.start // 2, length=max(step.length // 2, 1))
+        steps.append(step)
+    return replace(chain, arrays=arrays, steps=tuple(steps))
 
 
 def _fewer_warps(chain: Chain) -> Iterator[Chain]:
@@ -297,7 +277,6 @@ def _fewer_warps(chain: Chain) -> Iterator[Chain]:
     for warps in (1, 2, 4):
         if warps < chain.warps:
             steps = tuple(replace(step, **{
-                name: plain_blocked(rank(layout), warps) for name in _LAYOUT_FIELDS
-                if isinstance(layout := getattr(step, name, UNSET), Distributed)}) for step in chain.steps)
+                name: plain_blocked(rank(layout), warps) for name, layout in _layouts(step).items()
+                if isinstance(layout, Distributed)}) for step in chain.steps)
             yield Chain(warps, chain.arrays, steps)
-

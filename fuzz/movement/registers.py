@@ -1,7 +1,9 @@
 """Chains in registers: conversions between any two layouts, reductions and scans in any layout, fp4, gathers."""
 
+import math
+
 from hypothesis import strategies as st
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from fuzz.movement import layouts
@@ -11,7 +13,6 @@ from kernels.gluon.chain import (
     Combine,
     Convert,
     Fp4,
-    Limit,
     Load,
     Ramp,
     Reduce,
@@ -20,21 +21,12 @@ from kernels.gluon.chain import (
     Take,
     Transpose,
 )
-from kernels.gluon.layouts import Blocked, Distributed
+from kernels.gluon.layouts import Blocked, Distributed, log2, strides
 from kernels.gluon.ownership import registers
 from kernels.gluon.values import EXACT, Tensor
 
 FOLDED = ("i32", "i64", "u32", "u64", "i16", "i8", "u8", "u16", "fp32", "fp16", "bf16", "fp64")
 """Element types that reductions and scans are tried with."""
-
-
-def row_major_ramp(shape: tuple[int, ...], layout: Distributed) -> Ramp:
-    """The row-major number of every element: what a layout must not disturb."""
-    strides, step = [0] * len(shape), 1
-    for axis in reversed(range(len(shape))):
-        strides[axis] = step
-        step *= shape[axis]
-    return Ramp(shape, layout, tuple(strides))
 
 
 MOST_CONVERSIONS = 20
@@ -70,7 +62,7 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         there = few[place]
         cost += registers(here, shape=shape) + registers(there, shape=shape)
         if draw(st.integers(0, 2)) == 2:
-            draft.out(draft.step(Convert(draft.step(row_major_ramp(shape, here)), there)))
+            draft.out(draft.step(Convert(draft.step(Ramp(shape, here, strides(shape))), there)))
         else:
             value = draft.step(Convert(value, there))
             draft.out(value)
@@ -78,20 +70,9 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         if draft.tensor(value).layout == here and chained:
             value = draft.step(Combine(value, draft.step(Load(array, here)), "add"))
         else:
-            mask: Limit | UnsetType = UNSET
-            if draw(st.booleans()):
-                axis = draw(st.integers(0, len(shape) - 1))
-                mask = Limit(axis, draw(st.integers(0, shape[axis])))
+            mask = draft.limit(shape) if draw(st.booleans()) else UNSET
             value = draft.step(Load(array, here, mask=mask))
     return draft.chain()
-
-
-def _bounds(dtype: str, size: int) -> tuple[int, int] | None:
-    """Whole numbers of which `size` sum up exactly, or None where everything wraps."""
-    if dtype not in EXACT:
-        return None
-    most = min(EXACT[dtype] // (size + 1), 8)
-    return (-most, most) if most else None
 
 
 @st.composite
@@ -103,17 +84,14 @@ def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     for _ in range(draw(st.integers(1, 2))):
         dtype = draw(st.sampled_from(FOLDED))
         shape = draft.shape(elements=min(draft.elements, 2048))
-        size = 1
-        for extent in shape:
-            size *= extent
-        between = _bounds(dtype, size)
-        if dtype in EXACT and between is None:
+        # Whole numbers of floats that sum up exactly; integers wrap.
+        most = min(EXACT.get(dtype, 0) // (math.prod(shape) + 1), 8)
+        if dtype in EXACT and not most:
             dtype = "i32"
-        facts = {} if between is None else {"between": between}
-        source = draft.load(dtype, shape, **facts)
+        source = draft.load(dtype, shape, between=(-most, most) if most else UNSET)
         for _ in range(draw(st.integers(1, 2))):
             ops = ("add", "max", "min") if dtype in EXACT else ("add", "max", "xor", "min", "or", "and")
-            axis, op = draw(st.integers(0, len(shape) - 1)), draw(st.sampled_from(ops))
+            axis, op = draft.axis(shape), draw(st.sampled_from(ops))
             if scans:
                 scanned = source
                 if not isinstance(draft.tensor(source).layout, Blocked):
@@ -122,8 +100,7 @@ def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
                 continue
             reduced = draft.step(Reduce(source, axis, op))
             if draft.tensor(reduced).shape and draw(st.booleans()):
-                again = draw(st.integers(0, len(shape) - 2))
-                step = Reduce(reduced, again, op)
+                step = Reduce(reduced, draft.axis(draft.tensor(reduced).shape), op)
                 reduced = draft.step(step) if draft.fits(step) else reduced
             if draft.tensor(reduced).shape and draw(st.booleans()):
                 reduced = draft.converted(reduced)
@@ -139,8 +116,8 @@ def fp4_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         shape = draft.shape(elements=min(draft.elements, 1024))
         shape = (*shape[:-1], max(shape[-1], 4))
         packed = draft.load(draw(st.sampled_from(("i8", "u8"))), shape)
-        axis = draw(st.integers(0, len(shape) - 1))
-        wide = tuple(2 * n if k == axis else n for k, n in enumerate(shape))
+        axis = draft.axis(shape)
+        wide = (*shape[:axis], 2 * shape[axis], *shape[axis + 1:])
         dtype = draw(st.sampled_from(("fp16", "bf16")))
         there = draft.layout(wide)
         if not draft.fits(Fp4(packed, dtype, axis, there)):
@@ -167,7 +144,7 @@ def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         shape = draft.tensor(value).shape
         kind = draw(st.sampled_from(("transpose", "regroup", "take")))
         if kind == "take":
-            axis = draw(st.integers(0, len(shape) - 1))
+            axis = draft.axis(shape)
             index = indices(draft, shape, axis, shape[axis])
             if exchanges(draft.tensor(value), draft.tensor(index)) <= MOST_EXCHANGES:
                 value = draft.step(Take(value, index, axis))
@@ -176,10 +153,8 @@ def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
             turned = tuple(shape[k] for k in order)
             value = draft.step(Transpose(value, order, draft.layout(turned)))
         else:
-            extents = [1] * draw(st.integers(1, 4))
-            for _ in range(sum(extent.bit_length() - 1 for extent in shape)):
-                extents[draw(st.integers(0, len(extents) - 1))] *= 2
-            value = draft.step(Regroup(value, tuple(extents), draft.layout(tuple(extents))))
+            other = layouts.shares(draw, log2(math.prod(shape)), draw(st.integers(1, 4)))
+            value = draft.step(Regroup(value, other, draft.layout(other)))
         if draw(st.booleans()):
             draft.out(value)
     draft.out(value)
@@ -204,6 +179,6 @@ def indices(draft: Draft, shape: tuple[int, ...], axis: int, extent: int, *, dis
     if not distinct and extent <= 256 and draw(st.booleans()) and draft.room:
         return draft.load(dtype, shape, layout=made, between=(0, extent - 1))
     steps = draw(st.sampled_from((1, 3, 5, 7) if distinct else (1, 3, 2, 4, 0)))
-    strides = tuple(steps if k == axis else draw(st.integers(0, 3)) for k in range(len(shape)))
-    return draft.step(Ramp(shape, made, strides, dtype, draw(st.integers(0, 8)), draw(st.integers(0, extent - 1)),
+    moves = tuple(steps if k == axis else draw(st.integers(0, 3)) for k in range(len(shape)))
+    return draft.step(Ramp(shape, made, moves, dtype, draw(st.integers(0, 8)), draw(st.integers(0, extent - 1)),
                            extent - 1))

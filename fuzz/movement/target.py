@@ -23,13 +23,14 @@ def _rules(case: Case) -> dict[str, "Rule"]:
     return {spec.name: BIT for spec in case.arrays if spec.content is None}
 
 
+def _inputs(case: Case) -> tuple[str, ...]:
+    return tuple(spec.name for spec in case.arrays if spec.content is not None)
+
+
 def _oracles(case: Case) -> tuple[Reference, ...]:
-    inputs = tuple(spec.name for spec in case.arrays if spec.content is not None)
     outputs = tuple(spec.name for spec in case.arrays if spec.content is None)
-    return (Reference(source="numpy", function="fuzz.movement.evaluate:by_numpy", arguments=("@case", *inputs),
-                      outputs=outputs),
-            Reference(source="torch", function="fuzz.movement.evaluate:by_torch", arguments=("@case", *inputs),
-                      outputs=outputs))
+    return tuple(Reference(source=source, function=f"fuzz.movement.evaluate:by_{source}", outputs=outputs,
+                           arguments=("@case", *_inputs(case))) for source in ("numpy", "torch"))
 
 
 def _canonical(case: Case) -> Reference | None:
@@ -38,9 +39,8 @@ def _canonical(case: Case) -> Reference | None:
     holders = tuple(chain.arrays[number].name for number in cases.returned(chain))
     if not holders:
         return None
-    inputs = tuple(spec.name for spec in case.arrays if spec.content is not None)
-    return Reference(source="torch", function="fuzz.movement.evaluate:settle", arguments=("@case", *holders, *inputs),
-                     outputs=holders)
+    return Reference(source="torch", function="fuzz.movement.evaluate:settle", outputs=holders,
+                     arguments=("@case", *holders, *_inputs(case)))
 
 
 def _unordered(case: Case) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
     lacking: as in `Target`."""
 
     def drawn(limits: Limits) -> st.SearchStrategy[Case]:
-        return cases.chain_cases(limits, target=name, chains=chains(elements=limits.elements))
+        return cases.chain_cases(target=name, chains=chains(elements=limits.elements))
 
     paths: dict[str, Path] = {fault: f"kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
     return Target(

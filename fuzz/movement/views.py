@@ -1,5 +1,6 @@
 """Chains of views: a buffer is filled, looked at through up to six views, read and written through them."""
 
+import math
 from collections.abc import Callable
 
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from kernels.gluon.chain import (
     Store,
     Subslice,
 )
-from kernels.gluon.memory import log2
+from kernels.gluon.layouts import log2
 from kernels.gluon.ownership import registers
 from kernels.gluon.values import WIDTH, View
 
@@ -65,29 +66,18 @@ def _permute(draft: Draft, number: int, view: View) -> Step | None:
 
 
 def _reshape(draft: Draft, number: int, view: View) -> Step | None:
-    bits = sum(log2(extent) for extent in view.shape)
-    rank = draft.draw(st.integers(1, 4))
-    extents = [1] * rank
-    for _ in range(bits):
-        extents[draft.draw(st.integers(0, rank - 1))] *= 2
-    return Reshape(number, tuple(extents))
+    bits = log2(math.prod(view.shape))
+    return Reshape(number, layouts.shares(draft.draw, bits, draft.draw(st.integers(1, 4))))
 
 
 def _reinterpret(draft: Draft, number: int, view: View) -> Step | None:
     dtype = draft.draw(st.sampled_from(EVERY))
-    width, own = WIDTH[dtype] // 8, WIDTH[view.dtype] // 8
-    size = 1
-    for extent in view.shape:
-        size *= extent
-    bits = log2(max(size * own // width, 1)) - draft.draw(st.sampled_from((0, 0, 0, 1)))
-    if bits < 0 or size * own < width:
+    size = math.prod(view.shape) * WIDTH[view.dtype] // WIDTH[dtype]
+    bits = log2(max(size, 1)) - draft.draw(st.sampled_from((0, 0, 0, 1)))
+    if bits < 0 or not size:
         return None
-    rank = draft.draw(st.integers(1, 3))
-    extents = [1] * rank
-    for _ in range(bits):
-        extents[draft.draw(st.integers(0, rank - 1))] *= 2
-    shape = tuple(extents)
-    layout = draft.draw(layouts.shared(shape=shape, bits=width * 8, padded=False))
+    shape = layouts.shares(draft.draw, bits, draft.draw(st.integers(1, 3)))
+    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=False))
     return Reinterpret(number, dtype, shape, layout)
 
 

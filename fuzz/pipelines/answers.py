@@ -10,7 +10,7 @@ import torch
 from fuzz.pipelines import cases
 from fuzz.pipelines.cases import plan_of
 from fuzz.records import Case
-from kernels.pipelines.plan import MOVES, Dot, Fold, Plan, TmaStore
+from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore
 from oracles import tolerances
 from oracles.by_numpy import tiles as in_numpy
 from oracles.by_torch import tiles as in_torch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from oracles.by_numpy.tiles import Array
 
 
-def _numpy_tiles(plan: Plan, x: Array, source: int = 0) -> Array:
+def _numpy_tiles(plan: Plan, x: Array) -> Array:
     """The tiles of a source as integers."""
     parts = in_numpy.split(x, tiles=plan.tiles, columns=plan.columns, before=plan.before)
     return in_numpy.as_integers(parts, unsigned=plan.dtype.startswith("u"))
@@ -129,6 +129,3 @@ def product_bound(case: Case, *inputs: torch.Tensor) -> torch.Tensor:
         assert isinstance(plan.sink, Dot)
         return torch.zeros((a.shape[0], a.shape[1], plan.sink.n), dtype=torch.float64, device=a.device)
     return torch.stack([tolerances.dot_bound(one, other, precision=precision) for one, other in zip(a, b, strict=True)])
-
-
-__all__ = ["MOVES", "numpy_answer", "product_bound", "torch_answer"]

@@ -1,17 +1,20 @@
 """The arrays that belong to a plan, which cases are valid, and how plans become simpler."""
 
+import importlib
 from collections.abc import Iterable
 from itertools import pairwise
+from types import ModuleType
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Layout, Small
+from kernels.gluon.values import EXACT
 from kernels.pipelines.legal import problem
 from kernels.pipelines.plan import DTYPE_BITS, Dot, Fold, Op, Plan, Source, Store, TmaStore, Worker
 
 MOST_PROGRAMS = 264
-_EXACT = {"bf16": 1 << 8, "fp16": 1 << 11}
-"""Up to which magnitude every integer is an element."""
 SIDE = 256
 """Elements that one program's independent partition writes."""
 
@@ -21,6 +24,25 @@ def plan_of(case: Case) -> Plan:
     if not isinstance(case.program, Plan):
         raise ValueError(f"{case.target} needs a plan")
     return case.program
+
+
+def contents_of(case: Case) -> dict[str, Content]:
+    """Contents of the inputs, by name."""
+    return {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+
+
+def inputs(case: Case) -> tuple[str, ...]:
+    return tuple(contents_of(case))
+
+
+def unplaced(case: Case) -> tuple[ArraySpec, ...]:
+    """The arrays without the places that cut rows had."""
+    return tuple(msgspec.structs.replace(spec, first_row=0) for spec in case.arrays)
+
+
+def oracle(name: str, like: Any) -> ModuleType:
+    """`oracles.by_numpy.NAME` for numpy arrays, `oracles.by_torch.NAME` for tensors."""
+    return importlib.import_module(f"oracles.by_{'numpy' if isinstance(like, np.ndarray) else 'torch'}.{name}")
 
 
 def result_dtype(plan: Plan) -> str:
@@ -81,16 +103,15 @@ def valid(case: Case) -> bool:
     programs = case.sizes.get("rows", 0)
     if not 1 <= programs <= most_programs(plan) or case.sizes != sizes_of(plan, programs):
         return False
-    contents = {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+    contents = contents_of(case)
     try:
         wanted = arrays_of(plan, contents)
     except KeyError:
         return False
     if exact_sum(plan) and not all(_small(content) for content in contents.values()):
         return False
-    plain = tuple(msgspec.structs.replace(spec, first_row=0) for spec in case.arrays)
     options = case.options
-    return (plain == wanted and options.num_warps == plan.warps and options.num_ctas == 1
+    return (unplaced(case) == wanted and options.num_warps == plan.warps and options.num_ctas == 1
             and not options.launch_cooperative_grid)
 
 
@@ -102,8 +123,7 @@ def exact_sum(plan: Plan) -> bool:
 
 def most_programs(plan: Plan) -> int:
     """Programs of a launch, at most: sums of numbers up to 4 must be exact in every order."""
-    exact = _EXACT.get(plan.dtype) if exact_sum(plan) else None
-    return MOST_PROGRAMS if exact is None else min(MOST_PROGRAMS, exact // 4 - 1)
+    return min(MOST_PROGRAMS, EXACT[plan.dtype] // 4 - 1) if exact_sum(plan) else MOST_PROGRAMS
 
 
 def _small(content: Content) -> bool:
@@ -118,7 +138,7 @@ def _small(content: Content) -> bool:
 
 def small_integers(case: Case) -> bool:
     """Whether every input holds small integers, whose products and sums tensor cores give exactly."""
-    return all(spec.content is None or _small(spec.content) for spec in case.arrays)
+    return all(map(_small, contents_of(case).values()))
 
 
 def approximate(case: Case) -> bool:
@@ -169,7 +189,7 @@ def reductions(case: Case) -> Iterable[Case]:
 
 
 def _with_plan(case: Case, plan: Plan) -> Case | None:
-    contents = {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+    contents = contents_of(case)
     sizes = sizes_of(plan, case.sizes["rows"])
     if sizes != case.sizes and any(isinstance(content.base, Explicit) for content in contents.values()):
         contents = {name: Content(base=Small()) if isinstance(content.base, Explicit) else content
@@ -208,8 +228,8 @@ def _simpler(plan: Plan) -> Iterable[Plan]:
         yield replace(plan, cut=0)
         yield replace(plan, before=0)
     for rows in (1, 8, 16, 64, plan.rows // 2):
-        if rows < plan.rows and rows >= 1:
-            yield msgspec.convert(msgspec.to_builtins(plan) | {"rows": rows}, Plan)
+        if 1 <= rows < plan.rows:
+            yield replace(plan, rows=rows)
     for columns in (16, 32, 64):
         if columns < plan.columns:
             yield replace(plan, columns=columns, cut=min(plan.cut, columns - 16), before=0)
@@ -230,7 +250,7 @@ def _plainer(plan: Plan) -> Iterable[Plan]:
         yield replace(plan, **{name: getattr(plain, name)})
     for warps in (1, 2, 4):
         if warps < plan.warps:
-            yield msgspec.convert(msgspec.to_builtins(plan) | {"warps": warps}, Plan)
+            yield replace(plan, warps=warps)
     sink = plan.sink
     if isinstance(sink, TmaStore):
         yield replace(plan, sink=Store())

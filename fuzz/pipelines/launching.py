@@ -19,6 +19,7 @@ from fuzz.workers.sanitizer import under_sanitizer
 from kernels import generated
 from kernels.gluon import dialect
 from kernels.pipelines.build import build
+from kernels.pipelines.copy_lines import copy_lines
 from kernels.pipelines.emit import Emitted, emit
 from kernels.pipelines.faults import NotApplicable
 from kernels.pipelines.plan import Dot, Plan, TmaStore, total_warps
@@ -80,13 +81,26 @@ def old_sanitizer_judges(plan: Plan) -> bool:
 
 def _read_back(launch: Launch) -> None:
     """The number of warps that the compiled kernel reports counts those of all partitions."""
-    report = launch.reports[-1]
-    given = dict(report.readback or {})
-    found, wanted = given.pop("num_warps", None), total_warps(plan_of(launch.case))
+    found, wanted = reported_warps(launch), total_warps(plan_of(launch.case))
     # Partitions without a tile to load have nothing in them, and the compiler may take them away.
     if found is not None and found != wanted and plan_of(launch.case).tiles:
         raise Refuted("total_warps", "metadata", f"{wanted} warps in all partitions, the compiled kernel has {found}")
-    launch.reports[-1] = dataclasses.replace(report, readback=given)
+
+
+def reported_warps(launch: Launch) -> int | None:
+    """The warps of all partitions that the last compiled kernel reports, taken out of what is held against the options;
+    None without a report."""
+    given = dict(launch.reports[-1].readback or {})
+    found = given.pop("num_warps", None)
+    launch.reports[-1] = dataclasses.replace(launch.reports[-1], readback=given)
+    return found
+
+
+def copy_initial(launch: Launch, lines: int, length: int) -> None:
+    """out = initial, by a kernel of its own; both dense, `lines` of `length` elements."""
+    launch.run(copy_lines, (lines, 1, 1), {
+        "from_ptr": launch.pointer("initial"), "to_ptr": launch.pointer("out"), "length": length,
+        "BLOCK": 1 << (length - 1).bit_length()})
 
 
 def _planted(launch: Launch) -> Kernel:
@@ -128,7 +142,7 @@ def _argument(launch: Launch, name: str) -> Any:
 
 
 def _initialise(launch: Launch, module: Any) -> None:
-    """out = initial, by a kernel of its own."""
+    """As `copy_initial`, of padded lines."""
     sizes = launch.case.sizes
     block = 1 << (sizes["w"] - 1).bit_length()
     launch.run(module.prepare, (sizes["r"], 1, 1), {

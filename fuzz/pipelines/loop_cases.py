@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case, Content, Finite, LaunchOptions, Layout, Permutation, Small
+from fuzz.pipelines.cases import contents_of, small_integers, unplaced
+from fuzz.pipelines.strategies import FINITE, SMALL
+from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Layout, Permutation
 from fuzz.strategies import contents
 from fuzz.target import Limits
-from kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT
+from kernels.gluon.values import EXACT
+from kernels.pipelines.plan import DTYPE_BITS, REDUCED, TMA_SLOT, TMA_UNIT
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -23,18 +24,12 @@ _STREAMS = ("add", "running", "indirect", "conditional")
 _FOLDS = ("sum", "max", "xor")
 _PRODUCTS = ("fp16", "bf16", "fp32", "i8")
 _BLOCKS = (64, 16, 128, 256)
-_REDUCTIONS = {"add": ("i32", "u32", "fp32", "fp16", "bf16"), "min": ("i32", "u32"), "max": ("i32", "u32"),
-               "and": ("i32", "u32"), "or": ("i32", "u32"), "xor": ("i32", "u32")}
 _COPIED = ("i32", "i8", "i16", "u32", "fp16", "bf16", "fp32")
 _MOST = 1 << 19
 """Elements of all arrays of a case together: more only makes judging slow."""
 _SHARED_BYTES = 200 << 10
 """Shared memory that a product's stages may take; the compiler adds buffers and barriers of its own (an sm_90 block can
 have 227 KiB)."""
-_EXACT = {"bf16": 1 << 8, "fp16": 1 << 11, "fp32": 1 << 24}
-"""Up to which magnitude every integer is an element."""
-_SMALL = st.builds(Content, base=st.builds(Small, seed=st.integers(0, 2**32 - 1)))
-_FINITE = st.builds(Content, base=st.builds(Finite, seed=st.integers(0, 2**32 - 1)))
 
 
 def _arrays(form: str, params: Params, given: dict[str, Content], sizes: dict[str, int]) -> tuple[ArraySpec, ...]:
@@ -64,18 +59,18 @@ def _contents(draw: Any, form: str, params: Params) -> dict[str, Content]:
     dtype = str(params["dtype"])
     if form == "product":
         exact = dtype == "fp32" or draw(st.integers(0, 2)) != 2
-        kind = contents(dtype="i8") if dtype == "i8" else _SMALL if exact else _FINITE
+        kind = contents(dtype="i8") if dtype == "i8" else SMALL if exact else FINITE
         return {"a": draw(kind), "b": draw(kind)}
     if form == "reduction" and dtype.startswith(("fp", "bf")):
-        return {"x": draw(_SMALL), "initial": draw(_SMALL)}
+        return {"x": draw(SMALL), "initial": draw(SMALL)}
     if form == "gather":
         return {"x": draw(contents(dtype=dtype)), "index": Content(base=Permutation(seed=draw(st.integers(0, 9999))))}
     names = {"fold": ("x",), "copy": ("x",), "reduction": ("x", "initial"), "stream": ("x",)}[form]
     # The interpreter of 3.6.0 does not wrap scalar sums.
-    kind = _SMALL if params.get("kind") == "sum" else contents(dtype=dtype)
+    kind = SMALL if params.get("kind") == "sum" else contents(dtype=dtype)
     found = {name: draw(kind) for name in names}
     if form == "copy" and dtype.startswith(("fp", "bf")):
-        found = {"x": draw(_SMALL)}
+        found = {"x": draw(SMALL)}
     if form == "stream":
         positions = Content(base=Permutation(seed=draw(st.integers(0, 9999))))
         found["y"] = positions if params["kind"] == "indirect" else draw(contents(dtype="i32"))
@@ -106,6 +101,8 @@ def about(case: Case) -> str:
         return "boxes of half a slot"
     if not p.get("specialised"):
         return f"{p['form']} {p.get('kind', '')}".strip()
+    if int(p["stages"]) == 1:
+        return "product, one stage"
     rows = "split" if case.sizes["m"] >= 128 else "whole"
     store = ", one map" if p["one_map"] else ", own maps" if p["described_store"] else ""
     return f"product, rows {rows}{store}"
@@ -122,12 +119,12 @@ def _elements(form: str, params: Params, sizes: dict[str, int]) -> int:
 def _sums_exact(form: str, params: Params, programs: int) -> bool:
     """Whether sums of floats over all programs, of numbers up to 4, are exact in every order."""
     dtype = str(params["dtype"])
-    return form != "reduction" or dtype not in _EXACT or 4 * (programs + 1) <= _EXACT[dtype]
+    return form != "reduction" or dtype not in EXACT or 4 * (programs + 1) <= EXACT[dtype]
 
 
 def _fits_shared(params: Params, m: int, n: int) -> bool:
     """Whether a product's stages fit in shared memory, with the result on its way out."""
-    itemsize = {"fp32": 4, "i8": 1}.get(str(params["dtype"]), 2)
+    itemsize = DTYPE_BITS[str(params["dtype"])] // 8
     stages = int(params["stages"]) * (m + n) * int(params["block"]) * itemsize
     return stages + 4 * m * n <= _SHARED_BYTES
 
@@ -161,8 +158,8 @@ def _drawn(draw: Any, form: str, specialised: bool) -> tuple[Params, dict[str, i
     rows, columns = draw(st.sampled_from((16, 8, 1, 32, 64))), draw(st.sampled_from((32, 16, 64, 128)))
     params |= {"rows": rows, "columns": columns}
     if form == "reduction":
-        kind = draw(st.sampled_from(tuple(_REDUCTIONS)))
-        params |= {"kind": kind, "dtype": draw(st.sampled_from(_REDUCTIONS[kind]))}
+        kind = draw(st.sampled_from(tuple(REDUCED)))
+        params |= {"kind": kind, "dtype": draw(st.sampled_from(REDUCED[kind]))}
         width = 16 * draw(st.integers(1, columns // 4))
     else:
         params |= {"dtype": draw(st.sampled_from(_COPIED)), "added": draw(st.sampled_from((1, 0, 3))),
@@ -199,14 +196,13 @@ def valid(case: Case) -> bool:
         return False
     if not _parameters_valid(form, p, sizes) or case.options.num_warps not in (1, 2, 4, 8) or case.variants:
         return False
-    given = {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+    given = contents_of(case)
     if form == "stream" and p["kind"] == "indirect" and not isinstance(given["y"].base, Permutation):
         return False
     if form == "gather" and not isinstance(given["index"].base, Permutation):
         return False
     try:
-        plain = tuple(msgspec.structs.replace(spec, first_row=0) for spec in case.arrays)
-        return plain == _arrays(form, p, given, sizes)
+        return unplaced(case) == _arrays(form, p, given, sizes)
     except KeyError:
         return False
 
@@ -228,7 +224,7 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
         return sizes.get("h") in (8, 32, 64) and sizes.get("w") in (32, 64, 128)
     ok = p["rows"] in (1, 8, 16, 32, 64) and p["columns"] in (16, 32, 64, 128) and sizes.get("r") == p["rows"]
     if form == "reduction":
-        return ok and p["dtype"] in _REDUCTIONS.get(str(p["kind"]), ()) and sizes["w"] % 16 == 0
+        return ok and p["dtype"] in REDUCED.get(str(p["kind"]), ()) and sizes["w"] % 16 == 0
     cut = bool(p["described_store"]) and sizes["w"] % _unit(p) > 0
     return ok and p["dtype"] in _COPIED and p["added"] in (0, 1, 3) and p["cut_unit"] == cut
 
@@ -238,8 +234,9 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
 
 def launch_loop(launch: Launch) -> None:
     """Run the form; schedule 1 is its plain version: one stage, one partition."""
+    from fuzz.pipelines.launching import copy_initial, reported_warps
     from fuzz.workers.failures import Declined
-    from kernels.pipelines import copy_lines, loops
+    from kernels.pipelines import loops
 
     case, p, sizes = launch.case, launch.case.params, launch.case.sizes
     form, plain = str(p["form"]), launch.schedule == 1
@@ -256,18 +253,13 @@ def launch_loop(launch: Launch) -> None:
             **common, "inner": sizes["k"], "column": 0, "M": sizes["m"], "N": sizes["n"], "BLOCK": p["block"],
             "SPECIALISED": bool(p["specialised"]) and not plain, "DESCRIBED_STORE": p["described_store"],
             "ONE_MAP": p["one_map"]})
-        _without_warps(launch)
+        reported_warps(launch)  # of all partitions, of which the compiler chooses the number
     elif form == "product":
         launch.run(loops.product, rows, {**common, "inner": sizes["k"], "M": sizes["m"], "N": sizes["n"],
                                          "BLOCK": p["block"], "TRANSPOSED": p["transposed"]})
     elif form == "gather":
-        if launch.backend not in ("compile:sm_100", "cuda"):
+        if launch.backend != "compile:sm_100" and not (launch.backend == "cuda" and _device_generation() >= 10):
             raise Declined("tensor maps gather and scatter rows from sm_100 on")
-        if launch.backend == "cuda":
-            import torch
-
-            if torch.cuda.get_device_capability()[0] < 10:
-                raise Declined("tensor maps gather and scatter rows from sm_100 on")
         launch.run(loops.described_gather, (1, 1, 1), {
             **pointers, "height": sizes["h"], "width": sizes["w"], "COUNT": sizes["h"], "COLUMNS": sizes["w"],
             "SCATTER": p["scatter"]})
@@ -279,18 +271,15 @@ def launch_loop(launch: Launch) -> None:
                 **boxes, "height": sizes["rows"] * sizes["r"], "ADDED": p["added"],
                 "DESCRIBED_STORE": p["described_store"]})
             return
-        launch.run(copy_lines.copy_lines, (sizes["r"], 1, 1), {
-            "from_ptr": launch.pointer("initial"), "to_ptr": launch.pointer("out"), "length": sizes["w"],
-            "BLOCK": 1 << (sizes["w"] - 1).bit_length()})
+        copy_initial(launch, sizes["r"], sizes["w"])
         launch.run(loops.described_reduction, rows, {**boxes, "height": sizes["r"], "programs": sizes["rows"],
                                                      "KIND": p["kind"]})
 
 
-def _without_warps(launch: Launch) -> None:
-    """A specialised kernel reports the warps of all its partitions, of which the compiler chooses the number."""
-    report = launch.reports[-1]
-    given = {name: value for name, value in (report.readback or {}).items() if name != "num_warps"}
-    launch.reports[-1] = dataclasses.replace(report, readback=given)
+def _device_generation() -> int:
+    import torch
+
+    return torch.cuda.get_device_capability()[0]
 
 
 # Answers ------------------------------------------------------------------------------------------------------------
@@ -353,8 +342,4 @@ def product_bound(case: Case, a: Any, b: Any) -> Any:
 
 def approximate(case: Case) -> bool:
     """Whether the output is a product of floats that are not small integers."""
-    if case.params["form"] != "product" or case.params["dtype"] == "i8":
-        return False
-    from fuzz.pipelines.cases import small_integers
-
-    return not small_integers(case)
+    return case.params["form"] == "product" and case.params["dtype"] != "i8" and not small_integers(case)

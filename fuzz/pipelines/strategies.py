@@ -19,6 +19,7 @@ from fuzz.target import Limits
 from kernels.pipelines.legal import problem
 from kernels.pipelines.plan import (
     DTYPE_BITS,
+    REDUCED,
     SHARED_BYTES,
     TMA_SLOT,
     TMA_UNIT,
@@ -39,6 +40,8 @@ _TENSOR = ("fp16", "bf16", "i8", "fp32", "fp8e5", "fp8e4nv")
 _REGISTERS = (48, 24, 32, 40, 56, 64, 96, 128, 168, 232)
 _GROUPED = ("cp_async", "registers")
 _COUNTED = ("cp_arrive", "tma", "cp_arrive_counted")
+SMALL = st.builds(Content, base=st.builds(Small, seed=st.integers(0, 2**32 - 1)))
+FINITE = st.builds(Content, base=st.builds(Finite, seed=st.integers(0, 2**32 - 1)))
 Draw = Callable[[Any], Any]
 
 
@@ -124,7 +127,7 @@ def plans(draw: st.DrawFn, *, family: Family) -> Plan:
     sink: Sink = draw(_sinks(family))
     dtypes = [d for d in _MOVABLE if not (isinstance(sink, TmaStore) or family == "tma") or d != "i64"]
     if isinstance(sink, TmaStore) and sink.reduce:
-        dtypes = ["i32", "u32", "fp32", "fp16", "bf16"] if sink.reduce == "add" else ["i32", "u32"]
+        dtypes = list(REDUCED[sink.reduce])
     dtype = draw(st.sampled_from(dtypes))
     itemsize = DTYPE_BITS[dtype] // 8
     rows = draw(st.sampled_from((16, 1, 8, 32, 64, 4, 128)))
@@ -262,13 +265,11 @@ def _contents(draw: Draw, plan: Plan) -> dict[str, Content]:
     names = ["x0", "x1"][:len(plan.sources)]
     if isinstance(plan.sink, TmaStore) and plan.sink.reduce:
         names.append("initial")
-    small = st.builds(Content, base=st.builds(Small, seed=st.integers(0, 2**32 - 1)))
     if cases.exact_sum(plan):
-        return {name: draw(small) for name in names}
+        return {name: draw(SMALL) for name in names}
     if isinstance(plan.sink, Dot) and plan.dtype != "i8":
-        finite = st.builds(Content, base=st.builds(Finite, seed=st.integers(0, 2**32 - 1)))
         exact = draw(st.integers(0, 2)) != 2
-        return {name: draw(small if exact else finite) for name in names}
+        return {name: draw(SMALL if exact else FINITE) for name in names}
     return {name: draw(contents(dtype=plan.dtype)) for name in names}
 
 

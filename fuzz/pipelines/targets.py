@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import cases
+from fuzz.pipelines.cells import cells
 from fuzz.pipelines.strategies import Family, pipeline_cases
 from fuzz.records import Case, Environment
 from fuzz.target import Reference, Target
 from kernels.pipelines.plan import Dot, Plan, TmaStore
-from kernels.pipelines.steps import Fence
+from kernels.pipelines.steps import Fence, StoreWait
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -30,29 +31,27 @@ def _launch(launch: Launch) -> None:
     launching.run(launch)
 
 
-def _cells(case: Case) -> tuple[str, ...]:
-    from fuzz.pipelines.cells import cells
-
-    return cells(case)
-
-
 def _outputs(case: Case) -> tuple[str, ...]:
     return tuple(spec.name for spec in case.arrays if spec.content is None)
-
-
-def _inputs(case: Case) -> tuple[str, ...]:
-    return ("@case", *(spec.name for spec in case.arrays if spec.content is not None))
 
 
 EVERY_ROW = 1 << 20
 """Rows that an oracle is asked about where the output has something of each."""
 
 
+def references(case: Case, function: str, *, outputs: tuple[str, ...] = ("out",),
+               scratch: tuple[str, ...] = (), sample: int | None = None) -> tuple[Reference, ...]:
+    """Both oracles of a case, asked about it and its inputs but for scratch; function: in this package, with {} for the
+    library's name where each has one of its own."""
+    arguments = ("@case", *(name for name in cases.inputs(case) if name not in scratch))
+    return tuple(Reference(source=source, function=f"fuzz.pipelines.{function.format(source)}", arguments=arguments,
+                           outputs=outputs, sample=sample) for source in ("torch", "numpy"))
+
+
 def _oracles(case: Case) -> tuple[Reference, ...]:
     sink = cases.plan_of(case).sink
     sample = EVERY_ROW if isinstance(sink, TmaStore) and sink.reduce else None
-    return tuple(Reference(source=source, function=f"fuzz.pipelines.answers:{source}_answer", sample=sample,
-                           arguments=_inputs(case), outputs=_outputs(case)) for source in ("torch", "numpy"))
+    return references(case, "answers:{}_answer", outputs=_outputs(case), sample=sample)
 
 
 def _rules(case: Case) -> dict[str, Rule]:
@@ -71,7 +70,8 @@ def _rules(case: Case) -> dict[str, Rule]:
 def _bounds(case: Case) -> tuple[Reference, ...]:
     if not cases.approximate(case):
         return ()
-    return (Reference(source="torch", function="fuzz.pipelines.answers:product_bound", arguments=_inputs(case)),)
+    return (Reference(source="torch", function="fuzz.pipelines.answers:product_bound",
+                      arguments=("@case", *cases.inputs(case))),)
 
 
 def _about(case: Case) -> str:
@@ -91,8 +91,9 @@ def _orders(case: Case) -> tuple[MemoryOrder, ...]:
     from kernels.pipelines.build import build
     from kernels.pipelines.faults import flat
 
-    steps = (step for part in build(cases.plan_of(case)).partitions for step in flat(part.steps))
-    return ("fence",) if any(isinstance(step, Fence) for step in steps) else ()
+    steps = [step for part in build(cases.plan_of(case)).partitions for step in flat(part.steps)]
+    wanted: dict[MemoryOrder, type] = {"fence": Fence, "completion": StoreWait}
+    return tuple(order for order, kind in wanted.items() if any(isinstance(step, kind) for step in steps))
 
 
 def _in_family(case: Case, family: Family) -> bool:
@@ -126,7 +127,7 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         cases=lambda limits: pipeline_cases(target=name, family=family, limits=limits),
         launch=_launch, subjects={"own": "kernels.pipelines.build:build"},
         faults={fault: f"kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
-        oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=_cells,
+        oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=cells,
         valid=lambda case: _in_family(case, family), schedules=lambda case: 2 if case.params["sanitize"] else 1,
         simplest={"sanitize": (False, True)}, orders=_orders,
         lacking=_lacking(family), reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from fuzz.pipelines.cases import contents_of, oracle, unplaced
 from fuzz.records import ArraySpec, Case, Constant, Content, LaunchOptions
 from fuzz.strategies import contents
 from fuzz.target import Limits
+from kernels.ttgir.forms import MASKED
 
 if TYPE_CHECKING:
-    import numpy as np
-    import torch
-
     from fuzz.backends.launch import Launch
 
 FORMS = ("barrier", "mailbox", "warp_id", "warp_specialize", "tokens", "mask", "predicate_stage")
-MASKED = ("load", "store", "atomic", "copy")
+_LINES = ("warp_specialize", "tokens", "predicate_stage")
+"""Those of which a program has several lines."""
 SPACES = ("all", "global_read|global_write", "local|global_read|global_write", "gpu")
 """Spellings of a barrier that orders global memory; a version without `ttg.barrier` has `gpu.barrier` for each."""
 _ELEMENTS = (1024, 128, 256, 512, 2048)
@@ -37,14 +36,13 @@ def _x(lines: tuple[str, ...], content: Content | None) -> ArraySpec:
 
 def arrays_of(form: str, given: dict[str, Content]) -> tuple[ArraySpec, ...]:
     """Inputs with their contents and the output of a form."""
-    lines = {"warp_specialize": ("lines", "n"), "tokens": ("lines", "n"), "predicate_stage": ("lines", "n")}
-    of_x = ("n",) if form in ("warp_specialize",) else lines.get(form, ("n",))
-    found = [_x(of_x, given["x"])]
+    several = ("lines", "n") if form in _LINES else ("n",)
+    found = [_x(("n",) if form == "warp_specialize" else several, given["x"])]
     if form == "barrier":
         found.append(ArraySpec(name="scratch", dtype="i32", dims=("rows", "n"), content=Content(base=Constant())))
     if form == "mask":
         found.append(ArraySpec(name="initial", dtype="i32", dims=("rows", "n"), content=given["initial"]))
-    return (*found, _x(lines.get(form, ("n",)), None))
+    return (*found, _x(several, None))
 
 
 @st.composite
@@ -70,7 +68,7 @@ def text_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], limits: 
     programs = draw(st.sampled_from([p for p in (1, 2, 7, 64, 264) if p == 1 or p <= min(most, limits.rows)]))
     given = {"x": draw(contents(dtype="i32")), "initial": draw(contents(dtype="i32"))}
     sizes = {"rows": programs, "n": elements}
-    if form in ("warp_specialize", "tokens", "predicate_stage"):
+    if form in _LINES:
         sizes["lines"] = lines
     return Case(target=target, sizes=sizes, arrays=arrays_of(form, given), params=params,
                 options=LaunchOptions(num_warps=warps, num_ctas=2 if form == "cluster" else 1),
@@ -114,24 +112,16 @@ def valid(case: Case) -> bool:
               and p.get("wrapped", "load") in MASKED and 1 <= int(p.get("stages", 2)) <= 5
               and 0 <= int(p.get("pending", 0)) < int(p.get("groups", 8)) and p.get("region", "block") in (
                   "block", "partition"))
-    fits = (form not in ("warp_specialize",) and p.get("region") != "partition") or case.options.num_warps in (4, 8)
-    given = {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+    fits = (form != "warp_specialize" and p.get("region") != "partition") or case.options.num_warps in (4, 8)
+    given = contents_of(case)
     if not (inside and ranges and fits and "x" in given and ("initial" in given) == (form == "mask")):
         return False
-    plain = tuple(without_place(spec) for spec in case.arrays)
-    return plain == arrays_of(form, given) and (form != "predicate_stage" or int(p["stages"]) >= 2)
-
-
-def without_place(spec: ArraySpec) -> ArraySpec:
-    """The array without the place that a cut row had."""
-    import msgspec
-
-    return msgspec.structs.replace(spec, first_row=0)
+    return unplaced(case) == arrays_of(form, given) and (form != "predicate_stage" or int(p["stages"]) >= 2)
 
 
 def launch_text(launch: Launch) -> None:
     """Write the form in the installed version's dialect and run it."""
-    from fuzz.pipelines.launching import hopper_only
+    from fuzz.pipelines.launching import copy_initial, hopper_only, reported_warps
     from fuzz.workers.failures import Declined, Refuted
     from kernels.ttgir import forms
 
@@ -146,23 +136,17 @@ def launch_text(launch: Launch) -> None:
     except LookupError as lacking:
         raise Declined(str(lacking.args[0])) from None
     if form == "mask":
-        from kernels.pipelines.copy_lines import copy_lines
-
-        launch.run(copy_lines, (sizes["rows"], 1, 1), {
-            "from_ptr": launch.pointer("initial"), "to_ptr": launch.pointer("out"), "length": sizes["n"],
-            "BLOCK": sizes["n"]})
+        copy_initial(launch, sizes["rows"], sizes["n"])
         arguments["flag"] = int(bool(p["flag"]))
     if form == "predicate_stage":
         arguments |= {"trips": sizes["lines"], "most": sizes["lines"]}
     launch.run_ir(text, (sizes["rows"], 1, 1), arguments)
-    report = launch.reports[-1]
-    given = dict(report.readback or {})
     workers = {"warp_specialize": 2 * int(p.get("workers", 0)), "warp_id": 2 * (p.get("region") == "partition")}
     total = shape.warps + (workers.get(form, 0) + 3 & ~3)
-    if given.pop("num_warps", total) != total:
-        raise Refuted("total_warps", "metadata", f"not {total} warps in all partitions: {report.readback}")
-    launch.reports[-1] = dataclasses.replace(report, readback=given)
-    if report.ttgir and any(name not in text for name in names):
+    found = reported_warps(launch)
+    if found not in (None, total):
+        raise Refuted("total_warps", "metadata", f"not {total} warps in all partitions: {found}")
+    if launch.reports[-1].ttgir and any(name not in text for name in names):
         raise Refuted("missing_operation", form, f"the text lacks one of {names}")
 
 
@@ -230,22 +214,9 @@ def _through_pass(launch: Launch, form: str, shape: Any) -> tuple[str, tuple[str
     return passes.with_predicates_defined(after), ()
 
 
-def numpy_answer(case: Case, x: np.ndarray[Any, Any], *more: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The output of a form."""
-    from oracles.by_numpy import lines
-
-    return _answer(lines, case, x, *more)
-
-
-def torch_answer(case: Case, x: torch.Tensor, *more: torch.Tensor) -> torch.Tensor:
-    """The output of a form."""
-    from oracles.by_torch import lines
-
-    return _answer(lines, case, x, *more)
-
-
-def _answer(lines: Any, case: Case, x: Any, *more: Any) -> Any:
-    p = case.params
+def answer(case: Case, x: Any, *more: Any) -> Any:
+    """The output of a form, in the library of the inputs."""
+    p, lines = case.params, oracle("lines", x)
     match p["form"]:
         case "barrier" | "mailbox":
             return lines.backwards(x)

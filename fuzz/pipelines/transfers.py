@@ -11,11 +11,12 @@ import msgspec
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from fuzz.pipelines.cases import contents_of, oracle, unplaced
 from fuzz.records import ArraySpec, Case, Content, LaunchOptions
 from fuzz.strategies import contents
 from fuzz.target import Limits
 from kernels.pipelines.boxes import Boxes
-from kernels.pipelines.exchange import Exchange
+from kernels.pipelines.cluster_exchange import Exchange
 from kernels.pipelines.plan import DTYPE_BITS, TMA_UNIT
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def record_of(case: Case) -> Record:
 
 def _case(case: Case, record: Record, given: dict[str, Content] | None = None) -> Case:
     """The case with another record, from which its arrays and sizes follow. given: other contents than it has."""
-    given = given or {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+    given = given or contents_of(case)
     sizes = {"rows": case.sizes["rows"]} | {f"n_{name}": length for name, length in record.arrays.items()}
     params = {one.name: ",".join(map(str, value)) if isinstance(value := getattr(record, one.name), tuple) else value
               for one in dataclasses.fields(record)}
@@ -56,8 +57,7 @@ def valid(case: Case) -> bool:
             return False
     except (ValueError, TypeError, LookupError, AttributeError):
         return False
-    plain = tuple(msgspec.structs.replace(spec, first_row=0) for spec in case.arrays)
-    return msgspec.structs.replace(case, arrays=plain) == _case(case, record)
+    return msgspec.structs.replace(case, arrays=unplaced(case)) == _case(case, record)
 
 
 def _boxes(draw: Draw) -> Boxes:
@@ -155,11 +155,10 @@ def _changes(record: Record) -> Iterator[dict[str, Any]]:
 
 def launch_transfer(launch: Launch) -> None:
     """Write the record's kernel, or the broken one of a planted fault, and run it."""
-    from fuzz.pipelines.launching import hopper_only
+    from fuzz.pipelines.launching import copy_initial, hopper_only
     from fuzz.workers.failures import Declined, Refuted
     from kernels import generated
     from kernels.gluon.dialect import installed
-    from kernels.pipelines.copy_lines import copy_lines
     from kernels.pipelines.faults import NotApplicable
 
     hopper_only(launch)
@@ -172,9 +171,7 @@ def launch_transfer(launch: Launch) -> None:
         raise Declined(str(reason)) from None
     arguments = {"x_ptr": launch.pointer("x"), "out_ptr": launch.pointer("out")}
     if "initial" in record.arrays:
-        length = record.arrays["out"]
-        launch.run(copy_lines, (rows, 1, 1), {"from_ptr": launch.pointer("initial"), "to_ptr": arguments["out_ptr"],
-                                              "length": length, "BLOCK": 1 << (length - 1).bit_length()})
+        copy_initial(launch, rows, record.arrays["out"])
     launch.run(generated.load(text, name="transfer").kernel, (rows, 1, 1), arguments)
     ttgir = launch.reports[-1].ttgir
     wanted = "ttng.async_shared_store" if isinstance(record, Exchange) else "ttng.async_tma_copy_global_to_local"
@@ -182,17 +179,7 @@ def launch_transfer(launch: Launch) -> None:
         raise Refuted("missing_operation", wanted, f"the IR lacks {wanted}")
 
 
-def numpy_answer(case: Case, x: Any, *initial: Any) -> Any:
-    """The output: boxes of the input, or all of it."""
-    from oracles.by_numpy import boxes
-
+def answer(case: Case, x: Any, *initial: Any) -> Any:
+    """The output, in the library of the inputs: boxes of the input, or all of it."""
     record = record_of(case)
-    return boxes.moved(x, *initial, record=record) if isinstance(record, Boxes) else x
-
-
-def torch_answer(case: Case, x: Any, *initial: Any) -> Any:
-    """The output: boxes of the input, or all of it."""
-    from oracles.by_torch import boxes
-
-    record = record_of(case)
-    return boxes.moved(x, *initial, record=record) if isinstance(record, Boxes) else x
+    return oracle("boxes", x).moved(x, *initial, record=record) if isinstance(record, Boxes) else x

@@ -6,9 +6,10 @@ A clamp stands before a conversion to integers, a divisor is never zero, the amo
 from __future__ import annotations
 
 from fuzz.programs.operands import Operands
-from fuzz.programs.operations import HALVES, SHIFTS, castable, choices, integer_divisions, same_width, table
+from fuzz.programs.operations import SHIFTS, castable, choices, integer_divisions, same_width, table
 from fuzz.programs.pool import Entry
-from kernels.codegen.graph import Cast, Masked, Pointwise
+from kernels.codegen.graph import Cast, Masked
+from kernels.pointwise.table import HALVES
 from oracles.dtypes import FP8
 from oracles.dtypes import dtype as dtype_info
 
@@ -33,20 +34,20 @@ class Arithmetic:
             args.reverse()
         if one.op == "ldexp":
             return self.cast()
-        return self.pool.add(Pointwise(op=one.op, args=tuple(a.position for a in args)))
+        return self.pool.operation(one.op, *args)
 
     def where(self) -> Entry:
         """A choice by a condition, or a clamp."""
         first = self.operands.value()
         if first.dtype not in (*FP8, "i1") and self.chance.one_in(3):
             low, high = self.operands.of_dtype(first.dtype), self.operands.of_dtype(first.dtype)
-            return self.pool.add(Pointwise(op="clamp", args=(first.position, low.position, high.position)))
+            return self.pool.operation("clamp", first, low, high)
         condition = self.operands.condition()
         second = self.operands.of_dtype(first.dtype, other_than=first)
         if self.chance.one_in(3):
             return self.pool.add(Masked(mask=condition.position, arg=first.position,
                                         other=self.operands.constant_text(first.dtype)))
-        return self.pool.add(Pointwise(op="where", args=(condition.position, first.position, second.position)))
+        return self.pool.operation("where", condition, first, second)
 
     def divide(self) -> Entry:
         """An integer division by what is never zero."""
@@ -57,17 +58,15 @@ class Arithmetic:
         divisor = self.operands.of_dtype(dtype, other_than=first)
         if divisor.low is None or divisor.high is None or divisor.low <= 0 <= divisor.high:
             divisor = self._nonzero(divisor)
-        op = self.chance.of(integer_divisions(dtype))
-        return self.pool.add(Pointwise(op=op, args=(first.position, divisor.position)))
+        return self.pool.operation(self.chance.of(integer_divisions(dtype)), first, divisor)
 
     def _nonzero(self, divisor: Entry) -> Entry:
         one = self.pool.constant("1", divisor.dtype)
         if self.chance.below(2) or dtype_info(divisor.dtype).kind == "uint":
-            return self.pool.add(Pointwise(op="maximum", args=(divisor.position, one.position)), private=True)
+            return self.pool.operation("maximum", divisor, one, private=True)
         zero = self.pool.constant("0", divisor.dtype)
-        is_zero = self.pool.add(Pointwise(op="eq", args=(divisor.position, zero.position)), private=True)
-        args = (is_zero.position, one.position, divisor.position)
-        return self.pool.add(Pointwise(op="where", args=args), private=True)
+        is_zero = self.pool.operation("eq", divisor, zero, private=True)
+        return self.pool.operation("where", is_zero, one, divisor, private=True)
 
     def shift(self) -> Entry:
         """A shift; the bare operators with a masked amount."""
@@ -78,8 +77,8 @@ class Arithmetic:
         op = self.chance.of(SHIFTS)
         if op.endswith("_operator"):
             width = self.pool.constant(str(dtype_info(first.dtype).bits - 1), first.dtype)
-            amount = self.pool.add(Pointwise(op="bitwise_and", args=(amount.position, width.position)), private=True)
-        return self.pool.add(Pointwise(op=op, args=(first.position, amount.position)))
+            amount = self.pool.operation("bitwise_and", amount, width, private=True)
+        return self.pool.operation(op, first, amount)
 
     def frexp(self) -> Entry:
         """Both results of frexp, or ldexp with an exponent of some sort."""
@@ -87,9 +86,8 @@ class Arithmetic:
         if first is None:
             first = self.operands.load("fp32")
         if self.chance.one_in(3):
-            exponent = self.operands.of_dtype("i32")
-            return self.pool.add(Pointwise(op="ldexp", args=(first.position, exponent.position)))
-        pair = self.pool.add(Pointwise(op="frexp", args=(first.position,)))
+            return self.pool.operation("ldexp", first, self.operands.of_dtype("i32"))
+        pair = self.pool.operation("frexp", first)
         mantissa = self.pool.part(pair, 0)
         if self.chance.below(2):
             self.pool.part(pair, 1, low=-1100, high=1100)
@@ -127,8 +125,7 @@ class Arithmetic:
         limit = self.chance.of((limit, 100)) if limit > 100 else limit
         lowest = 0 if info.kind == "uint" else -limit
         low, high = self.pool.constant(f"{lowest}.0", first.dtype), self.pool.constant(f"{limit}.0", first.dtype)
-        raised = self.pool.add(Pointwise(op="fmax", args=(first.position, low.position)), private=True)
-        return self.pool.add(Pointwise(op="fmin", args=(raised.position, high.position)), private=True)
+        return self.pool.operation("fmin", self.pool.operation("fmax", first, low, private=True), high, private=True)
 
     def bitcast(self) -> Entry:
         """The bits of a value as another type."""

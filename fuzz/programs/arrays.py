@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from fuzz.programs.workspaces import NAMES as WORKSPACES
 from fuzz.records import ArraySpec, Case, Constant, Content, Layout
-from kernels.codegen.graph import Buffer, Graph
+from kernels.codegen.graph import Graph
 
 IN_PLACE = tuple(f"io{k}" for k in range(8))
 WRITTEN = (*IN_PLACE, *WORKSPACES)
@@ -71,31 +71,23 @@ def arrays_of(graph: Graph, contents: Mapping[str, Content], layouts: Mapping[st
 
 def fits(case: Case) -> bool:
     """Whether the arrays are those that the program's buffers ask for (a stranger's case may have others)."""
-    if not isinstance(case.program, Graph) or case.params:
+    if not isinstance(case.program, Graph) or case.params or any(
+            buffer.role == "inout" and buffer.name not in IN_PLACE for buffer in case.program.buffers):
         return False
-    names = [spec.name for spec in case.arrays]
-    wanted: dict[str, Buffer] = {}
-    for buffer in case.program.buffers:
-        if buffer.role in ("in", "inout"):
-            wanted[buffer.name] = buffer
-            if buffer.role == "inout" and buffer.name not in IN_PLACE:
-                return False
-        if buffer.role in ("out", "inout"):
-            wanted[buffer.name if buffer.role == "out" else after(buffer.name)] = buffer
-    extra = [name for name in names if name not in wanted]
-    if extra != list(WORKSPACES[:len(extra)]) or len(names) != len(wanted) + len(extra):
+    arrays, sizes = arrays_of(case.program, {}, {})
+    wanted = {spec.name: spec for spec in arrays}
+    extra = [spec.name for spec in case.arrays if spec.name not in wanted]
+    if extra != list(WORKSPACES[:len(extra)]) or len(case.arrays) != len(wanted) + len(extra):
         return False
     for spec in case.arrays:
         layout = spec.layout
         if layout.step != 1 or layout.gap or layout.broadcast or layout.order not in ((), (0,)):
             return False
-        if spec.name not in wanted:
+        one = wanted.get(spec.name)
+        if one is None:
             if spec.content is None or len(spec.dims) != 1:
                 return False
-            continue
-        buffer = wanted[spec.name]
-        is_output = spec.name != buffer.name or buffer.role == "out"
-        if (spec.dtype != buffer.dtype or spec.dims != (dim_of(buffer.name),) or (spec.content is None) != is_output
-                or case.sizes.get(spec.dims[0]) != buffer.length):
+        elif (spec.dtype, spec.dims, spec.content is None) != (one.dtype, one.dims, one.content is None) or (
+                case.sizes.get(spec.dims[0]) != sizes[spec.dims[0]]):
             return False
     return True

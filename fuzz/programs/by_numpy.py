@@ -77,13 +77,17 @@ def _expected(value: Real, open_elements: Array) -> Array:
 
 def _bound(value: Real, open_elements: Array) -> Array:
     with np.errstate(all="ignore"):
-        step = spacing(np.where(np.isfinite(value.value), value.value, 0.0), value.dtype)
-        own = step if value.dtype == "fp64" else 0.5 * step
+        own = _own(value.value, value.dtype)
         # The rounding of this very subtraction is the last summand.
         bound = np.where(value.error == 0, -own, value.error - own + 2.0**-50 * own)
         bound = np.where(value.error <= TINY, np.where(value.error == 0, bound, 0.0), bound)
         bound = np.where(np.isfinite(value.value), bound, 0.0)
     return np.where(open_elements, np.inf, bound)
+
+
+def _own(values: Array, dtype: str) -> Array:
+    """What a SUM rule allows by itself."""
+    return spacing(np.where(np.isfinite(values), values, 0.0), dtype) * (1.0 if dtype == "fp64" else 0.5)
 
 
 def outputs(case: Case, *arrays: Array) -> tuple[Array, ...]:
@@ -132,8 +136,7 @@ def _confirmed(answer: Answer, other: Array, dtype: str) -> Array:
     """Where another value is one that the answer allows, the sign of a certain zero included."""
     assert answer.bound is not None
     with np.errstate(all="ignore"):
-        step = spacing(np.where(np.isfinite(answer.values), answer.values, 0.0), dtype)
-        close = np.abs(other - answer.values) <= answer.bound + (step if dtype == "fp64" else 0.5 * step)
+        close = np.abs(other - answer.values) <= answer.bound + _own(answer.values, dtype)
         same = (other == answer.values) | (np.isnan(other) & np.isnan(answer.values))
         zeros = (other == 0) & (answer.values == 0)
     return (close | same) & ~(zeros & (np.signbit(other) != np.signbit(answer.values)))

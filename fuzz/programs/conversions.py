@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels.codegen.graph import real_number
 from oracles.by_numpy import bounded_ops as ops
 from oracles.by_numpy import search
 from oracles.by_numpy.bounded import Real, Value, Whole, cast_real, exact_real, nearest, rounded, whole
@@ -33,7 +34,7 @@ def converted(x: Value, name: str) -> Value:
 def constant(text: str, name: str, shape: tuple[int, ...]) -> Value:
     """A constant as a graph spells it; a float is rounded once, directly, whatever its type."""
     if dtype_info(name).is_float:
-        number = np.full(shape, float.fromhex(text) if "0x" in text.lower() else float(text))
+        number = np.full(shape, real_number(text))
         if name == "fp64":
             return exact_real(name, number)
         return exact_real(name, np.asarray(rounded(nearest(number, name) if name not in ("fp16", "fp32") else number,

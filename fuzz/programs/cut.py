@@ -4,27 +4,10 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from kernels.codegen.domains import operands
-from kernels.codegen.graph import (
-    Apply,
-    Asm,
-    Bucketize,
-    Cast,
-    Expr,
-    Graph,
-    Index,
-    Load,
-    Masked,
-    Node,
-    Part,
-    Pointwise,
-    Random,
-    Reduce,
-    Scan,
-    Sort,
-    Store,
-    Sym,
-)
+from kernels.codegen.domains import VALUES, expression, indirect, live_nodes, value_operands
+from kernels.codegen.graph import Apply, Expr, Graph, Index, Load, Masked, Node, Sym
+
+__all__ = ["buffers_of", "live_nodes", "renamed", "with_operands", "without_dead_nodes"]
 
 
 def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
@@ -40,47 +23,23 @@ def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
 def with_operands(node: Node, at: Callable[[int], int]) -> Node:
     """The node with every operand position mapped."""
     changes: dict[str, object] = {}
-    if isinstance(node, Pointwise | Reduce | Scan | Asm):
-        changes["args"] = tuple(map(at, node.args))
-    elif isinstance(node, Cast | Masked | Sort | Bucketize):
-        changes["arg"] = at(node.arg)
-    elif isinstance(node, Random):
-        changes["offset"] = at(node.offset)
-    elif isinstance(node, Part):
-        changes["of"] = at(node.of)
-    elif isinstance(node, Store):
-        changes["value"] = at(node.value)
+    field = VALUES.get(type(node))
+    if field is not None:
+        moved = tuple(map(at, value_operands(node)))
+        changes[field] = moved if field == "args" else moved[0]
     if isinstance(node, Load | Masked) and node.mask is not None:
         changes["mask"] = at(node.mask)
-    if isinstance(node, Index | Load | Store):
-        field = "expr" if isinstance(node, Index) else "index"
-        expr: Expr = getattr(node, field)
-        names = {f"v{k}": f"v{at(k)}" for k in operands(node) if _named(expr, f"v{k}")}
-        changes[field] = renamed(expr, names)
+    expr = expression(node)
+    if expr is not None:
+        names = {f"v{k}": f"v{at(k)}" for k in indirect(expr)}
+        changes["expr" if isinstance(node, Index) else "index"] = renamed(expr, names)
     return replace(node, **changes) if changes else node
-
-
-def _named(expr: Expr, name: str) -> bool:
-    if isinstance(expr, Sym):
-        return expr.name == name
-    return isinstance(expr, Apply) and any(_named(one, name) for one in expr.args)
 
 
 def buffers_of(node: Node) -> set[str]:
     """Names of the buffers that a node touches."""
     names = (getattr(node, field, None) for field in ("buffer", "boundaries", "sorter", "seeds"))
     return {name for name in names if isinstance(name, str)}
-
-
-def live_nodes(nodes: tuple[Node, ...]) -> set[int]:
-    """Positions that some store needs."""
-    live: set[int] = set()
-    for position in reversed(range(len(nodes))):
-        if isinstance(nodes[position], Store):
-            live.add(position)
-        if position in live:
-            live.update(operands(nodes[position]))
-    return live
 
 
 def without_dead_nodes(graph: Graph) -> Graph:

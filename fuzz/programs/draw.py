@@ -15,6 +15,7 @@ from dataclasses import replace as replace_swarm
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from fuzz.programs import contents
 from fuzz.programs.addresses import address, apply, num
 from fuzz.programs.arrays import arrays_of
 from fuzz.programs.chance import Chance
@@ -107,8 +108,6 @@ def _mutate(pool: Pool, productions: Productions) -> None:
 
 def _atomic(pool: Pool, productions: Productions, value: Entry) -> None:
     chance = pool.chance
-    from fuzz.programs import contents
-
     cells = chance.of((1, 4, 16, 33))
     found = contents.content(chance, value.dtype, wild=0)
     name = pool.buffer(value.dtype, cells, found, prefix="io", role="inout")
@@ -127,8 +126,6 @@ def _atomic(pool: Pool, productions: Productions, value: Entry) -> None:
 def _in_place(pool: Pool, productions: Productions) -> None:
     """Read and written by the same point."""
     chance = pool.chance
-    from fuzz.programs import contents
-
     dtype = productions.operands.dtype()
     wants_r = "r" in pool.axes and bool(chance.below(2))
     axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or wants_r]
@@ -137,16 +134,13 @@ def _in_place(pool: Pool, productions: Productions) -> None:
         return
     found = contents.content(chance, dtype, wild=pool.swarm.wild)
     name = pool.buffer(dtype, length, found, prefix="io", role="inout")
-    before = pool.add(Load(buffer=name, index=expr), axes=pool.axes_of(expr))
     allowed = frozenset(axis for axis, _ in axes)
-    value = before
+    value = pool.add(Load(buffer=name, index=expr))
     for _ in range(chance.between(1, 3)):
         other = pool.pick(lambda entry: entry.dtype == dtype and entry.axes <= allowed)
         if other is None or dtype in FP8 or dtype == "i1":
             break
-        from kernels.codegen.graph import Pointwise
-
-        value = pool.add(Pointwise(op=chance.of(("add", "mul", "maximum")), args=(value.position, other.position)))
+        value = pool.operation(chance.of(("add", "mul", "maximum")), value, other)
     pool.add(Store(buffer=name, index=expr, value=value.position), axes=allowed | pool.outer)
 
 

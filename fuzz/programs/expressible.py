@@ -8,6 +8,7 @@ strategy draws from, if its programs are meant for torch.compile.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from fuzz.programs.ledger import functions
 from kernels.codegen.domains import Analysis
 from kernels.codegen.graph import (
     Apply,
@@ -28,7 +29,7 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
-from kernels.codegen.ranges import symbols
+from kernels.codegen.ranges import COMPARISONS, symbols
 from kernels.pointwise.table import OPS
 
 DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "fp8e4nv", "fp8e5", "bf16", "fp16", "fp32", "fp64")
@@ -46,8 +47,8 @@ _FUNCTIONS = (
 )
 _SPECIAL = {"erfcx": "erfcx", "i0": "i0", "i1": "i1", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
             "y1": "bessel_y1"}
-_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
-              "gt": ">", "ge": ">=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "bitwise_and": "&", "bitwise_or": "|",
+              "bitwise_xor": "^"} | COMPARISONS
 
 
 def _templates() -> dict[str, str]:
@@ -187,7 +188,7 @@ def suspect(graph: Graph) -> str:
             return "welford"
         elif isinstance(node, Reduce) and node.kind in ("any", "all") and analysis.dtype(node.args[0]) == "u8":
             return f"{node.kind} u8"
-        elif isinstance(node, Index) and _mentions(node.expr, "round_decimal"):
+        elif isinstance(node, Index) and "round_decimal" in functions(node.expr):
             return "round_decimal"
         elif isinstance(node, Index) and _of_sizes(node.expr, "int_true_div", "float_true_div"):
             return "quotient of sizes"
@@ -211,7 +212,3 @@ def _of_sizes(expr: Expr, *functions: str) -> bool:
         return False
     named = any(name == "rn" or name[0] == "n" for name in symbols(expr))
     return named and (expr.function in functions or any(_of_sizes(one, *functions) for one in expr.args))
-
-
-def _mentions(expr: Expr, function: str) -> bool:
-    return isinstance(expr, Apply) and (expr.function == function or any(_mentions(one, function) for one in expr.args))

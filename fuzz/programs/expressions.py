@@ -8,12 +8,13 @@ Nothing here is shared with the generator.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.codegen.graph import Expr, Num, Real, Sym
+from kernels.codegen.graph import Expr, Num, Real, Sym, real_number
 from oracles.by_numpy import bounded_functions, bounded_ops
 from oracles.by_numpy.bounded import Real as Reals
 from oracles.by_numpy.bounded import Value, Whole, exact_real, settle
@@ -54,8 +55,7 @@ def _evaluate(expr: Expr, symbols: Mapping[str, Value]) -> Value:
     if isinstance(expr, Num):
         return integers(np.asarray(expr.value))
     if isinstance(expr, Real):
-        text = expr.value
-        return exact_real("fp64", np.asarray(float.fromhex(text) if "0x" in text.lower() else float(text)))
+        return exact_real("fp64", np.asarray(real_number(expr.value)))
     args = [_evaluate(one, symbols) for one in expr.args]
     name = expr.function
     if name in ("add", "mul", "min", "max", "and", "or"):
@@ -103,10 +103,7 @@ def as_real(x: Value) -> Reals:
 
 def _pair(name: str, a: Value, b: Value) -> Value:
     if isinstance(a, Reals) or isinstance(b, Reals):
-        one, two = as_real(a), as_real(b)
-        if name in ("min", "max"):
-            return bounded_ops.apply("minimum" if name == "min" else "maximum", (one, two))
-        return bounded_ops.apply(name, (one, two))
+        return bounded_ops.apply(f"{name}imum" if name in ("min", "max") else name, (as_real(a), as_real(b)))
     x, y, unsure = a.value, b.value, a.open | b.open
     if name in ("and", "or"):
         value = np.logical_and(x, y) if name == "and" else np.logical_or(x, y)
@@ -147,10 +144,7 @@ def _compare(name: str, a: Value, b: Value) -> Value:
 
 def _integer(name: str, args: list[Whole]) -> Value:
     a = args[0]
-    unsure = a.open
-    for one in args[1:]:
-        unsure = unsure | one.open
-    x = a.value
+    x, unsure = a.value, reduce(np.logical_or, (one.open for one in args))
     if name == "neg":
         return integers(-x, unsure)
     if name == "abs":
@@ -192,10 +186,8 @@ def _real(name: str, args: list[Value]) -> Value:
     if name == "sqrt":
         spread = 0.0 if x.exact.all() else bounded_functions.smooth("sqrt", x).error
         return settle("fp64", np.sqrt(x.value), spread, rounds=True)
-    if name == "neg":
-        return bounded_ops.apply("neg", (x,))
-    if name == "abs":
-        return bounded_ops.apply("abs", (x,))
+    if name in ("neg", "abs"):
+        return bounded_ops.apply(name, (x,))
     if name == "round_decimal":
         return _round_decimal(x, args[1])
     if name == "float_pow":

@@ -9,7 +9,7 @@ from fuzz.programs.addresses import address
 from fuzz.programs.operands import Operands
 from fuzz.programs.pool import Entry
 from fuzz.records import Bits, Content, Iota, Small
-from kernels.codegen.graph import Asm, Bucketize, Index, Load, Pointwise, Random, Reduce, Scan, Sort, Sym
+from kernels.codegen.graph import Asm, Bucketize, Index, Load, Random, Reduce, Scan, Sort, Sym
 from oracles.dtypes import FP8
 from oracles.dtypes import dtype as dtype_info
 
@@ -57,20 +57,22 @@ class Folding:
         return self._states(self.pool.add(node))
 
     def _states(self, state: Entry) -> Entry:
-        wanted = self.chance.of(((0, 1), (1,), (0, 1, 2), (0,)))
-        found = [self.pool.part(state, item) for item in wanted]
+        return self._parts(state, self.chance.of(((0, 1), (1,), (0, 1, 2), (0,))))
+
+    def _parts(self, of: Entry, items: tuple[int, ...]) -> Entry:
+        """Some results of a node; the first of them."""
+        found = [self.pool.part(of, item) for item in items]
         return found[0]
 
     def _welford_combine(self, mean: Entry) -> Entry:
         # Partial states need m2 >= 0 and whole weights: a square, and small counts from a buffer of their own.
-        squares = self.pool.add(Pointwise(op="abs", args=(mean.position,)), private=True)
+        squares = self.pool.operation("abs", mean, private=True)
         axes = self.operands.domain(wants_r=True)
         expr, length = address(self.chance, "dense", axes)
         if length > self.cap:
             return self.pool.add(Reduce(kind="sum", args=(mean.position,)))
-
         name = self.pool.buffer(mean.dtype, max(length, 1), Content(base=Small(seed=self.chance.seed(), low=0, high=4)))
-        weight = self.pool.add(Load(buffer=name, index=expr), axes=self.pool.axes_of(expr), private=True)
+        weight = self.pool.add(Load(buffer=name, index=expr), private=True)
         return self._states(self.pool.add(
             Reduce(kind="welford_combine", args=(mean.position, squares.position, weight.position))))
 
@@ -91,15 +93,11 @@ class Folding:
         if kind in ("argmax", "argmin"):
             position = self.pool.pick(lambda entry: entry.dtype in ("i32", "i64") and "r" in entry.axes)
             args.append(position or self.pool.add(Index(expr=Sym(name="r"), dtype=self.chance.of(("i64", "i32"))),
-                                                  axes=("r",), low=0, high=max(self.pool.axes["r"] - 1, 0)))
+                                                  low=0, high=max(self.pool.axes["r"] - 1, 0)))
         node = Scan(combine=kind, args=tuple(a.position for a in args))
-        entry = self.pool.add(node, axes=("r",), low=first.low if kind in ("max", "min", "second") else None,
-                              high=first.high if kind in ("max", "min", "second") else None)
-        if len(args) == 1:
-            return entry
-        items = self.chance.of(((1,), (0,), (0, 1)))
-        found = [self.pool.part(entry, item) for item in items]
-        return found[0]
+        known = (first.low, first.high) if kind in ("max", "min", "second") else (None, None)
+        entry = self.pool.add(node, axes=("r",), low=known[0], high=known[1])
+        return entry if len(args) == 1 else self._parts(entry, self.chance.of(((1,), (0,), (0, 1))))
 
     def _scannable(self) -> str:
         return next((name for name in self.pool.swarm.dtypes if name not in (*FP8, "i1")), "fp32")
@@ -127,7 +125,6 @@ class Folding:
         name = self.pool.buffer(first.dtype, max(size, 1), contents.boundaries(self.chance, first.dtype))
         sorter = None
         if self.chance.one_in(4) and size:
-
             sorter = self.pool.buffer(self.chance.of(("i64", "i32")), size, Content(base=Iota()))
         return self.pool.add(Bucketize(arg=first.position, boundaries=name, size=size, right=bool(self.chance.below(2)),
                                        dtype=self.chance.of(("i64", "i32")), sorter=sorter), low=0, high=size)
@@ -136,13 +133,11 @@ class Folding:
         """Random numbers at offsets that are indices or data."""
         seeds = next((one.name for one in self.pool.buffers if one.name.startswith("seeds")), None)
         if seeds is None:
-
             seeds = self.pool.buffer("i64", 4, Content(base=Bits(seed=self.chance.seed())), prefix="seeds")
         offset = self.pool.pick(lambda entry: dtype_info(entry.dtype).is_integer) if self.chance.one_in(3) else None
         if offset is None:
             expr, _ = address(self.chance, "dense", self.operands.domain())
-            offset = self.pool.add(Index(expr=expr, dtype=self.chance.of(("i64", "i32"))), axes=self.pool.axes_of(expr),
-                                   private=True)
+            offset = self.pool.add(Index(expr=expr, dtype=self.chance.of(("i64", "i32"))), private=True)
         kind = self.chance.of(("rand", "randint64", "randn"))
         low, high = self.chance.of(((0, 10), (-5, 5), (0, 1 << 40), (-(1 << 62), 1 << 62)))
         known = kind == "randint64" and high < 1 << 39

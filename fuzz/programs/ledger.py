@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fuzz.programs.arrays import graph_of
 from fuzz.records import Case
-from kernels.codegen.domains import Analysis, expression, indirect
+from kernels.codegen.domains import Analysis, expression, indirect, value_operands
 from kernels.codegen.graph import (
     Apply,
     Asm,
@@ -102,11 +102,8 @@ def cells(case: Case) -> Iterator[str]:
     present = features(graph)
     seen: set[str] = set()
     for position, node in enumerate(graph.nodes):
-        of = analysis.dtypes[node.args[0]][0] if isinstance(node, Pointwise | Reduce | Scan) else (
-            analysis.dtypes[node.arg][0] if isinstance(node, Cast | Bucketize | Sort) else
-            analysis.dtypes[node.value][0] if isinstance(node, Store) else
-            analysis.dtypes[position][0] if analysis.dtypes[position] else "")
-        word = f"op={operation(node)} dtype={of}"
+        by_operand = isinstance(node, Pointwise | Reduce | Scan | Cast | Bucketize | Sort | Store)
+        word = f"op={operation(node)} dtype={analysis.dtype(value_operands(node)[0] if by_operand else position)}"
         seen.add(word)
         seen.update(f"{word} feature={feature}" for feature in present)
         expr = expression(node)

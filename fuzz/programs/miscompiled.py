@@ -4,314 +4,93 @@ Each form below has an entry in corpus/codegen.*, which says on which version it
 replay tries again. Drawn programs keep clear of them (`without_miscompiled`), on all versions alike: a campaign would
 meet the same ones under new names each night. A case that the shrinker or a person made may have them; its signature
 then names them (`miscompiled`), so that nothing else is taken for one of them.
+
+A form is one function: its docstring says what goes wrong, and where. It returns what to put for the node, or for
+others that make up the form, a near relative of each; nothing where the node is harmless.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
+
 from msgspec.structs import replace
 
 from kernels.codegen.constants import integer_limits, is_float
-from kernels.codegen.domains import expression, indirect, operands
-from kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Reduce, Store
-from kernels.codegen.legality import types
+from kernels.codegen.domains import Analysis, expression, indirect, operands
+from kernels.codegen.graph import (
+    Asm,
+    Cast,
+    Constant,
+    Graph,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Pointwise,
+    Reduce,
+    Store,
+    real_number,
+)
+from kernels.pointwise.record import HALVES
 from oracles.dtypes import FP8
 
+Changes = dict[int, Node]
+"""New nodes by position."""
+Result: TypeAlias = Node | Changes | None
+Form = Callable[[Analysis, Any], Result]
+F = TypeVar("F", bound=Form)
+
+_SINGLE = (*HALVES, "fp32")
 _NARROW = ("i8", "u8", "i16", "u16")
-_HALVES = ("fp16", "bf16")
-_SINGLE = (*_HALVES, "fp32")
-_LEAST = str(-(2**31))
-_MINUS_ZERO = "-0.0"
+_LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
+_HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
 _ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
+_ORDERS = ("lt", "le", "gt", "ge")
 _SIGN_ASKED = frozenset((
-    "lt", "le", "gt", "ge", "sign", "signbit", "floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator",
+    *_ORDERS, "sign", "signbit", "floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator",
     "mod_operator", "right_shift", "right_shift_operator", "pow"))
 """Integer operations that compare an operand, or shift its sign in."""
-_FOLDED_TWICE = ("acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0")
+_EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
+
+_NEGATIONS = ("neg", "neg_operator", "sub", "mul")
+"""Operations that may negate."""
+
+_FORMS: list[tuple[str, tuple[type, ...], tuple[str, ...], Form]] = []
+"""(name, node types, operations if they are Pointwise, form). A later form's replacement of a node is taken."""
 
 
-def _other(graph: Graph, node: Node) -> bool:
-    """3.6.0 repeats the sign-extended `other` of a masked load of several integers of 8 or 16 bits: all but the first
-    read -1 if its highest bit is set."""
-    if not isinstance(node, Load) or node.mask is None:
-        return False
-    dtype = next(buffer.dtype for buffer in graph.buffers if buffer.name == node.buffer)
-    if dtype not in _NARROW:
-        return False
-    low, high = integer_limits(dtype)
-    other = int(node.other)
-    return (other < 0 or other > (high - low) // 2) and other not in (-1, high)
+def _form(name: str, *kinds: type, ops: tuple[str, ...] = ()) -> Callable[[F], F]:
+    def registered(form: F) -> F:
+        _FORMS.append((name, kinds or (Pointwise,), ops, form))
+        return form
+
+    return registered
 
 
-def _ldexp(graph: Graph, node: Node) -> bool:
-    """Libdevice as 3.9.0 compiles it leaves ldexp with the constant exponent -2^31 undefined."""
-    if not isinstance(node, Pointwise) or node.op != "ldexp":
-        return False
-    exponent = graph.nodes[node.args[1]]
-    return isinstance(exponent, Constant) and exponent.value == _LEAST
-
-
-def _lop3(graph: Graph, node: Node) -> bool:
-    """ptxas 12.8 and 13.4 fuse a lop3 that has one register twice with the logic that follows it: they put zero for
-    the register, as if `b ^ b` were nowhere else in the table that they had made."""
-    return isinstance(node, Asm) and node.body == "lop3_xor" and len(_distinct(graph, node)) == 2
-
-
-def _distinct(graph: Graph, node: Asm) -> list[int]:
-    """Operands that are not the same value, as far as the generator sees it (equal text is one variable)."""
-    found: dict[Node, int] = {}
-    for position in node.args:
-        found.setdefault(graph.nodes[position], position)
-    return list(found.values())
-
-
-def _choice(graph: Graph, node: Node) -> bool:
-    """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0."""
-    if isinstance(node, Masked):
-        arm = graph.nodes[node.arg]
-        if isinstance(arm, Constant) and arm.value == _MINUS_ZERO:
-            return True
-        return node.other == _MINUS_ZERO and _is_constant(graph, node.arg)
-    if isinstance(node, Pointwise) and node.op == "where":
-        arms = node.args[1:]
-        return _MINUS_ZERO in [one.value for k in arms if isinstance(one := graph.nodes[k], Constant)] and all(
-            _is_constant(graph, k) for k in arms)
-    return False
-
-
-def _subnormal(graph: Graph, node: Node) -> bool:
-    """LLVM's NVVMReflect folds what libdevice computes of a subnormal constant, and reads an instruction it freed."""
-    if not isinstance(node, Pointwise) or node.op not in _FOLDED_TWICE or types(graph)[node.args[0]][0] not in _SINGLE:
-        return False
-    numbers = [_number(graph, k) for k in node.args if _is_constant(graph, k)]
-    return any(one is None or 0 < abs(one) < 2.0**-126 for one in numbers)
-
-
-def _is_constant(graph: Graph, position: int) -> bool:
-    """Whether a node is made of constants alone."""
-    node = graph.nodes[position]
-    if isinstance(node, Constant):
-        return True
-    below = operands(node)
-    return isinstance(node, Pointwise | Cast) and all(_is_constant(graph, k) for k in below)
-
-
-def _remainder(graph: Graph, node: Node) -> bool:
-    """LLVM narrows `%` of widened halves that becomes the other half type, and then casts a half to a type of its own
-    width: an assertion ends the compiler's process."""
-    if not isinstance(node, Pointwise) or node.op != "mod_operator":
-        return False
-    position = graph.nodes.index(node)
-    dtypes = types(graph)
-    below = {"const" if _is_constant(graph, k) else _widened(graph, k, dtypes) for k in node.args}
-    if not below <= {*_HALVES, "const"}:
-        return False
-    buffers = {buffer.name: buffer.dtype for buffer in graph.buffers}
-    becomes = {one.dtype if isinstance(one, Cast) else buffers[one.buffer] for one in graph.nodes
-               if (isinstance(one, Cast) and one.arg == position) or (isinstance(one, Store) and one.value == position)}
-    return ("bf16" in becomes and "fp16" in below) or ("fp16" in becomes and below == {"bf16"})
-
-
-def _widened(graph: Graph, position: int, dtypes: tuple[tuple[str, ...], ...]) -> str:
-    """The type of a value before it was widened, if it was."""
-    node = graph.nodes[position]
-    found = dtypes[node.arg if isinstance(node, Cast) else position][0]
-    return "fp16" if found in ("fp8e4nv", "fp8e5") else found  # which pass through fp16
-
-
-def _folded_fp8(graph: Graph, node: Node) -> bool:
-    """ptxas writes the two equal halves of a register, both of them the fp8 pair of one conversion, as that conversion
-    alone: the upper half keeps what the register held. Equal pairs come of what LLVM folds and Triton does not: a
-    library's function that is constant whatever one operand is, what infinity and NaN absorb, a choice or a masked
-    load of which a comparison is never, or always, true."""
-    if not isinstance(node, Pointwise | Constant) or not _narrows_to_fp8(graph):
-        return False
-    if isinstance(node, Constant):
-        return node.value in ("inf", "-inf", "nan")
-    if node.op in ("lt", "le", "gt", "ge"):
-        return _decided(graph, node)
-    if node.op not in ("ldexp", "pow"):
-        return False
-    first, second = (_number(graph, k) for k in node.args)
-    return first == 0 if node.op == "ldexp" else first == 1 or second == 0
-
-
-def _decided(graph: Graph, node: Pointwise) -> bool:
-    """Whether an ordering compares a float with itself (of integers Triton sees it) or an integer with a limit."""
-    first, second = node.args
-    dtype = types(graph)[first][0]
-    if is_float(dtype):
-        return graph.nodes[first] == graph.nodes[second]
-    return dtype != "i1" and any(_number(graph, k) in [*map(float, integer_limits(dtype))] for k in node.args)
-
-
-def _narrows_to_fp8(graph: Graph) -> bool:
-    buffers = {buffer.name: buffer.dtype for buffer in graph.buffers}
-    return any((one.dtype if isinstance(one, Cast) else buffers[one.buffer]) in FP8 for one in graph.nodes
-               if isinstance(one, Cast | Store))
-
-
-def _number(graph: Graph, position: int) -> float | None:
-    """The value of a constant, also behind conversions."""
-    node = graph.nodes[position]
-    if isinstance(node, Cast) and not node.bitcast:
-        return _number(graph, node.arg)
-    if not isinstance(node, Constant) or node.dtype == "i1":
-        return None
-    return float.fromhex(node.value) if "0x" in node.value.lower() else float(node.value)
-
-
-def _bits_times(graph: Graph, node: Node) -> bool:
-    """ptxas takes `x * bits(a * c)` and `x * bits(b * c)`, integer products of float ones, for products of one kind,
-    and computes `bits(a) * bits(x * c)`."""
-    return isinstance(node, Pointwise) and node.op in ("mul", "mul_add") and any(
-        _float_bits(graph, k) for k in node.args[:2])
-
-
-def _float_bits(graph: Graph, position: int) -> bool:
-    """Whether a value is, or is chosen among, the bits of computed fp32 numbers."""
-    node = graph.nodes[position]
-    if isinstance(node, Pointwise):
-        return all(_float_bits(graph, k) for k in node.args)
-    return (isinstance(node, Cast) and node.bitcast and node.dtype in ("i32", "u32")
-            and not isinstance(graph.nodes[node.arg], Load | Constant) and types(graph)[node.arg][0] == "fp32")
-
-
-def _integer_abs(graph: Graph, node: Node) -> bool:
-    """The LLVM of 3.9.0 takes libdevice's abs of the smallest integer for poison: what is computed from it folds to
-    anything."""
-    return isinstance(node, Pointwise) and node.op == "abs_libdevice" and types(graph)[node.args[0]][0] in (
-        "i32", "i64")
-
-
-def _truth_as_half(graph: Graph, node: Node) -> bool:
-    """ptxas 12.9 and 13.4 convert the bits `selp 1, 0` from bf16 to fp16 as if they were integers, to 1.0 or 0."""
-    return _bits_narrowed(graph, node) is not None
-
-
-def _bits_narrowed(graph: Graph, node: Node) -> int | None:
-    """The position of computed bits taken for bf16 that become fp16 here."""
-    if isinstance(node, Cast) and not node.bitcast and node.dtype == "fp16":
-        place = node.arg
-    elif isinstance(node, Store) and any(one.name == node.buffer and one.dtype == "fp16" for one in graph.buffers):
-        place = node.value
-    else:
-        return None
-    bits = graph.nodes[place]
-    computed = isinstance(bits, Cast) and bits.bitcast and bits.dtype == "bf16" and not isinstance(
-        graph.nodes[bits.arg], Load)
-    return place if computed else None
-
-
-def _truth_as_fp16(graph: Graph, node: Node) -> bool:
-    """ptxas 12.8 and 13.4 convert the bits `selp 1, 0` from fp16 to any type as if they were integers: to 1.0 or 0."""
-    return isinstance(node, Cast) and node.bitcast and node.dtype == "fp16" and _is_truth(graph, node.arg)
-
-
-def _is_truth(graph: Graph, position: int) -> bool:
-    """Whether an integer is made of truth values, 0 and 1."""
-    node = graph.nodes[position]
-    if types(graph)[position][0] == "i1":
-        return True
-    if isinstance(node, Constant):
-        return node.value in ("0", "1")
-    if isinstance(node, Masked):
-        return node.other in ("0", "1") and _is_truth(graph, node.arg)
-    return isinstance(node, Pointwise | Cast) and all(_is_truth(graph, k) for k in operands(node))
-
-
-def _bits_against_zero(graph: Graph, node: Node) -> bool:
-    """The LLVM of 3.6.0 takes the operand of a bitcast that is compared with 0 for an integer, also where it is a half
-    that becomes the other half: an assertion ends the compiler's process. Loaded halves are integers to it."""
-    if not isinstance(node, Cast) or not node.bitcast or node.dtype not in _HALVES:
-        return False
-    if types(graph)[node.arg][0] not in _HALVES or isinstance(graph.nodes[node.arg], Load):
-        return False
-    return any(_against_zero(graph, k) for k, one in enumerate(graph.nodes) if one == node)
-
-
-def _against_zero(graph: Graph, position: int) -> bool:
-    """Whether a float is compared with 0 for equality, itself or behind what LLVM leaves out of such comparisons."""
-    truths = {buffer.name for buffer in graph.buffers if buffer.dtype == "i1"}
-    for place, user in enumerate(graph.nodes):
-        through = False
-        if isinstance(user, Store):
-            found = user.value == position and user.buffer in truths
-        elif isinstance(user, Cast):
-            found = user.arg == position and user.dtype == "i1"
-            through = user.arg == position and not user.bitcast and is_float(user.dtype)
-        elif isinstance(user, Reduce):
-            found = position in user.args and user.kind in ("any", "all")
-        elif isinstance(user, Pointwise) and position in user.args:
-            compared = user.op in ("eq", "ne") and 0 in [_number(graph, k) for k in user.args]
-            found = compared or user.op == "to_i1" or user.op.startswith("logical_")
-            through = user.op in ("neg", *_ABSOLUTE)
-        else:
-            continue
-        if found or (through and _against_zero(graph, place)):
-            return True
-    return False
-
-
-def _sign_of_absolute(graph: Graph, node: Node) -> bool:
-    """ptxas 12.8 takes abs for non-negative, though that of the smallest integer is itself: behind abs.s32 and abs.s64
-    it drops `setp.lt r, 0`, and abs.s16 it compares and shifts as a number of 32 bits, 32768."""
-    if not isinstance(node, Pointwise) or node.op not in _ABSOLUTE:
-        return False
-    return types(graph)[node.args[0]][0] in ("i16", "i32", "i64") and any(
-        _sign_asked(graph, k) for k, one in enumerate(graph.nodes) if one == node)
-
-
-def _sign_asked(graph: Graph, position: int) -> bool:
-    """Whether the sign of an integer decides: as an index, which wraps, or in an operation that looks at it."""
-    for place, user in enumerate(graph.nodes):
-        index = expression(user)
-        if index is not None and position in indirect(index):
-            return True
-        if isinstance(user, Pointwise) and position in user.args and user.op in _SIGN_ASKED:
-            return True
-        if isinstance(user, Cast) and user.arg == position and not is_float(user.dtype) and _sign_asked(graph, place):
-            return True
-    return False
-
-
-def _extremum_of_three(graph: Graph, node: Node) -> bool:
-    """ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses a negation of an operand."""
-    return bool(_negated(graph, node))
-
-
-def _extremum(node: Node) -> str:
-    kind = node.op.partition("_")[0] if isinstance(node, Pointwise) else ""
-    return kind if kind in ("minimum", "maximum") else ""
-
-
-def _negated(graph: Graph, node: Node) -> list[int]:
-    """Positions of the negated operands of three."""
-    if not isinstance(node, Pointwise) or not _extremum(node):
-        return []
-    inner = [one for k in node.args if _extremum(one := graph.nodes[k]) == _extremum(node)]
-    found = [k for one in (node, *inner) for k in operands(one) if _is_negation(graph, k)] if inner else []
-    return found if found and types(graph)[node.args[0]][0] == "i32" else []
-
-
-def _is_negation(graph: Graph, position: int) -> bool:
-    node = graph.nodes[position]
-    if not isinstance(node, Pointwise) or node.op not in ("neg", "neg_operator", "sub", "mul"):
-        return False
-    wanted = {"sub": (0,), "mul": (0, 1)}.get(node.op, ())
-    return not wanted or any(_number(graph, node.args[k]) == (0 if node.op == "sub" else -1) for k in wanted)
-
-
-_FORMS = {"negative other of 8 or 16 bits": _other, "ldexp by -2^31": _ldexp, "lop3 of one register twice": _lop3,
-          "choice of 1 or -0.0": _choice, "remainder of halves": _remainder, "fp8 of what folds": _folded_fp8,
-          "integer product of a float product": _bits_times, "libdevice.abs of integers": _integer_abs,
-          "truth as bits of bf16 to fp16": _truth_as_half, "extremum of three, one negated": _extremum_of_three,
-          "truth as bits of fp16": _truth_as_fp16, "bits of a half compared with 0": _bits_against_zero,
-          "sign of an integer's abs": _sign_of_absolute, "library of a subnormal constant": _subnormal}
+def _found(graph: Graph) -> Iterator[tuple[str, int, Changes]]:
+    """(name, position, replacements) of every form in the graph, in the order of the forms."""
+    analysis = Analysis(graph)
+    for name, kinds, ops, form in _FORMS:
+        for position, node in enumerate(graph.nodes):
+            if isinstance(node, kinds) and (not isinstance(node, Pointwise) or node.op in ops):
+                found = form(analysis, node)
+                if found:
+                    yield name, position, found if isinstance(found, dict) else {position: found}
 
 
 def miscompiled(graph: Graph) -> str:
     """What the last node of the graph that is known to be compiled wrong is, or ""."""
-    return next((name for node in reversed(graph.nodes) for name, form in _FORMS.items() if form(graph, node)), "")
+    return max(((position, name) for name, position, _ in _found(graph)), default=(0, ""), key=lambda one: one[0])[1]
+
+
+def without_miscompiled(graph: Graph) -> Graph:
+    """The graph with a near relative of each node that is known to be compiled wrong."""
+    nodes = dict(enumerate(graph.nodes))
+    for _, _, changes in _found(graph):
+        nodes |= changes
+    found = replace(graph, nodes=tuple(nodes.values()))
+    return graph if found == graph else without_miscompiled(found)
 
 
 def contracted(graph: Graph) -> str:
@@ -319,64 +98,327 @@ def contracted(graph: Graph) -> str:
 
     libdevice's pow of single precision corrects its logarithm by the rounding error of a product. Triton links it in
     and fuses that product too where enable_fp_fusion lets it fuse a kernel's own: the error is not corrected, and
-    grows with the exponent. Drawn programs that have it are compiled without fusion.
+    grows with the exponent (pytorch#175594). Drawn programs that have it are compiled without fusion.
     """
-    single = any(isinstance(node, Pointwise) and node.op == "pow" and types(graph)[node.args[0]][0] in _SINGLE
+    analysis = Analysis(graph)
+    single = any(isinstance(node, Pointwise) and node.op == "pow" and analysis.dtype(node.args[0]) in _SINGLE
                  for node in graph.nodes)
     return "pow, fused" if single else ""
 
 
-def without_miscompiled(graph: Graph) -> Graph:
-    """The graph with a near relative of each node that is known to be compiled wrong: another constant, or the sum of
-    two operands for the lop3, a library's remainder, a conversion of ldexp's exponent, a sum, an exclusive or, a
-    complement, a conversion of the value for one of the bits, an inequality."""
-    found = _replaced(graph)
-    return without_miscompiled(found) if found != graph and miscompiled(found) else found
+# -- the forms
 
 
-def _replaced(graph: Graph) -> Graph:
-    nodes = list(graph.nodes)
-    for position, node in enumerate(nodes):
-        if isinstance(node, Load) and _other(graph, node):
-            nodes[position] = replace(node, other="-1" if node.other[0] == "-" else str(_all_ones(graph, node)))
-        elif isinstance(node, Asm) and _lop3(graph, node):
-            nodes[position] = replace(node, body="add_s32", args=tuple(_distinct(graph, node)))
-        elif isinstance(node, Pointwise) and _remainder(graph, node):
-            nodes[position] = replace(node, op="fmod")
-        elif isinstance(node, Constant) and _folded_fp8(graph, node):
-            nodes[position] = replace(node, value="2.0")
-        elif isinstance(node, Pointwise) and _folded_fp8(graph, node):
-            nodes[position] = (Cast(arg=node.args[1], dtype=types(graph)[node.args[0]][0]) if node.op == "ldexp"
-                               else replace(node, op="add" if node.op == "pow" else "ne"))
-        elif isinstance(node, Pointwise) and _bits_times(graph, node):
-            nodes[position] = replace(node, op="bitwise_xor", args=node.args[:2])
-        elif isinstance(node, Cast) and (_truth_as_fp16(graph, node) or _bits_against_zero(graph, node)):
-            nodes[position] = replace(node, bitcast=False)
-        elif isinstance(node, Pointwise) and _sign_of_absolute(graph, node):
-            nodes[position] = replace(node, op="bitwise_not")
-        elif isinstance(node, Pointwise) and _subnormal(graph, node):
-            nodes[position] = replace(node, op="add" if len(node.args) == 2 else "erf")
-        elif isinstance(node, Pointwise) and _integer_abs(graph, node):
-            nodes[position] = replace(node, op="abs")
-        elif isinstance(node, Masked) and _choice(graph, node):
-            nodes[position] = replace(node, other=node.other.replace(_MINUS_ZERO, "0.0"))
-    for node in graph.nodes:
-        for place in _negated(graph, node):
-            one = nodes[place]
-            assert isinstance(one, Pointwise)
-            nodes[place] = replace(one, op="bitwise_not" if len(one.args) == 1 else "add")
-        narrowed = _bits_narrowed(graph, node)
-        if narrowed is not None:
-            cast = nodes[narrowed]
-            assert isinstance(cast, Cast)
-            nodes[narrowed] = replace(cast, bitcast=False)
-    spoilt = {k for node in graph.nodes if _ldexp(graph, node) or _choice(graph, node) for k in operands(node)}
-    for position in spoilt:
-        one = nodes[position]
-        if isinstance(one, Constant) and one.value in (_LEAST, _MINUS_ZERO):
-            nodes[position] = replace(one, value="0.0" if one.value == _MINUS_ZERO else str(-(2**31) + 1))
-    return replace(graph, nodes=tuple(nodes))
+@_form("negative other of 8 or 16 bits", Load)
+def _other(analysis: Analysis, node: Load) -> Result:
+    """3.6.0 repeats the sign-extended `other` of a masked load of several integers of 8 or 16 bits: all but the first
+    read -1 if its highest bit is set (triton#4597)."""
+    dtype = analysis.buffers[node.buffer]
+    if node.mask is None or dtype not in _NARROW:
+        return None
+    low, high = integer_limits(dtype)
+    other = int(node.other)
+    if 0 <= other <= (high - low) // 2 or other in (-1, high):
+        return None
+    return replace(node, other="-1" if other < 0 else str(high))
 
 
-def _all_ones(graph: Graph, node: Load) -> int:
-    return integer_limits(next(buffer.dtype for buffer in graph.buffers if buffer.name == node.buffer))[1]
+@_form("ldexp by -2^31", ops=("ldexp",))
+def _ldexp(analysis: Analysis, node: Pointwise) -> Result:
+    """Libdevice as 3.9.0 compiles it leaves ldexp with the constant exponent -2^31 undefined (llvm-project#183851)."""
+    return _with_harmless_constants(analysis, node) if _text(analysis, node.args[1]) == _LEAST else None
+
+
+@_form("lop3 of one register twice", Asm)
+def _lop3(analysis: Analysis, node: Asm) -> Result:
+    """ptxas 12.8 and 13.4 fuse a lop3 that has one register twice with the logic that follows it: they put zero for
+    the register, as if `b ^ b` were nowhere else in the table that they had made. Equal text is one variable."""
+    distinct: dict[Node, int] = {}
+    for k in node.args:
+        distinct.setdefault(analysis.graph.nodes[k], k)
+    twice = node.body == "lop3_xor" and len(distinct) == 2
+    return replace(node, body="add_s32", args=tuple(distinct.values())) if twice else None
+
+
+@_form("choice of 1 or -0.0", Masked, Pointwise, ops=("where",))
+def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
+    """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0."""
+    arms = [node.arg] if isinstance(node, Masked) else node.args[1:]
+    if not all(_is_constant(analysis, k) for k in arms):
+        return None
+    if _MINUS_ZERO in [_text(analysis, k) for k in arms]:
+        return _with_harmless_constants(analysis, node)
+    return replace(node, other="0.0") if isinstance(node, Masked) and node.other == _MINUS_ZERO else None
+
+
+@_form("remainder of halves", ops=("mod_operator",))
+def _remainder(analysis: Analysis, node: Pointwise) -> Result:
+    """LLVM narrows `%` of widened halves that becomes the other half type, and then casts a half to a type of its own
+    width: an assertion ends the compiler's process."""
+    below = {"const" if _is_constant(analysis, k) else _before_widening(analysis, k) for k in node.args}
+    if not below <= {*HALVES, "const"}:
+        return None
+    becomes = {dtype for place, dtype in _conversions(analysis) if place in _equal(analysis, node)}
+    wrong = ("bf16" in becomes and "fp16" in below) or ("fp16" in becomes and below == {"bf16"})
+    return replace(node, op="fmod") if wrong else None
+
+
+@_form("fp8 of what folds", Constant, Pointwise, ops=(*_ORDERS, "ldexp", "pow"))
+def _folded_fp8(analysis: Analysis, node: Constant | Pointwise) -> Result:
+    """ptxas before 13.4 writes the two equal halves of a register, both of them the fp8 pair of one conversion, as that
+    conversion alone: the upper half keeps what the register held. Equal pairs come of what LLVM folds and Triton does
+    not: a library's function that is constant whatever one operand is, what infinity and NaN absorb, a choice or a
+    masked load of which a comparison is never, or always, true."""
+    if not any(dtype in FP8 for _, dtype in _conversions(analysis)):
+        return None
+    if isinstance(node, Constant):
+        return replace(node, value="2.0") if node.value in ("inf", "-inf", "nan") else None
+    first, second = (_number(analysis, k) for k in node.args)
+    if node.op == "ldexp":
+        exponent = Cast(arg=node.args[1], dtype=analysis.dtype(node.args[0]))
+        return exponent if first == 0 else None
+    if node.op == "pow":
+        return replace(node, op="add") if first == 1 or second == 0 else None
+    return replace(node, op="ne") if _decided(analysis, node) else None
+
+
+@_form("fp8 of what folds", Cast, Store)
+def _choice_as_fp8(analysis: Analysis, node: Cast | Store) -> Result:
+    """The same of a truth value that conditions on axes choose: LLVM may know that they are alike for neighbours. Drawn
+    all the same, since they are many and few of them fold."""
+    place, dtype = _conversion(analysis, node)
+    converted = dtype in FP8 and not (isinstance(node, Cast) and node.bitcast) and _is_truth(analysis, place)
+    return node if converted and _of_axes(analysis, place) else None
+
+
+@_form("integer product of a float product", ops=("mul", "mul_add"))
+def _bits_times(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 takes `x * bits(a * c)` and `x * bits(b * c)`, integer products of float ones, for products of
+    one kind, and computes `bits(a) * bits(x * c)`."""
+    bits = any(_float_bits(analysis, k) for k in node.args[:2])
+    return replace(node, op="bitwise_xor", args=node.args[:2]) if bits else None
+
+
+@_form("libdevice.abs of integers", ops=("abs_libdevice",))
+def _integer_abs(analysis: Analysis, node: Pointwise) -> Result:
+    """The LLVM of 3.9.0 takes libdevice's abs of the smallest integer for poison: what is computed from it folds to
+    anything (llvm-project#183851)."""
+    return replace(node, op="abs") if analysis.dtype(node.args[0]) in ("i32", "i64") else None
+
+
+@_form("truth as bits of bf16 to fp16", Cast, Store)
+def _truth_as_half(analysis: Analysis, node: Cast | Store) -> Result:
+    """ptxas 12.9 and 13.4 convert the bits `selp 1, 0` from bf16 to fp16 as if they were integers, to 1.0 or 0."""
+    place, dtype = _conversion(analysis, node)
+    bits = analysis.graph.nodes[place]
+    if dtype != "fp16" or (isinstance(node, Cast) and node.bitcast) or not isinstance(bits, Cast):
+        return None
+    computed = bits.bitcast and bits.dtype == "bf16" and not isinstance(analysis.graph.nodes[bits.arg], Load)
+    return {place: replace(bits, bitcast=False)} if computed else None
+
+
+@_form("extremum of three, one negated", ops=_EXTREMA)
+def _extremum_of_three(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses a negation of an operand
+    (pytorch#190973, triton#11032)."""
+    nodes, kind = analysis.graph.nodes, node.op[:7]
+    inner = [one for k in node.args if isinstance(one := nodes[k], Pointwise) and one.op in _EXTREMA
+             and one.op[:7] == kind]
+    if not inner or analysis.dtype(node.args[0]) != "i32":
+        return None
+    return {k: _not_negated(one)
+            for k in {k for outer in (node, *inner) for k in outer.args}
+            if isinstance(one := nodes[k], Pointwise) and _is_negation(analysis, one)}
+
+
+@_form("truth as bits of fp16", Cast)
+def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
+    """ptxas 12.8 and 13.4 convert the bits `selp 1, 0` from fp16 to any type as if they were integers: to 1.0 or 0."""
+    truth = node.bitcast and node.dtype == "fp16" and _is_truth(analysis, node.arg)
+    return replace(node, bitcast=False) if truth else None
+
+
+@_form("bits of a half compared with 0", Cast)
+def _bits_against_zero(analysis: Analysis, node: Cast) -> Result:
+    """The LLVM of 3.6.0 takes the operand of a bitcast that is compared with 0 for an integer, also where it is a half
+    that becomes the other half: an assertion ends the compiler's process (llvm-project#198389). Loaded halves are
+    integers to it."""
+    if not node.bitcast or node.dtype not in HALVES or analysis.dtype(node.arg) not in HALVES or isinstance(
+            analysis.graph.nodes[node.arg], Load):
+        return None
+    compared = any(_against_zero(analysis, k) for k in _equal(analysis, node))
+    return replace(node, bitcast=False) if compared else None
+
+
+@_form("sign of an integer's abs", ops=_ABSOLUTE)
+def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 takes abs for non-negative, though that of the smallest integer is itself: behind abs.s32 and abs.s64
+    it drops `setp.lt r, 0`, and abs.s16 it compares and shifts as a number of 32 bits, 32768."""
+    asked = analysis.dtype(node.args[0]) in ("i16", "i32", "i64") and any(
+        _sign_asked(analysis, k) for k in _equal(analysis, node))
+    return replace(node, op="bitwise_not") if asked else None
+
+
+@_form("sign of a negated i16", ops=_NEGATIONS)
+def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 compares and shifts the result of neg.s16 as a number of 32 bits: for -32768 it is 32768."""
+    asked = analysis.dtype(node.args[0]) == "i16" and _is_negation(analysis, node) and any(
+        _sign_asked(analysis, k) for k in _equal(analysis, node))
+    return _not_negated(node) if asked else None
+
+
+@_form("relu of a narrow extremum", ops=("relu", *_EXTREMA))
+def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 joins the extremum of one element with relu of the same extremum of another to one
+    VIMNMX.S16x2, and leaves relu out."""
+    narrow = analysis.dtype(node.args[0]) in ("i8", "i16")
+    against = node.op == "relu" or 0 in [_number(analysis, k) for k in node.args]
+    inner = any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in _EXTREMA for k in node.args)
+    if not narrow or not against or not inner:
+        return None
+    return replace(node, op="bitwise_not" if node.op == "relu" else "add")
+
+
+@_form("library of a subnormal constant", ops=(
+    "acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0"))
+def _subnormal(analysis: Analysis, node: Pointwise) -> Result:
+    """LLVM's NVVMReflect folds what libdevice computes of a subnormal constant, and reads an instruction it freed
+    (llvm#81471)."""
+    numbers = [_number(analysis, k) for k in node.args if _is_constant(analysis, k)]
+    if analysis.dtype(node.args[0]) not in _SINGLE or not any(
+            one is None or 0 < abs(one) < 2.0**-126 for one in numbers):
+        return None
+    return replace(node, op="add" if len(node.args) == 2 else "erf")
+
+
+# -- what they ask of other nodes
+
+
+def _text(analysis: Analysis, position: int) -> str:
+    """The text of a constant, "" of anything else."""
+    node = analysis.graph.nodes[position]
+    return node.value if isinstance(node, Constant) else ""
+
+
+def _with_harmless_constants(analysis: Analysis, node: Node) -> Changes:
+    nodes = analysis.graph.nodes
+    return {k: replace(one, value=_HARMLESS[one.value]) for k in operands(node)
+            if isinstance(one := nodes[k], Constant) and one.value in _HARMLESS}
+
+
+def _equal(analysis: Analysis, node: Node) -> list[int]:
+    """Positions of a node and of those of the same text, which are one variable."""
+    return [k for k, one in enumerate(analysis.graph.nodes) if one == node]
+
+
+def _is_constant(analysis: Analysis, position: int) -> bool:
+    """Whether a node is made of constants alone."""
+    node = analysis.graph.nodes[position]
+    below = isinstance(node, Pointwise | Cast) and all(_is_constant(analysis, k) for k in operands(node))
+    return below or isinstance(node, Constant)
+
+
+def _number(analysis: Analysis, position: int) -> float | None:
+    """The value of a constant, also behind conversions."""
+    node = analysis.graph.nodes[position]
+    if isinstance(node, Cast) and not node.bitcast:
+        return _number(analysis, node.arg)
+    return real_number(node.value) if isinstance(node, Constant) and node.dtype != "i1" else None
+
+
+def _conversion(analysis: Analysis, node: Cast | Store) -> tuple[int, str]:
+    """(position of what is converted, to which type)."""
+    return (node.arg, node.dtype) if isinstance(node, Cast) else (node.value, analysis.buffers[node.buffer])
+
+
+def _conversions(analysis: Analysis) -> list[tuple[int, str]]:
+    return [_conversion(analysis, node) for node in analysis.graph.nodes if isinstance(node, Cast | Store)]
+
+
+def _before_widening(analysis: Analysis, position: int) -> str:
+    """The type of a value before it was widened, if it was."""
+    node = analysis.graph.nodes[position]
+    found = analysis.dtype(node.arg if isinstance(node, Cast) else position)
+    return "fp16" if found in FP8 else found  # which pass through fp16
+
+
+def _decided(analysis: Analysis, node: Pointwise) -> bool:
+    """Whether an ordering compares a float with itself (of integers Triton sees it) or an integer with a limit."""
+    first, second = node.args
+    dtype = analysis.dtype(first)
+    if is_float(dtype):
+        return analysis.graph.nodes[first] == analysis.graph.nodes[second]
+    return dtype != "i1" and any(_number(analysis, k) in [*map(float, integer_limits(dtype))] for k in node.args)
+
+
+def _float_bits(analysis: Analysis, position: int) -> bool:
+    """Whether a value is, or is chosen among, the bits of computed fp32 numbers."""
+    node = analysis.graph.nodes[position]
+    if isinstance(node, Pointwise):
+        return all(_float_bits(analysis, k) for k in node.args)
+    return (isinstance(node, Cast) and node.bitcast and node.dtype in ("i32", "u32")
+            and not isinstance(analysis.graph.nodes[node.arg], Load | Constant) and analysis.dtype(node.arg) == "fp32")
+
+
+def _is_truth(analysis: Analysis, position: int) -> bool:
+    """Whether an integer is made of truth values, 0 and 1."""
+    node = analysis.graph.nodes[position]
+    if analysis.dtype(position) == "i1":
+        return True
+    if isinstance(node, Masked):
+        return node.other in ("0", "1") and _is_truth(analysis, node.arg)
+    made = isinstance(node, Pointwise | Cast) and all(_is_truth(analysis, k) for k in operands(node))
+    return made or _text(analysis, position) in ("0", "1")
+
+
+def _of_axes(analysis: Analysis, position: int) -> bool:
+    """Whether a value depends on an expression over the axes, other than as an address."""
+    node = analysis.graph.nodes[position]
+    return isinstance(node, Index) or (not isinstance(node, Load) and any(
+        _of_axes(analysis, k) for k in operands(node)))
+
+
+def _is_negation(analysis: Analysis, node: Pointwise) -> bool:
+    if node.op in ("sub", "mul"):
+        numbers = [_number(analysis, k) for k in node.args]
+        return numbers[0] == 0 if node.op == "sub" else -1 in numbers
+    return node.op in _NEGATIONS
+
+
+def _not_negated(node: Pointwise) -> Pointwise:
+    return replace(node, op="bitwise_not" if len(node.args) == 1 else "add")
+
+
+def _against_zero(analysis: Analysis, position: int) -> bool:
+    """Whether a float is compared with 0 for equality, itself or behind what LLVM leaves out of such comparisons."""
+    for place in analysis.users[position]:
+        user, through = analysis.graph.nodes[place], False
+        match user:
+            case Store():
+                found = analysis.buffers[user.buffer] == "i1"
+            case Cast():
+                found, through = user.dtype == "i1", not user.bitcast and is_float(user.dtype)
+            case Reduce():
+                found = user.kind in ("any", "all")
+            case Pointwise():
+                compared = user.op in ("eq", "ne") and 0 in [_number(analysis, k) for k in user.args]
+                found = compared or user.op == "to_i1" or user.op.startswith("logical_")
+                through = user.op in ("neg", *_ABSOLUTE)
+            case _:
+                found = False
+        if found or (through and _against_zero(analysis, place)):
+            return True
+    return False
+
+
+def _sign_asked(analysis: Analysis, position: int) -> bool:
+    """Whether the sign of an integer decides: as an index, which wraps, or in an operation that looks at it."""
+    for place in analysis.users[position]:
+        user = analysis.graph.nodes[place]
+        index = expression(user)
+        if (index is not None and position in indirect(index)) or (
+                isinstance(user, Pointwise) and user.op in _SIGN_ASKED):
+            return True
+        if isinstance(user, Cast) and not is_float(user.dtype) and _sign_asked(analysis, place):
+            return True
+    return False

@@ -12,7 +12,7 @@ from fuzz.programs import contents
 from fuzz.programs.addresses import Expressions, address, apply, num, plus
 from fuzz.programs.operations import COMPARISONS, table
 from fuzz.programs.pool import Entry, Pool
-from kernels.codegen.graph import MAX_DEPTH, Expr, Index, Load, Masked, Pointwise, Sym
+from kernels.codegen.graph import MAX_DEPTH, Expr, Index, Load, Masked, Sym
 from kernels.codegen.legality import MAX_EXPRESSION
 from kernels.codegen.ranges import count, depth
 from oracles.dtypes import FP8
@@ -92,7 +92,7 @@ class Operands:
         if first is None:
             first = self.load("fp32")
         second = self.of_dtype(first.dtype, other_than=first)
-        return self.pool.add(Pointwise(op=self.chance.of(COMPARISONS), args=(first.position, second.position)))
+        return self.pool.operation(self.chance.of(COMPARISONS), first, second)
 
     def domain(self, *, wants_r: bool | None = None) -> list[tuple[str, int]]:
         """Axes of a new load, in order; about half of them all axes."""
@@ -112,7 +112,7 @@ class Operands:
         if length > self.cap:
             expr, length = address(self.chance, "dense", axes)
         buffer = self._input(name, length)
-        return self.pool.add(Load(buffer=buffer, index=expr), axes=self.pool.axes_of(expr))
+        return self.pool.add(Load(buffer=buffer, index=expr))
 
     def _input(self, dtype: str, length: int) -> str:
         """A buffer of at least this length: often one there is."""
@@ -139,7 +139,7 @@ class Operands:
         if not 0 <= low <= high < length:
             expr = (apply("python_mod", expr, num(length)) if self.chance.below(2)
                     else apply("max", apply("min", expr, num(length - 1)), num(0)))
-        return self.pool.add(Load(buffer=self._input(dtype, length), index=expr), axes=self.pool.axes_of(expr))
+        return self.pool.add(Load(buffer=self._input(dtype, length), index=expr))
 
     def index(self) -> Entry:
         """The value of an expression."""
@@ -148,14 +148,13 @@ class Operands:
         levels = self.chance.between(1, 4)
         if kind == 2:
             expr = _legal_size(free.condition, levels)
-            return self.pool.add(Index(expr=expr, dtype="i1"), axes=self.pool.axes_of(expr))
+            return self.pool.add(Index(expr=expr, dtype="i1"))
         if kind == 3:
             expr = _legal_size(free.real, min(levels, 3))
-            return self.pool.add(Index(expr=expr, dtype="fp64"), axes=self.pool.axes_of(expr))
+            return self.pool.add(Index(expr=expr, dtype="fp64"))
         expr = _legal_size(free.integer, levels)
         low, high = free.range(expr)
-        return self.pool.add(Index(expr=expr, dtype="i32" if kind else "i64"), axes=self.pool.axes_of(expr), low=low,
-                             high=high)
+        return self.pool.add(Index(expr=expr, dtype="i32" if kind else "i64"), low=low, high=high)
 
     def _indices(self) -> list[Entry]:
         """Integers that expressions may name: known, or narrow enough, to be within +-2^40."""
@@ -179,8 +178,7 @@ class Operands:
                 found, low, high = contents.positions(self.chance, 2 * length if beyond else length)
                 kind = self.chance.of(("i64", "i32", "i16"))
                 places = self.pool.buffer(kind, needed, found)
-                at = self.pool.add(Load(buffer=places, index=expr_i), axes=self.pool.axes_of(expr_i), low=low,
-                                   high=high)
+                at = self.pool.add(Load(buffer=places, index=expr_i), low=low, high=high)
                 symbol = Sym(name=f"v{at.position}")
                 if beyond:
                     return self._gather_inside(symbol, dtype, length)
@@ -199,7 +197,7 @@ class Operands:
             wrapped = apply("python_mod", symbol, num(length))
             expr = plus(apply("mul", Sym(name=axis), num(length)), wrapped)
             buffer = self._exactly(dtype, length * self.pool.axes[axis])
-            return self.pool.add(Load(buffer=buffer, index=expr, checked=True), axes=(axis,))
+            return self.pool.add(Load(buffer=buffer, index=expr, checked=True))
         return self.pool.add(Load(buffer=self._exactly(dtype, length), index=reduced, checked=True))
 
     def _gather_inside(self, index: Sym, dtype: str, length: int) -> Entry:
@@ -222,7 +220,7 @@ class Operands:
         free = self._free()
         expr = free.integer(2)
         low, high = free.range(expr)
-        return self.pool.add(Index(expr=expr, dtype="i64"), axes=self.pool.axes_of(expr), low=low, high=high)
+        return self.pool.add(Index(expr=expr, dtype="i64"), low=low, high=high)
 
     def masked_load(self) -> Entry:
         """A load under a condition on the axes that keeps it in range, or under any condition."""
@@ -239,12 +237,10 @@ class Operands:
             inside = apply("lt", moved, num(shorter))
             if shift:
                 inside = apply("and", inside, apply("ge", moved, num(0)))
-            mask = self.pool.add(Index(expr=inside, dtype="i1"), axes=self.pool.axes_of(inside))
-            return self.pool.add(Load(buffer=self._input(dtype, shorter), index=moved, mask=mask.position, other=other),
-                                 axes=self.pool.axes_of(moved))
+            mask = self.pool.add(Index(expr=inside, dtype="i1"))
+            return self.pool.add(Load(buffer=self._input(dtype, shorter), index=moved, mask=mask.position, other=other))
         mask = self.condition()
-        return self.pool.add(Load(buffer=self._input(dtype, length), index=expr, mask=mask.position, other=other),
-                             axes=self.pool.axes_of(expr))
+        return self.pool.add(Load(buffer=self._input(dtype, length), index=expr, mask=mask.position, other=other))
 
     def body(self) -> Entry:
         """A Masked node around private loads, at places that only its mask allows, and operations on them."""
@@ -255,10 +251,9 @@ class Operands:
         shift = self.chance.of((1, 2, 0, 7))
         moved = plus(expr, num(-shift))
         inside = apply("ge", moved, num(0)) if shift else apply("lt", expr, num(max(length - 1, 1)))
-        mask = self.pool.add(Index(expr=inside, dtype="i1"), axes=self.pool.axes_of(inside))
+        mask = self.pool.add(Index(expr=inside, dtype="i1"))
         needed = max(length - shift, 1) if shift else max(length - 1, 1)
-        inner = self.pool.add(Load(buffer=self._input(dtype, needed), index=moved),
-                              axes=self.pool.axes_of(moved), private=True)
+        inner = self.pool.add(Load(buffer=self._input(dtype, needed), index=moved), private=True)
         for _ in range(self.chance.below(3)):
             every = table(inner.dtype, self.groups, compiled=self.pool.swarm.assembly)
             options = [(weight, one) for weight, one in every if one.arity <= 2]
@@ -266,7 +261,7 @@ class Operands:
                 break
             one = self.chance.weighted(options)
             args = [inner] + ([self.of_dtype(inner.dtype)] if one.arity == 2 else [])
-            inner = self.pool.add(Pointwise(op=one.op, args=tuple(a.position for a in args)), private=True)
+            inner = self.pool.operation(one.op, *args, private=True)
         if self.chance.one_in(3):
             nested = self.condition()
             inner = self.pool.add(Masked(mask=nested.position, arg=inner.position,

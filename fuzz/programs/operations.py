@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from kernels.pointwise.table import OPS, result_dtype
+from kernels.codegen.ranges import COMPARISONS as _COMPARISONS
+from kernels.pointwise.table import HALVES, OPS, result_dtype
 from oracles.dtypes import dtype as dtype_info
 
 DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
+COMPARISONS = tuple(_COMPARISONS)
 SHIFTS = ("left_shift", "right_shift", "left_shift_operator", "right_shift_operator")
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-HALVES = ("fp16", "bf16")
 _OWN_PRODUCTION = {*SHIFTS, *COMPARISONS, "where", "frexp_mantissa", "frexp_exponent", "llrint", "clamp"}
 _GROUPS_LEFT_OUT = ("conversion", "bit cast")
 _BY_NUMPY = ("log_tl", "log2_tl", "sin_tl", "cos_tl")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fuzz.programs.chance import Chance
 from fuzz.programs.swarm import Swarm
 from fuzz.records import Content
-from kernels.codegen.domains import result_dtypes, value_operands
-from kernels.codegen.graph import MAX_NODES, Buffer, Constant, Expr, Node, Part
+from kernels.codegen.domains import expression, operands, result_dtypes, value_operands
+from kernels.codegen.graph import MAX_NODES, Buffer, Constant, Node, Part, Pointwise
 from kernels.codegen.ranges import Facts, symbols
 
 Interval = tuple[int, int]
@@ -50,20 +50,22 @@ class Pool:
     def outer(self) -> frozenset[str]:
         return frozenset(axis for axis in self.axes if axis != "r")
 
-    # -- adding ---------------------------------------------------------------------------------------------
+    # -- adding
 
     def add(self, node: Node, *, axes: Iterable[str] = (), low: int | None = None, high: int | None = None,
             private: bool = False) -> Entry:
-        """Append a node whose domain is its operands' and `axes`; several results are taken with `part`."""
+        """Append a node whose domain is its operands', the axes that its expression names, and `axes`; several results
+        are taken with `part`."""
         position = len(self.nodes)
         parts = self.dtypes[node.of] if isinstance(node, Part) else ()
         of = [] if isinstance(node, Part) else [self.dtypes[k][0] for k in value_operands(node)]
         found = result_dtypes(node, of, {buffer.name: buffer.dtype for buffer in self.buffers}, parts)
         self.nodes.append(node)
         self.dtypes.append(found)
-        domain = frozenset(axes)
+        expr = expression(node)
+        domain = frozenset(axes) | (frozenset() if expr is None else symbols(expr) & self.axes.keys())
         depth = 0
-        for operand in self._operands(node):
+        for operand in operands(node):
             domain |= self.all[operand].axes
             depth = max(depth, self.all[operand].depth + 1)
             self.all[operand].uses += 1
@@ -73,15 +75,9 @@ class Pool:
             self.entries[position] = entry
         return entry
 
-    def _operands(self, node: Node) -> list[int]:
-        found = list(value_operands(node))
-        mask = getattr(node, "mask", None)
-        if mask is not None:
-            found.append(mask)
-        expr = getattr(node, "expr", None) or getattr(node, "index", None)
-        if expr is not None:
-            found += [int(name[1:]) for name in symbols(expr) if name[0] == "v"]
-        return found
+    def operation(self, op: str, *args: Entry, private: bool = False) -> Entry:
+        """Append an operation on values."""
+        return self.add(Pointwise(op=op, args=tuple(one.position for one in args)), private=private)
 
     def part(self, of: Entry, item: int, *, low: int | None = None, high: int | None = None) -> Entry:
         """One result of a node that has several."""
@@ -104,7 +100,7 @@ class Pool:
         """Inputs that may still be made: outputs need some of the 24."""
         return 16 - len(self.buffers)
 
-    # -- choosing -------------------------------------------------------------------------------------------
+    # -- choosing
 
     def pick(self, accept: Callable[[Entry], bool]) -> Entry | None:
         """One of the acceptable values, unused and recent ones most often; None if there is none."""
@@ -129,7 +125,3 @@ class Pool:
             if entry.low is not None and entry.high is not None:
                 known[f"v{position}"] = (entry.low, entry.high)
         return Facts(known)
-
-    def axes_of(self, expr: Expr) -> frozenset[str]:
-        """The axes that an expression names itself (its values add theirs)."""
-        return frozenset(symbols(expr) & self.axes.keys())

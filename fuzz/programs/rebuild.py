@@ -9,25 +9,16 @@ from fuzz.programs.arrays import arrays_of, graph_of
 from fuzz.programs.cut import buffers_of, without_dead_nodes
 from fuzz.programs.validity import cooperative
 from fuzz.programs.workspaces import workspaces
-from fuzz.records import Case, Content, LaunchOptions
-from kernels.codegen.domains import indirect
+from fuzz.records import Case, Content, Explicit, LaunchOptions
+from kernels.codegen.domains import Analysis, indirect
 from kernels.codegen.graph import Graph, Load, Store
 from kernels.codegen.legality import IllegalGraph
 from kernels.codegen.ranges import Facts, IllegalExpression
 
 
-def facts_of(graph: Graph) -> Facts:
-    """Ranges of the axes and sizes of a graph."""
-    known = {f"x{k}": (0, max(length - 1, 0)) for k, length in enumerate(graph.outer)}
-    known |= {f"n{k}": (length, length) for k, length in enumerate(graph.outer)}
-    if graph.r is not None:
-        known |= {"r": (0, max(graph.r - 1, 0)), "rn": (graph.r, graph.r)}
-    return Facts(known)
-
-
 def tight(graph: Graph) -> Graph:
     """Buffers no longer than their addresses reach; those that data address keep their length."""
-    facts = facts_of(graph)
+    facts = Facts(Analysis(graph).ranges)
     needed: dict[str, int] = {}
     kept: set[str] = set()
     for node in graph.nodes:
@@ -79,8 +70,6 @@ def rebuilt(case: Case, graph: Graph, contents: Mapping[str, Content] | None = N
 
 
 def _shortened(content: Content, length: int) -> Content:
-    from fuzz.records import Explicit
-
     if isinstance(content.base, Explicit):
         values = content.base.values[:length]
         return replace(content, base=Explicit(values=values + ("0",) * (length - len(values))))

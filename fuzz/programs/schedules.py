@@ -8,6 +8,7 @@ from fuzz.programs.chance import Chance
 from kernels.codegen.geometry import MAX_PROGRAMS_Y
 from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
 from kernels.codegen.schedules import schedule_problem
+from kernels.codegen.tiles import cdiv, next_power_of_two
 
 MAX_VARIANTS = 2
 _PER_THREAD = ((4, 4), (2, 2), (1, 1), (1, 8))
@@ -16,10 +17,6 @@ kernel costs the compiler grows with them; one tile in `_LARGE` holds 32, which 
 _LARGE = 40
 _MOST_PER_THREAD = 64
 """Of a row that is held whole, where it could be taken in steps (notes.md)."""
-
-
-def _power_above(n: int) -> int:
-    return 1 << max(n - 1, 0).bit_length()
 
 
 def _reductions(graph: Graph) -> list[str]:
@@ -50,14 +47,14 @@ def _blocks(chance: Chance, graph: Graph, axes: int, *, programs: int) -> tuple[
     left = programs
     blocks = []
     for length in lengths:
-        whole = min(_power_above(length), 1024)
-        smallest = max(_power_above(-(-length // max(left, 1))), 1)
+        whole = min(next_power_of_two(length), 1024)
+        smallest = max(next_power_of_two(cdiv(length, max(left, 1))), 1)
         # From the whole axis in one block downwards, sometimes with room to spare (which costs the interpreter time).
         most = 1024 if programs > 100 else whole
         options = [whole, *(size for size in (whole // 2, whole // 4, 1, 4, 16, whole * 2) if smallest <= size <= most)]
         block = max(chance.of(options), min(smallest, 1024))
         blocks.append(block)
-        left = max(left // max(-(-length // block), 1), 1)
+        left = max(left // max(cdiv(length, block), 1), 1)
     return tuple(blocks)
 
 
@@ -66,14 +63,15 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
     for each other. threads: of the smallest program that is launched, on which the size of tiles depends."""
     kind = chance.of([name for name in _reductions(graph) if barrier or name != "cooperative"])
     most = threads * (32 if chance.one_in(_LARGE) else chance.weighted(_PER_THREAD))
-    if kind == "persistent" and graph.r is not None and _power_above(graph.r) > most and (
-            "looped" in _reductions(graph)) and (_power_above(graph.r) > _MOST_PER_THREAD * threads or chance.below(8)):
+    row = next_power_of_two(graph.r or 1)
+    if kind == "persistent" and graph.r is not None and row > most and "looped" in _reductions(graph) and (
+            row > _MOST_PER_THREAD * threads or chance.below(8)):
         kind = "looped"
     one_row = kind in ("split", "cooperative")
     blocks: tuple[int, ...]
     if len(graph.outer) == 2 and graph.outer[0] > MAX_PROGRAMS_Y and graph.r is None:
         # As many rows as programs along y, and more: they continue along z.
-        tile_axes, blocks = 2, (_power_above(graph.outer[1]), 1)
+        tile_axes, blocks = 2, (next_power_of_two(graph.outer[1]), 1)
     else:
         tile_axes = 1 if one_row or chance.below(2) == 0 else chance.between(1, len(graph.outer))
         blocks = _blocks(chance, graph, tile_axes, programs=max(programs // (4 if one_row else 1), 1))
@@ -83,8 +81,8 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
     if kind != "persistent" and graph.r:
         # Between two and eight steps, or one that is too long.
         steps = chance.of((2, 3, 4, 8, 1))
-        r_block = min(_power_above(-(-graph.r // steps)), most)
-    r_tile = 1 if graph.r is None else _power_above(graph.r) if kind == "persistent" else r_block
+        r_block = min(next_power_of_two(cdiv(graph.r, steps)), most)
+    r_tile = row if graph.r is None or kind == "persistent" else r_block
     if not no_x_dim and kind != "split":
         blocks = _within(blocks, max(most // r_tile, 1))
     flags = chance.below(64)
@@ -100,8 +98,8 @@ def schedule(chance: Chance, graph: Graph, *, programs: int, upcast: bool, barri
 
 def plain(graph: Graph, *, upcast: bool) -> Schedule:
     """The simplest schedule of a graph; long rows are taken in steps where they can be."""
-    rows, tile = math.prod(graph.outer), _power_above(graph.r or 1)
-    block = min(_power_above(rows), min(max(1024 // tile, 1), 64) if graph.r else 1024)
+    rows, tile = math.prod(graph.outer), next_power_of_two(graph.r or 1)
+    block = min(next_power_of_two(rows), min(max(1024 // tile, 1), 64) if graph.r else 1024)
     looped = Schedule(x_blocks=(1,), upcast=upcast, reduction="looped", r_block=1024)
     if tile > 1024 and "looped" in _reductions(graph) and schedule_problem(graph, looped) is None:
         return looped

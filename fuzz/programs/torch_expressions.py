@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from kernels.codegen.graph import Apply, Expr, Num, Real, Sym, real_number
 from oracles.by_torch import pointwise
 
 _EXACT_DOUBLE = 2**53
@@ -37,9 +37,7 @@ def evaluate(expr: Expr, symbols: Mapping[str, Tensor]) -> Tensor:
     if isinstance(expr, Num):
         return torch.tensor(expr.value, dtype=torch.int64, device=device)
     if isinstance(expr, Real):
-        text = expr.value
-        number = float.fromhex(text) if "0x" in text.lower() else float(text)
-        return torch.tensor(number, dtype=torch.float64, device=device)
+        return torch.tensor(real_number(expr.value), dtype=torch.float64, device=device)
     return _apply(expr, [evaluate(one, symbols) for one in expr.args])
 
 

@@ -133,11 +133,6 @@ def _extremum(combine: str, name: str) -> Callable[[State, State], State]:
     return function
 
 
-def truth(x: Tensor) -> Tensor:
-    """x != 0, NaN included."""
-    return ~is_zero(x)
-
-
 def widened(x: Tensor) -> Tensor:
     """Halves and fp8 as fp32, everything else as it is."""
     return to_float64(x).float() if name_of_tensor(x) in ("fp16", "bf16", "fp8e4nv", "fp8e5") else x

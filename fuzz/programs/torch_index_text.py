@@ -10,10 +10,9 @@ from fuzz.programs import torch_expressions
 from fuzz.programs.torch_size_text import symbolic
 from kernels.codegen.domains import Analysis
 from kernels.codegen.graph import Apply, Expr, Sym
-from kernels.codegen.ranges import symbols
+from kernels.codegen.ranges import COMPARISONS, symbols
 
-_OPERATORS = {"add": "+", "mul": "*", "and": "&", "or": "|", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">",
-              "ge": ">="}
+_OPERATORS = {"add": "+", "mul": "*", "and": "&", "or": "|"} | COMPARISONS
 _TO_INTEGER = {"floor": "floor", "floor_to_int": "floor", "ceiling": "ceil", "ceil_to_int": "ceil",
                "trunc_to_int": "trunc", "round_to_int": "round"}
 
@@ -34,8 +33,12 @@ def tensor(expr: Expr, analysis: Analysis) -> str:
     if is_tensor:
         return text
     kind = {"int": "int64", "bool": "bool", "real": "float64"}[analysis.facts.of(expr).kind]
-    shape = ", ".join("1" for _ in analysis.axes) + ("," if len(analysis.axes) == 1 else "")
-    return f"torch.full(({shape}), {text}, dtype=torch.{kind}, device=device)"
+    return full(text, kind, len(analysis.axes))
+
+
+def full(text: str, dtype: str, rank: int) -> str:
+    """Text of a tensor of one element, of a torch dtype."""
+    return f"torch.full({(1,) * rank}, {text}, dtype=torch.{dtype}, device=device)"
 
 
 class _Text:

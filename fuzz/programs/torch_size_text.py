@@ -9,7 +9,7 @@ the compiler the text is plain Python arithmetic, and stands only where that giv
 import math
 from collections.abc import Callable, Mapping
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from kernels.codegen.graph import Apply, Expr, Num, Real, Sym, real_number
 
 Number = bool | int | float
 
@@ -53,7 +53,7 @@ def _text(expr: Expr) -> str | None:
     if isinstance(expr, Num):
         return str(expr.value) if expr.value >= 0 else f"({expr.value})"
     if isinstance(expr, Real):
-        number = float.fromhex(expr.value) if "0x" in expr.value.lower() else float(expr.value)
+        number = real_number(expr.value)
         return repr(number) if number - number == 0 else f'float("{number}")'
     assert isinstance(expr, Apply), expr
     write = _WRITTEN.get(expr.function)

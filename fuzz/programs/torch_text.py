@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fuzz.programs import torch_index_text as index_text
 from fuzz.programs.expressible import DIVISIONS, SHIFTS, TEMPLATES, operation
 from kernels.codegen.affine import Affine, affine
-from kernels.codegen.constants import round_to
+from kernels.codegen.constants import TORCH_NAMES, round_to
 from kernels.codegen.domains import Analysis, indirect
 from kernels.codegen.graph import (
     Bucketize,
@@ -40,14 +40,11 @@ from kernels.codegen.graph import (
     Scan,
     Sort,
     Store,
+    real_number,
 )
-from kernels.pointwise.table import OPS
+from kernels.pointwise.table import HALVES, OPS
+from oracles.dtypes import FP8
 
-HALVES = ("fp16", "bf16")
-FP8 = ("fp8e4nv", "fp8e5")
-TYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
-         "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32",
-         "fp64": "float64"}
 _WHOLE = ("i8", "i16", "i32", "i64", "u8")
 # Operations that take a Python number beside a tensor.
 _WITH_NUMBER = ("add", "sub", "mul", "truediv", "eq", "ne", "lt", "le", "gt", "ge")
@@ -79,7 +76,7 @@ def number_text(text: str, dtype: str) -> str:
         return str(text not in ("false", "0"))
     if dtype not in (*HALVES, *FP8, "fp32", "fp64"):
         return str(int(text))
-    value = round_to(float.fromhex(text) if "0x" in text.lower() else float(text), dtype)
+    value = round_to(real_number(text), dtype)
     if not math.isfinite(value):
         return f'float("{value}")'
     # The literal 0 is not the literal 0.0 to an optimiser.
@@ -109,11 +106,10 @@ class _Writer:
         arguments = tuple(buffer.name for buffer in self._graph.buffers if buffer.role != "scratch")
         used = set().union(*(index_text.axes_in(node.expr if isinstance(node, Index) else node.index)
                              for node in self._graph.nodes if isinstance(node, Index | Load | Store)))
-        body_start = len(self._lines)
         for position, node in enumerate(self._graph.nodes):
             if position not in self._analysis.dead:
                 self._node(position, node)
-        text = "\n".join(self._lines[body_start:])
+        text = "\n".join(self._lines)
         ranges = [f"    {axis} = torch.arange({self._analysis.axes[axis]}, device=device){self._placed(axis)}"
                   for axis in self._axes if axis in used and index_text.mentions(text, axis)]
         outputs = tuple(buffer.name for buffer in self._graph.buffers if buffer.role in ("out", "inout"))
@@ -133,7 +129,7 @@ class _Writer:
     def _let(self, position: int, text: str) -> None:
         self._lines.append(f"    v{position} = {text}")
 
-    # -- operands -----------------------------------------------------------------------------------------------
+    # -- operands
 
     def _dtype(self, position: int) -> str:
         return self._analysis.dtype(position)
@@ -142,17 +138,16 @@ class _Writer:
         return "fp32" if self._widened and dtype in HALVES else dtype
 
     def _to(self, text: str, source: str, target: str) -> str:
-        return text if source == target else f"{text}.to(torch.{TYPES[target]})"
+        return text if source == target else f"{text}.to(torch.{TORCH_NAMES[target]})"
 
     def _tensor(self, position: int) -> str:
         """A name for a value that is a tensor, constants included."""
         if position in self._numbers:
             literal = self._numbers.pop(position)
-            shape = ", ".join("1" for _ in self._axes)
             dtype = self._held(self._dtype(position))
-            made = (f"torch.full(({shape}{',' if len(self._axes) == 1 else ''}), {literal}, "
-                    f"dtype=torch.{TYPES['fp32' if dtype in FP8 else dtype]}, device=device)")
-            self._let(position, self._to(made, "fp32", dtype) if dtype in FP8 else made)
+            full = "fp32" if dtype in FP8 else dtype
+            made = index_text.full(literal, TORCH_NAMES[full], len(self._axes))
+            self._let(position, self._to(made, full, dtype))
         return f"v{position}"
 
     def _exactly(self, position: int) -> str:
@@ -165,12 +160,15 @@ class _Writer:
         name, dtype = self._tensor(position), self._dtype(position)
         if dtype in (*HALVES, *FP8) and self._held(dtype) != "fp32":
             name = f"{name}.to(torch.float32)"
+        return self._along_r(position, name)
+
+    def _along_r(self, position: int, name: str) -> str:
         if "r" in self._analysis.domains[position]:
             return name
         keep = ", ".join("-1" for _ in self._axes[:-1])
         return f"{name}.expand({keep}, {self._analysis.axes['r']})"
 
-    # -- nodes --------------------------------------------------------------------------------------------------
+    # -- nodes
 
     def _node(self, position: int, node: Node) -> None:
         match node:
@@ -192,7 +190,7 @@ class _Writer:
             case Scan():
                 self._let(position, self._scan(node))
             case Sort():
-                row = self._sorted_row(node.arg)
+                row = self._along_r(node.arg, self._tensor(node.arg))
                 self._let(position, f"torch.sort({row}, dim=-1, descending={node.descending}, stable={node.stable})")
             case Part():
                 self._let(position, self._part(node))
@@ -221,9 +219,7 @@ class _Writer:
             if low >= 0 and high < length:
                 return self._view(node.buffer, form)
         index = index_text.tensor(node.index, self._analysis)
-        masks = [] if node.mask is None else [node.mask]
-        masks += [body.mask for k in self._analysis.bodies[position]
-                  if isinstance(body := self._graph.nodes[k], Masked)]
+        masks = self._analysis.masks(position)[::-1]
         known = self._analysis.facts.of(node.index).interval
         if node.checked:
             # torch wraps negative positions once and checks the rest, also where the value is not wanted.
@@ -248,7 +244,7 @@ class _Writer:
     def _chosen(self, mask: str, value: str, other: str, dtype: str) -> str:
         literal = number_text(other, dtype)
         if dtype in FP8:
-            return f"torch.where({mask}, {value}.to(torch.float32), {literal}).to(torch.{TYPES[dtype]})"
+            return f"torch.where({mask}, {value}.to(torch.float32), {literal}).to(torch.{TORCH_NAMES[dtype]})"
         return f"torch.where({mask}, {value}, {literal})"
 
     def _pointwise(self, node: Pointwise) -> str:
@@ -267,9 +263,9 @@ class _Writer:
             return _shifted(op, *names, width=int(dtypes[0][1:]))
         if op == "where" and dtypes[1] in FP8:
             return (f"torch.where({names[0]}, {names[1]}.to(torch.float32), {names[2]}.to(torch.float32))"
-                    f".to(torch.{TYPES[dtypes[1]]})")
+                    f".to(torch.{TORCH_NAMES[dtypes[1]]})")
         text = TEMPLATES[op].format(*names)
-        return self._to(f"{text}", dtypes[0], self._held(dtypes[0])) if own and dtypes[0] in HALVES else text
+        return self._to(text, dtypes[0], self._held(dtypes[0])) if own and dtypes[0] in HALVES else text
 
     def _cast(self, node: Cast) -> str:
         source = self._dtype(node.arg)
@@ -280,7 +276,7 @@ class _Writer:
             if source in FP8 or (node.dtype in FP8 and source == "fp64"):
                 name, source = f"{name}.to(torch.float32)", "fp32"  # fp8 goes by way of fp32
             return self._to(name, self._held(source), self._held(node.dtype))
-        viewed = f"{self._exactly(node.arg)}.view(torch.{TYPES[node.dtype]})"
+        viewed = f"{self._exactly(node.arg)}.view(torch.{TORCH_NAMES[node.dtype]})"
         return self._to(viewed, node.dtype, self._held(node.dtype))
 
     def _reduce(self, node: Reduce) -> str:
@@ -296,7 +292,7 @@ class _Writer:
             found = f"{row}.a{node.kind}(-1, keepdim=True)"
             return self._to(found, "fp32" if dtype in (*HALVES, *FP8) else dtype, target)
         # The first argument of prod is the axis alone.
-        return f"{row}.{node.kind}(-1, keepdim=True, dtype=torch.{TYPES[target]})"
+        return f"{row}.{node.kind}(-1, keepdim=True, dtype=torch.{TORCH_NAMES[target]})"
 
     @staticmethod
     def _as_integer(row: str, dtype: str) -> str:
@@ -314,12 +310,6 @@ class _Writer:
                 found = f"torch.cum{node.combine}({self._as_integer(row, dtype)}, -1)[0]"
                 return f"{found} != 0" if dtype == "i1" else self._to(found, source, held)
         return self._to(f"torch.logcumsumexp({row}, -1)", source, held)
-
-    def _sorted_row(self, position: int) -> str:
-        if "r" in self._analysis.domains[position]:
-            return self._tensor(position)
-        keep = ", ".join("-1" for _ in self._axes[:-1])
-        return f"{self._tensor(position)}.expand({keep}, {self._analysis.axes['r']})"
 
     def _part(self, node: Part) -> str:
         source = self._graph.nodes[node.of]
@@ -344,7 +334,7 @@ class _Writer:
         order = f"{node.sorter}[:{node.size}].to(torch.int64)"
         return f"torch.searchsorted({edges}, {self._tensor(node.arg)}, {options}, sorter={order})"
 
-    # -- stores -------------------------------------------------------------------------------------------------
+    # -- stores
 
     def _store(self, node: Store) -> None:
         target, source = self._analysis.buffers[node.buffer], self._dtype(node.value)

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from fuzz.backends import kind
 from fuzz.backends.launch import Launch, LaunchReport
 from fuzz.inductor import session
 from fuzz.programs import own
@@ -24,8 +23,7 @@ from oracles.dtypes import torch_dtype
 
 def launch_graph(launch: Launch) -> None:
     """Run the case's program through torch.compile; every output array gets the final contents of its buffer."""
-    if kind(launch.backend) == "compile":
-        raise Declined("functions of torch are run, not compiled ahead of time; use the backend cuda or interpreter")
+    session.refuse_ahead_of_time(launch.backend)
     graph = graph_of(launch.case)
     problem = expressible(graph)
     if problem:

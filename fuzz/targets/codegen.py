@@ -95,7 +95,7 @@ def _target(family: Family) -> Target:
         launch=_launch, subjects=_SUBJECTS,
         faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
         oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
-        unordered=_unordered, about=_about,
+        unordered=_unordered, about=_about, about_causes=True,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from fuzz.movement.draft import EVERY
 from fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
 from fuzz.target import Limits, Reference, Target
+from kernels.gluon.layouts import power_of_two
+from kernels.gluon.scratch import FAULTS, Mailbox, text
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -38,19 +40,19 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
         options=LaunchOptions(num_warps=draw(st.sampled_from((4, 1, 2, 8)))), repeats=draw(st.integers(0, 1)))
 
 
-def _between(case: Case, name: str, low: int, high: int) -> bool:
+def _integer(case: Case, name: str) -> int:
+    """A parameter; -1 where there is no such whole number."""
     value = case.params.get(name)
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-def _power(case: Case, name: str, high: int) -> bool:
-    value = case.params.get(name)
-    return _between(case, name, 1, high) and isinstance(value, int) and value & (value - 1) == 0
+def _power(case: Case, name: str, most: int) -> bool:
+    return power_of_two(_integer(case, name)) and _integer(case, name) <= most
 
 
 def _valid(case: Case) -> bool:
-    cols, boxes = case.sizes.get("cols", 0), case.params.get("boxes")
-    if not 32 <= cols <= 2048 or cols & (cols - 1) or not _between(case, "boxes", 1, 3) or not isinstance(boxes, int):
+    cols, boxes = case.sizes.get("cols", 0), _integer(case, "boxes")
+    if not 32 <= cols <= 2048 or not power_of_two(cols) or not 1 <= boxes <= 3:
         return False
     if not 1 <= case.sizes.get("rows", 0) <= 1024 or case.options.num_warps not in (1, 2, 4, 8):
         return False
@@ -61,9 +63,10 @@ def _valid(case: Case) -> bool:
         return False
     flip = 0
     for number in range(boxes):
-        if not _between(case, f"flip{number}", 0, cols - 1) or not _power(case, f"alignment{number}", 1024):
+        own = _integer(case, f"flip{number}")
+        if not 0 <= own < cols or not _power(case, f"alignment{number}", 1024):
             return False
-        flip ^= int(case.params[f"flip{number}"])
+        flip ^= own
     same_warps = all(one.num_warps == case.options.num_warps for one in case.variants)
     return same_warps and case.params.get("flip") == flip and _power(case, "written", 8) and _power(case, "read", 8)
 
@@ -71,7 +74,6 @@ def _valid(case: Case) -> bool:
 def _launch(launch: "Launch") -> None:
     from fuzz.workers.failures import Declined
     from kernels.gluon.dialect import installed_text
-    from kernels.gluon.scratch import FAULTS, Mailbox, text
 
     case, params = launch.case, launch.case.params
     boxes = range(int(params["boxes"]))
@@ -109,10 +111,8 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
-    return (Reference(source="torch", function="oracles.by_torch.mailbox:exchanged", arguments=("x", "flip=flip"),
-                      outputs=("y",)),
-            Reference(source="numpy", function="oracles.by_numpy.mailbox:exchanged", arguments=("x", "flip=flip"),
-                      outputs=("y",)))
+    return tuple(Reference(source=source, function=f"oracles.by_{source}.mailbox:exchanged",
+                           arguments=("x", "flip=flip"), outputs=("y",)) for source in ("torch", "numpy"))
 
 
 TARGET = Target(
@@ -120,6 +120,6 @@ TARGET = Target(
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
     cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
     subjects={"own": "kernels.gluon.scratch:text"}, backends=("cuda", "compile"), lacking=_lacking,
-    faults={name: f"kernels.gluon.scratch:FAULTS[{name}]" for name in ("barrier_missing", "place_not_exchanged")},
+    faults={name: f"kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS},
     simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)},
 )

@@ -4,17 +4,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import loop_cases
-from fuzz.pipelines.targets import EVERY_ROW
+from fuzz.pipelines.cases import inputs
+from fuzz.pipelines.targets import EVERY_ROW, references
 from fuzz.records import Case, Environment
 from fuzz.target import Reference, Target
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
     from oracles.rules import Rule
-
-
-def _launch(launch: "Launch") -> None:
-    loop_cases.launch_loop(launch)
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
@@ -27,10 +23,6 @@ def _rules(case: Case) -> dict[str, "Rule"]:
     return {"out": NUM0 if floats and case.params["form"] in ("product", "reduction", "copy") else BIT}
 
 
-def _inputs(case: Case) -> tuple[str, ...]:
-    return tuple(spec.name for spec in case.arrays if spec.content is not None)
-
-
 def _across_programs(case: Case) -> bool:
     """Whether the output takes something from every program, so that an oracle needs all of them."""
     return all(spec.content is not None or spec.dims[0] != "rows" for spec in case.arrays)
@@ -40,7 +32,7 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
     if not loop_cases.approximate(case):
         return ()
     return (Reference(source="torch", function="fuzz.pipelines.loop_cases:product_bound",
-                      arguments=("@case", *_inputs(case))),)
+                      arguments=("@case", *inputs(case))),)
 
 
 def _cells(case: Case) -> tuple[str, ...]:
@@ -61,14 +53,12 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
             specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1,
             lacking: Callable[[Environment], str] = lambda environment: "") -> Target:
     return Target(
-        name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=_launch,
+        name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=loop_cases.launch_loop,
         cases=lambda limits: loop_cases.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits),
         rules=_rules, bounds=_bounds, valid=loop_cases.valid, cells=_cells, schedules=lambda case: schedules,
         subjects={"own": "kernels.pipelines.loops:stream"},
-        oracles=lambda case: tuple(
-            Reference(source=source, function=f"fuzz.pipelines.loop_cases:{source}_answer",
-                      arguments=("@case", *_inputs(case)), sample=EVERY_ROW if _across_programs(case) else None)
-            for source in ("torch", "numpy")),
+        oracles=lambda case: references(case, "loop_cases:{}_answer",
+                                        sample=EVERY_ROW if _across_programs(case) else None),
         about=loop_cases.about, about_causes=specialised,
         simplest={"stages": (1, 2, 3, 4, 5), "described_store": (False, True), "added": (0, 1, 3)},
         backends=backends, lacking=lacking, interpreter_elements=1 << 12)

@@ -3,27 +3,18 @@
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import text_cases
-from fuzz.pipelines.targets import made_for
+from fuzz.pipelines.targets import made_for, references
 from fuzz.records import Case
-from fuzz.target import Reference, Target
+from fuzz.target import Target
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
     from oracles.rules import Rule
-
-
-def _launch(launch: "Launch") -> None:
-    text_cases.launch_text(launch)
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
     from oracles.rules import BIT
 
     return {"out": BIT}
-
-
-def _inputs(case: Case) -> tuple[str, ...]:
-    return ("@case", "x", *("initial" for _ in range(case.params["form"] == "mask")))
 
 
 def _cells(case: Case) -> tuple[str, ...]:
@@ -35,11 +26,9 @@ def _target(name: str, forms: tuple[str, ...], summary: str, contract: str) -> T
     return Target(
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=("i32",),
         cases=lambda limits: text_cases.text_cases(target=name, forms=forms, limits=limits),
-        launch=_launch, rules=_rules, valid=text_cases.valid, written=("scratch",), cells=_cells,
+        launch=text_cases.launch_text, rules=_rules, valid=text_cases.valid, written=("scratch",), cells=_cells,
         subjects={"own": "kernels.ttgir.forms:barrier"},
-        oracles=lambda case: tuple(
-            Reference(source=source, function=f"fuzz.pipelines.text_cases:{source}_answer", arguments=_inputs(case))
-            for source in ("torch", "numpy")),
+        oracles=lambda case: references(case, "text_cases:answer", scratch=("scratch",)),
         about=lambda case: str(case.params["form"]),
         simplest={"each": (1, 2, 4), "decoys": (0, 1, 2, 3), "hint": (False, True), "requested": (False, True),
                   "pending": tuple(range(24)), "alignment": (128, 16, 4, 1024), "relaxed": (False, True),

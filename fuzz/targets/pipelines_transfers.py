@@ -4,30 +4,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fuzz.pipelines import transfers
-from fuzz.pipelines.targets import made_for
+from fuzz.pipelines.targets import made_for, references
 from fuzz.records import Case, Environment
-from fuzz.target import Reference, Target
+from fuzz.target import Target
 from kernels.pipelines.text_faults import COUNTED
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
     from oracles.rules import Rule
-
-
-def _launch(launch: "Launch") -> None:
-    transfers.launch_transfer(launch)
 
 
 def _rules(case: Case) -> Mapping[str, "Rule"]:
     from oracles.rules import BIT, NUM0
 
     return {"out": NUM0 if case.params.get("nan") else BIT}
-
-
-def _oracles(case: Case) -> tuple[Reference, ...]:
-    inputs = tuple(spec.name for spec in case.arrays if spec.content is not None)
-    return tuple(Reference(source=source, function=f"fuzz.pipelines.transfers:{source}_answer",
-                           arguments=("@case", *inputs)) for source in ("torch", "numpy"))
 
 
 def _about(case: Case) -> str:
@@ -51,10 +40,12 @@ def _clusters(environment: Environment) -> str:
 def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *, exchange: bool) -> Target:
     faults = (*COUNTED, fault)
     return Target(
-        name=name, family="pipelines", summary=summary, contract=contract, dtypes=transfers.MOVED, launch=_launch,
+        name=name, family="pipelines", summary=summary, contract=contract, dtypes=transfers.MOVED,
+        launch=transfers.launch_transfer,
         cases=lambda limits: transfers.transfer_cases(target=name, exchange=exchange, limits=limits),
         subjects={"own": f"{kernels}:source"}, faults={one: f"{kernels}:FAULTS[{one}]" for one in faults},
-        oracles=_oracles, rules=_rules, about=_about, cells=_cells, valid=transfers.valid, size=transfers.size,
+        oracles=lambda case: references(case, "transfers:answer"), rules=_rules, about=_about, cells=_cells,
+        valid=transfers.valid, size=transfers.size,
         reductions=transfers.reductions, orders=lambda case: ("completion",),
         lacking=_clusters if exchange else made_for, backends=("cuda", "compile"))
 
@@ -63,6 +54,6 @@ TARGETS = (
     _target("tma.boxes", "kernels.pipelines.boxes", "TMA copies of 1 to 5 axes, inside the tensor and out",
             "ttg_ops.md §4 (async_tma_copy_global_to_local, async_tma_copy_local_to_global)", "store_wait_missing",
             exchange=False),
-    _target("cluster.exchange", "kernels.pipelines.exchange", "blocks store into each other's shared memory",
+    _target("cluster.exchange", "kernels.pipelines.cluster_exchange", "blocks store into each other's shared memory",
             "ttg_ops.md §4 (async_shared_store, cluster_barrier)", "missing_cluster_barrier", exchange=True),
 )

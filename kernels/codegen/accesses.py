@@ -14,29 +14,25 @@ from kernels.pointwise.record import HALVES
 from kernels.pointwise.table import emit as emit_op
 
 
-def _mask(emitter: Emitter, position: int, shape: Shape, axes: set[str], own: int | None) -> tuple[str, Shape]:
+def _mask(emitter: Emitter, position: int, shape: Shape, axes: set[str]) -> tuple[str, Shape]:
     """Text of the mask of an access and the shape to which it must be broadcast ("" if every lane is active)."""
     parts = emitter.tile_masks(axes)
-    for mask in (*emitter.body_masks(position), *([own] if own is not None else [])):
+    for mask in emitter.analysis.masks(position):
         value = emitter.value(mask)
         parts.append(value.texts[0])
         shape |= value.shape
     return " & ".join(dict.fromkeys(parts)), shape
 
 
-def mask_axes(emitter: Emitter, position: int, own: int | None) -> set[str]:
+def mask_axes(analysis: Analysis, position: int) -> set[str]:
     """Axes that decide whether an access is active."""
-    analysis = emitter.analysis
-    axes: set[str] = set()
-    for mask in (*emitter.body_masks(position), *([own] if own is not None else [])):
-        axes |= analysis.domains[mask]
-    return axes
+    return set().union(*(analysis.domains[mask] for mask in analysis.masks(position)))
 
 
 def emit_load(emitter: Emitter, position: int, node: Load) -> None:
     analysis = emitter.analysis
     stored = analysis.buffers[node.buffer]
-    axes = set(analysis.domains[position]) | mask_axes(emitter, position, node.mask)
+    axes = set(analysis.domains[position]) | mask_axes(analysis, position)
     loaded = block_load(emitter, position, node)
     if loaded is None:
         loaded = _pointer_load(emitter, position, node, axes)
@@ -45,7 +41,7 @@ def emit_load(emitter: Emitter, position: int, node: Load) -> None:
         text = f"({text} != 0)"
     elif stored in HALVES and emitter.schedule.upcast:
         text = f"{text}.to(tl.float32)"
-    emitter.put(position, (emitter.assign(f"tmp{position}", text),), shape)
+    emitter.keep(position, text, shape)
     emitter.loaded[node.buffer] = emitter.loaded.get(node.buffer, emitter.full_shape) & shape
 
 
@@ -53,7 +49,7 @@ def _pointer_load(emitter: Emitter, position: int, node: Load, axes: set[str]) -
     stored = emitter.analysis.buffers[node.buffer]
     index = emitter.index(node.index)
     shape = emitter.shape_of(axes)
-    mask, mask_shape = _mask(emitter, position, index.shape, axes, node.mask)
+    mask, mask_shape = _mask(emitter, position, index.shape, axes)
     shape |= mask_shape
     text, is_block = index.text, not index.bare
     if node.checked:
@@ -87,7 +83,7 @@ def _other(emitter: Emitter, node: Load, stored: str) -> str:
 
 def _checked_index(emitter: Emitter, position: int, node: Load, index: IndexText, mask: str) -> str:
     """Wraps a negative index once and asserts that active lanes are in range (codegen.md §5)."""
-    length = next(one.length for one in emitter.graph.buffers if one.name == node.buffer)
+    length = emitter.buffers[node.buffer].length
     text = index.block(emitter.ones) if index.bare else index.text
     if not index.wide and length >= 2**31:
         text = f"({text}).to(tl.int64)"
@@ -110,15 +106,13 @@ def converted(emitter: Emitter, text: str, dtype: str, to: str) -> str:
 
 def emit_store(emitter: Emitter, position: int, node: Store) -> None:
     analysis = emitter.analysis
-    buffer = next(one for one in emitter.graph.buffers if one.name == node.buffer)
     domain = analysis.domains[position]
     value = emitter.value(node.value)
-    text = converted(emitter, value.texts[0], emitter.compute(analysis.dtype(node.value)), buffer.dtype)
+    held, stored = emitter.compute(analysis.dtype(node.value)), analysis.buffers[node.buffer]
     shape = emitter.shape_of(domain)
-    if value.shape != shape:
-        text = emitter.broadcast(text, value.shape, shape)
-    in_place = buffer.role == "inout" and node.mode == "set"
-    if in_place and emitter.loaded.get(node.buffer, emitter.full_shape) != emitter.full_shape:
+    text = converted(emitter, value.texts[0], held, stored)
+    text = emitter.broadcast(text, value.shape, shape)
+    if emitter.overwrites(node) and emitter.loaded.get(node.buffer, emitter.full_shape) != emitter.full_shape:
         # Several threads hold copies of what was loaded: all must have read before one of them writes.
         emitter.line("tl.debug_barrier()")
     written = None if node.mode != "set" else block_store(emitter, position, node, text, shape)

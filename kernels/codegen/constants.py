@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kernels.codegen.graph import real_number
 from kernels.pointwise.record import TRITON_NAMES, WIDTHS
 
 Number = bool | int | float
@@ -29,6 +30,8 @@ FLOAT_KINDS = {
     "fp64": FloatKind(53, -1074, float.fromhex("0x1.fffffffffffffp1023")),
 }
 DTYPES = tuple(WIDTHS)
+TORCH_NAMES = {dtype: name.removeprefix("tl.") for dtype, name in TRITON_NAMES.items()} | {
+    "i1": "bool", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2"}
 
 
 def is_float(dtype: str) -> bool:
@@ -71,7 +74,7 @@ def parse(text: str, dtype: str) -> Number:
         return text == "true"
     if is_float(dtype):
         try:
-            value = float.fromhex(text) if "0x" in text else float(text)
+            value = real_number(text)
         except (ValueError, OverflowError):
             raise ValueError(f"constant {text!r} is no {dtype}: write a number, inf or nan") from None
         return round_to(value, dtype)

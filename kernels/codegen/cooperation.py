@@ -6,11 +6,9 @@ until all have, and folds what all of them wrote. Every program then knows the r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kernels.codegen import reductions
 from kernels.codegen.constants import full
-from kernels.codegen.domains import PAIRED, R
+from kernels.codegen.domains import R
 from kernels.codegen.graph import Reduce
 from kernels.codegen.state import Emitter
 from kernels.codegen.tiles import next_power_of_two
@@ -35,10 +33,8 @@ def barrier(emitter: Emitter) -> None:
     emitter.line(f"x_grid_barrier({emitter.semaphore} + tl.program_id(1))")
 
 
-def exchange(emitter: Emitter, positions: Iterable[int]) -> None:
+def exchange(emitter: Emitter, reduces: list[tuple[int, Reduce]]) -> None:
     """Fold the accumulators of a loop within each program, then across the programs of the row."""
-    nodes = emitter.graph.nodes
-    reduces = [(position, node) for position in positions if isinstance(node := nodes[position], Reduce)]
     if not reduces:
         return
     written = {position: _publish(emitter, position, node) for position, node in reduces}
@@ -52,6 +48,10 @@ def exchange(emitter: Emitter, positions: Iterable[int]) -> None:
         _collect(emitter, position, node, written[position])
 
 
+def _row_masks(emitter: Emitter) -> list[str]:
+    return emitter.tile_masks(axis for axis in emitter.analysis.axes if axis != R)
+
+
 def _publish(emitter: Emitter, position: int, node: Reduce) -> list[tuple[str, str]]:
     """Write this program's states; (workspace pointer, dtype) of each."""
     rows = emitter.tiling.outer[0].numel
@@ -60,7 +60,7 @@ def _publish(emitter: Emitter, position: int, node: Reduce) -> list[tuple[str, s
     flat = tuple(f"{name}_part" for name in names)
     emitter.line(f"{', '.join(flat)} = {reductions.folded(emitter, node.kind, dtypes[0], names)}")
     written = []
-    mask = " & ".join(emitter.tile_masks(axis for axis in emitter.analysis.axes if axis != R))
+    mask = " & ".join(_row_masks(emitter))
     for name, dtype in zip(flat, dtypes, strict=True):
         pointer = emitter.workspace("i8" if dtype == "i1" else dtype, rows * emitter.schedule.r_split)
         value = emitter.keep_r(f"{name}.to(tl.int8)" if dtype == "i1" else name)
@@ -73,10 +73,9 @@ def _publish(emitter: Emitter, position: int, node: Reduce) -> list[tuple[str, s
 def _collect(emitter: Emitter, position: int, node: Reduce, written: list[tuple[str, str]]) -> None:
     """Read the states of all programs of the row and fold them."""
     names = tuple(f"{name}_all" for name in reductions.accumulators(node, position))
-    masks = [*emitter.tile_masks(axis for axis in emitter.analysis.axes if axis != R), "(split < RSPLIT)"]
+    masks = [*_row_masks(emitter), "(split < RSPLIT)"]
     for number, (name, (pointer, dtype)) in enumerate(zip(names, written, strict=True)):
-        padding = reductions.INT64_MAX if number and node.kind in ("argmax", "argmin") else reductions.neutral(
-            "sum" if node.kind in PAIRED else node.kind, dtype)
+        padding = reductions.start(node.kind, dtype, number)
         stored = "i8" if dtype == "i1" else dtype
         other = full(int(padding) if dtype == "i1" else padding, stored, emitter.ones)
         load = f"tl.load({pointer} + (xindex * RSPLIT + split), {' & '.join(masks)}, other={other})"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from kernels.codegen.constants import is_float, is_integer
+from kernels.codegen.constants import integer_limits, is_float, is_integer
 from kernels.codegen.graph import (
     Asm,
     Bucketize,
@@ -31,7 +31,7 @@ from kernels.pointwise.table import HALVES, OPS, result_dtype
 
 R = "r"
 CROSS_LANE = (Reduce, Scan, Sort)
-PAIRED = ("welford", "welford_combine")
+PAIRED, INDEXED = ("welford", "welford_combine"), ("argmax", "argmin")
 
 
 def indirect(expr: Expr) -> set[int]:
@@ -44,19 +44,21 @@ def expression(node: Node) -> Expr | None:
     return node.expr if isinstance(node, Index) else node.index if isinstance(node, Load | Store) else None
 
 
+VALUES: Mapping[type, str] = {
+    **dict.fromkeys((Pointwise, Reduce, Scan, Asm), "args"), **dict.fromkeys((Cast, Masked, Sort, Bucketize), "arg"),
+    Random: "offset", Part: "of", Store: "value"}
+"""Field of a node that names its operand, or all of them."""
+
+
+def value_operands(node: Node) -> tuple[int, ...]:
+    """Positions of the operands that carry values (no masks, no indices)."""
+    found: tuple[int, ...] | int = getattr(node, VALUES.get(type(node), ""), ())
+    return (found,) if isinstance(found, int) else found
+
+
 def operands(node: Node) -> tuple[int, ...]:
     """Positions of the nodes that this one reads, each once."""
-    found: list[int] = []
-    if isinstance(node, Pointwise | Reduce | Scan | Asm):
-        found += node.args
-    elif isinstance(node, Cast | Masked | Sort | Bucketize):
-        found.append(node.arg)
-    elif isinstance(node, Random):
-        found.append(node.offset)
-    elif isinstance(node, Part):
-        found.append(node.of)
-    elif isinstance(node, Store):
-        found.append(node.value)
+    found = list(value_operands(node))
     if isinstance(node, Load | Masked) and node.mask is not None:
         found.append(node.mask)
     expr = expression(node)
@@ -69,7 +71,7 @@ def accumulator(kind: str, dtype: str) -> str:
     """Result dtype of a reduction of this kind (notes.md)."""
     if kind in ("any", "all"):
         return "i1"
-    if kind in ("argmax", "argmin"):
+    if kind in INDEXED:
         return "i64"
     if kind in PAIRED:
         return "fp64" if dtype == "fp64" else "fp32"
@@ -108,15 +110,15 @@ def result_dtypes(node: Node, of: list[str], buffers: dict[str, str], parts: tup
     return ()
 
 
-def value_operands(node: Node) -> tuple[int, ...]:
-    """Positions of the operands that carry values (no masks, no indices)."""
-    if isinstance(node, Pointwise | Reduce | Scan | Asm):
-        return node.args
-    if isinstance(node, Cast | Masked | Sort | Bucketize):
-        return (node.arg,)
-    if isinstance(node, Random):
-        return (node.offset,)
-    return (node.of,) if isinstance(node, Part) else (node.value,) if isinstance(node, Store) else ()
+def live_nodes(nodes: Sequence[Node]) -> set[int]:
+    """Positions that some store needs."""
+    live: set[int] = set()
+    for position in reversed(range(len(nodes))):
+        if isinstance(nodes[position], Store):
+            live.add(position)
+        if position in live:
+            live.update(operands(nodes[position]))
+    return live
 
 
 @dataclass(frozen=True)
@@ -208,16 +210,28 @@ class Analysis:
                 found[position] = _common_suffix(chains)
         return tuple(found)
 
+    def masks(self, position: int) -> list[int]:
+        """Masks under which a node is evaluated, each once: of the bodies that it belongs to, outermost first, and of
+        the load that it is."""
+        nodes = self.graph.nodes
+        found = [body.mask for k in reversed(self.bodies[position]) if isinstance(body := nodes[k], Masked)]
+        if isinstance(node := nodes[position], Load) and node.mask is not None:
+            found.append(node.mask)
+        return list(dict.fromkeys(found))
+
+    @property
+    def ranges(self) -> dict[str, Interval]:
+        """Values of each axis and size."""
+        return {name: (0, max(length - 1, 0)) for name, length in self.axes.items()} | {
+            name: (length, length) for name, length in self.sizes.items()}
+
     @cached_property
     def facts(self) -> Facts:
         """Ranges of expressions over this graph's axes and sizes."""
-        known: dict[str, Interval] = {name: (0, max(length - 1, 0)) for name, length in self.axes.items()}
-        known.update({name: (length, length) for name, length in self.sizes.items()})
+        known = self.ranges
         for position, dtypes in enumerate(self.dtypes):
             if len(dtypes) == 1 and is_integer(dtypes[0]) and dtypes[0] not in ("i64", "u64"):
-                width = int(dtypes[0][1:])
-                known[f"v{position}"] = (0, 2**width - 1) if dtypes[0][0] == "u" else (
-                    -(2 ** (width - 1)), 2 ** (width - 1) - 1)
+                known[f"v{position}"] = integer_limits(dtypes[0])
         return Facts(known)
 
     @cached_property
@@ -229,12 +243,7 @@ class Analysis:
     @cached_property
     def dead(self) -> frozenset[int]:
         """Nodes that no store needs."""
-        live: set[int] = set()
-        for position in reversed(range(len(self.graph.nodes))):
-            node = self.graph.nodes[position]
-            if isinstance(node, Store) or any(user in live for user in self.users[position]):
-                live.add(position)
-        return frozenset(range(len(self.graph.nodes))) - live
+        return frozenset(range(len(self.graph.nodes))) - live_nodes(self.graph.nodes)
 
 
 def feeding(analysis: Analysis) -> frozenset[int]:

@@ -12,8 +12,7 @@ from kernels.pointwise.table import emit as emit_op
 
 
 def emit_constant(emitter: Emitter, position: int, node: Constant) -> None:
-    text = emitter.constant(node.value, node.dtype)
-    emitter.put(position, (emitter.assign(f"tmp{position}", text),), frozenset())
+    emitter.keep(position, emitter.constant(node.value, node.dtype), frozenset())
 
 
 def emit_index(emitter: Emitter, position: int, node: Index) -> None:
@@ -23,10 +22,7 @@ def emit_index(emitter: Emitter, position: int, node: Index) -> None:
         text = full(int(index.text), node.dtype, emitter.ones)
     elif node.dtype in ("i32", "i64") and (node.dtype == "i64") != index.wide:
         text = f"{text if is_atom(text) else f'({text})'}.to({TRITON_NAMES[node.dtype]})"
-    if text.isidentifier():
-        emitter.put(position, (text,), index.shape)
-        return
-    emitter.put(position, (emitter.assign(f"tmp{position}", text),), index.shape)
+    emitter.keep(position, text, index.shape)
 
 
 def _joint(emitter: Emitter, args: tuple[int, ...], *, level: bool) -> tuple[list[str], Shape]:
@@ -92,10 +88,7 @@ def emit_cast(emitter: Emitter, position: int, node: Cast) -> None:
             text = f"{text}.to(tl.float32)"
     elif emitter.compute(source) != emitter.compute(node.dtype):
         text = emit_op(f"to_{emitter.compute(node.dtype)}", (emitter.compute(source),), (text,))
-    if text.isidentifier():
-        emitter.put(position, (text,), value.shape)
-        return
-    emitter.put(position, (emitter.assign(f"tmp{position}", text),), value.shape)
+    emitter.keep(position, text, value.shape)
 
 
 def emit_masked(emitter: Emitter, position: int, node: Masked) -> None:
@@ -103,4 +96,4 @@ def emit_masked(emitter: Emitter, position: int, node: Masked) -> None:
     dtype = emitter.analysis.dtype(node.arg)
     other = emitter.constant(node.other, dtype)
     text = f"tl.where({mask.texts[0]}, {value.texts[0]}, {other})"
-    emitter.put(position, (emitter.assign(f"tmp{position}", text),), mask.shape | value.shape)
+    emitter.keep(position, text, mask.shape | value.shape)

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 from kernels.codegen.constants import full
 from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
-from kernels.codegen.ranges import Facts, parse_real
+from kernels.codegen.ranges import COMPARISONS, ELEMENTARY, Facts, parse_real
 
 ATOM, PRODUCT, SUM, BITS, COMPARISON = range(5)
-_OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-_LIBDEVICE = {"cos", "cosh", "acos", "sin", "sinh", "asin", "tan", "tanh", "atan", "log2", "sqrt"}
 _WHOLE = {"floor": "floor", "floor_to_int": "floor", "ceiling": "ceil", "ceil_to_int": "ceil",
           "round_to_int": "nearbyint"}
+_HELPERS = {"//": "div_floor_integer", "%": "remainder_integer"}
 EXACT_DOUBLE = 2**53
 
 
@@ -80,9 +79,9 @@ class Printer:
         handler = getattr(self, f"_print_{expr.function}", None)
         if handler is not None:
             return handler(expr)
-        if expr.function in _OPERATORS:
+        if expr.function in COMPARISONS:
             return self._comparison(expr)
-        if expr.function in _LIBDEVICE:
+        if expr.function in ELEMENTARY:
             return self._call(f"libdevice.{expr.function}", self._as_double(expr.args[0]))
         whole = self._call(f"libdevice.{_WHOLE[expr.function]}", self._print(expr.args[0]).text)
         return Text(f"{whole.text}.to({self._integer})")
@@ -123,7 +122,7 @@ class Printer:
         """The first operand of an operator: as a block if no other operand is one."""
         return Text(self._typed(args[0])) if all(map(self._bare, args)) else self._print(args[0])
 
-    # -- arithmetic ----------------------------------------------------------------------------------------
+    # -- arithmetic
 
     def _print_add(self, expr: Apply) -> Text:
         parts = [self._first(expr.args).within(SUM)]
@@ -150,11 +149,9 @@ class Printer:
         if expr.function in ("add", "mul"):
             sign = " + " if expr.function == "add" else " * "
             return Text(sign.join(self._bracketed(part) for part in parts), SUM if expr.function == "add" else PRODUCT)
-        if expr.function == "neg":
-            return self._call("pointwise.negate", parts[0])
-        if expr.function == "abs":
-            return self._call("pointwise.absolute", parts[0])
-        return self._fold("minimum" if expr.function == "min" else "maximum", parts)
+        if expr.function in ("neg", "abs"):
+            return self._call("pointwise.negate" if expr.function == "neg" else "pointwise.absolute", parts[0])
+        return self._fold(f"{expr.function}imum", parts)
 
     def _bracketed(self, text: str) -> str:
         return text if is_atom(text) else f"({text})"
@@ -166,25 +163,19 @@ class Printer:
         return result
 
     def _print_min(self, expr: Apply) -> Text:
-        return self._fold("minimum", [self._typed(one) for one in expr.args])
+        return self._fold(f"{expr.function}imum", [self._typed(one) for one in expr.args])
 
-    def _print_max(self, expr: Apply) -> Text:
-        return self._fold("maximum", [self._typed(one) for one in expr.args])
+    _print_max = _print_min
 
     def _print_abs(self, expr: Apply) -> Text:
         return self._call("pointwise.absolute_integer", self._typed(expr.args[0]))
 
-    # -- divisions -----------------------------------------------------------------------------------------
+    # -- divisions
 
-    def _quotient(self, a: Expr, b: Expr) -> Text:
+    def _divided(self, operator: str, a: Expr, b: Expr) -> Text:
         if self._both_natural(a, b):
-            return Text(f"{self._operand(a)} // {self._print(b).within(ATOM)}", PRODUCT)
-        return self._call("div_floor_integer", self._typed(a), self._typed(b))
-
-    def _remainder(self, a: Expr, b: Expr) -> Text:
-        if self._both_natural(a, b):
-            return Text(f"{self._operand(a)} % {self._print(b).within(ATOM)}", PRODUCT)
-        return self._call("remainder_integer", self._typed(a), self._typed(b))
+            return Text(f"{self._operand(a)} {operator} {self._print(b).within(ATOM)}", PRODUCT)
+        return self._call(_HELPERS[operator], self._typed(a), self._typed(b))
 
     def _operand(self, a: Expr) -> str:
         return self._typed(a) if self._bare(a) else self._print(a).within(ATOM)
@@ -193,7 +184,7 @@ class Printer:
         return self.facts.of(a).interval[0] >= 0 and self.facts.of(b).interval[0] > 0
 
     def _print_floordiv(self, expr: Apply) -> Text:
-        return self._quotient(expr.args[0], expr.args[1])
+        return self._divided("//", expr.args[0], expr.args[1])
 
     _print_cleandiv = _print_floordiv
 
@@ -203,16 +194,16 @@ class Printer:
             sum_ = f"{self._first((a, b)).within(SUM)} + {self._print(b).within(PRODUCT)} - 1"
             return Text(f"({sum_}) // {self._print(b).within(ATOM)}", PRODUCT)
         negated = Text(f"-{self._operand(a)}")
-        return Text(f"-{self._call('div_floor_integer', negated.text, self._typed(b)).text}", SUM)
+        return Text(f"-{self._call(_HELPERS['//'], negated.text, self._typed(b)).text}", SUM)
 
     def _print_mod(self, expr: Apply) -> Text:
-        return self._remainder(expr.args[0], expr.args[1])
+        return self._divided("%", expr.args[0], expr.args[1])
 
     _print_python_mod = _print_mod
 
     def _print_modular_indexing(self, expr: Apply) -> Text:
         x, d, m = expr.args
-        return self._remainder(Apply("floordiv", (x, d)), m)
+        return self._divided("%", Apply("floordiv", (x, d)), m)
 
     def _print_int_true_div(self, expr: Apply) -> Text:
         ranges = [self.facts.of(one).interval for one in expr.args]
@@ -226,7 +217,7 @@ class Printer:
         a, b = (self._bracketed(self._as_double(one)) for one in expr.args)
         return Text(f"{a} / {b}", PRODUCT)
 
-    # -- conversions, powers, conditions -----------------------------------------------------------------------
+    # -- conversions, powers, conditions
 
     def _print_to_float(self, expr: Apply) -> Text:
         return Text(self._as_double(expr.args[0]))
@@ -261,16 +252,13 @@ class Printer:
         else:
             a_text = self._first((a, b)).within(SUM)
             b_text = self._print(b).within(SUM)
-        return Text(f"{a_text} {_OPERATORS[expr.function]} {b_text}", COMPARISON)
-
-    def _bits(self, expr: Apply, sign: str) -> Text:
-        return Text(sign.join(self._print(one).within(ATOM) for one in expr.args), BITS)
+        return Text(f"{a_text} {COMPARISONS[expr.function]} {b_text}", COMPARISON)
 
     def _print_and(self, expr: Apply) -> Text:
-        return self._bits(expr, " & ")
+        sign = " & " if expr.function == "and" else " | "
+        return Text(sign.join(self._print(one).within(ATOM) for one in expr.args), BITS)
 
-    def _print_or(self, expr: Apply) -> Text:
-        return self._bits(expr, " | ")
+    _print_or = _print_and
 
     def _print_not(self, expr: Apply) -> Text:
         return Text(f"{self._print(expr.args[0]).within(ATOM)} ^ True", BITS)

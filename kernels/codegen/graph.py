@@ -34,11 +34,16 @@ Value = Annotated[int, Meta(ge=0, lt=MAX_NODES)]
 Text = Annotated[str, Meta(max_length=64)]
 
 
+def real_number(text: str) -> float:
+    """The double that the text of a float constant stands for; ValueError or OverflowError if it is none."""
+    return float.fromhex(text) if "0x" in text else float(text)
+
+
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     pass
 
 
-# -- index expressions --------------------------------------------------------------------------------------
+# -- index expressions
 
 
 class Sym(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sym"):
@@ -80,7 +85,7 @@ class Apply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="apply"
 Expr = Sym | Num | Real | Apply
 
 
-# -- nodes --------------------------------------------------------------------------------------------------
+# -- nodes
 
 
 class Constant(_Record, kw_only=True, tag="constant"):
@@ -211,7 +216,7 @@ Node = (Constant | Index | Load | Pointwise | Cast | Masked | Reduce | Scan | So
         | Store)
 
 
-# -- how it is to be run ------------------------------------------------------------------------------------
+# -- how it is to be run
 
 
 class Schedule(_Record, kw_only=True):

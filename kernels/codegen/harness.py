@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from kernels.codegen.constants import TORCH_NAMES
 from kernels.codegen.graph import Buffer, Graph
 from kernels.codegen.kernel import Kernel
 from kernels.pointwise.record import WIDTHS
 
-_TORCH = {"i1": "int8", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
-          "u32": "uint32", "u64": "uint64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "bf16": "bfloat16",
-          "fp16": "float16", "fp32": "float32", "fp64": "float64"}
+_STORED = TORCH_NAMES | {"i1": "int8"}
 
 
 def _tensor(buffer: Buffer) -> str:
     """Text of a tensor for a buffer: random, but 0 and 1 for Booleans and small for integers, which may be indices."""
-    dtype = f"torch.{_TORCH[buffer.dtype]}"
+    dtype = f"torch.{_STORED[buffer.dtype]}"
     if buffer.role == "out":
         return f"torch.empty({buffer.length}, dtype={dtype}, device=DEVICE)"
-    if buffer.dtype == "i1" or (WIDTHS[buffer.dtype] and buffer.dtype[0] in "iu"):
+    if buffer.dtype[0] in "iu":
         return f"torch.randint(0, 2, ({buffer.length},), device=DEVICE).to({dtype})"
     return f"torch.rand({buffer.length}, device=DEVICE).to({dtype})"
 
@@ -32,7 +31,7 @@ def script(graph: Graph, kernel: Kernel) -> str:
             text = _tensor(buffers[str(one.value)])
         elif one.kind == "workspace":
             space = workspaces[str(one.value)]
-            text = f"torch.zeros({space.length}, dtype=torch.{_TORCH[space.dtype]}, device=DEVICE)"
+            text = f"torch.zeros({space.length}, dtype=torch.{_STORED[space.dtype]}, device=DEVICE)"
         else:
             text = repr(one.value)
         entries.append(f'        "{one.name}": {text},')

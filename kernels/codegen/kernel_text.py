@@ -45,7 +45,7 @@ def emit_body(analysis: Analysis, schedule: Schedule, *, aligned: frozenset[str]
     if tiles.r is None:
         _straight(emitter)
         return emitter
-    _r_base(emitter, tiles.r)
+    emitter.line(f"rbase = {emitter.along(tiles.r, _arange(emitter, tiles.r))}")
     if schedule.reduction in ("persistent", "split"):
         _whole_r(emitter, tiles.r)
         _straight(emitter)
@@ -64,28 +64,26 @@ def _program(emitter: Emitter, tile: Tile) -> str:
         number = "(tl.program_id(1) + tl.program_id(2) * tl.num_programs(1))"
     else:
         number = "tl.program_id(1)"
+    return _counted(emitter, number)
+
+
+def _counted(emitter: Emitter, number: str) -> str:
     return f"{number}.to(tl.int64)" if emitter.tiling.wide else number
 
 
 def _arange(emitter: Emitter, tile: Tile) -> str:
-    text = f"tl.arange(0, {tile.block_name if tile.place is not None else 1})"
-    return f"{text}.to(tl.int64)" if emitter.tiling.wide else text
+    return _counted(emitter, f"tl.arange(0, {tile.block_name if tile.place is not None else 1})")
 
 
 def _outer_tile(emitter: Emitter, tile: Tile) -> None:
     name = tile.name
-    if tile.place is None:
-        emitter.line(f"{name}offset = {_program(emitter, tile)}")
-        emitter.line(f"{name}index = {name}offset + {_arange(emitter, tile)}")
-    else:
-        emitter.line(f"{name}offset = {_program(emitter, tile)} * {tile.block_name}")
-        emitter.line(f"{name}index = {name}offset + {emitter.along(tile, _arange(emitter, tile))}")
+    block, arange = "", _arange(emitter, tile)
+    if tile.place is not None:
+        block, arange = f" * {tile.block_name}", emitter.along(tile, arange)
+    emitter.line(f"{name}offset = {_program(emitter, tile)}{block}")
+    emitter.line(f"{name}index = {name}offset + {arange}")
     if not emitter.constant_mask(tile):
         emitter.line(f"{name}mask = {name}index < {emitter.size(f'{name}numel', tile.numel)}")
-
-
-def _r_base(emitter: Emitter, tile: Tile) -> None:
-    emitter.line(f"rbase = {emitter.along(tile, _arange(emitter, tile))}")
 
 
 def _r_index(emitter: Emitter, tile: Tile, end: str) -> None:
@@ -101,8 +99,7 @@ def _whole_r(emitter: Emitter, tile: Tile) -> None:
         if length:
             emitter.line(f"rmask = rindex < {length}")
         return
-    number = "tl.program_id(0).to(tl.int64)" if emitter.tiling.wide else "tl.program_id(0)"
-    emitter.line(f"roffset = {number} * RBLOCK")
+    emitter.line(f"roffset = {_counted(emitter, 'tl.program_id(0)')} * RBLOCK")
     emitter.line(f"first_program = tl.full({emitter.ones}, 0, tl.int32) == tl.program_id(0)")
     emitter.first_of_r = "first_program"
     _r_index(emitter, tile, length)
@@ -122,15 +119,8 @@ def _emit(emitter: Emitter, position: int) -> None:
 def _straight(emitter: Emitter) -> None:
     """Every node once, in the order of the graph; what overwrites its own input comes last."""
     nodes = emitter.graph.nodes
-    roles = {buffer.name: buffer.role for buffer in emitter.graph.buffers}
-    last = []
-    for position in in_order(emitter, set(range(len(nodes))) - emitter.analysis.dead):
-        node = nodes[position]
-        if isinstance(node, Store) and node.mode == "set" and roles[node.buffer] == "inout":
-            last.append(position)
-        else:
-            _emit(emitter, position)
-    for position in last:
+    order = in_order(emitter, set(range(len(nodes))) - emitter.analysis.dead)
+    for position in sorted(order, key=lambda k: emitter.overwrites(nodes[k])):
         _emit(emitter, position)
 
 
@@ -148,11 +138,9 @@ def _loops(emitter: Emitter, tile: Tile) -> None:
             _emit(emitter, position)
         _loop(emitter, tile, one, start, end)
         if cooperative:
-            cooperation.exchange(emitter, one.reduces)
+            cooperation.exchange(emitter, _reduces(emitter, one))
         else:
-            for position in one.reduces:
-                node = emitter.graph.nodes[position]
-                assert isinstance(node, Reduce)
+            for position, node in _reduces(emitter, one):
                 reductions.close_accumulator(emitter, position, node)
     for position in order.after:
         _emit(emitter, position)
@@ -165,21 +153,24 @@ def _loops(emitter: Emitter, tile: Tile) -> None:
 def _overwrites(emitter: Emitter, position: int) -> bool:
     """Whether a store overwrites a buffer that is also loaded."""
     node = emitter.graph.nodes[position]
-    return isinstance(node, Store) and node.mode == "set" and node.buffer in emitter.loaded and any(
-        buffer.name == node.buffer and buffer.role == "inout" for buffer in emitter.graph.buffers)
+    return isinstance(node, Store) and emitter.overwrites(node) and node.buffer in emitter.loaded
+
+
+def _reduces(emitter: Emitter, one: Pass) -> list[tuple[int, Reduce]]:
+    """The folds that a pass completes."""
+    nodes = emitter.graph.nodes
+    return [(position, node) for position in one.reduces if isinstance(node := nodes[position], Reduce)]
 
 
 def _loop(emitter: Emitter, tile: Tile, one: Pass, start: str, end: str) -> None:
-    for position in one.reduces:
-        node = emitter.graph.nodes[position]
-        assert isinstance(node, Reduce)
+    for position, node in _reduces(emitter, one):
         reductions.open_accumulator(emitter, position, node)
     emitter.scope = Scope(parent=emitter.top)
     _r_index(emitter, tile, end)
     for position in one.body:
-        node = emitter.graph.nodes[position]
-        if isinstance(node, Reduce):
-            reductions.accumulate(emitter, position, node)
+        inner = emitter.graph.nodes[position]
+        if isinstance(inner, Reduce):
+            reductions.accumulate(emitter, position, inner)
         else:
             _emit(emitter, position)
     for position in one.stores:

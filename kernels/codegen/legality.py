@@ -13,6 +13,7 @@ from kernels.codegen.affine import affine
 from kernels.codegen.assembly import BODIES
 from kernels.codegen.constants import DTYPES, integer_limits, is_float, is_integer, parse
 from kernels.codegen.domains import (
+    INDEXED,
     PAIRED,
     Analysis,
     expression,
@@ -198,20 +199,18 @@ def _check_crossing(node: Reduce | Scan | Sort, of: list[str]) -> None:
         _require(of[0] in NOT_FP8, f"no sort of {of[0]}")
         return
     name = node.kind if isinstance(node, Reduce) else node.combine
-    wanted = {"welford_combine": 3, "affine": 2, "argmax": 2, "argmin": 2}.get(name, 1)
-    if isinstance(node, Reduce) and name in ("argmax", "argmin"):
-        wanted = 1
+    wanted = {"welford_combine": 3, "affine": 2}.get(name, 1 + (isinstance(node, Scan) and name in INDEXED))
     _require(len(of) == wanted, f"{name} takes {wanted} operands, not {len(of)}")
     if isinstance(node, Reduce):
         if name in PAIRED:
             _require(all(map(is_float, of)) and len(set(of)) == 1, f"{name} takes floats of one dtype")
         _require(name != "xor_sum" or not is_float(of[0]), "xor_sum takes integers")
         return
-    _require(of[0] in (NOT_FP8 if name in ("max", "min", "second", "argmax", "argmin") else SCANNED),
+    _require(of[0] in (NOT_FP8 if name in ("max", "min", "second", *INDEXED) else SCANNED),
              f"no {name} scan of {of[0]}")
     _require(name != "logcumsumexp" or is_float(of[0]), "logcumsumexp takes floats")
     _require(name != "affine" or of[0] == of[1], "both operands of affine have one dtype")
-    _require(name not in ("argmax", "argmin") or of[1] in ("i32", "i64"), "the second operand is i32 or i64")
+    _require(name not in INDEXED or of[1] in ("i32", "i64"), "the second operand is i32 or i64")
 
 
 def _check_expression(analysis: Analysis, position: int, node: Node, buffers: dict[str, Buffer]) -> None:
@@ -219,7 +218,7 @@ def _check_expression(analysis: Analysis, position: int, node: Node, buffers: di
     if isinstance(node, Reduce | Scan | Sort):
         _require(graph.r is not None, "there is no axis r; give the graph one")
         if isinstance(node, Reduce):
-            _require(graph.r or node.kind not in ("max", "min", "argmax", "argmin"), f"{node.kind} of an empty axis r")
+            _require(graph.r or node.kind not in ("max", "min", *INDEXED), f"{node.kind} of an empty axis r")
         if isinstance(node, Sort):
             _require((graph.r or 0) <= 512, f"sorts at most 512 elements, not {graph.r}")
     expr = expression(node)

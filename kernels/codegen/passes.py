@@ -42,7 +42,7 @@ def moving(emitter: Emitter) -> list[bool]:
     for position, node in enumerate(nodes):
         if isinstance(node, Reduce):
             continue
-        inside = R in analysis.domains[position] or R in mask_axes(emitter, position, None)
+        inside = R in analysis.domains[position] or R in mask_axes(analysis, position)
         found[position] = inside or any(found[k] for k in analysis.operands[position])
     return found
 
@@ -58,7 +58,8 @@ def plan(emitter: Emitter) -> Plan:
         stage[position] = max((stage[k] for k in analysis.operands[position]), default=0) + isinstance(node, Reduce)
     count = max([stage[k] for k, node in enumerate(nodes) if isinstance(node, Reduce) and live[k]]
                 + [stage[k] + 1 for k in range(len(nodes)) if in_loop[k] and isinstance(nodes[k], Store)], default=0)
-    made_in = {k: count - 1 if _in_place(emitter, node) else stage[k]
+    # What overwrites its own input is stored in the last pass, after every reader.
+    made_in = {k: count - 1 if emitter.overwrites(node) else stage[k]
                for k, node in enumerate(nodes) if isinstance(node, Store) and in_loop[k]}
     needed = [_closure(emitter, [k for k, node in enumerate(nodes) if live[k] and (
         (isinstance(node, Reduce) and stage[k] == number + 1) or made_in.get(k) == number)], in_loop)
@@ -90,7 +91,7 @@ def in_order(emitter: Emitter, positions: Iterable[int]) -> tuple[int, ...]:
 
     def visit(position: int) -> None:
         if position in wanted and position not in done:
-            for one in (*emitter.analysis.operands[position], *emitter.body_masks(position)):
+            for one in _below(emitter, position):
                 visit(one)
             done[position] = None
 
@@ -99,10 +100,9 @@ def in_order(emitter: Emitter, positions: Iterable[int]) -> tuple[int, ...]:
     return tuple(done)
 
 
-def _in_place(emitter: Emitter, node: Store) -> bool:
-    """Whether a store overwrites what is read: it is made in the last pass, after every reader."""
-    role = next(buffer.role for buffer in emitter.graph.buffers if buffer.name == node.buffer)
-    return role == "inout" and node.mode == "set"
+def _below(emitter: Emitter, position: int) -> tuple[int, ...]:
+    """What a node reads, and the masks under which it is evaluated."""
+    return *emitter.analysis.operands[position], *emitter.analysis.masks(position)
 
 
 def _closure(emitter: Emitter, roots: list[int], in_loop: list[bool]) -> set[int]:
@@ -111,7 +111,7 @@ def _closure(emitter: Emitter, roots: list[int], in_loop: list[bool]) -> set[int
     waiting = list(roots)
     while waiting:
         position = waiting.pop()
-        for operand in (*emitter.analysis.operands[position], *emitter.body_masks(position)):
+        for operand in _below(emitter, position):
             if in_loop[operand] and operand not in found:
                 found.add(operand)
                 waiting.append(operand)
@@ -128,7 +128,7 @@ def _closure_free(emitter: Emitter, roots: list[int], in_loop: list[bool]) -> se
         if position in found or isinstance(nodes[position], Reduce | Store):
             continue
         found.add(position)
-        waiting += [k for k in (*emitter.analysis.operands[position], *emitter.body_masks(position)) if not in_loop[k]]
+        waiting += [k for k in _below(emitter, position) if not in_loop[k]]
     return found
 
 
@@ -136,6 +136,6 @@ def _spread(emitter: Emitter, kept: set[int], free: set[int]) -> set[int]:
     """Nodes that are computed in the loop because they read a load that is."""
     found = set(kept)
     for position in in_order(emitter, free):
-        if found & {*emitter.analysis.operands[position], *emitter.body_masks(position)}:
+        if not found.isdisjoint(_below(emitter, position)):
             found.add(position)
     return found

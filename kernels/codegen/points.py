@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernels.codegen.domains import Analysis
-from kernels.codegen.graph import Apply, Expr, Index, Load, Masked, Node, Num, Pointwise, Real, Store, Sym
-from kernels.codegen.ranges import parse_real
+from kernels.codegen.graph import Expr, Index, Load, Node, Num, Pointwise, Real, Store, Sym
+from kernels.codegen.ranges import parse_real, symbols
 
 Array = NDArray[Any]
 MAX_ENUMERATED = 2**20
 """Points of one index that are evaluated; a larger one must be proven by intervals."""
-
-
-def _round_decimal(x: Array, digits: int) -> Array:
-    return np.asarray(np.round(x, digits))
 
 
 _REAL: Mapping[str, Callable[..., Array]] = {
@@ -70,7 +66,7 @@ def _other(name: str, args: list[Array]) -> Array:
         "floordiv": lambda: a // b, "cleandiv": lambda: a // b, "ceildiv": lambda: -(-a // b),
         "mod": lambda: a % b, "python_mod": lambda: a % b, "modular_indexing": lambda: (a // b) % c,
         "int_true_div": lambda: a / b, "float_true_div": lambda: a / b, "to_float": lambda: a.astype(np.float64),
-        "round_decimal": lambda: _round_decimal(a, int(b)), "float_pow": lambda: a**b, "pow_by_natural": lambda: a**b,
+        "round_decimal": lambda: np.round(a, int(b)), "float_pow": lambda: a**b, "pow_by_natural": lambda: a**b,
         "where": lambda: np.where(a, b, c),
     }
     return np.asarray(simple[name]())
@@ -93,31 +89,18 @@ def grid(analysis: Analysis, domain: frozenset[str]) -> dict[str, Array] | None:
 def may_hold(analysis: Analysis, position: int, values: Mapping[str, Array]) -> Array:
     """Where an i1 node may be true: exact for conditions on indices, true where data decide."""
     node: Node = analysis.graph.nodes[position]
-    if isinstance(node, Index) and not any(name not in values for name in _names(node.expr)):
+    if isinstance(node, Index) and symbols(node.expr) <= values.keys():
         return np.asarray(evaluate(node.expr, values), bool)
-    if isinstance(node, Pointwise) and node.op in ("logical_and", "bitwise_and"):
-        left, right = (may_hold(analysis, k, values) for k in node.args)
-        return np.logical_and(left, right)
-    if isinstance(node, Pointwise) and node.op in ("logical_or", "bitwise_or"):
-        left, right = (may_hold(analysis, k, values) for k in node.args)
-        return np.logical_or(left, right)
+    if isinstance(node, Pointwise) and node.op in ("logical_and", "bitwise_and", "logical_or", "bitwise_or"):
+        join = np.logical_and if node.op.endswith("and") else np.logical_or
+        return np.asarray(join(*(may_hold(analysis, k, values) for k in node.args)))
     return np.asarray(True)
-
-
-def _names(expr: Expr) -> set[str]:
-    if isinstance(expr, Sym):
-        return {expr.name}
-    return set().union(*map(_names, expr.args)) if isinstance(expr, Apply) else set()
 
 
 def active(analysis: Analysis, position: int, values: Mapping[str, Array]) -> Array:
     """Where a load or store may be active, as far as indices decide."""
-    nodes = analysis.graph.nodes
-    node = nodes[position]
-    masks = [node.mask] if isinstance(node, Load) and node.mask is not None else []
-    masks += [body.mask for k in analysis.bodies[position] if isinstance(body := nodes[k], Masked)]
     result = np.asarray(True)
-    for mask in masks:
+    for mask in analysis.masks(position):
         result = np.logical_and(result, may_hold(analysis, mask, values))
     return result
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from kernels.codegen.graph import Apply, Expr, Num, Real, Sym, real_number
 
 Kind = Literal["int", "real", "bool"]
 Interval = tuple[int, int]
@@ -22,7 +22,7 @@ INDIRECT: Interval = (-(2**40), 2**40)
 """What is assumed of a value that an expression names (notes.md)."""
 
 ELEMENTARY = ("cos", "cosh", "acos", "sin", "sinh", "asin", "tan", "tanh", "atan", "log2", "sqrt")
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _TO_INTEGER = ("trunc_to_int", "floor", "ceiling", "floor_to_int", "ceil_to_int", "round_to_int")
 _DIVISIONS = ("floordiv", "ceildiv", "cleandiv", "mod", "python_mod")
 _ARITY = {
@@ -182,8 +182,7 @@ class Facts:
         if name in ("add", "mul", "min", "max", "neg", "abs"):
             return self._mixed(args, {"add": _sum, "mul": _product, "min": _least, "max": _greatest,
                                       "neg": lambda r: (-r[0][1], -r[0][0]), "abs": _absolute}[name])
-        if name in ("floordiv", "ceildiv", "cleandiv", "mod", "python_mod", "modular_indexing", "int_true_div",
-                    "pow_by_natural", "to_float"):
+        if name in (*_DIVISIONS, "modular_indexing", "int_true_div", "pow_by_natural", "to_float"):
             self._require(set(kinds) == {"int"}, name, "integers")
             return self._integer(name, [fact.interval for fact in args])
         if name in _TO_INTEGER:
@@ -251,6 +250,6 @@ def _absolute(ranges: list[Interval]) -> Interval:
 def parse_real(expr: Real) -> float:
     """The double that a Real stands for; IllegalExpression if it is none."""
     try:
-        return float.fromhex(expr.value) if "0x" in expr.value else float(expr.value)
+        return real_number(expr.value)
     except (ValueError, OverflowError):
         raise IllegalExpression(f"{expr.value!r} is no double: write 1.5, inf or 0x1p-3") from None

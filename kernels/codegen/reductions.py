@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernels.codegen.constants import full, integer_limits, is_float
-from kernels.codegen.domains import PAIRED, R, accumulator
+from kernels.codegen.domains import INDEXED, PAIRED, R, accumulator
 from kernels.codegen.graph import Reduce
 from kernels.codegen.state import Emitter
 from kernels.pointwise.record import TRITON_NAMES
@@ -28,7 +28,7 @@ def neutral(kind: str, dtype: str) -> int | float | bool:
 
 def state_dtype(kind: str, dtype: str) -> str:
     """Dtype that elements of a reduction are folded in."""
-    if kind in ("argmax", "argmin"):
+    if kind in INDEXED:
         return accumulator("max", dtype)
     return accumulator(kind, dtype)
 
@@ -36,11 +36,12 @@ def state_dtype(kind: str, dtype: str) -> str:
 def state_dtypes(emitter: Emitter, node: Reduce) -> tuple[str, ...]:
     """Dtypes of the state variables of a reduction."""
     dtype = state_dtype(node.kind, emitter.analysis.dtype(node.args[0]))
-    return (dtype,) * 3 if node.kind in PAIRED else (dtype, "i64") if node.kind in ("argmax", "argmin") else (dtype,)
+    return (dtype,) * 3 if node.kind in PAIRED else (dtype, "i64") if node.kind in INDEXED else (dtype,)
 
 
-def _padding(emitter: Emitter, kind: str, dtype: str) -> str:
-    return full(neutral(kind, dtype), dtype, emitter.ones)
+def start(kind: str, dtype: str, number: int = 0) -> int | float | bool:
+    """What state variable `number` of a reduction starts with. Any element must win a tie with the position there."""
+    return INT64_MAX if number and kind in INDEXED else neutral("sum" if kind in PAIRED else kind, dtype)
 
 
 def _elements(emitter: Emitter, node: Reduce) -> list[str]:
@@ -55,9 +56,7 @@ def _elements(emitter: Emitter, node: Reduce) -> list[str]:
             text = emitter.assign(f"tmp{k}_{dtype}", emit_op(f"to_{dtype}", (source,), (text,)))
         if node.kind == "all":
             text = emitter.assign(f"tmp{k}_false", f"{text} ^ True")
-        if value.shape != emitter.full_shape:
-            text = emitter.assign(f"{text}_tile", emitter.broadcast(text, value.shape, emitter.full_shape))
-        texts.append(text)
+        texts.append(emitter.whole_tile(text, value.shape))
     return texts
 
 
@@ -85,7 +84,7 @@ def folded(emitter: Emitter, kind: str, dtype: str, states: tuple[str, ...]) -> 
         return f"any({state}.to(tl.int8), {place})"
     if kind == "prod":
         return call("prod")
-    if kind in ("argmax", "argmin"):
+    if kind in INDEXED:
         return call(f"{kind[3:]}_with_index")
     if kind in ("max", "min"):
         return call(f"{kind}2")
@@ -116,7 +115,7 @@ def _names(kind: str, position: int) -> tuple[str, ...]:
     """Result variables."""
     if kind in PAIRED:
         return f"tmp{position}_mean", f"tmp{position}_m2", f"tmp{position}_weight"
-    if kind in ("argmax", "argmin"):
+    if kind in INDEXED:
         return f"tmp{position}_value", f"tmp{position}"
     return (f"tmp{position}",)
 
@@ -130,10 +129,9 @@ def emit_persistent(emitter: Emitter, position: int, node: Reduce) -> None:
         _emit_two_pass_variance(emitter, position, dtype, elements[0], mask)
         return
     if mask:
-        pad_kind = "sum" if kind == "welford_combine" else kind
-        elements = [emitter.assign(f"{text}_{kind}", f"tl.where({mask}, {text}, {_padding(emitter, pad_kind, dtype)})")
-                    for text in elements]
-    if kind in ("argmax", "argmin"):
+        padding = full(start(kind, dtype), dtype, emitter.ones)
+        elements = [emitter.assign(f"{text}_{kind}", f"tl.where({mask}, {text}, {padding})") for text in elements]
+    if kind in INDEXED:
         index = _positions(emitter)
         if mask:
             # Padding must lose every tie: it carries the default value, which a real element may have as well.
@@ -154,7 +152,7 @@ def finish(emitter: Emitter, position: int, node: Reduce, dtype: str, states: tu
     else:
         flat = tuple(f"{name}_flat" for name in names)
         emitter.line(f"{', '.join(flat)} = {text}")
-        wanted = names[1:] if node.kind in ("argmax", "argmin") else names
+        wanted = names[1:] if node.kind in INDEXED else names
         for name, one in zip(names, flat, strict=True):
             if name in wanted:
                 emitter.line(f"{name} = {emitter.keep_r(one)}")
@@ -180,22 +178,16 @@ def _emit_two_pass_variance(emitter: Emitter, position: int, dtype: str, element
     emitter.line(f"tmp{position}_deviation = {padded(f'{element} - {mean}')}")
     emitter.line(f"{m2} = " + emitter.keep_r(f"tl.sum(tmp{position}_deviation * tmp{position}_deviation, {place})"))
     shape = emitter.full_shape - {R}
-    if weight_shape := shape:
-        emitter.line(f"{weight} = {emitter.broadcast(weight, frozenset(), weight_shape)}")
+    if shape:
+        emitter.line(f"{weight} = {emitter.broadcast(weight, frozenset(), shape)}")
     emitter.put(position, (mean, m2, weight), shape)
 
 
 def open_accumulator(emitter: Emitter, position: int, node: Reduce) -> None:
     """Before the loop: one accumulator per state variable, a full tile of padding."""
-    kind, dtype = node.kind, state_dtype(node.kind, emitter.analysis.dtype(node.args[0]))
     shape = emitter.shape_text(emitter.full_shape)
-    for number, name in enumerate(accumulators(node, position)):
-        if kind in ("argmax", "argmin") and number == 1:
-            # Any element of the row must win a tie with the accumulator's start.
-            emitter.top.lines.append(f"{name} = {full(INT64_MAX, 'i64', shape)}")
-            continue
-        padding = neutral("sum" if kind in PAIRED else kind, dtype)
-        emitter.top.lines.append(f"{name} = {full(padding, dtype, shape)}")
+    for number, (name, held) in enumerate(zip(accumulators(node, position), state_dtypes(emitter, node), strict=True)):
+        emitter.top.lines.append(f"{name} = {full(start(node.kind, held, number), held, shape)}")
 
 
 def accumulators(node: Reduce, position: int) -> tuple[str, ...]:
@@ -207,7 +199,7 @@ def accumulate(emitter: Emitter, position: int, node: Reduce) -> None:
     """In the loop: join the accumulators with the elements of this tile, under the mask."""
     states = accumulators(node, position)
     elements = tuple(_elements(emitter, node))
-    if node.kind in ("argmax", "argmin"):
+    if node.kind in INDEXED:
         elements = (*elements, _positions(emitter))
     if node.kind == "welford":
         emitter.used.add("welford_reduce")

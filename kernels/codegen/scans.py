@@ -49,9 +49,7 @@ def emit_scan(emitter: Emitter, position: int, node: Scan) -> None:
         text = value.texts[0]
         if emitter.compute(dtype) != wanted:
             text = emitter.assign(f"tmp{k}_{wanted}", f"{text}.to({TRITON_NAMES[wanted]})")
-        if value.shape != emitter.full_shape:
-            text = emitter.assign(f"{text}_tile", emitter.broadcast(text, value.shape, emitter.full_shape))
-        tiles.append(text)
+        tiles.append(emitter.whole_tile(text, value.shape))
     names = tuple(f"tmp{position}" if len(tiles) == 1 else f"tmp{position}_{item}" for item in range(len(tiles)))
     scanned = tuple(f"{name}_scan" for name in names)
     operand = tiles[0] if len(tiles) == 1 else f"({', '.join(tiles)})"

@@ -11,9 +11,7 @@ from kernels.pointwise.record import TRITON_NAMES
 def emit_sort(emitter: Emitter, position: int, node: Sort) -> None:
     assert emitter.tiling.r is not None
     value = emitter.value(node.arg)
-    text = value.texts[0]
-    if value.shape != emitter.full_shape:
-        text = emitter.assign(f"{text}_tile", emitter.broadcast(text, value.shape, emitter.full_shape))
+    text = emitter.whole_tile(value.texts[0], value.shape)
     emitter.used.add("sort_with_index")
     padded = not emitter.constant_mask(emitter.tiling.r)
     length = emitter.size("rnumel", emitter.tiling.r.numel) if padded else "None"
@@ -27,11 +25,11 @@ def emit_sort(emitter: Emitter, position: int, node: Sort) -> None:
 def emit_bucketize(emitter: Emitter, position: int, node: Bucketize) -> None:
     value = emitter.value(node.arg)
     emitter.used.add("bucketize_binary_search")
-    lengths = {buffer.name: buffer.length for buffer in emitter.graph.buffers}
     sorter = "None" if node.sorter is None else emitter.pointer(node.sorter)
+    length = emitter.buffers[node.boundaries].length
     call = (f"bucketize_binary_search({value.texts[0]}, {emitter.pointer(node.boundaries)}, {node.size}, "
-            f"{lengths[node.boundaries]}, 1, 0, {TRITON_NAMES[node.dtype]}, {node.right}, {sorter}, 1, 0)")
-    emitter.put(position, (emitter.assign(f"tmp{position}", call),), value.shape)
+            f"{length}, 1, 0, {TRITON_NAMES[node.dtype]}, {node.right}, {sorter}, 1, 0)")
+    emitter.keep(position, call, value.shape)
 
 
 def emit_random(emitter: Emitter, position: int, node: Random) -> None:
@@ -42,7 +40,7 @@ def emit_random(emitter: Emitter, position: int, node: Random) -> None:
     arguments = [seed, f"{offset.texts[0]}.to(tl.uint32)"]
     if node.kind == "randint64":
         arguments += [_int64(node.low), _int64(node.high)]
-    emitter.put(position, (emitter.assign(f"tmp{position}", f"{node.kind}({', '.join(arguments)})"),), offset.shape)
+    emitter.keep(position, f"{node.kind}({', '.join(arguments)})", offset.shape)
 
 
 def _int64(value: int) -> str:
@@ -53,8 +51,7 @@ def emit_asm(emitter: Emitter, position: int, node: Asm) -> None:
     body = BODIES[node.body]
     values = [emitter.value(k) for k in node.args]
     shape: Shape = frozenset().union(*(value.shape for value in values))
-    texts = [value.texts[0] if value.shape == shape else emitter.broadcast(value.texts[0], value.shape, shape)
-             for value in values]
+    texts = [emitter.broadcast(value.texts[0], value.shape, shape) for value in values]
     call = (f'tl.inline_asm_elementwise({body.ptx!r}, "{body.constraints}", [{", ".join(texts)}], '
             f"dtype={TRITON_NAMES[body.dtype]}, is_pure={node.pure}, pack=1)").replace("'", '"')
-    emitter.put(position, (emitter.assign(f"tmp{position}", call, pure=node.pure),), shape)
+    emitter.keep(position, call, shape, pure=node.pure)

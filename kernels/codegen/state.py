@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kernels.codegen.constants import full, parse
 from kernels.codegen.domains import Analysis, R, feeding
 from kernels.codegen.expressions import Printer
-from kernels.codegen.graph import Expr, Masked, Num, Schedule, Sym
+from kernels.codegen.graph import Expr, Node, Num, Schedule, Store, Sym
 from kernels.codegen.kernel import Workspace
 from kernels.codegen.ranges import IllegalExpression, symbols
 from kernels.codegen.simplify import simplify
@@ -70,6 +70,7 @@ class Emitter:
                  aligned: frozenset[str] = frozenset()) -> None:
         self.analysis = analysis
         self.graph = analysis.graph
+        self.buffers = {buffer.name: buffer for buffer in self.graph.buffers}
         self.schedule = schedule
         self.tiling = tiling
         self.top = Scope()
@@ -100,7 +101,7 @@ class Emitter:
             facts=analysis.facts, names={}, shape=self.ones, wide=tiling.wide, used=self.used,
             scalars=frozenset(analysis.sizes))
 
-    # -- shapes and masks ----------------------------------------------------------------------------------
+    # -- shapes and masks
 
     @property
     def ones(self) -> str:
@@ -166,15 +167,11 @@ class Emitter:
         letters = [tile for tile in self.tiling.tiles if tile.name in names and not self.constant_mask(tile)]
         return [f"{tile.name}mask" for tile in letters]
 
-    def body_masks(self, position: int) -> list[int]:
-        """Masks of the Masked nodes whose body holds a node, outermost first."""
-        nodes = self.graph.nodes
-        if not self.analysis.bodies[position]:
-            return []
-        masks = [body.mask for k in self.analysis.bodies[position] if isinstance(body := nodes[k], Masked)]
-        return list(dict.fromkeys(reversed(masks)))
+    def overwrites(self, node: Node) -> bool:
+        """Whether a node stores into a buffer that may also be read."""
+        return isinstance(node, Store) and node.mode == "set" and self.buffers[node.buffer].role == "inout"
 
-    # -- text ----------------------------------------------------------------------------------------------
+    # -- text
 
     def line(self, text: str) -> None:
         self.scope.lines.append(text)
@@ -191,13 +188,7 @@ class Emitter:
 
     def assign_many(self, names: tuple[str, ...], text: str) -> tuple[str, ...]:
         """As `assign`, for a call with several results."""
-        found = self.scope.cached(text)
-        if found is not None:
-            return tuple(found.split(", "))
-        joined = ", ".join(names)
-        self.line(f"{joined} = {text}")
-        self.scope.cache[text] = joined
-        return names
+        return tuple(self.assign(", ".join(names), text).split(", "))
 
     def value(self, position: int) -> Value:
         found = self.scope.value(position)
@@ -210,6 +201,16 @@ class Emitter:
 
     def put(self, position: int, texts: tuple[str, ...], shape: Shape) -> None:
         self.scope.values[position] = Value(texts, shape)
+
+    def keep(self, position: int, text: str, shape: Shape, *, pure: bool = True) -> None:
+        """Assign the one result of a node to a variable, unless the text is one already."""
+        self.put(position, (text if text.isidentifier() else self.assign(f"tmp{position}", text, pure=pure),), shape)
+
+    def whole_tile(self, text: str, shape: Shape) -> str:
+        """The variable `text` of a shape as a variable of the full tile."""
+        if shape == self.full_shape:
+            return text
+        return self.assign(f"{text}_tile", self.broadcast(text, shape, self.full_shape))
 
     def compute(self, dtype: str) -> str:
         """The dtype that a value of `dtype` is computed with."""

@@ -279,7 +279,6 @@ class Ring(_Step, tag="ring"):
 Step = (Load | Ramp | Convert | Transpose | Regroup | Fp4 | Combine | Reduce | Scan | Take | Out | Alloc | Store | Read
         | Index | Subslice | Permute | Reshape | Reinterpret | Gather | Scatter | Atomic | Barrier | Dealloc | Ring)
 
-TENSOR_STEPS = (Load, Ramp, Convert, Transpose, Regroup, Fp4, Combine, Reduce, Scan, Take, Read, Gather, Atomic)
 VIEW_STEPS = (Alloc, Index, Subslice, Permute, Reshape, Reinterpret)
 
 
@@ -291,19 +290,23 @@ class Chain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chain"
     steps: Annotated[tuple[Step, ...], Meta(min_length=1, max_length=MAX_STEPS)]
 
 
+def _operands(step: Step) -> dict[str, int]:
+    """By field, the values that a step refers to; what a ring names are arrays."""
+    fields = () if isinstance(step, Ring) else ("view", "source", "index", "left", "right")
+    return {name: value for name in fields if isinstance(value := getattr(step, name, UNSET), int)}
+
+
 def operands(step: Step) -> tuple[int, ...]:
     """Numbers of the values that a step refers to."""
-    names = ("view", "source", "index", "left", "right")
-    if isinstance(step, Ring):
-        return ()
-    found = (getattr(step, name, UNSET) for name in names)
-    return tuple(value for value in found if isinstance(value, int))
+    return tuple(_operands(step).values())
 
 
 def renumbered(step: Step, numbers: dict[int, int]) -> Step:
     """The step with the values it refers to replaced."""
-    if isinstance(step, Ring):
-        return step
-    changes = {name: numbers[value] for name in ("view", "source", "index", "left", "right")
-               if isinstance(value := getattr(step, name, UNSET), int)}
+    changes = {name: numbers[value] for name, value in _operands(step).items()}
     return msgspec.structs.replace(step, **changes)
+
+
+def with_step(chain: Chain, number: int, step: Step) -> Chain:
+    """The chain with one step replaced."""
+    return msgspec.structs.replace(chain, steps=(*chain.steps[:number], step, *chain.steps[number + 1:]))

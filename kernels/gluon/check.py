@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from kernels.gluon import rules_buffers, rules_tensors
 from kernels.gluon.chain import Chain, Step
-from kernels.gluon.memory import power_of_two
+from kernels.gluon.layouts import power_of_two
 from kernels.gluon.values import Illegal, State, Type
 
 _RULES = {**rules_tensors.RULES, **rules_buffers.RULES}
@@ -18,11 +18,10 @@ _RULES = {**rules_tensors.RULES, **rules_buffers.RULES}
 def add(state: State, step: Step) -> Type:
     """Take one more step; returns the type of its value, None for a step without one. Raises Illegal, and then the
     state is as before."""
-    number = len(state.types)
     try:
-        made = _RULES[type(step)](state, number, step)
+        made = _RULES[type(step)](state, step)
     except Illegal as error:
-        raise Illegal(f"step {number} ({step.__struct_config__.tag}): {error}") from None
+        raise Illegal(f"step {len(state.types)} ({step.__struct_config__.tag}): {error}") from None
     state.types.append(made)
     return made
 

@@ -25,6 +25,12 @@ from triton.experimental.gluon.language.nvidia.hopper import (
 """
 """Further lines for kernels with asynchronous copies or tensor cores; they come after `IMPORTS`."""
 
+GL_DTYPES = {"i1": "gl.int1", "i8": "gl.int8", "i16": "gl.int16", "i32": "gl.int32", "i64": "gl.int64",
+             "u8": "gl.uint8", "u16": "gl.uint16", "u32": "gl.uint32", "u64": "gl.uint64",
+             "fp8e4nv": "gl.float8e4nv", "fp8e5": "gl.float8e5", "bf16": "gl.bfloat16", "fp16": "gl.float16",
+             "fp32": "gl.float32", "fp64": "gl.float64"}
+"""Gluon's names of element types."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
@@ -36,8 +42,7 @@ class Dialect:
     `atomic_scatter_*`. async_load: function of `async_copy` (smem, pointers, mask=...). tma_load: function of
     `tma` (descriptor, coordinates, barrier, smem, pred=...). tma_store: (descriptor, coordinates, smem).
     tma_atomics: whether `tma.async_atomic_*` exist. async_store: store into another block's shared memory.
-    allocate_mbarrier: the call that makes one mbarrier. padded_blocks: keyword of PaddedSharedLayout for the
-    bases of blocks. register_requests_optional: whether warp_specialize may go without them.
+    register_requests_optional: whether warp_specialize may go without them.
     """
 
     barrier: str
@@ -50,8 +55,6 @@ class Dialect:
     tma_store: str
     tma_atomics: bool
     async_store: str
-    allocate_mbarrier: str
-    padded_blocks: str
     register_requests_optional: bool
 
 
@@ -72,7 +75,6 @@ def installed() -> Dialect:
     hopper = _module("language.nvidia.hopper")
     descriptor = gl.shared_memory_descriptor
     registers = inspect.signature(gl.warp_specialize).parameters["worker_num_regs"]
-    padded = inspect.signature(gl.PaddedSharedLayout).parameters
     new_barrier = hasattr(gl, "barrier")
     return Dialect(
         barrier="gl.barrier()" if new_barrier else "gl.thread_barrier()",
@@ -82,9 +84,6 @@ def installed() -> Dialect:
         tma_load=_first(hopper.tma, "async_load", "async_copy_global_to_shared"),
         tma_store=_first(hopper.tma, "async_store", "async_copy_shared_to_global"),
         tma_atomics=hasattr(hopper.tma, "async_atomic_add"), async_store=_first(hopper, "async_store"),
-        allocate_mbarrier="mbarrier.allocate_mbarrier()" if hasattr(hopper.mbarrier, "allocate_mbarrier") else (
-            "gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())"),
-        padded_blocks=next(name for name in ("cga_layout", "block_bases") if name in padded),
         register_requests_optional=registers.default is not inspect.Parameter.empty,
     )
 

@@ -1,51 +1,19 @@
 """From a chain to the text of one Gluon kernel that a person can read."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 
 from msgspec import UNSET
 
-from kernels.gluon.chain import (
-    Alloc,
-    Atomic,
-    Barrier,
-    Chain,
-    Combine,
-    Convert,
-    Dealloc,
-    Fp4,
-    Gather,
-    Index,
-    Limit,
-    Load,
-    Out,
-    Permute,
-    Ramp,
-    Read,
-    Reduce,
-    Regroup,
-    Reinterpret,
-    Reshape,
-    Ring,
-    Scan,
-    Scatter,
-    Step,
-    Store,
-    Subslice,
-    Take,
-    Transpose,
-)
+from kernels.gluon import chain as c
+from kernels.gluon.chain import Chain, Limit, Step
 from kernels.gluon.check import typed
-from kernels.gluon.dialect import IMPORTS, Dialect
-from kernels.gluon.layouts import Distributed, Shared, Slice, constructor
+from kernels.gluon.dialect import GL_DTYPES, IMPORTS, Dialect
+from kernels.gluon.layouts import Distributed, Shared, Slice, constructor, strides, untransposed
 from kernels.gluon.values import Tensor, Type
 
 KERNEL = "chain"
 """Name of the kernel in the emitted module."""
-
-GL_DTYPES = {"i1": "gl.int1", "i8": "gl.int8", "i16": "gl.int16", "i32": "gl.int32", "i64": "gl.int64",
-             "u8": "gl.uint8", "u16": "gl.uint16", "u32": "gl.uint32", "u64": "gl.uint64",
-             "fp8e4nv": "gl.float8e4nv", "fp8e5": "gl.float8e5", "bf16": "gl.bfloat16", "fp16": "gl.float16",
-             "fp32": "gl.float32", "fp64": "gl.float64"}
 
 _INFIX = {"add": "+", "xor": "^", "and": "&", "or": "|"}
 _CALLED = {"min": "gl.minimum", "max": "gl.maximum"}
@@ -67,9 +35,9 @@ def scalars(chain: Chain) -> Mapping[str, int]:
     """Values of the kernel's integer arguments, which come after its pointers."""
     found: dict[str, int] = {}
     for number, step in enumerate(chain.steps):
-        if isinstance(step, Index) and step.running:
+        if isinstance(step, c.Index) and step.running:
             found[f"slot{number}"] = step.slot
-        elif isinstance(step, Ring):
+        elif isinstance(step, c.Ring):
             found[f"tiles{number}"] = step.tiles
     return found
 
@@ -92,7 +60,7 @@ class _Writer:
 
     def module(self) -> str:
         for number, step in enumerate(self.chain.steps):
-            text = _WRITE[type(step)](self, number, step)
+            text = self.text(number, step)
             self.lines.append(f"v{number} = {text}" if self.types[number] is not None else text)
         constants = "".join(f"{name} = gl.constexpr({constructor(layout)})\n" for layout, name in self.layouts.items())
         running = tuple(scalars(self.chain))
@@ -138,11 +106,13 @@ class _Writer:
 
     def offsets(self, shape: tuple[int, ...], layout: Distributed, order: tuple[int, ...]) -> str:
         """A variable with the offsets of a tensor of `shape` that is an array transposed by `order`."""
-        strides = transposed_strides(shape, () if self.planted == "order_not_transposed" else order)
-        key = (shape, layout, strides)
+        order = () if self.planted == "order_not_transposed" else order
+        own = strides(untransposed(shape, order))
+        own = tuple(own[axis] for axis in order) or own
+        key = (shape, layout, own)
         if key not in self.places:
             name = f"at{len(self.places)}"
-            self.lines.append(f"{name} = {self.weighted(shape, layout, strides)}")
+            self.lines.append(f"{name} = {self.weighted(shape, layout, own)}")
             self.places[key] = name
         return self.places[key]
 
@@ -154,213 +124,143 @@ class _Writer:
         self.functions[name] = combined(op, "a", "b")
         return name
 
+    def text(self, number: int, step: Step) -> str:
+        """Of a step with a value the expression, of others the statement."""
+        if isinstance(step, c.Gather | c.Scatter | c.Atomic) and not self.dialect.gathers:
+            raise Unsupported("this Triton has no gather, scatter or atomics on shared memory")
+        match step:
+            case c.Load():
+                return self.load(number, step)
+            case c.Ramp():
+                return self.ramp(step)
+            case c.Convert():
+                return self.converted(f"v{step.source}", step.layout)
+            case c.Transpose():
+                return self.converted(f"gl.permute(v{step.source}, {step.order})", step.layout)
+            case c.Regroup():
+                return self.converted(f"gl.reshape(v{step.source}, {list(step.shape)})", step.layout)
+            case c.Fp4():
+                packed = f"v{step.source}"
+                if self.planted == "fp4_nibbles_swapped":
+                    packed = f"(({packed} >> 4) & 15) | ({packed} << 4)"
+                return self.converted(f"gl.fp4_to_fp({packed}, {GL_DTYPES[step.dtype]}, {step.axis})", step.layout)
+            case c.Combine():
+                return combined(step.op, f"v{step.left}", f"v{step.right}")
+            case c.Reduce():
+                return self.converted(f"gl.reduce(v{step.source}, {step.axis}, {self.function(step.op)})",
+                                      self.tensor(number).layout)
+            case c.Scan():
+                reverse = ", reverse=True" if step.reverse else ""
+                return self.converted(
+                    f"gl.associative_scan(v{step.source}, {step.axis}, {self.function(step.op)}{reverse})",
+                    self.tensor(number).layout)
+            case c.Take():
+                return f"gl.gather(v{step.source}, v{step.index}, {step.axis})"
+            case c.Out():
+                return self.out(step)
+            case c.Alloc():
+                shape = (step.slots, *step.shape) if step.slots else step.shape
+                source = () if step.source is UNSET else (f"v{step.source}",)
+                return self.allocated(step.dtype, shape, step.layout, *source)
+            case c.Store():
+                stores = [k for k, one in enumerate(self.chain.steps) if isinstance(one, c.Store)]
+                missing = self.planted == "store_missing" and number == stores[-1]
+                return "pass" if missing else f"v{step.view}.store(v{step.source})"
+            case c.Read():
+                return f"v{step.view}.load({self.layout(step.layout)})"
+            case c.Index():
+                return f"v{step.view}.index({f'slot{number}' if step.running else step.slot})"
+            case c.Subslice():
+                return f"v{step.view}.slice({step.start}, {step.length}, dim={step.axis})"
+            case c.Permute():
+                return f"v{step.view}.permute({step.order})"
+            case c.Reshape():
+                return f"v{step.view}.reshape({step.shape})"
+            case c.Reinterpret():
+                return (f"v{step.view}.{self.dialect.reinterpret}({GL_DTYPES[step.dtype]}, {list(step.shape)}, "
+                        f"{self.layout(step.layout)})")
+            case c.Gather():
+                return f"v{step.view}.gather(v{step.index}, {step.axis})"
+            case c.Scatter():
+                return f"v{step.view}.scatter(v{step.source}, v{step.index}, {step.axis})"
+            case c.Atomic():
+                made, mask = self.tensor(number), ""
+                if step.mask is not UNSET:
+                    assert made.layout is not None
+                    mask = f", {self.mask(step.mask, made.shape, made.layout)}"
+                return f"v{step.view}.atomic_scatter_{step.op}(v{step.source}, v{step.index}, {step.axis}{mask})"
+            case c.Barrier():
+                return self.dialect.barrier
+            case c.Dealloc():
+                return f"v{step.view}.{self.dialect.keep_alive}()"
+            case c.Ring():
+                return self.ring(number, step)
 
-def transposed_strides(shape: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of `array.transpose(order)`, which has `shape`, for a row-major array."""
-    rank = len(shape)
-    order = order or tuple(range(rank))
-    own = [0] * rank
-    for k, axis in enumerate(order):
-        own[axis] = shape[k]
-    strides, step = [0] * rank, 1
-    for axis in reversed(range(rank)):
-        strides[axis] = step
-        step *= own[axis]
-    return tuple(strides[axis] for axis in order)
+    def converted(self, text: str, layout: Distributed | None) -> str:
+        """A tensor in a layout; None for a scalar, which has none."""
+        return text if layout is None else f"gl.convert_layout({text}, {self.layout(layout)})"
 
+    def allocated(self, dtype: str, shape: tuple[int, ...], layout: Shared, *source: str) -> str:
+        parts = (GL_DTYPES[dtype], str(list(shape)), self.layout(layout), *source)
+        return f"gl.allocate_shared_memory({', '.join(parts)})"
 
-def _load(writer: _Writer, number: int, step: Load) -> str:
-    made = writer.tensor(number)
-    array = writer.chain.arrays[step.array]
-    there = step.layout if step.pointers is UNSET else step.pointers
-    pointers = f"{array.name}_ptr + {writer.offsets(made.shape, there, step.order)}"
-    if step.pointers is not UNSET:
-        pointers = f"gl.convert_layout({pointers}, {writer.layout(step.layout)})"
-    rest = ""
-    if step.mask is not UNSET:
-        # No integer becomes an 8-bit float, and no boolean is loaded as one.
-        other = f"{step.other}.0" if "fp" in array.dtype or array.dtype == "bf16" else step.other
-        rest = f", mask={writer.mask(step.mask, made.shape, step.layout)}, other={other}"
-    return f"gl.load({pointers}{rest})" + (" != 0" if array.dtype == "i1" else "")
+    def load(self, number: int, step: c.Load) -> str:
+        made = self.tensor(number)
+        array = self.chain.arrays[step.array]
+        there = step.layout if step.pointers is UNSET else step.pointers
+        pointers = f"{array.name}_ptr + {self.offsets(made.shape, there, step.order)}"
+        if step.pointers is not UNSET:
+            pointers = self.converted(pointers, step.layout)
+        rest = ""
+        if step.mask is not UNSET:
+            # No integer becomes an 8-bit float, and no boolean is loaded as one.
+            other = f"{step.other}.0" if "fp" in array.dtype or array.dtype == "bf16" else step.other
+            rest = f", mask={self.mask(step.mask, made.shape, step.layout)}, other={other}"
+        return f"gl.load({pointers}{rest})" + (" != 0" if array.dtype == "i1" else "")
 
+    def ramp(self, step: c.Ramp) -> str:
+        text = self.weighted(step.shape, step.layout, step.strides)
+        if step.start:
+            text += f" + {step.start}"
+        if step.flip:
+            text = f"({text}) ^ {step.flip}"
+        if step.mask != -1:
+            text = f"({text}) & {step.mask}"
+        return text if step.dtype == "i32" else f"({text}).to({GL_DTYPES[step.dtype]})"
 
-def _ramp(writer: _Writer, number: int, step: Ramp) -> str:
-    text = writer.weighted(step.shape, step.layout, step.strides)
-    if step.start:
-        text += f" + {step.start}"
-    if step.flip:
-        text = f"({text}) ^ {step.flip}"
-    if step.mask != -1:
-        text = f"({text}) & {step.mask}"
-    return text if step.dtype == "i32" else f"({text}).to({GL_DTYPES[step.dtype]})"
+    def out(self, step: c.Out) -> str:
+        source = self.tensor(step.source)
+        name = f"{self.chain.arrays[step.array].name}_ptr"
+        value = f"v{step.source}" + (".to(gl.int8)" if source.dtype == "i1" else "")
+        if source.layout is None:
+            return f"gl.store({name}, {value})"
+        return f"gl.store({name} + {self.offsets(source.shape, source.layout, step.order)}, {value})"
 
+    def ring(self, number: int, step: c.Ring) -> str:
+        source, target = (self.chain.arrays[one] for one in (step.source, step.target))
+        written = self.offsets(step.shape, step.written, ())
+        read = self.offsets(step.shape, step.read, ())
+        size = math.prod(step.shape)
+        slots, ahead, tiles = step.slots, step.ahead, f"tiles{number}"
+        filled = f"t + {ahead}" if ahead else "t"
+        looked = "(t + 1)" if self.planted == "ring_slot_off_by_one" else "t"
 
-def _convert(writer: _Writer, number: int, step: Convert) -> str:
-    return f"gl.convert_layout(v{step.source}, {writer.layout(step.layout)})"
+        def fill(tile: str) -> str:
+            loaded = f"gl.load({source.name}_ptr + {_factor(tile)} * {size} + {written})"
+            return f"r{number}.index({_factor(tile)} % {slots}).store({loaded})"
 
-
-def _transpose(writer: _Writer, number: int, step: Transpose) -> str:
-    return f"gl.convert_layout(gl.permute(v{step.source}, {_tuple(step.order)}), {writer.layout(step.layout)})"
-
-
-def _regroup(writer: _Writer, number: int, step: Regroup) -> str:
-    return f"gl.convert_layout(gl.reshape(v{step.source}, {list(step.shape)}), {writer.layout(step.layout)})"
-
-
-def _fp4(writer: _Writer, number: int, step: Fp4) -> str:
-    packed = f"v{step.source}"
-    if writer.planted == "fp4_nibbles_swapped":
-        packed = f"(({packed} >> 4) & 15) | ({packed} << 4)"
-    decoded = f"gl.fp4_to_fp({packed}, {GL_DTYPES[step.dtype]}, {step.axis})"
-    return f"gl.convert_layout({decoded}, {writer.layout(step.layout)})"
-
-
-def _combine(writer: _Writer, number: int, step: Combine) -> str:
-    return combined(step.op, f"v{step.left}", f"v{step.right}")
-
-
-def _reduce(writer: _Writer, number: int, step: Reduce) -> str:
-    text = f"gl.reduce(v{step.source}, {step.axis}, {writer.function(step.op)})"
-    layout = writer.tensor(number).layout
-    return text if layout is None else f"gl.convert_layout({text}, {writer.layout(layout)})"
-
-
-def _scan(writer: _Writer, number: int, step: Scan) -> str:
-    reverse = ", reverse=True" if step.reverse else ""
-    text = f"gl.associative_scan(v{step.source}, {step.axis}, {writer.function(step.op)}{reverse})"
-    layout = writer.tensor(number).layout
-    assert layout is not None
-    return f"gl.convert_layout({text}, {writer.layout(layout)})"
-
-
-def _take(writer: _Writer, number: int, step: Take) -> str:
-    return f"gl.gather(v{step.source}, v{step.index}, {step.axis})"
-
-
-def _out(writer: _Writer, number: int, step: Out) -> str:
-    source = writer.tensor(step.source)
-    name = f"{writer.chain.arrays[step.array].name}_ptr"
-    value = f"v{step.source}" + (".to(gl.int8)" if source.dtype == "i1" else "")
-    if source.layout is None:
-        return f"gl.store({name}, {value})"
-    return f"gl.store({name} + {writer.offsets(source.shape, source.layout, step.order)}, {value})"
-
-
-def _alloc(writer: _Writer, number: int, step: Alloc) -> str:
-    shape = [step.slots, *step.shape] if step.slots else list(step.shape)
-    source = "" if step.source is UNSET else f", v{step.source}"
-    return f"gl.allocate_shared_memory({GL_DTYPES[step.dtype]}, {shape}, {writer.layout(step.layout)}{source})"
-
-
-def _store(writer: _Writer, number: int, step: Store) -> str:
-    if writer.planted == "store_missing" and number == _last_store(writer.chain):
-        return "pass"
-    return f"v{step.view}.store(v{step.source})"
-
-
-def _last_store(chain: Chain) -> int:
-    return max((number for number, step in enumerate(chain.steps) if isinstance(step, Store)), default=-1)
-
-
-def _read(writer: _Writer, number: int, step: Read) -> str:
-    return f"v{step.view}.load({writer.layout(step.layout)})"
-
-
-def _index(writer: _Writer, number: int, step: Index) -> str:
-    return f"v{step.view}.index({f'slot{number}' if step.running else step.slot})"
-
-
-def _subslice(writer: _Writer, number: int, step: Subslice) -> str:
-    return f"v{step.view}.slice({step.start}, {step.length}, dim={step.axis})"
-
-
-def _permute(writer: _Writer, number: int, step: Permute) -> str:
-    return f"v{step.view}.permute({_tuple(step.order)})"
-
-
-def _reshape(writer: _Writer, number: int, step: Reshape) -> str:
-    return f"v{step.view}.reshape({_tuple(step.shape)})"
-
-
-def _reinterpret(writer: _Writer, number: int, step: Reinterpret) -> str:
-    return (f"v{step.view}.{writer.dialect.reinterpret}({GL_DTYPES[step.dtype]}, {list(step.shape)}, "
-            f"{writer.layout(step.layout)})")
-
-
-def _needs_gathers(writer: _Writer) -> None:
-    if not writer.dialect.gathers:
-        raise Unsupported("this Triton has no gather, scatter or atomics on shared memory")
-
-
-def _gather(writer: _Writer, number: int, step: Gather) -> str:
-    _needs_gathers(writer)
-    return f"v{step.view}.gather(v{step.index}, {step.axis})"
-
-
-def _scatter(writer: _Writer, number: int, step: Scatter) -> str:
-    _needs_gathers(writer)
-    return f"v{step.view}.scatter(v{step.source}, v{step.index}, {step.axis})"
-
-
-def _atomic(writer: _Writer, number: int, step: Atomic) -> str:
-    _needs_gathers(writer)
-    made = writer.tensor(number)
-    mask = ""
-    if step.mask is not UNSET:
-        assert made.layout is not None
-        mask = f", {writer.mask(step.mask, made.shape, made.layout)}"
-    return f"v{step.view}.atomic_scatter_{step.op}(v{step.source}, v{step.index}, {step.axis}{mask})"
-
-
-def _barrier(writer: _Writer, number: int, step: Barrier) -> str:
-    return writer.dialect.barrier
-
-
-def _dealloc(writer: _Writer, number: int, step: Dealloc) -> str:
-    return f"v{step.view}.{writer.dialect.keep_alive}()"
-
-
-def _ring(writer: _Writer, number: int, step: Ring) -> str:
-    source, target = (writer.chain.arrays[one] for one in (step.source, step.target))
-    size = 1
-    for extent in step.shape:
-        size *= extent
-    written = writer.offsets(step.shape, step.written, ())
-    read = writer.offsets(step.shape, step.read, ())
-    slots, ahead, tiles = step.slots, step.ahead, f"tiles{number}"
-    filled = f"t + {ahead}" if ahead else "t"
-    looked = "(t + 1)" if writer.planted == "ring_slot_off_by_one" else "t"
-
-    def fill(tile: str) -> str:
-        loaded = f"gl.load({source.name}_ptr + {_factor(tile)} * {size} + {written})"
-        return f"r{number}.index({_factor(tile)} % {slots}).store({loaded})"
-
-    lines = [f"r{number} = gl.allocate_shared_memory({GL_DTYPES[source.dtype]}, {[slots, *step.shape]}, "
-             f"{writer.layout(step.layout)})"]
-    if ahead:
-        lines += [f"for t in range({ahead}):", f"    {fill('t')}"]
-    lines += [f"for t in range({tiles}):"]
-    if ahead:
-        lines += [f"    if {filled} < {tiles}:", f"        {fill(filled)}"]
-    else:
-        lines += [f"    {fill('t')}"]
-    lines += [f"    gl.store({target.name}_ptr + t * {size} + {read}, "
-              f"r{number}.index({looked} % {slots}).load({writer.layout(step.read)}))"]
-    return "\n".join(lines)
+        lines = [f"r{number} = {self.allocated(source.dtype, (slots, *step.shape), step.layout)}"]
+        if ahead:
+            lines += [f"for t in range({ahead}):", f"    {fill('t')}"]
+        lines += [f"for t in range({tiles}):"]
+        if ahead:
+            lines += [f"    if {filled} < {tiles}:", f"        {fill(filled)}"]
+        else:
+            lines += [f"    {fill('t')}"]
+        lines += [f"    gl.store({target.name}_ptr + t * {size} + {read}, "
+                  f"r{number}.index({looked} % {slots}).load({self.layout(step.read)}))"]
+        return "\n".join(lines)
 
 
 def _factor(text: str) -> str:
     return f"({text})" if " " in text else text
-
-
-def _tuple(numbers: tuple[int, ...]) -> str:
-    return "(" + ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "") + ")"
-
-
-_WRITE: Mapping[type[Step], Callable[[_Writer, int, Step], str]] = {
-    Load: _load, Ramp: _ramp, Convert: _convert, Transpose: _transpose, Regroup: _regroup, Fp4: _fp4,
-    Combine: _combine, Reduce: _reduce, Scan: _scan, Take: _take, Out: _out, Alloc: _alloc, Store: _store,
-    Read: _read, Index: _index, Subslice: _subslice, Permute: _permute, Reshape: _reshape,
-    Reinterpret: _reinterpret, Gather: _gather, Scatter: _scatter, Atomic: _atomic, Barrier: _barrier,
-    Dealloc: _dealloc, Ring: _ring,
-}

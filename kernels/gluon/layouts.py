@@ -7,12 +7,15 @@ contributions are combined with exclusive or. `kernels.gluon.memory` computes wi
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 MAX_RANK = 5
+LANES = 32
+"""Threads of a warp."""
 
 Extent = Annotated[int, Meta(ge=1, le=1 << 14)]
 Axis = Annotated[int, Meta(ge=0, lt=MAX_RANK)]
@@ -37,6 +40,12 @@ class Slice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="slice"
 
     dim: Axis
     parent: Distributed
+
+    def whole(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Of the tensor that `parent` lays out, whose slice has this shape. Where the parent is not made for one, its
+        axis may have length 1."""
+        extent = self.parent.shape[self.dim] if isinstance(self.parent, Linear) else 1
+        return (*shape[:self.dim], extent, *shape[self.dim:])
 
 
 class Linear(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear"):
@@ -112,6 +121,33 @@ Shared = Swizzled | Padded | Nvmma | SharedLinear
 """Layouts of buffers in shared memory."""
 
 
+def log2(number: int) -> int:
+    """Exponent of a power of two."""
+    return number.bit_length() - 1
+
+
+def power_of_two(*numbers: int) -> bool:
+    return all(n > 0 and n & (n - 1) == 0 for n in numbers)
+
+
+def untransposed(shape: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the array whose transposition by `order`, () for the natural one, has `shape`."""
+    own = list(shape)
+    for axis, extent in zip(order, shape, strict=False):
+        own[axis] = extent
+    return tuple(own)
+
+
+def strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Of a row-major array, in elements."""
+    return tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
+
+
+def row_major(axes: int) -> Swizzled:
+    """Plain memory with the last axis innermost."""
+    return Swizzled(1, 1, 1, tuple(reversed(range(axes))))
+
+
 def rank(layout: Distributed | Shared) -> int:
     """Number of axes."""
     match layout:
@@ -131,25 +167,8 @@ def rank(layout: Distributed | Shared) -> int:
             return len(layout.offset[0]) if layout.offset else 0
 
 
-def kind(layout: Distributed | Shared) -> str:
-    """The layout's tag; of slices and operands with that of the parent, of MMA layouts with their version."""
-    match layout:
-        case Slice():
-            return f"slice({kind(layout.parent)})"
-        case DotOperand():
-            return f"dot{layout.operand}({kind(layout.parent)})"
-        case Mma():
-            return f"mma{layout.version}"
-        case _:
-            return str(layout.__struct_config__.tag)
-
-
-def _list(values: tuple[int, ...]) -> str:
-    return "[" + ", ".join(map(str, values)) + "]"
-
-
 def _lists(bases: Bases) -> str:
-    return "[" + ", ".join(map(_list, bases)) + "]"
+    return str([*map(list, bases)])
 
 
 def constructor(layout: Distributed | Shared) -> str:
@@ -157,23 +176,22 @@ def constructor(layout: Distributed | Shared) -> str:
     match layout:
         case Blocked():
             fields = (layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta, layout.order)
-            return f"gl.BlockedLayout({', '.join(map(_list, fields))})"
+            return f"gl.BlockedLayout({', '.join(map(str, map(list, fields)))})"
         case Slice():
             return f"gl.SliceLayout({layout.dim}, {constructor(layout.parent)})"
         case Linear():
             fields = (layout.register, layout.lane, layout.warp)
-            return f"gl.DistributedLinearLayout({', '.join(map(_lists, fields))}, [], {_list(layout.shape)})"
+            return f"gl.DistributedLinearLayout({', '.join(map(_lists, fields))}, [], {list(layout.shape)})"
         case Mma():
-            return (f"gl.NVMMADistributedLayout([{layout.version}, 0], {_list(layout.warps_per_cta)}, "
-                    f"{_list(layout.instruction)})")
+            return (f"gl.NVMMADistributedLayout([{layout.version}, 0], {list(layout.warps_per_cta)}, "
+                    f"{list(layout.instruction)})")
         case DotOperand():
             return f"gl.DotOperandLayout({layout.operand}, {constructor(layout.parent)}, {layout.k_width})"
         case Swizzled():
             return (f"gl.SwizzledSharedLayout({layout.vec}, {layout.per_phase}, {layout.max_phase}, "
-                    f"{_list(layout.order)})")
+                    f"{list(layout.order)})")
         case Padded():
-            pairs = "[" + ", ".join(map(_list, layout.pairs)) + "]"
-            return f"gl.PaddedSharedLayout({pairs}, {_lists(layout.offset)}, [], {_list(layout.shape)})"
+            return f"gl.PaddedSharedLayout({_lists(layout.pairs)}, {_lists(layout.offset)}, [], {list(layout.shape)})"
         case Nvmma():
             return (f"gl.NVMMASharedLayout({layout.swizzle}, {layout.bits}, rank={layout.rank}, "
                     f"transposed={layout.transposed})")
@@ -181,46 +199,30 @@ def constructor(layout: Distributed | Shared) -> str:
             return f"gl.SharedLinearLayout({_lists(layout.offset)}, [], {layout.alignment})"
 
 
-def _power_of_two(*numbers: int) -> bool:
-    return all(n > 0 and n & (n - 1) == 0 for n in numbers)
-
-
-def _product(numbers: tuple[int, ...]) -> int:
-    result = 1
-    for n in numbers:
-        result *= n
-    return result
-
-
-def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: int, lanes: int = 32) -> str:
+def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: int) -> str:
     """Why a tensor of `shape` cannot have this layout in a kernel of `warps` warps; "" if it can (contract:
     ttg_ops.md §3, convert_layout)."""
     if rank(layout) != len(shape):
         return f"a layout of rank {rank(layout)} for a tensor of rank {len(shape)}"
-    if not _power_of_two(*shape):
+    if not power_of_two(*shape):
         return f"shape {shape} is not made of powers of two"
     match layout:
         case Slice():
             parent = rank(layout.parent)
             if not 0 <= layout.dim < parent or parent < 2:
                 return f"slice along axis {layout.dim} of a layout of rank {parent}"
-            if isinstance(layout.parent, Linear):
-                extent = layout.parent.shape[layout.dim]
-            else:
-                extent = 1
-            whole = (*shape[:layout.dim], extent, *shape[layout.dim:])
-            return distributed_problem(layout.parent, shape=whole, warps=warps, lanes=lanes)
+            return distributed_problem(layout.parent, shape=layout.whole(shape), warps=warps)
         case Blocked():
-            return _blocked_problem(layout, warps=warps, lanes=lanes)
+            return _blocked_problem(layout, warps=warps)
         case Linear():
-            return _linear_problem(layout, shape=shape, warps=warps, lanes=lanes)
+            return _linear_problem(layout, shape=shape, warps=warps)
         case Mma():
             return _mma_problem(layout, warps=warps)
         case DotOperand():
             if isinstance(layout.parent, Blocked):
                 if layout.k_width != 0:
                     return "an operand of a blocked dot has k_width 0"
-                return _blocked_problem(layout.parent, warps=warps, lanes=lanes)
+                return _blocked_problem(layout.parent, warps=warps)
             if layout.parent.version == 3 and layout.operand != 0:
                 return "only the left operand of wgmma lies in registers"
             if layout.k_width not in (1, 2, 4, 8):
@@ -228,23 +230,23 @@ def distributed_problem(layout: Distributed, *, shape: tuple[int, ...], warps: i
             return _mma_problem(layout.parent, warps=warps)
 
 
-def _blocked_problem(layout: Blocked, *, warps: int, lanes: int) -> str:
+def _blocked_problem(layout: Blocked, *, warps: int) -> str:
     n = len(layout.order)
     fields = (layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta)
     if any(len(field) != n for field in fields) or sorted(layout.order) != list(range(n)):
         return "the fields of a blocked layout differ in rank"
-    if not all(_power_of_two(*field) for field in fields):
+    if not all(power_of_two(*field) for field in fields):
         return "a blocked layout has an extent that is no power of two"
-    if _product(layout.threads_per_warp) != lanes or _product(layout.warps_per_cta) != warps:
-        return f"a blocked layout not for {lanes} lanes and {warps} warps"
-    return "" if _product(layout.size_per_thread) <= 64 else "a blocked layout with more than 64 elements per thread"
+    if math.prod(layout.threads_per_warp) != LANES or math.prod(layout.warps_per_cta) != warps:
+        return f"a blocked layout not for {LANES} lanes and {warps} warps"
+    return "" if math.prod(layout.size_per_thread) <= 64 else "a blocked layout with more than 64 elements per thread"
 
 
-def _linear_problem(layout: Linear, *, shape: tuple[int, ...], warps: int, lanes: int) -> str:
+def _linear_problem(layout: Linear, *, shape: tuple[int, ...], warps: int) -> str:
     if layout.shape != shape:
         return f"a linear layout for {layout.shape}, not {shape}"
-    if 1 << len(layout.lane) != lanes or 1 << len(layout.warp) != warps:
-        return f"a linear layout not for {lanes} lanes and {warps} warps"
+    if 1 << len(layout.lane) != LANES or 1 << len(layout.warp) != warps:
+        return f"a linear layout not for {LANES} lanes and {warps} warps"
     every = (*layout.register, *layout.lane, *layout.warp)
     if any(len(basis) != len(shape) for basis in every):
         return "a basis of another rank than the layout"
@@ -252,14 +254,14 @@ def _linear_problem(layout: Linear, *, shape: tuple[int, ...], warps: int, lanes
         return "a basis outside the shape"
     # Distributed linear layouts are permutations of the axes' bits: a basis has at most one bit.
     flat = [_flat(basis, shape) for basis in every if any(basis)]
-    if not _power_of_two(*flat) or len(set(flat)) != len(flat):
+    if not power_of_two(*flat) or len(set(flat)) != len(flat):
         return "bases of a linear layout are distinct single bits or zero"
-    return "" if 1 << len(flat) == _product(shape) else "the bases of a linear layout do not reach every element"
+    return "" if 1 << len(flat) == math.prod(shape) else "the bases of a linear layout do not reach every element"
 
 
 def _mma_problem(layout: Mma, *, warps: int) -> str:
     n, instruction = len(layout.warps_per_cta), layout.instruction
-    if _product(layout.warps_per_cta) != warps or not _power_of_two(*layout.warps_per_cta):
+    if math.prod(layout.warps_per_cta) != warps or not power_of_two(*layout.warps_per_cta):
         return f"an MMA layout not for {warps} warps"
     if layout.version == 2:
         wanted = (16, 8) if n == 2 else (1, 16, 8)

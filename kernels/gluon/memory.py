@@ -5,9 +5,10 @@ kept as the image of every bit of every axis: the offset of a coordinate is the 
 set bits. (Contract: ttg_ops.md §3 and §5; checked against Triton's own drawing of its layouts in the tests.)
 """
 
+import math
 from dataclasses import dataclass, replace
 
-from kernels.gluon.layouts import Bases, Nvmma, Padded, Shared, SharedLinear, Swizzled, rank
+from kernels.gluon.layouts import Bases, Nvmma, Padded, Shared, SharedLinear, Swizzled, log2, power_of_two, rank
 
 Images = tuple[tuple[int, ...], ...]
 """Per axis, the offsets of its bits, lowest first."""
@@ -24,15 +25,12 @@ class Placement:
     @property
     def span(self) -> int:
         """Elements from the first to one past the last, padding between them included."""
-        size = 1
-        for n in self.shape:
-            size *= n
-        return self.padded(size - 1) + 1
+        return self.padded(math.prod(self.shape) - 1) + 1
 
     @property
     def plain(self) -> bool:
         """Whether elements lie row-major without gaps."""
-        return self.images == row_major(self.shape) and not self.pairs
+        return self.images == row_major_images(self.shape) and not self.pairs
 
     def offset(self, coordinate: tuple[int, ...]) -> int:
         """The element's offset."""
@@ -67,16 +65,7 @@ class Placement:
         return all(power_of_two(self.images[axis][bit]) for bit in range(log2(part), log2(whole)))
 
 
-def log2(number: int) -> int:
-    """Exponent of a power of two."""
-    return number.bit_length() - 1
-
-
-def power_of_two(number: int) -> bool:
-    return number > 0 and number & (number - 1) == 0
-
-
-def row_major(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> Images:
+def row_major_images(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> Images:
     """Images of a plain buffer. order: axes from the fastest on, default the last one first."""
     images: list[tuple[int, ...]] = [()] * len(shape)
     step = 1
@@ -100,7 +89,7 @@ def placement(layout: Shared, *, shape: tuple[int, ...]) -> Placement:
 
 
 def _swizzled(layout: Swizzled, shape: tuple[int, ...]) -> Images:
-    images = list(row_major(shape, layout.order))
+    images = list(row_major_images(shape, layout.order))
     if len(shape) > 1:
         column, row = layout.order[0], layout.order[1]
         columns = shape[column]
@@ -116,12 +105,12 @@ def _nvmma(layout: Nvmma, shape: tuple[int, ...]) -> Images:
     turned = (*range(1, n), 0) if layout.transposed and layout.swizzle else tuple(range(n))
     extents = tuple(min(shape[axis], 256) for axis in turned)
     if not layout.swizzle:
-        images = list(row_major(extents))
+        images = list(row_major_images(extents))
     else:
         columns = min(extents[-1], 8 * layout.swizzle // layout.bits)
         extents = (*extents[:-1], columns)
         vec, per_phase, max_phase = 128 // layout.bits, 128 // layout.swizzle, layout.swizzle // 16
-        plain = row_major(extents)
+        plain = row_major_images(extents)
         images = []
         row = 1  # number of the row that a bit of an outer axis adds, all outer axes taken together
         for axis in reversed(range(n - 1)):
@@ -131,9 +120,7 @@ def _nvmma(layout: Nvmma, shape: tuple[int, ...]) -> Images:
                 row *= 2
             images.insert(0, tuple(own))
         images.append(plain[-1])
-    size = 1
-    for extent in extents:
-        size *= extent
+    size = math.prod(extents)
     # What exceeds one box of the copy engine is laid behind it, box after box.
     for place, axis in sorted(enumerate(turned), key=lambda one: one[1]):
         for _ in range(log2(shape[axis] // extents[place])):
@@ -176,16 +163,13 @@ def shared_problem(layout: Shared, *, shape: tuple[int, ...], bits: int) -> str:
     "" if it can."""
     if rank(layout) != len(shape):
         return f"a shared layout of rank {rank(layout)} for a buffer of rank {len(shape)}"
-    if not power_of_two_all(shape):
+    if not power_of_two(*shape):
         return f"shape {shape} is not made of powers of two"
-    size = 1
-    for extent in shape:
-        size *= extent
     match layout:
         case Swizzled():
             if sorted(layout.order) != list(range(len(shape))):
                 return "the order of a swizzled layout is no permutation of the axes"
-            if not power_of_two_all((layout.vec, layout.per_phase, layout.max_phase)):
+            if not power_of_two(layout.vec, layout.per_phase, layout.max_phase):
                 return "vec, per_phase and max_phase are powers of two"
             if len(shape) == 1 and (layout.vec, layout.per_phase, layout.max_phase) != (1, 1, 1):
                 return "a row alone has no phases to swizzle by"
@@ -197,7 +181,7 @@ def shared_problem(layout: Shared, *, shape: tuple[int, ...], bits: int) -> str:
         case Padded():
             if layout.shape != shape:
                 return f"a padded layout for {layout.shape}, not {shape}"
-            if not power_of_two_all(tuple(n for pair in layout.pairs for n in pair)):
+            if not power_of_two(*(n for pair in layout.pairs for n in pair)):
                 return "intervals and paddings are powers of two"
             if len({interval for interval, _ in layout.pairs}) != len(layout.pairs):
                 return "an interval comes twice"
@@ -232,13 +216,7 @@ def _nvmma_problem(layout: Nvmma, shape: tuple[int, ...], bits: int) -> str:
     if layout.transposed and len(shape) != 2:
         return "only matrices have a transposed NVMMA layout"
     turned = (*shape[1:], shape[0]) if layout.transposed else shape
-    rows = 1
-    for extent in turned[:-1]:
-        rows *= min(extent, 256)
+    rows = math.prod(min(extent, 256) for extent in turned[:-1])
     if rows < 8 or turned[-1] * bits < 8 * layout.swizzle:
         return "an NVMMA layout needs eight rows of its swizzle width"
     return ""
-
-
-def power_of_two_all(numbers: tuple[int, ...]) -> bool:
-    return all(power_of_two(n) for n in numbers)

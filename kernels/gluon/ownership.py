@@ -65,8 +65,7 @@ def holding(layout: Distributed, *, shape: tuple[int, ...], products: bool = Fal
         case Mma() | DotOperand() if products and len(shape) == 2:
             return _of_product(layout, shape)
         case Slice(dim=dim, parent=parent):
-            extent = parent.shape[dim] if isinstance(parent, Linear) else 1
-            whole = holding(parent, shape=(*shape[:dim], extent, *shape[dim:]), products=products)
+            whole = holding(parent, shape=layout.whole(shape), products=products)
             if whole is None:
                 return None
             cut = whole.without(dim)
@@ -85,9 +84,8 @@ def registers(layout: Distributed, *, shape: tuple[int, ...]) -> int:
             for size, lanes, warps, extent in zip(layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta,
                                                   shape, strict=True):
                 found *= size * max(extent // (size * lanes * warps), 1)
-        case Slice(dim=dim, parent=parent):
-            extent = parent.shape[dim] if isinstance(parent, Linear) else 1
-            found = registers(parent, shape=(*shape[:dim], extent, *shape[dim:]))
+        case Slice(parent=parent):
+            found = registers(parent, shape=layout.whole(shape))
         case Mma():
             rows, columns = layout.instruction[-2:] if layout.version == 2 else layout.instruction[:2]
             for tile, warps, extent in zip((rows, columns), layout.warps_per_cta[-2:], shape[-2:], strict=True):

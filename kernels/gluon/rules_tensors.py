@@ -1,5 +1,6 @@
 """Rules of the steps that work on tensors in registers."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 from msgspec import UNSET
 
 from kernels.gluon.chain import Combine, Convert, Fp4, Load, Out, Ramp, Reduce, Regroup, Scan, Take, Transpose
-from kernels.gluon.layouts import Blocked, Slice
+from kernels.gluon.layouts import Blocked, Slice, untransposed
 from kernels.gluon.ownership import holding
 from kernels.gluon.values import (
     EXACT,
@@ -22,7 +23,6 @@ from kernels.gluon.values import (
     hull,
     indices,
     input_array,
-    limit,
     new_tensor,
     order_of,
     output_array,
@@ -32,15 +32,14 @@ from kernels.gluon.values import (
 )
 
 
-def _load(state: State, number: int, step: Load) -> Type:
-    input_array(state, step.array)
-    array = state.arrays[step.array]
+def _load(state: State, step: Load) -> Type:
+    array = input_array(state, step.array)
     require(bool(array.shape), "a load takes an array with axes")
     order = order_of(step.order, len(array.shape))
     shape = tuple(array.shape[k] for k in order)
     between = None if array.between is UNSET else array.between
     if step.mask is not UNSET:
-        limit(step.mask, shape)
+        axis_of(step.mask.axis, shape)
         if array.dtype.startswith("u"):
             require(step.other >= 0, "other is negative, the array unsigned")
         if between:
@@ -52,7 +51,7 @@ def _load(state: State, number: int, step: Load) -> Type:
     return new_tensor(state, array.dtype, shape, step.layout, between=between)
 
 
-def _ramp(state: State, number: int, step: Ramp) -> Type:
+def _ramp(state: State, step: Ramp) -> Type:
     require(len(step.strides) == len(step.shape), "a ramp has one stride per axis")
     require(step.dtype in ("i8", "i16", "i32", "i64", "u32"), "a ramp is a signed integer or u32")
     values = ramp_values(step)
@@ -72,14 +71,14 @@ def ramp_values(step: Ramp) -> Integers:
     return (values ^ step.flip) & step.mask
 
 
-def _convert(state: State, number: int, step: Convert) -> Type:
+def _convert(state: State, step: Convert) -> Type:
     source = tensor(state, step.source)
     require(bool(source.shape), "a scalar has no layout")
     made = new_tensor(state, source.dtype, source.shape, step.layout)
     return replace(source, layout=made.layout)
 
 
-def _transpose(state: State, number: int, step: Transpose) -> Type:
+def _transpose(state: State, step: Transpose) -> Type:
     source = settled(state, step.source)
     order = order_of(step.order, len(source.shape))
     require(bool(order), "a scalar has no axes")
@@ -87,16 +86,16 @@ def _transpose(state: State, number: int, step: Transpose) -> Type:
     return replace(made, between=source.between, known=None if source.known is None else source.known.transpose(order))
 
 
-def _regroup(state: State, number: int, step: Regroup) -> Type:
+def _regroup(state: State, step: Regroup) -> Type:
     source = settled(state, step.source)
     require(bool(source.shape), "a scalar has no axes")
-    require(int(np.prod(step.shape)) == int(np.prod(source.shape)), f"{source.shape} regrouped to {step.shape}")
+    require(math.prod(step.shape) == math.prod(source.shape), f"{source.shape} regrouped to {step.shape}")
     made = new_tensor(state, source.dtype, step.shape, step.layout)
     return replace(made, between=source.between, known=None if source.known is None else
                    source.known.reshape(step.shape))
 
 
-def _fp4(state: State, number: int, step: Fp4) -> Type:
+def _fp4(state: State, step: Fp4) -> Type:
     source = settled(state, step.source)
     require(source.dtype in ("i8", "u8"), f"fp4 numbers lie in bytes, not {source.dtype}")
     axis = axis_of(step.axis, source.shape)
@@ -110,7 +109,7 @@ def _fp4(state: State, number: int, step: Fp4) -> Type:
     return new_tensor(state, step.dtype, shape, step.layout)
 
 
-def _combine(state: State, number: int, step: Combine) -> Type:
+def _combine(state: State, step: Combine) -> Type:
     left, right = settled(state, step.left), settled(state, step.right)
     require((left.dtype, left.shape, left.layout) == (right.dtype, right.shape, right.layout),
              "operands of different types or layouts")
@@ -126,7 +125,7 @@ def _foldable(source: Tensor, op: str, axis: int) -> tuple[int, int] | None:
     return bounded(source.dtype, op, hull(op, source.between, source.between, size))
 
 
-def _reduce(state: State, number: int, step: Reduce) -> Type:
+def _reduce(state: State, step: Reduce) -> Type:
     source = settled(state, step.source)
     between = _foldable(source, step.op, step.axis)
     assert source.layout is not None
@@ -135,38 +134,34 @@ def _reduce(state: State, number: int, step: Reduce) -> Type:
     return Tensor(source.dtype, shape, layout, between=between)
 
 
-def _scan(state: State, number: int, step: Scan) -> Type:
+def _scan(state: State, step: Scan) -> Type:
     source = settled(state, step.source)
     require(isinstance(source.layout, Blocked), "the compiler scans blocked layouts only")
     between = _foldable(source, step.op, step.axis)
     return Tensor(source.dtype, source.shape, source.layout, between=between)
 
 
-def _take(state: State, number: int, step: Take) -> Type:
+def _take(state: State, step: Take) -> Type:
     source, index = settled(state, step.source), settled(state, step.index)
     require(len(source.shape) == len(index.shape), "index and source differ in rank")
     axis = axis_of(step.axis, source.shape)
     require(all(m == n for k, (m, n) in enumerate(zip(source.shape, index.shape, strict=True)) if k != axis),
              "index and source differ beside the axis")
     require(source.dtype != "i1", "a gather of booleans")
-    indices(state, index, source.shape[axis])
+    indices(index, source.shape[axis])
     assert index.layout is not None
     return new_tensor(state, source.dtype, index.shape, index.layout, between=source.between)
 
 
-def _out(state: State, number: int, step: Out) -> Type:
+def _out(state: State, step: Out) -> Type:
     source = tensor(state, step.source)
-    order = order_of(step.order, len(source.shape))
-    # array.transpose(order) is the source, so axis order[k] of the array is the source's axis k
-    shape = [0] * len(order)
-    for k, axis in enumerate(order):
-        shape[axis] = source.shape[k]
-    output_array(state, step.array, source.dtype, tuple(shape) or (1,))
+    shape = untransposed(source.shape, order_of(step.order, len(source.shape)))
+    output_array(state, step.array, source.dtype, shape or (1,))
     require(source.settled or not step.order, "what atomics return is stored in its own order")
     return None
 
 
-RULES: dict[type, Callable[[State, int, Any], Type]] = {
+RULES: dict[type, Callable[[State, Any], Type]] = {
     Load: _load, Ramp: _ramp, Convert: _convert, Transpose: _transpose, Regroup: _regroup, Fp4: _fp4,
     Combine: _combine, Reduce: _reduce, Scan: _scan, Take: _take, Out: _out,
 }

@@ -8,8 +8,7 @@ layout. Pure Python; source: what its PTX computes, executed for drawn layouts.
 
 from dataclasses import dataclass
 
-from kernels.gluon.layouts import Blocked
-from kernels.gluon.memory import log2
+from kernels.gluon.layouts import Blocked, log2
 from kernels.gluon.ownership import Holding, holding
 
 

@@ -8,11 +8,10 @@ by other threads (contract: ttg_ops.md §3, global_scratch_alloc).
 from dataclasses import dataclass
 
 from kernels.gluon.dialect import TextDialect
+from kernels.gluon.values import WIDTH
 
 MLIR = {"i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "fp16": "f16", "bf16": "bf16", "fp32": "f32",
         "fp64": "f64", "fp8e5": "f8E5M2", "fp8e4nv": "f8E4M3FN", "u8": "i8", "u16": "i16", "u32": "i32", "u64": "i64"}
-BYTES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "fp16": 2, "bf16": 2, "fp32": 4, "fp64": 8, "fp8e5": 1, "fp8e4nv": 1,
-         "u8": 1, "u16": 2, "u32": 4, "u64": 8}
 
 FAULTS = {name: name for name in ("barrier_missing", "place_not_exchanged")}
 
@@ -37,7 +36,7 @@ class Mailbox:
 
 def text(mailbox: Mailbox, dialect: TextDialect, *, arch: int, planted: str = "") -> str:
     """The module. arch: compute capability, such as 90. planted: one of FAULTS."""
-    element, width = MLIR[mailbox.dtype], BYTES[mailbox.dtype]
+    element, width = MLIR[mailbox.dtype], WIDTH[mailbox.dtype] // 8
     n, rows = mailbox.size, f"tensor<{mailbox.size}x"
     lines: list[str] = []
 

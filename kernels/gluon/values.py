@@ -1,13 +1,14 @@
 """What is known of the values of a chain while it is checked, and what the rules of all steps share."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels.gluon.chain import Global, Limit
-from kernels.gluon.layouts import Distributed, distributed_problem
+from kernels.gluon.chain import Global
+from kernels.gluon.layouts import LANES, Distributed, distributed_problem
 from kernels.gluon.memory import Placement
 
 Integers = npt.NDArray[np.int64]
@@ -51,8 +52,6 @@ class Tensor:
 class Memory:
     """What is known of one buffer: which bytes hold a value, bounds of its elements, whether it is alive."""
 
-    dtype: str
-    bytes: int
     written: npt.NDArray[np.bool_]
     between: tuple[int, int] | None = None
     fresh: bool = True
@@ -122,13 +121,16 @@ def view_of(state: State, number: int, *, ring: bool = False) -> View:
 
 def new_tensor(state: State, dtype: str, shape: tuple[int, ...], layout: Distributed, **facts: object) -> Tensor:
     """A tensor type, checked."""
-    warps = state.warps
-    why = distributed_problem(layout, shape=shape, warps=warps)
-    if why:
-        raise Illegal(why)
-    size = int(np.prod(shape))
-    require(size <= MAX_ELEMENTS and size <= MAX_PER_THREAD * 32 * warps, f"a tensor of {size} elements is too large")
+    why = distributed_problem(layout, shape=shape, warps=state.warps)
+    require(not why, why)
+    size = math.prod(shape)
+    require(size <= most_elements(state.warps), f"a tensor of {size} elements is too large")
     return Tensor(dtype, shape, layout, **facts)  # type: ignore[arg-type]
+
+
+def most_elements(warps: int) -> int:
+    """Of one tensor in a kernel of so many warps."""
+    return min(MAX_ELEMENTS, MAX_PER_THREAD * LANES * warps)
 
 
 def order_of(order: tuple[int, ...], rank: int) -> tuple[int, ...]:
@@ -144,11 +146,7 @@ def axis_of(axis: int, shape: tuple[int, ...]) -> int:
     return axis
 
 
-def limit(mask: Limit, shape: tuple[int, ...]) -> None:
-    axis_of(mask.axis, shape)
-
-
-def input_array(state: State, number: int) -> "object":
+def input_array(state: State, number: int) -> Global:
     require(number < len(state.arrays), f"array {number} does not exist")
     array = state.arrays[number]
     require(not array.output, f"array {array.name} is an output")
@@ -187,7 +185,7 @@ def hull(op: str, one: tuple[int, int] | None, other: tuple[int, int] | None, ti
     return min(one[0], other[0]), max(one[1], other[1])
 
 
-def indices(state: State, index: Tensor, extent: int) -> None:
+def indices(index: Tensor, extent: int) -> None:
     require(index.dtype in ("i8", "i16", "i32", "i64", "u32"), f"indices of type {index.dtype}")
     require(index.between is not None and 0 <= index.between[0] and index.between[1] < extent,
              f"indices that are not known to lie below {extent}")

@@ -10,8 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.gluon.dialect import IMPORTS, NVIDIA_IMPORTS, Dialect
-from kernels.pipelines.layouts import ELEMENT
+from kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
 from kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT
 from kernels.pipelines.text_faults import planted
 
@@ -107,7 +106,7 @@ def source(boxes: Boxes, dialect: Dialect) -> str:
     """The module's text; its kernel is `kernel(x_ptr, out_ptr)`."""
     memory, box, ring = boxes.memory, list(boxes.box), boxes.ring
     strides = [math.prod(memory[axis + 1:]) for axis in range(len(memory))]
-    element, volume = ELEMENT[boxes.dtype], math.prod(box)
+    element, volume = GL_DTYPES[boxes.dtype], math.prod(box)
 
     def described(name: str, more: str = "") -> str:
         return (f"{name}_map = tma.make_tensor_descriptor({name}_ptr + program * {math.prod(memory)}, "

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kernels.gluon.dialect import IMPORTS, NVIDIA_IMPORTS, Dialect
+from kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
 from kernels.pipelines import layouts
-from kernels.pipelines.build import uses_scan
-from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore, even_share, needs_barrier
+from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore, even_share
 from kernels.pipelines.steps import FoldEnd, Kernel, Partition
 from kernels.pipelines.text import Lines, Names, Writer
 
@@ -47,7 +46,7 @@ def emit(kernel: Kernel, dialect: Dialect, *, name: str = "pipeline") -> Emitted
         raise NotImplementedError("this version has no Gluon function for TMA reductions")
     text = Lines()
     text.add(_summary(plan), "")
-    scan = _SCAN.splitlines() if uses_scan(plan) else []
+    scan = _SCAN.splitlines() if any(op.kind == "scan" for op in plan.ops) else []
     bodies = [Writer(kernel, dialect, Names(plan, part.role, part.warps)).steps(part.steps)
               for part in kernel.partitions]
     main = Lines(depth=1)
@@ -102,9 +101,9 @@ def _constants(kernel: Kernel) -> dict[str, str]:
             found["OPERAND"] = f"gl.DotOperandLayout(0, {accumulator}, {4 // plan.itemsize})"
     for number in range(len(plan.sources)):
         found[f"SHARED{number}"] = layouts.ring_layout(plan, number)
-    found["SHARED_OUT"] = layouts.core_layout(plan, plan.sink.swizzle) if isinstance(plan.sink, TmaStore) else (
-        "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])")
-    found["STAGE"] = "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
+    found["SHARED_OUT"] = (layouts.core_layout(plan, plan.sink.swizzle) if isinstance(plan.sink, TmaStore)
+                           else layouts.PLAIN)
+    found["STAGE"] = layouts.PLAIN
     return found
 
 
@@ -119,7 +118,7 @@ def _setup(kernel: Kernel, dialect: Dialect, main: Lines) -> list[str]:
             columns = str(shape[1]) if source.across else "width"
             main.add(f"x{number}_map = tma.make_tensor_descriptor(x{number}_ptr, [programs * {rows}, {columns}], "
                      f"[pitch{number}, 1], [{shape[0]}, {shape[1]}], SHARED{number})")
-        main.add(f"x{number} = gl.allocate_shared_memory({layouts.ELEMENT[plan.dtype]}, "
+        main.add(f"x{number} = gl.allocate_shared_memory({GL_DTYPES[plan.dtype]}, "
                  f"[{plan.ring}, {shape[0]}, {shape[1]}], SHARED{number})")
     sink = plan.sink
     tile = f"{plan.rows}, {plan.columns}"
@@ -129,7 +128,7 @@ def _setup(kernel: Kernel, dialect: Dialect, main: Lines) -> list[str]:
                  "SHARED_OUT)")
     if isinstance(sink, TmaStore) or plan.has("store"):
         slots = sink.buffers if isinstance(sink, TmaStore) else plan.ring
-        main.add(f"staged = gl.allocate_shared_memory({layouts.ELEMENT[plan.dtype]}, [{slots}, {tile}], SHARED_OUT)")
+        main.add(f"staged = gl.allocate_shared_memory({GL_DTYPES[plan.dtype]}, [{slots}, {tile}], SHARED_OUT)")
     for stage, _ in kernel.stages:
         main.add(f"{stage} = gl.allocate_shared_memory({layouts.integer(plan)}, [{tile}], STAGE)")
     for ring in kernel.barriers:
@@ -164,8 +163,8 @@ def _specialised(kernel: Kernel, dialect: Dialect, bodies: list[Lines], text: Li
     """One function per partition, taking what its body mentions, and the call that starts them."""
     plan = kernel.plan
     available = ["program", "programs", "width", "out_pitch", "out_ptr", "second_ptr", "side_ptr", "staged", "out_map"]
-    available += [f"{what}" for n in range(len(plan.sources)) for what in (
-        f"x{n}", f"x{n}_map", f"x{n}_ptr", f"pitch{n}")]
+    for n in range(len(plan.sources)):
+        available += [f"x{n}", f"x{n}_map", f"x{n}_ptr", f"pitch{n}"]
     available += [ring.name for ring in kernel.barriers] + [stage for stage, _ in kernel.stages]
     if plan.loop == "range":
         available.append("tiles")
@@ -191,6 +190,3 @@ def _specialised(kernel: Kernel, dialect: Dialect, bodies: list[Lines], text: Li
 
 def _returns(default: Partition, plan: Plan) -> bool:
     return isinstance(plan.sink, Fold) and plan.sink.returned and isinstance(default.steps[-1], FoldEnd)
-
-
-__all__ = ["Emitted", "emit", "needs_barrier"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from kernels.pipelines import steps as s
 
@@ -35,20 +36,28 @@ def _changed(steps: tuple[s.Step, ...], change: Change) -> tuple[s.Step, ...]:
     return tuple(found)
 
 
+def _partitions(kernel: s.Kernel, change: Callable[[s.Partition], s.Partition],
+                why: str = "the plan has no place for this fault") -> s.Kernel:
+    """The kernel with its partitions changed; why: what to say where nothing changes."""
+    partitions = tuple(map(change, kernel.partitions))
+    if partitions == kernel.partitions:
+        raise NotApplicable(why)
+    return dataclasses.replace(kernel, partitions=partitions)
+
+
 def _everywhere(change: Change) -> Fault:
     """Apply a change to every step of every partition; it must change something."""
-
-    def plant(kernel: s.Kernel) -> s.Kernel:
-        partitions = tuple(dataclasses.replace(part, steps=_changed(part.steps, change)) for part in kernel.partitions)
-        if partitions == kernel.partitions:
-            raise NotApplicable("the plan has no place for this fault")
-        return dataclasses.replace(kernel, partitions=partitions)
-
-    return plant
+    return lambda kernel: _partitions(
+        kernel, lambda part: dataclasses.replace(part, steps=_changed(part.steps, change)))
 
 
-def _without(*kinds: type) -> Fault:
-    return _everywhere(lambda step: () if isinstance(step, kinds) else (step,))
+def _without(kind: type) -> Fault:
+    return _everywhere(lambda step: () if isinstance(step, kind) else (step,))
+
+
+def _each(kind: type, fields: Callable[[Any], dict[str, Any]]) -> Change:
+    """Other values of some fields of every step of a kind."""
+    return lambda step: (dataclasses.replace(step, **fields(step)) if isinstance(step, kind) else step,)
 
 
 def _is_full(step: s.Step) -> bool:
@@ -75,47 +84,35 @@ def _count(by: int) -> Callable[[s.BarrierRing], s.BarrierRing]:
     return change
 
 
-def _shallower(step: s.Step) -> tuple[s.Step, ...]:
-    if isinstance(step, s.WaitGroups) and step.pending:
-        return (s.WaitGroups(step.pending + 1),)
-    return (s.WaitGroups(1),) if isinstance(step, s.WaitGroups) else (step,)
+def _one_more(kind: type) -> Change:
+    return _each(kind, lambda wait: {"pending": wait.pending + 1})
 
 
 def _too_shallow(kernel: s.Kernel) -> s.Kernel:
     if kernel.plan.slack:
         raise NotApplicable("the wait is stricter than it has to be")
-    return _everywhere(_shallower)(kernel)
-
-
-def _phase(step: s.Step) -> tuple[s.Step, ...]:
-    if isinstance(step, s.WaitBarrier) and not step.opposite:
-        return (dataclasses.replace(step, opposite=True),)
-    return (step,)
+    return _everywhere(_one_more(s.WaitGroups))(kernel)
 
 
 def _read_early(kernel: s.Kernel) -> s.Kernel:
     if kernel.plan.ring < 2 or kernel.plan.tiles < 2:
         raise NotApplicable("there is no other slot")
-
-    def change(step: s.Step) -> tuple[s.Step, ...]:
-        if isinstance(step, s.Read | s.DotStep):
-            return (dataclasses.replace(step, at=step.at.moved(1)),)
-        return (step,)
-
-    return _everywhere(change)(kernel)
+    return _everywhere(_each(s.Read | s.DotStep, lambda step: {"at": step.at.moved(1)}))(kernel)
 
 
 def _release_early(kernel: s.Kernel) -> s.Kernel:
     """Readers give a slot back before they have read it."""
-    partitions = []
-    for part in kernel.partitions:
-        steps = part.steps
-        if part.role.startswith("compute"):
-            steps = tuple(_released_first(step) if isinstance(step, s.Loop) else step for step in steps)
-        partitions.append(dataclasses.replace(part, steps=steps))
-    if tuple(partitions) == kernel.partitions:
-        raise NotApplicable("nobody gives slots back")
-    return dataclasses.replace(kernel, partitions=tuple(partitions))
+
+    def change(part: s.Partition) -> s.Partition:
+        return _loops(part, _released_first) if part.role.startswith("compute") else part
+
+    return _partitions(kernel, change, "nobody gives slots back")
+
+
+def _loops(part: s.Partition, change: Callable[[s.Loop], s.Loop]) -> s.Partition:
+    """The partition with its outermost loops changed."""
+    return dataclasses.replace(part, steps=tuple(
+        change(step) if isinstance(step, s.Loop) else step for step in part.steps))
 
 
 def _released_first(loop: s.Loop) -> s.Loop:
@@ -126,23 +123,18 @@ def _released_first(loop: s.Loop) -> s.Loop:
     return dataclasses.replace(loop, body=(*rest[:waits], *given, *rest[waits:]))
 
 
-def _expect(factor: float) -> Change:
-    def change(step: s.Step) -> tuple[s.Step, ...]:
-        if isinstance(step, s.Expect):
-            return (dataclasses.replace(step, size=int(step.size * factor)),)
-        return (step,)
-
-    return change
+def _expect(factor: float) -> Fault:
+    return _everywhere(_each(s.Expect, lambda step: {"size": int(step.size * factor)}))
 
 
 def _registers(kernel: s.Kernel) -> s.Kernel:
     """Another number of registers than the plan asks for."""
-    partitions = tuple(dataclasses.replace(part, registers=part.registers + 8 if part.registers < 64 else
-                                           part.registers - 8) if part.registers else part
-                       for part in kernel.partitions)
-    if partitions == kernel.partitions:
-        raise NotApplicable("the plan asks for no registers")
-    return dataclasses.replace(kernel, partitions=partitions)
+
+    def change(part: s.Partition) -> s.Partition:
+        more = 8 if part.registers < 64 else -8
+        return dataclasses.replace(part, registers=part.registers + more) if part.registers else part
+
+    return _partitions(kernel, change, "the plan asks for no registers")
 
 
 def _unmasked(kernel: s.Kernel) -> s.Kernel:
@@ -163,47 +155,31 @@ def flat(steps: tuple[s.Step, ...]) -> list[s.Step]:
     return found
 
 
-def _missing_arrive(step: s.Step) -> tuple[s.Step, ...]:
-    return () if isinstance(step, s.Arrive) else (step,)
-
-
-def _unwaited_store(step: s.Step) -> tuple[s.Step, ...]:
-    return (s.StoreWait(step.pending + 1),) if isinstance(step, s.StoreWait) else (step,)
-
-
 def _dot_wait_too_shallow(kernel: s.Kernel) -> s.Kernel:
     """The loop's wait for multiplications leaves one more under way; the one behind the loop stays."""
 
-    def shallower(step: s.Step) -> tuple[s.Step, ...]:
-        return (s.DotWait(step.pending + 1),) if isinstance(step, s.DotWait) else (step,)
+    def shallower(loop: s.Loop) -> s.Loop:
+        return dataclasses.replace(loop, body=_changed(loop.body, _one_more(s.DotWait)))
 
-    def changed(part: s.Partition) -> s.Partition:
-        return dataclasses.replace(part, steps=tuple(
-            dataclasses.replace(step, body=_changed(step.body, shallower))
-            if isinstance(step, s.Loop) else step for step in part.steps))
-
-    partitions = tuple(changed(part) for part in kernel.partitions)
-    if partitions == kernel.partitions:
-        raise NotApplicable("no multiplication is under way behind its step")
-    return dataclasses.replace(kernel, partitions=partitions)
+    return _partitions(kernel, lambda part: _loops(part, shallower), "no multiplication is under way behind its step")
 
 
 FAULTS: Mapping[str, Fault] = MappingProxyType({
     "missing_wait": _everywhere(lambda step: () if isinstance(step, s.WaitGroups) or _is_full(step) else (step,)),
     "wait_one_too_shallow": _too_shallow,
     "missing_commit": _without(s.Commit),
-    "wrong_phase": _everywhere(_phase),
+    "wrong_phase": _everywhere(_each(s.WaitBarrier, lambda step: {"opposite": True})),
     "arrive_count_one_too_high": _barriers(_count(1)),
     "arrive_count_one_too_low": _barriers(_count(-1)),
-    "missing_arrive": _everywhere(_missing_arrive),
+    "missing_arrive": _without(s.Arrive),
     "missing_proxy_fence": _without(s.Fence),
     "read_one_stage_early": _read_early,
     "released_before_read": _release_early,
     "register_request_ignored": _registers,
-    "expect_half_the_bytes": _everywhere(_expect(0.5)),
-    "expect_twice_the_bytes": _everywhere(_expect(2)),
+    "expect_half_the_bytes": _expect(0.5),
+    "expect_twice_the_bytes": _expect(2),
     "store_wait_missing": _without(s.StoreWait),
-    "store_wait_one_too_shallow": _everywhere(_unwaited_store),
+    "store_wait_one_too_shallow": _everywhere(_one_more(s.StoreWait)),
     "reused_before_dot_wait": _dot_wait_too_shallow,
     "predicate_dropped": _unmasked,
 })

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernels.gluon.dialect import GL_DTYPES
 from kernels.pipelines.plan import DTYPE_BITS, Plan
 
-INTEGER = {8: "gl.int8", 16: "gl.int16", 32: "gl.int32", 64: "gl.int64"}
-ELEMENT = {"i8": "gl.int8", "i16": "gl.int16", "i32": "gl.int32", "u32": "gl.uint32", "i64": "gl.int64",
-           "fp16": "gl.float16", "bf16": "gl.bfloat16", "fp32": "gl.float32", "fp8e4nv": "gl.float8e4nv",
-           "fp8e5": "gl.float8e5"}
+PLAIN = "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
+"""Memory without a swizzle, row-major."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def columnwise(shape: tuple[int, int], warps: int) -> Blocked:
 
 def integer(plan: Plan) -> str:
     """The type in which the plan's operations compute: the element's bits as an integer."""
-    return ELEMENT[plan.dtype] if plan.dtype in ("u32",) else INTEGER[DTYPE_BITS[plan.dtype]]
+    return GL_DTYPES["u32" if plan.dtype == "u32" else f"i{DTYPE_BITS[plan.dtype]}"]
 
 
 def ring_layout(plan: Plan, source: int) -> str:
@@ -56,7 +55,7 @@ def ring_layout(plan: Plan, source: int) -> str:
     if wanted.copy == "tma" or wanted.tensor_core:
         return core_layout(plan, wanted.swizzle)
     if not wanted.swizzle:
-        return "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
+        return PLAIN
     # The unit that is moved as a whole is what one cp.async copies.
     unit = max(plan.vector // plan.itemsize, 1)
     return f"gl.SwizzledSharedLayout({unit}, 1, {wanted.swizzle // 16}, [1, 0])"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from kernels.pipelines.plan import (
     ACROSS,
     DTYPE_BITS,
+    MOVES,
+    REDUCED,
     SECOND,
     SHARED_BYTES,
     TMA_SLOT,
@@ -13,13 +15,12 @@ from kernels.pipelines.plan import (
     Dot,
     Fold,
     Plan,
+    Store,
     TmaStore,
     total_warps,
 )
 
 _DOT_DTYPES = ("fp16", "bf16", "i8", "fp8e4nv", "fp8e5", "fp32")
-_REDUCE = {"add": ("u32", "i32", "fp32", "fp16", "bf16"), "min": ("u32", "i32"), "max": ("u32", "i32"),
-           "and": ("u32", "i32"), "or": ("u32", "i32"), "xor": ("u32", "i32")}
 
 
 def problem(plan: Plan) -> str:
@@ -91,9 +92,7 @@ def _sources(plan: Plan) -> Iterator[str]:
                 yield "tensor maps hold elements of up to 32 bits"
             if max(shape) > 256:
                 yield "a box of more than 256 elements along one axis"
-            if source.cache or source.evict:
-                yield "cache modifiers belong to cp.async"
-        if source.copy == "registers" and (source.cache or source.evict):
+        if source.copy in ("tma", "registers") and (source.cache or source.evict):
             yield "cache modifiers belong to cp.async"
         if source.copy == "tma" and plan.ring > 1 and shape[0] * line % TMA_SLOT:
             yield f"slots of {shape[0] * line} bytes, which TMA fills where they begin at multiples of {TMA_SLOT}"
@@ -126,9 +125,9 @@ def _partitions(plan: Plan) -> Iterator[str]:
         yield "there is no second source to copy"
     if plan.warps % 4:
         yield "the default partition has a multiple of 4 warps"
-    if plan.has("store") and not isinstance(plan.sink, TmaStore) and plan.sink.__class__.__name__ != "Store":
+    if plan.has("store") and not isinstance(plan.sink, TmaStore | Store):
         yield "nothing to pass to a storing partition"
-    if plan.has("compute_second") and (plan.has("store") or not plan.sink.__class__.__name__ == "Store"):
+    if plan.has("compute_second") and (plan.has("store") or not isinstance(plan.sink, Store)):
         yield "a second reader stores its own output"
     if total_warps(plan) > 20:
         yield "more than 20 warps"
@@ -162,10 +161,9 @@ def _elementwise(plan: Plan) -> Iterator[str]:
             yield f"TMA stores whole units of {TMA_UNIT} bytes, beyond the end of a line too"
         if not _core_layout(plan.columns * plan.itemsize, plan.rows, sink.swizzle):
             yield "the staging buffers do not take this swizzle"
-        if sink.reduce and plan.dtype not in _REDUCE[sink.reduce]:
+        if sink.reduce and plan.dtype not in REDUCED[sink.reduce]:
             yield f"no reduction {sink.reduce} of {plan.dtype}"
-        if sink.reduce and DTYPE_BITS[plan.dtype] < 32 and any(op.kind not in ("convert", "stage", "stage_transposed")
-                                                               for op in plan.ops):
+        if sink.reduce and DTYPE_BITS[plan.dtype] < 32 and any(op.kind not in MOVES for op in plan.ops):
             yield "sums of narrow floats are exact only for the inputs themselves"
         if sink.reduce and plan.dtype.startswith(("fp", "bf")) and plan.ops:
             yield "operations work on the bits of floats, whose sums are not exact"
@@ -213,7 +211,7 @@ def _dot(plan: Plan, sink: Dot) -> Iterator[str]:
         yield "only asynchronous multiplications overlap"
     if plan.ops and not sink.registers:
         yield "operations need the operand in registers"
-    if any(op.kind not in ("convert", "stage", "stage_transposed", "invert") for op in plan.ops):
+    if any(op.kind not in (*MOVES, "invert") for op in plan.ops):
         yield "operands keep their values"
     if any(op.kind == "invert" for op in plan.ops) and plan.dtype != "i8":
         yield "only integers are inverted"

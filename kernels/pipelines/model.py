@@ -3,7 +3,8 @@
 Every partition runs as two halves (warps that are ahead of or behind each other), every copy and multiplication as an
 operation of its own that takes place at any moment between its issue and the wait for it. A schedule chooses
 who is next. Shared memory holds tokens that say which tile's data lies there, and for what copies and tensor cores see
-also what a fence has not published yet.
+also what a fence has not published yet. Loads of threads may be under way until a fence of theirs: a TMA load of
+another partition does not wait for them (within one partition the compiler adds the fence).
 
 What is assumed of the compiler (contract: ttg_ops.md §5, and read off the PTX of both versions): an arrival, the
 announcement of bytes and the issue of a TMA load come after a barrier of their partition; where a plan leaves
@@ -28,7 +29,8 @@ HALVES = (0, 1)
 
 @dataclass(frozen=True)
 class Result:
-    """outcome: `deadlock` when all that is left waits, `protocol` when a barrier counted below zero.
+    """outcome: `deadlock` when all that is left waits, `protocol` when a barrier counted below zero or TMA fills what
+    threads may still read.
     outputs: by (output, tile, half), the token that was stored."""
 
     outcome: Outcome
@@ -109,6 +111,8 @@ class _Run:
         self.depths = {ring.name: ring.depth for ring in kernel.barriers}
         self.memory: dict[tuple[str, int], list[Token]] = {}
         self.published: dict[tuple[str, int], list[Token]] = {}
+        self.reading: set[tuple[str, int, int, int]] = set()
+        """Source, slot, partition and half of the reads without a fence behind them."""
         self.operations: list[_Operation] = []
         self.outputs: dict[tuple[str, int, int], Token] = {}
         self.arrived: dict[int, list[int]] = {}
@@ -235,10 +239,11 @@ class _Run:
                 yield from self._sync(me)
             case s.Fence():
                 self._publish()
+                self.reading = {one for one in self.reading if one[2:] != (me.part, half)}
             case s.Copy(source):
-                self._start(me, "copy", self._write(f"x{source}", ring, (half,), (f"x{source}", tile)))
+                self._start(me, "copy", self._write(source, ring, half, tile))
             case s.Fill(source):
-                self._write(f"x{source}", ring, (half,), (f"x{source}", tile))()
+                self._write(source, ring, half, tile)()
             case s.Commit():
                 for op in self.operations:
                     if op.kind == "copy" and op.half == (me.part, half) and op.group < 0:
@@ -254,7 +259,7 @@ class _Run:
                     self._arrive(barrier, tile)
             case s.TmaLoad(source, _, barrier):
                 if half == 0:
-                    self._start(me, "load", self._load(source, tile, ring, barrier))
+                    self._start(me, "load", self._load(me.part, source, tile, ring, barrier))
             case s.WaitBarrier(barrier, _, opposite):
                 depth = self.depths[barrier]
                 found, parity = self.barriers[barrier, tile % depth], (tile // depth & 1) ^ opposite
@@ -264,6 +269,7 @@ class _Run:
                     self._arrive(barrier, tile)
             case s.Read(source):
                 registers["vw"[source]] = self._read(f"x{source}", ring)
+                self.reading.add((f"x{source}", ring, me.part, half))
             case s.Apply(op, buffer, explicit):
                 if explicit and buffer:
                     yield from self._sync(me)
@@ -306,10 +312,9 @@ class _Run:
     def _staged(self) -> int:
         return getattr(self.plan.sink, "buffers", self.plan.ring)
 
-    def _write(self, name: str, slot: int, halves: tuple[int, ...], token: Token) -> Callable[[], None]:
+    def _write(self, source: int, slot: int, half: int, tile: int) -> Callable[[], None]:
         def run() -> None:
-            for half in halves:
-                self._slot(name, slot)[half] = token
+            self._slot(f"x{source}", slot)[half] = (f"x{source}", tile)
 
         return run
 
@@ -322,10 +327,12 @@ class _Run:
         mine = tuple(op for op in self.operations if op.kind == "copy" and op.half == (me.part, me.half))
         self._start(me, "arrive", lambda: self._arrive(barrier, tile, threads), after=mine)
 
-    def _load(self, source: int, tile: int, slot: int, barrier: str) -> Callable[[], None]:
+    def _load(self, part: int, source: int, tile: int, slot: int, barrier: str) -> Callable[[], None]:
         rows, columns = self.plan.tile_shape(source)
 
         def run() -> None:
+            if any(one[:2] == (f"x{source}", slot) and one[2] != part for one in self.reading):
+                raise _Protocol
             for half in HALVES:
                 self._slot(f"x{source}", slot)[half] = (f"x{source}", tile)
                 self._seen(f"x{source}", slot)[half] = (f"x{source}", tile)

@@ -1,7 +1,7 @@
 """Plans: what a pipelined kernel does, as data (contract: ttg_ops.md §3 to §5).
 
 A program of the grid copies `tiles` tiles of `rows` x `columns` elements into a ring of shared memory buffers,
-works on each, and passes the result on. Tile t begins at column `origin` + t * `columns` of the program's rows;
+works on each, and passes the result on. Tile t begins at column t * `columns` - `before` of the program's rows;
 what lies outside the `width` columns that exist reads as zero and is not written.
 
 This module imports msgspec only: the process that draws plans has no Triton.
@@ -33,6 +33,9 @@ MOVES = ("convert", "stage", "stage_transposed")
 """Operations that leave every value as it is."""
 ACROSS = ("row_max", "scan")
 """Operations that mix the elements of a row."""
+REDUCED = {"add": ("i32", "u32", "fp32", "fp16", "bf16"), "min": ("i32", "u32"), "max": ("i32", "u32"),
+           "and": ("i32", "u32"), "or": ("i32", "u32"), "xor": ("i32", "u32")}
+"""Element types of TMA reductions."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -106,7 +109,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="plan"):
-    """A pipelined kernel. See the fields' comments and `problem` for what is legal."""
+    """A pipelined kernel. `kernels.pipelines.legal` says which are legal."""
 
     dtype: DType = "i32"
     rows: Literal[1, 2, 4, 8, 16, 32, 64, 128, 256] = 16

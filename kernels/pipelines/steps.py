@@ -255,9 +255,9 @@ class BarrierRing:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What is emitted and what is simulated. The first partition is the default one. masked: whether stores leave
-    out what lies outside the output. extra_buffers: shared memory for stages, by name, with its reader's role.
-    slots: ring slots that are really there; a fault makes it differ from the plan's."""
+    """What is emitted and what is simulated. The first partition is the default one. stages: shared memory of the
+    `stage` operations, by name, with its reader's role. masked: whether stores leave out what lies outside the
+    output."""
 
     plan: Plan
     barriers: tuple[BarrierRing, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kernels.gluon.dialect import Dialect
+from kernels.gluon.dialect import GL_DTYPES, Dialect
 from kernels.pipelines import layouts
 from kernels.pipelines import steps as s
 from kernels.pipelines.plan import MOVES, Dot, Fold, Op, Plan, TmaStore
@@ -63,7 +63,7 @@ class Writer:
         self._kernel, self._plan, self._dialect, self._names = kernel, kernel.plan, dialect, names
         self._integer = layouts.integer(self._plan)
         self._computes = any(op.kind not in MOVES for op in self._plan.ops) or isinstance(self._plan.sink, Fold)
-        self._bitcast = self._computes and self._integer != layouts.ELEMENT[self._plan.dtype]
+        self._bitcast = self._computes and self._integer != GL_DTYPES[self._plan.dtype]
         self._other = False
         """Whether the tile in registers lies in the other layout."""
 
@@ -218,15 +218,12 @@ class Writer:
     def _loop(self, body: tuple[s.Step, ...], short: int, out: Lines) -> None:
         inner = Lines(depth=out.depth + 1)
         self._block(body, inner)
-        if self._plan.loop == "static":
-            header = f"gl.static_range({max(self._plan.tiles - short, 0)})"
-        elif self._plan.loop == "constant":
-            header = f"range({max(self._plan.tiles - short, 0)})"
-        else:
-            header = f"range(tiles - {short})" if short else "range(tiles)"
-        if self._plan.loop == "static" and self._plan.tiles <= short:
+        static = self._plan.loop == "static"
+        if static and self._plan.tiles <= short:
             return
-        out.add(f"for t in {header}:")
+        count = max(self._plan.tiles - short, 0) if self._plan.loop != "range" else f"tiles - {short}" if short else (
+            "tiles")
+        out.add(f"for t in {'gl.static_range' if static else 'range'}({count}):")
         out.extend(inner)
 
     def _compute(self, step: s.Step, out: Lines) -> None:
@@ -286,7 +283,7 @@ class Writer:
             case s.FoldEnd():
                 assert isinstance(sink, Fold)
                 if self._bitcast:
-                    out.add(f"folded = folded.to({layouts.ELEMENT[plan.dtype]}, bitcast=True)")
+                    out.add(f"folded = folded.to({GL_DTYPES[plan.dtype]}, bitcast=True)")
                 if sink.returned:
                     out.add("return (folded,)")
                 else:
@@ -310,7 +307,7 @@ class Writer:
                     out.add(f"sums = warpgroup_mma_wait({pending}, deps=[sums])")
             case s.DotEnd():
                 assert isinstance(sink, Dot)
-                out.add("out_rows = gl.arange(0, " + f"{plan.rows}, layout=gl.SliceLayout(1, ACCUMULATOR))[:, None]",
+                out.add(f"out_rows = gl.arange(0, {plan.rows}, layout=gl.SliceLayout(1, ACCUMULATOR))[:, None]",
                         f"out_columns = gl.arange(0, {sink.n}, layout=gl.SliceLayout(0, ACCUMULATOR))[None, :]",
                         f"gl.store(out_ptr + (program * {plan.rows} + out_rows) * out_pitch + out_columns, sums)")
             case _:
@@ -346,10 +343,10 @@ class Writer:
                 transposed = self._names.transposed(0, other=self._other)
                 out.add(f"v = gl.permute({buffer}.permute((1, 0)).load({transposed}), (1, 0))")
             if stored != "v":
-                out.add(f"v = v.to({layouts.ELEMENT[self._plan.dtype]}, bitcast=True)")
+                out.add(f"v = v.to({GL_DTYPES[self._plan.dtype]}, bitcast=True)")
 
     def _floats(self) -> bool:
-        return self._integer != layouts.ELEMENT[self._plan.dtype]
+        return self._integer != GL_DTYPES[self._plan.dtype]
 
     def _settle(self, out: Lines) -> None:
         """The tile back in its first layout."""
@@ -363,4 +360,4 @@ class Writer:
             self._settle(out)
         self._other = False
         if self._bitcast:
-            out.add(f"v = v.to({layouts.ELEMENT[self._plan.dtype]}, bitcast=True)")
+            out.add(f"v = v.to({GL_DTYPES[self._plan.dtype]}, bitcast=True)")

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernels.gluon.dialect import TextDialect
-
 MASKED = ("load", "store", "atomic", "copy")
-REGIONS = ("block", "partition")
+"""Operations that `masked` wraps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +20,10 @@ class Shape:
     warps: int
     blocks: int = 1
 
+    def tensor(self, element: str = "i32", layout: str = "#b") -> str:
+        """Type of a line."""
+        return f"tensor<{self.elements}x{element}, {layout}>"
+
 
 def _blocked(shape: Shape, warps: int) -> str:
     split = ", CGALayout = [[1]]" if shape.blocks == 2 else ""
@@ -29,11 +31,11 @@ def _blocked(shape: Shape, warps: int) -> str:
             f"order = [0]{split}}}>")
 
 
-def _pointers(base: str, name: str, kind: str, index: str = "%o") -> str:
+def _pointers(shape: Shape, base: str, name: str, index: str = "%o", layout: str = "#b") -> str:
+    pointers = shape.tensor("!tt.ptr<i32>", layout)
     return f"""\
-      %{name}s = tt.splat {base} : !tt.ptr<i32> -> tensor<{kind[0]}x!tt.ptr<i32>, {kind[1]}>
-      %{name}p = tt.addptr %{name}s, {index} : tensor<{kind[0]}x!tt.ptr<i32>, {kind[1]}>, \
-tensor<{kind[0]}xi32, {kind[1]}>
+      %{name}s = tt.splat {base} : !tt.ptr<i32> -> {pointers}
+      %{name}p = tt.addptr %{name}s, {index} : {pointers}, {shape.tensor(layout=layout)}
 """
 
 
@@ -42,7 +44,7 @@ def _module(shape: Shape, body: str, *, arguments: tuple[str, ...] = ("x", "out"
     """The module: layouts, the kernel, each program's lines, their elements' numbers, and `body`."""
     pointers = ", ".join(f"%{name}: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}" for name in arguments)
     lines = "".join(f"    %{name}_line = tt.addptr %{name}, %line : !tt.ptr<i32>, i32\n" for name in arguments)
-    n = shape.elements
+    n, tensor = shape.elements, shape.tensor()
     return f"""\
 #b = {_blocked(shape, shape.warps)}
 #w = {_blocked(shape, 2)}
@@ -54,39 +56,35 @@ ttg.target = "cuda:{target}", "ttg.threads-per-warp" = 32 : i32}} {{
     %program = tt.get_program_id x : i32
     %n = arith.constant {n} : i32
     %line = arith.muli %program, %n : i32
-{lines}    %o = tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32, #b>
-    %last = arith.constant dense<{n - 1}> : tensor<{n}xi32, #b>
-    %reversed = arith.subi %last, %o : tensor<{n}xi32, #b>
+{lines}    %o = tt.make_range {{end = {n} : i32, start = 0 : i32}} : {tensor}
+    %last = arith.constant dense<{n - 1}> : {tensor}
+    %reversed = arith.subi %last, %o : {tensor}
 {body}    tt.return
   }}
 }}
 """
 
 
-def _kind(shape: Shape) -> tuple[str, str]:
-    return str(shape.elements), "#b"
-
-
 def _load_store(shape: Shape, between: str, *, result: str = "%v") -> str:
-    n = shape.elements
-    return (_pointers("%x_line", "x", _kind(shape)) + _pointers("%out_line", "out", _kind(shape))
-            + f"      %v = tt.load %xp : tensor<{n}x!tt.ptr<i32>, #b>\n{between}"
-            + f"      tt.store %outp, {result} : tensor<{n}x!tt.ptr<i32>, #b>\n")
+    pointers = shape.tensor("!tt.ptr<i32>")
+    return (_pointers(shape, "%x_line", "x") + _pointers(shape, "%out_line", "out")
+            + f"      %v = tt.load %xp : {pointers}\n{between}"
+            + f"      tt.store %outp, {result} : {pointers}\n")
 
 
 def barrier(shape: Shape, *, statement: str) -> str:
     """out = x reversed, through global memory: only the barrier orders the store before the load. Arrays x, scratch,
     out. statement: a barrier that orders global memory."""
-    n, kind = shape.elements, _kind(shape)
-    between = (_pointers("%scratch_line", "to", kind) + _pointers("%scratch_line", "from", kind, "%reversed")
-               + f"      tt.store %top, %v : tensor<{n}x!tt.ptr<i32>, #b>\n      {statement}\n"
-               + f"      %back = tt.load %fromp : tensor<{n}x!tt.ptr<i32>, #b>\n")
+    pointers = shape.tensor("!tt.ptr<i32>")
+    between = (_pointers(shape, "%scratch_line", "to") + _pointers(shape, "%scratch_line", "from", "%reversed")
+               + f"      tt.store %top, %v : {pointers}\n      {statement}\n"
+               + f"      %back = tt.load %fromp : {pointers}\n")
     return _module(shape, _load_store(shape, between, result="%back"), arguments=("x", "scratch", "out"))
 
 
 def mailbox(shape: Shape, *, statement: str, alignment: int, decoys: int) -> str:
     """out = x reversed, through scratch memory of the program's own. decoys: further allocations around it."""
-    n, kind = shape.elements, _kind(shape)
+    n, pointers = shape.elements, shape.tensor("!tt.ptr<i32>")
     allocations = "".join(
         f"      %decoy{k} = ttg.global_scratch_alloc {{nbytes = {128 << k} : i32, alignment = 128 : i32}} "
         ": !tt.ptr<i8>\n"
@@ -95,23 +93,23 @@ def mailbox(shape: Shape, *, statement: str, alignment: int, decoys: int) -> str
     between = (
         f"      %bytes = ttg.global_scratch_alloc {{nbytes = {4 * n} : i32, alignment = {alignment} : i32}} "
         ": !tt.ptr<i8>\n      %words = tt.bitcast %bytes : !tt.ptr<i8> -> !tt.ptr<i32>\n"
-        + _pointers("%words", "to", kind) + _pointers("%words", "from", kind, "%reversed")
-        + f"      tt.store %top, %v : tensor<{n}x!tt.ptr<i32>, #b>\n{allocations}      {statement}\n"
-        + f"      %back = tt.load %fromp : tensor<{n}x!tt.ptr<i32>, #b>\n")
+        + _pointers(shape, "%words", "to") + _pointers(shape, "%words", "from", "%reversed")
+        + f"      tt.store %top, %v : {pointers}\n{allocations}      {statement}\n"
+        + f"      %back = tt.load %fromp : {pointers}\n")
     return _module(shape, _load_store(shape, between, result="%back"))
 
 
 def warp_numbers(shape: Shape, *, statement: str, region: str) -> str:
     """out[i] = number of the warp that holds element i; in a partition of two warps, counted from 0 there."""
-    n = shape.elements
+    n, tensor, pointers = shape.elements, shape.tensor(), shape.tensor("!tt.ptr<i32>")
     if region == "block":
-        body = (f"      %id = {statement}\n" + _pointers("%out_line", "out", _kind(shape))
-                + f"      %ids = tt.splat %id : i32 -> tensor<{n}xi32, #b>\n"
-                + f"      tt.store %outp, %ids : tensor<{n}x!tt.ptr<i32>, #b>\n")
+        body = (f"      %id = {statement}\n" + _pointers(shape, "%out_line", "out")
+                + f"      %ids = tt.splat %id : i32 -> {tensor}\n"
+                + f"      tt.store %outp, %ids : {pointers}\n")
         return _module(shape, body)
     inner = (f"      %id = {statement}\n"
              f"      %q = tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32, #w>\n"
-             + _pointers("%place", "q", (str(n), "#w"), "%q")
+             + _pointers(shape, "%place", "q", "%q", "#w")
              + f"      %ids = tt.splat %id : i32 -> tensor<{n}xi32, #w>\n"
              + f"      tt.store %qp, %ids : tensor<{n}x!tt.ptr<i32>, #w>\n")
     body = ("    ttg.warp_specialize(%out_line)\n    default {\n      ttg.warp_yield\n    }\n"
@@ -123,16 +121,16 @@ def warp_numbers(shape: Shape, *, statement: str, region: str) -> str:
 def partitions(shape: Shape, *, workers: int, requested: bool) -> str:
     """The default partition yields x, worker k stores element numbers times k + 1 to line k + 1 of the program's
     out, which has 1 + workers lines. Partitions capture a pointer and a number."""
-    n = shape.elements
-    default = _pointers("%x_line", "x", _kind(shape)) + (
-        f"      %v = tt.load %xp : tensor<{n}x!tt.ptr<i32>, #b>\n      ttg.warp_yield %v : tensor<{n}xi32, #b>\n")
+    n, tensor, pointers = shape.elements, shape.tensor(), shape.tensor("!tt.ptr<i32>")
+    default = _pointers(shape, "%x_line", "x") + (
+        f"      %v = tt.load %xp : {pointers}\n      ttg.warp_yield %v : {tensor}\n")
     regions = "".join(f"""\
     partition{k}(%place{k}: !tt.ptr<i32>, %count{k}: i32) num_warps(2) {{
       %q = tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32, #w>
       %k = arith.constant {k + 1} : i32
       %skip = arith.muli %count{k}, %k : i32
       %there = tt.addptr %place{k}, %skip : !tt.ptr<i32>, i32
-{_pointers("%there", "q", (str(n), "#w"), "%q")}\
+{_pointers(shape, "%there", "q", "%q", "#w")}\
       %times = tt.splat %k : i32 -> tensor<{n}xi32, #w>
       %product = arith.muli %q, %times : tensor<{n}xi32, #w>
       tt.store %qp, %product : tensor<{n}x!tt.ptr<i32>, #w>
@@ -143,8 +141,8 @@ def partitions(shape: Shape, *, workers: int, requested: bool) -> str:
     body = (f"    %wide = arith.constant {n * (1 + workers)} : i32\n    %first = arith.muli %program, %wide : i32\n"
             "    %mine = tt.addptr %out, %first : !tt.ptr<i32>, i32\n"
             f"    %r = ttg.warp_specialize(%mine, %n){asked}\n    default {{\n{default}    }}\n"
-            + regions.rstrip("\n") + f" : (!tt.ptr<i32>, i32) -> tensor<{n}xi32, #b>\n"
-            + _pointers("%mine", "out", _kind(shape)) + f"      tt.store %outp, %r : tensor<{n}x!tt.ptr<i32>, #b>\n")
+            + regions.rstrip("\n") + f" : (!tt.ptr<i32>, i32) -> {tensor}\n"
+            + _pointers(shape, "%mine", "out") + f"      tt.store %outp, %r : {pointers}\n")
     return _module(shape, body)
 
 
@@ -152,7 +150,7 @@ def tokens(shape: Shape, *, groups: int, pending: int, statement: str = "") -> s
     """out = x, copied in `groups` pieces with tokens, each a group; the piece at `groups - 1 - pending` and those
     before it are read after a wait for `pending` groups, the others after a wait for all. statement: a barrier for
     shared memory behind the first wait, or none."""
-    n = shape.elements
+    n, tensor, pointers = shape.elements, shape.tensor(), shape.tensor("!tt.ptr<i32>")
     memory = f"!ttg.memdesc<{n}xi32, #shared, #smem, mutable>"
     lines = [f"      %piece = arith.constant {n} : i32\n"]
     for g in range(groups):
@@ -160,9 +158,9 @@ def tokens(shape: Shape, *, groups: int, pending: int, statement: str = "") -> s
       %skip{g} = arith.constant {g * n} : i32
       %from{g} = tt.addptr %x_all, %skip{g} : !tt.ptr<i32>, i32
       %to{g} = tt.addptr %out_all, %skip{g} : !tt.ptr<i32>, i32
-{_pointers(f"%from{g}", f"f{g}", _kind(shape))}{_pointers(f"%to{g}", f"t{g}", _kind(shape))}\
+{_pointers(shape, f"%from{g}", f"f{g}")}{_pointers(shape, f"%to{g}", f"t{g}")}\
       %m{g} = ttg.local_alloc : () -> {memory}
-      %c{g} = ttg.async_copy_global_to_local %f{g}p, %m{g} : tensor<{n}x!tt.ptr<i32>, #b> -> {memory}
+      %c{g} = ttg.async_copy_global_to_local %f{g}p, %m{g} : {pointers} -> {memory}
       %k{g} = ttg.async_commit_group tokens %c{g}
 """)
     ready = groups - pending
@@ -174,8 +172,8 @@ def tokens(shape: Shape, *, groups: int, pending: int, statement: str = "") -> s
             late = ", ".join(f"%k{j}" for j in range(ready, groups))
             lines.append(f"      %late = ttg.async_wait {late} {{num = 0 : i32}}\n")
         token = "%early" if g < ready else "%late"
-        lines.append(f"      %v{g} = ttg.local_load %m{g} token {token} : {memory} -> tensor<{n}xi32, #b>\n"
-                     f"      tt.store %t{g}p, %v{g} : tensor<{n}x!tt.ptr<i32>, #b>\n")
+        lines.append(f"      %v{g} = ttg.local_load %m{g} token {token} : {memory} -> {tensor}\n"
+                     f"      tt.store %t{g}p, %v{g} : {pointers}\n")
     head = (f"    %wide = arith.constant {n * groups} : i32\n    %first = arith.muli %program, %wide : i32\n"
             "    %x_all = tt.addptr %x, %first : !tt.ptr<i32>, i32\n"
             "    %out_all = tt.addptr %out, %first : !tt.ptr<i32>, i32\n")
@@ -187,11 +185,11 @@ def masked(shape: Shape, *, wrapped: str) -> str:
     pass that resolves it. load: out = x, or -1; store: out = x, or what stood there; atomic: out += x, or not; copy:
     out = x through shared memory, or -1."""
     n = shape.elements
-    tensor, pointers = f"tensor<{n}xi32, #b>", f"tensor<{n}x!tt.ptr<i32>, #b>"
+    tensor, pointers = shape.tensor(), shape.tensor("!tt.ptr<i32>")
     memory = f"!ttg.memdesc<{n}xi32, #shared, #smem, mutable>"
     head = ("    %zero = arith.constant 0 : i32\n    %p = arith.cmpi sgt, %flag, %zero : i32\n"
             f"    %none = arith.constant dense<-1> : {tensor}\n"
-            + _pointers("%x_line", "x", _kind(shape)) + _pointers("%out_line", "out", _kind(shape)))
+            + _pointers(shape, "%x_line", "x") + _pointers(shape, "%out_line", "out"))
     select = f"    %r = arith.select %p, %v, %none : {tensor}\n    tt.store %outp, %r : {pointers}\n"
     body = {
         "load": f"""\
@@ -230,8 +228,7 @@ def masked(shape: Shape, *, wrapped: str) -> str:
 def scheduled(shape: Shape, *, stages: int) -> str:
     """out[t] = x[t] + 1 for t < trips, as a loop with a pipeline schedule that keeps its predicates: the load stands
     in stage 0, the store in the last of `stages`. Input of the pass that pipelines; trips is a scalar."""
-    n = shape.elements
-    tensor, pointers = f"tensor<{n}xi32, #b>", f"tensor<{n}x!tt.ptr<i32>, #b>"
+    tensor, pointers = shape.tensor(), shape.tensor("!tt.ptr<i32>")
     early = "{loop.cluster = 1 : i32, loop.stage = 0 : i32}"
     late = f"{{loop.cluster = 0 : i32, loop.stage = {stages - 1} : i32}}"
     body = f"""\
@@ -260,12 +257,8 @@ def scheduled(shape: Shape, *, stages: int) -> str:
 
 def cluster(shape: Shape, *, statements: tuple[str, ...]) -> str:
     """out = x + 1 in a cluster of two blocks, with synchronisation of the cluster in between."""
-    n = shape.elements
+    tensor = shape.tensor()
     between = "".join(f"      {one}\n" for one in statements) + (
-        f"      %one = arith.constant dense<1> : tensor<{n}xi32, #b>\n"
-        f"      %sum = arith.addi %v, %one : tensor<{n}xi32, #b>\n")
+        f"      %one = arith.constant dense<1> : {tensor}\n"
+        f"      %sum = arith.addi %v, %one : {tensor}\n")
     return _module(shape, _load_store(shape, between, result="%sum"))
-
-
-__all__ = ["MASKED", "REGIONS", "Shape", "TextDialect", "barrier", "cluster", "mailbox", "masked", "partitions",
-           "scheduled", "tokens", "warp_numbers"]

@@ -11,6 +11,7 @@ from kernels.helpers.assertions import device_assert_then
 from kernels.helpers.mutants_assertions import MUTANTS
 from tests.kernels.driver_runs import UNWRITTEN, run
 
+TILE = {"ROW_BLOCK": 1, "COL_BLOCK": 2}
 TRUE, MIXED, FALSE = [[1, 1]], [[1, 0]], [[0, 0]]
 
 # The condition on which each broken variant differs, with assertions enabled or not: right and wrong outcome for r = 5,
@@ -24,14 +25,11 @@ DIFFERENCES: dict[str, tuple[list[list[int]], bool, list[int] | None, list[int] 
 
 def passed_through(helper: Any, condition: Any, r: Any, *, enabled: bool, cols: int | None = None) -> Any:
     """What comes back for r, or None if the assertion failed."""
-    flags = np.array(condition, np.int8)
-    cols = r.shape[1] if cols is None else cols
-    values = {"rows": r.shape[0], "cols": cols, "ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": False, "FAULT": ""}
+    inputs = {"condition": np.array(condition, np.int8), "a": r}
+    values = {"cols": r.shape[1] if cols is None else cols, **TILE}
     try:
         with repaired(Repairs().but(assertions=enabled)):
-            return run(
-                assert_then, {"condition": flags, "a": r}, {"out": np.full_like(r, UNWRITTEN)}, HELPER=helper, **values
-            )["out"]
+            return run(assert_then, inputs, {"out": np.full_like(r, UNWRITTEN)}, HELPER=helper, **values)["out"]
     except (DeviceAssertFailed, InterpreterError) as error:
         assert "condition is False" in str(error), error
         return None
@@ -48,10 +46,8 @@ def check_values_pass_bit_for_bit() -> None:
 
 def check_booleans_pass() -> None:
     flags = np.array([[1, 0]], np.int8)
-    values = {"rows": 1, "cols": 2, "ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": True, "FAULT": ""}
-    inputs = {"condition": np.ones((1, 2), np.int8), "a": flags}
-    out = run(assert_then, inputs, {"out": np.full_like(flags, UNWRITTEN)}, HELPER=device_assert_then, **values)["out"]
-    assert out.tolist() == [[1, 0]]
+    inputs, outputs = {"condition": np.ones((1, 2), np.int8), "a": flags}, {"out": np.full_like(flags, UNWRITTEN)}
+    assert run(assert_then, inputs, outputs, HELPER=device_assert_then, BOOL=True, **TILE)["out"].tolist() == [[1, 0]]
 
 
 def check_one_false_lane_fails_the_launch() -> None:

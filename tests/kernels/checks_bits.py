@@ -7,9 +7,7 @@ import numpy as np
 from kernels.drivers.frexp import frexp as frexp_driver
 from kernels.helpers.bits import frexp
 from kernels.helpers.mutants_bits import MUTANTS
-from tests.kernels.driver_runs import NUMPY, UNWRITTEN, boundary_floats, run
-
-NAN, INF = float("nan"), float("inf")
+from tests.kernels.driver_runs import INF, NAN, NUMPY, UNWRITTEN, boundary_floats, run
 
 # The fp32 number on which each broken variant differs: (x, right (m, e), wrong (m, e)); -0.0 is told from 0.0.
 LEAST = 2.0**-149
@@ -22,8 +20,7 @@ DIFFERENCES: dict[str, tuple[float, tuple[float, int], tuple[float, int]]] = {
 
 def taken_apart(helper: Any, x: Any) -> tuple[Any, Any]:
     outputs = {"mantissa": np.full_like(x, UNWRITTEN), "exponent": np.full(x.shape, UNWRITTEN, np.int32)}
-    values = {"rows": x.shape[0], "cols": x.shape[1], "ROW_BLOCK": 1, "COL_BLOCK": 1024, "FAULT": ""}
-    result = run(frexp_driver, {"a": x}, outputs, HELPER=helper, **values)
+    result = run(frexp_driver, {"a": x}, outputs, HELPER=helper, ROW_BLOCK=1, COL_BLOCK=1024)
     return result["mantissa"], result["exponent"]
 
 

@@ -1,4 +1,4 @@
-"""Interpreted runs of bucketize_binary_search; each check_* is one case of test_bucketize.py."""
+"""Interpreted runs of bucketize_binary_search."""
 
 from typing import Any
 
@@ -11,9 +11,8 @@ from triton.runtime.interpreter import interpreter_builder
 from kernels.drivers.bucketize import bucketize
 from kernels.helpers.bucketize import bucketize_binary_search
 from kernels.helpers.mutants_bucketize import MUTANTS
-from tests.kernels.driver_runs import run
+from tests.kernels.driver_runs import INF, NAN, run
 
-NAN, INF = float("nan"), float("inf")
 INDEX = {tl.int32: torch.int32, tl.int64: torch.int64}
 
 
@@ -24,15 +23,12 @@ def search(
 ) -> list[list[int]]:
     """Looks up values [R, C] in boundaries [B, N]; rows [R, C] names the boundary row (default: all row 0)."""
     numel = boundaries.untyped_storage().nbytes() // boundaries.element_size() if numel is None else numel
-    extra = {} if sorter is not None else {"sorter_stride_row": 0, "sorter_stride_col": 0}
+    rows = torch.zeros(values.shape, dtype=torch.int64) if rows is None else rows
+    inputs = {"values": values, "boundary_row": rows, "boundaries": boundaries, "sorter": sorter}
     out = run(
-        bucketize,
-        {
-            "values": values, "boundary_row": torch.zeros(values.shape, dtype=torch.int64) if rows is None else rows,
-            "boundaries": boundaries, "sorter": sorter,
-        }, {"out": torch.full(values.shape, -7, dtype=INDEX[index])}, rows=values.shape[0], cols=values.shape[1],
+        bucketize, inputs, {"out": torch.full(values.shape, -7, dtype=INDEX[index])},
         boundaries_size=boundaries.shape[1] if size is None else size, boundaries_numel=numel,
-        HELPER=helper, INDEX_DTYPE=index, RIGHT=right, ROW_BLOCK=2, COL_BLOCK=16, FAULT="", **extra,
+        HELPER=helper, INDEX_DTYPE=index, RIGHT=right, ROW_BLOCK=2, COL_BLOCK=16,
     )
     return out["out"].tolist()
 
@@ -126,20 +122,17 @@ def check_sizes_from_2_30_on_do_not_overflow_int32() -> None:
 
 
 def check_empty_rows_touch_no_memory() -> None:
-    accesses = record_loads()
     nothing = torch.empty(1, 0)
-    try:
+    with RecordedLoads() as accesses:
         assert search(torch.tensor([[1.0, NAN]]), nothing, numel=0) == [[0, 0]]
-    finally:
-        accesses.stop()
     assert accesses.of(nothing) == []
     assert not any(address < 4096 for address in accesses.addresses()), "a load through a null pointer"
 
 
-class record_loads:
-    """The address of every unmasked lane that the interpreter loads, until stop()."""
+class RecordedLoads:
+    """The address of every unmasked lane that the interpreter loads meanwhile."""
 
-    def __init__(self) -> None:
+    def __enter__(self) -> "RecordedLoads":
         self.calls: list[np.ndarray] = []
         original = type(interpreter_builder).create_masked_load
 
@@ -148,8 +141,9 @@ class record_loads:
             return original(interpreter_builder, pointers, mask, *rest)
 
         interpreter_builder.create_masked_load = wrapper
+        return self
 
-    def stop(self) -> None:
+    def __exit__(self, *_: object) -> None:
         del interpreter_builder.create_masked_load
 
     def addresses(self) -> list[int]:
@@ -167,11 +161,8 @@ def check_unsorted_rows_stay_in_range_and_in_bounds() -> None:
     for size in (1, 5, 16, 29):
         for numel in (size, size // 2):  # fewer elements readable than the row claims
             boundaries = torch.rand(200, generator=generator)[100 : 100 + size][None]
-            accesses = record_loads()
-            try:
+            with RecordedLoads() as accesses:
                 got = search(torch.rand(2, 16, generator=generator), boundaries, numel=numel)
-            finally:
-                accesses.stop()
             assert all(0 <= k <= size for row in got for k in row), got
             touched = [offset - 100 for offset in accesses.of(boundaries)]
             assert all(0 <= offset < max(numel, 1) for offset in touched), (size, numel, sorted(set(touched)))
@@ -180,11 +171,8 @@ def check_unsorted_rows_stay_in_range_and_in_bounds() -> None:
 def check_a_corrupt_sorter_is_not_followed_out_of_bounds() -> None:
     boundaries = torch.rand(300, generator=torch.Generator().manual_seed(4))[100:104][None]
     sorter = torch.tensor([[0, 90, -90, 3]])
-    accesses = record_loads()
-    try:
+    with RecordedLoads() as accesses:
         got = search(torch.rand(1, 16), boundaries, sorter=sorter, numel=4)
-    finally:
-        accesses.stop()
     assert all(0 <= k <= 4 for k in got[0])
     assert all(100 <= offset < 104 for offset in accesses.of(boundaries))
 
@@ -193,11 +181,8 @@ def check_number_of_probes_is_the_bit_length_of_the_size() -> None:
     for size in range(16):
         boundaries = torch.arange(size, dtype=torch.float32)[None]
         every_answer = torch.arange(size + 1, dtype=torch.float32)[None] - 0.5
-        accesses = record_loads()
-        try:
+        with RecordedLoads() as accesses:
             assert search(every_answer, boundaries) == [list(range(size + 1))]
-        finally:
-            accesses.stop()
         first = boundaries.data_ptr()
         probes = [call for call in accesses.calls if ((call >= first) & (call < first + 4 * size)).any()]
         assert len(probes) == size.bit_length(), (size, len(probes))

@@ -1,8 +1,10 @@
-"""Ahead-of-time compilation of every helper and broken variant; run by test_compile.py.
+"""Ahead-of-time compilation of every helper and broken variant.
 
 One launch recipe per helper: the driver, the constexprs, the dtypes of its contract.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +13,7 @@ from typing import Any
 import triton.language as tl
 from triton.compiler import ASTSource
 
+import kernels.drivers
 from kernels.drivers import assertions, elementwise, probes, reduce_rows, select_rows, welford
 from kernels.drivers import frexp as frexp_driver
 from kernels.drivers.record import Driver
@@ -19,20 +22,11 @@ from kernels.helpers import assertions as assertion_helpers
 from kernels.helpers import bits, extrema, integer, operators, reductions, select
 from kernels.helpers import probes as probe_helpers
 from kernels.helpers import welford as welford_helpers
-from kernels.helpers.mutant_table import MutantTable
-from kernels.helpers.mutants_assertions import MUTANTS as ASSERTION_MUTANTS
-from kernels.helpers.mutants_bits import MUTANTS as BITS_MUTANTS
-from kernels.helpers.mutants_extrema import MUTANTS as EXTREMA_MUTANTS
 from kernels.helpers.mutants_integer import MUTANTS as INTEGER_MUTANTS
-from kernels.helpers.mutants_operators import MUTANTS as OPERATOR_MUTANTS
-from kernels.helpers.mutants_probes import MUTANTS as PROBE_MUTANTS
-from kernels.helpers.mutants_reductions import MUTANTS as REDUCTION_MUTANTS
-from kernels.helpers.mutants_select import MUTANTS as SELECT_MUTANTS
-from kernels.helpers.mutants_welford import MUTANTS as WELFORD_MUTANTS
-from tests.kernels.compilation_errors import compilation_error
-from tests.kernels.driver_runs import GFX942, INTEGERS, SM_80, SM_90, SM_100, compile_ahead
+from tests.kernels.driver_runs import GFX942, INF, INTEGERS, SM_80, SM_90, SM_100, compile_ahead
+from tests.kernels.errors import error_of
 
-TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 64, "FAULT": ""}
+TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 64}
 NUMBERS = (*INTEGERS, "bf16", "fp16", "fp32", "fp64")
 INDEX = {name: "i64" for name in ("index", "a_index", "b_index", "out_index")}
 
@@ -50,7 +44,7 @@ class Recipe:
 
     def build(self, dtype: str, *, helper: Any = None, target: Any = SM_90, options: Any = None, **values: Any) -> Any:
         """The compiled object; i1 is stored as bytes. values: constexprs set otherwise."""
-        constexprs = {**TILE, **self.constexprs, **values, "HELPER": self.helper if helper is None else helper}
+        constexprs = {**TILE, **self.constexprs, **values, "HELPER": helper or self.helper}
         if "BOOL" in self.driver.constexprs:
             constexprs["BOOL"] = dtype == "i1"
         stored = "i8" if dtype == "i1" else dtype
@@ -59,58 +53,42 @@ class Recipe:
         )
 
 
-def family(table: MutantTable, module: Any, names: tuple[str, ...], *rest: Any, **more: Any) -> Iterator[Recipe]:
-    driver, dtypes = rest
-    for name in names:
-        yield Recipe(driver, getattr(module, name), dtypes, table[name], **more)
+def family(module: Any, names: str, driver: Driver, dtypes: tuple[str, ...], **more: Any) -> Iterator[Recipe]:
+    """Recipes of some helpers of a module, with the broken variants that the module mutants_* beside it holds."""
+    package, _, name = module.__name__.rpartition(".")
+    table = importlib.import_module(f"{package}.mutants_{name}").MUTANTS
+    for helper in names.split():
+        yield Recipe(driver, getattr(module, helper), dtypes, table[helper], **more)
 
 
 FLOATS = ("fp32", "fp64")
 EVERYTHING = ("fp32", "i1", *NUMBERS, "fp8e4nv", "fp8e5")
 REDUCTION = {"AXIS": 1, "PADDING": 0}
+ORDERED = ("i1", *NUMBERS)
+ROWS, INDEXED = reduce_rows.reduce_rows, reduce_rows.reduce_rows_with_index
 RECIPES = (
-    *family(
-        INTEGER_MUTANTS, integer, ("div_floor_integer", "remainder_integer"),
-        elementwise.elementwise_binary, tuple(INTEGERS),
-    ),
-    *family(OPERATOR_MUTANTS, operators, ("operator_negate",), elementwise.elementwise_unary,
+    *family(integer, "div_floor_integer remainder_integer", elementwise.elementwise_binary, tuple(INTEGERS)),
+    *family(operators, "operator_negate", elementwise.elementwise_unary,
             ("fp32", "i8", "i16", "i32", "i64", "bf16", "fp16", "fp64")),
-    *family(EXTREMA_MUTANTS, extrema, ("minimum", "maximum"), elementwise.elementwise_binary, ("i1", *NUMBERS)),
-    *family(
-        EXTREMA_MUTANTS, extrema, ("minimum_with_index", "maximum_with_index"),
-        elementwise.elementwise_pair_with_index, ("i1", *NUMBERS), pointers=INDEX,
-    ),
-    *family(
-        EXTREMA_MUTANTS, extrema, ("min2", "max2"), reduce_rows.reduce_rows, ("i1", *NUMBERS), constexprs=REDUCTION
-    ),
-    *family(
-        EXTREMA_MUTANTS, extrema, ("min_with_index", "max_with_index"), reduce_rows.reduce_rows_with_index,
-        ("i1", *NUMBERS), constexprs={**REDUCTION, "INDEX_PADDING": 2**63 - 1}, pointers=INDEX,
-    ),
-    *family(REDUCTION_MUTANTS, reductions, ("prod",), reduce_rows.reduce_rows, NUMBERS, constexprs=REDUCTION),
-    *family(REDUCTION_MUTANTS, reductions, ("any",), reduce_rows.reduce_rows, ("i1", *INTEGERS), constexprs=REDUCTION),
-    *family(
-        WELFORD_MUTANTS, welford_helpers, ("welford_reduce",), welford.welford_step, FLOATS, constexprs={"FIRST": None}
-    ),
-    *family(WELFORD_MUTANTS, welford_helpers, ("welford_combine",), welford.welford_pairs, FLOATS),
-    *family(WELFORD_MUTANTS, welford_helpers, ("welford",), welford.welford_states, FLOATS, constexprs={"AXIS": 1}),
-    *family(BITS_MUTANTS, bits, ("frexp",), frexp_driver.frexp, FLOATS, pointers={"exponent": "i32"}),
-    *family(
-        SELECT_MUTANTS, select, ("select_one",), select_rows.select_rows, EVERYTHING,
-        constexprs={"AXIS": 1, "KEEP_DIMS": False}, pointers={"mask": "i8"},
-    ),
-    *family(
-        ASSERTION_MUTANTS, assertion_helpers, ("device_assert_then",), assertions.assert_then, EVERYTHING,
-        pointers={"condition": "i8"},
-    ),
-    *family(
-        PROBE_MUTANTS, probe_helpers, ("promote_to_tensor",), probes.promote, EVERYTHING,
-        constexprs={"SCALAR": False}, pointers={"facts": "i32"},
-    ),
-    *family(
-        PROBE_MUTANTS, probe_helpers, ("is_floating",), probes.classify, EVERYTHING,
-        constexprs={"SCALAR": True}, pointers={"out": "i8"},
-    ),
+    *family(extrema, "minimum maximum", elementwise.elementwise_binary, ORDERED),
+    *family(extrema, "minimum_with_index maximum_with_index", elementwise.elementwise_pair_with_index, ORDERED,
+            pointers=INDEX),
+    *family(extrema, "min2 max2", ROWS, ORDERED, constexprs=REDUCTION),
+    *family(extrema, "min_with_index max_with_index", INDEXED, ORDERED,
+            constexprs={**REDUCTION, "INDEX_PADDING": 2**63 - 1}, pointers=INDEX),
+    *family(reductions, "prod", ROWS, NUMBERS, constexprs=REDUCTION),
+    *family(reductions, "any", ROWS, ("i1", *INTEGERS), constexprs=REDUCTION),
+    *family(welford_helpers, "welford_reduce", welford.welford_step, FLOATS, constexprs={"FIRST": None}),
+    *family(welford_helpers, "welford_combine", welford.welford_pairs, FLOATS),
+    *family(welford_helpers, "welford", welford.welford_states, FLOATS, constexprs={"AXIS": 1}),
+    *family(bits, "frexp", frexp_driver.frexp, FLOATS, pointers={"exponent": "i32"}),
+    *family(select, "select_one", select_rows.select_rows, EVERYTHING, constexprs={"AXIS": 1, "KEEP_DIMS": False},
+            pointers={"mask": "i8"}),
+    *family(assertion_helpers, "device_assert_then", assertions.assert_then, EVERYTHING, pointers={"condition": "i8"}),
+    *family(probe_helpers, "promote_to_tensor", probes.promote, EVERYTHING, constexprs={"SCALAR": False},
+            pointers={"facts": "i32"}),
+    *family(probe_helpers, "is_floating", probes.classify, EVERYTHING, constexprs={"SCALAR": True},
+            pointers={"out": "i8"}),
 )
 OTHER_TARGETS = ((SM_80, "ptx"), (SM_100, "ptx"), (GFX942, "amdgcn"))
 
@@ -136,7 +114,7 @@ def check_other_architectures() -> None:
 
 
 def check_loops_and_scalars() -> None:
-    looped = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": float("inf"), "BOOL": False, **TILE}
+    looped = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": INF, **TILE}
     compile_ahead(reduce_rows.reduce_rows_looped, "fp32", constexprs=looped)
     with_index = {"HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": 2**62}
     indexed = {**looped, **with_index}
@@ -146,15 +124,15 @@ def check_loops_and_scalars() -> None:
         state = dict.fromkeys(("mean", "m2", "weight"), "fp32")
         compile_ahead(welford.welford_rows, "fp16", pointers=state, constexprs={**values, "PEELED": peeled, **TILE})
     for literal in (None, 5):
-        values = {"HELPER": integer.div_floor_integer, "B": literal, "SCALAR_FIRST": False, "BOOL": False, **TILE}
+        values = {"HELPER": integer.div_floor_integer, "B": literal, "SCALAR_FIRST": False, **TILE}
         compile_ahead(elementwise.elementwise_scalar, "i32", constexprs=values)
 
 
 def check_mixed_signedness_is_refused() -> None:
     recipe = RECIPES[0]
-    constexprs = {**TILE, "HELPER": recipe.helper, "BOOL": False}
+    constexprs = {**TILE, "HELPER": recipe.helper}
     build = partial(compile_ahead, recipe.driver, "i32", pointers={"b": "u32"}, constexprs=constexprs)
-    assert "differ in signedness" in compilation_error(build)
+    assert "differ in signedness" in error_of(build)
 
 
 def check_different_helpers_have_different_cache_keys() -> None:
@@ -174,10 +152,10 @@ def check_different_helpers_have_different_cache_keys() -> None:
 def check_planted_compile_error() -> None:
     fault = {"FAULT": "compile_error"}
     for recipe in RECIPES:
-        message = compilation_error(partial(recipe.build, recipe.dtypes[0], **fault))
+        message = error_of(partial(recipe.build, recipe.dtypes[0], **fault))
         assert "planted_undefined_name" in message, recipe.driver.name
     build = partial(compile_ahead, vector_add, "fp32", constexprs={"BLOCK": 64, **fault})
-    assert "planted_undefined_name" in compilation_error(build)
+    assert "planted_undefined_name" in error_of(build)
 
 
 def check_assertions_exist_only_when_asked_for() -> None:
@@ -209,11 +187,11 @@ def check_no_flush_to_zero() -> None:
 
 def check_driver_records_match_their_kernels() -> None:
     """Every argument of a kernel is an array's pointer or stride, an int, a scalar or a constexpr: no more, no less."""
-    drivers = {recipe.driver.name: recipe.driver for recipe in RECIPES}
-    for module in (elementwise, reduce_rows, welford, probes, select_rows, assertions, frexp_driver):
-        drivers.update({value.name: value for value in vars(module).values() if isinstance(value, Driver)})
-    drivers["vector_add"] = vector_add
-    assert len(drivers) >= 18
+    drivers = {}
+    for _, module, _ in pkgutil.iter_modules(kernels.drivers.__path__, "kernels.drivers."):
+        found = vars(importlib.import_module(module)).values()
+        drivers |= {value.name: value for value in found if isinstance(value, Driver)}
+    assert len(drivers) >= 30
     for name, driver in drivers.items():
         named = [*driver.integers, *driver.scalars, *driver.constexprs]
         for array in (*driver.inputs, *driver.outputs):

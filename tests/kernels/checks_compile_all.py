@@ -1,4 +1,4 @@
-"""Ahead-of-time compilation for all dtypes, broken variants and architectures; run by test_compile.py."""
+"""Ahead-of-time compilation for all dtypes, broken variants and architectures."""
 
 from tests.kernels.checks_compile import OTHER_TARGETS, RECIPES
 

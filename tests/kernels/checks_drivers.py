@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import triton.language as tl
 
-from fuzz.interpreter import DeviceAssertFailed, repaired
+from fuzz.interpreter import repaired
 from kernels.drivers.elementwise import (
     elementwise_binary,
     elementwise_pair_with_index,
@@ -21,21 +21,20 @@ from kernels.drivers.vector_add import vector_add
 from kernels.drivers.welford import welford_pairs, welford_rows, welford_states
 from kernels.helpers import bits, extrema, integer, reductions, select, welford
 from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, run
+from tests.kernels.errors import error_of
 
-TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 4, "BOOL": False}
+TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 4}
 
 
 def minimum(a: Any, *, fault: str, boolean: bool = False, b: Any = None) -> Any:
-    values = {**TILE, "BOOL": boolean, "rows": a.shape[0], "cols": a.shape[1], "FAULT": fault}
-    out = np.full_like(a, UNWRITTEN)
-    inputs = {"a": a, "b": a if b is None else b}
-    return run(elementwise_binary, inputs, {"out": out}, HELPER=extrema.minimum, **values)["out"]
+    inputs, outputs = {"a": a, "b": a if b is None else b}, {"out": np.full_like(a, UNWRITTEN)}
+    values = {**TILE, "BOOL": boolean, "FAULT": fault}
+    return run(elementwise_binary, inputs, outputs, HELPER=extrema.minimum, **values)["out"]
 
 
 def added(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, *, cols: int, offsets: tuple[int, int, int]) -> None:
     names = ("a_offset", "b_offset", "out_offset")
-    values = {**dict(zip(names, offsets, strict=True)), "cols": cols, "BLOCK": 16, "FAULT": ""}
-    run(vector_add, {"a": a, "b": b}, {"out": out}, **values)
+    run(vector_add, {"a": a, "b": b}, {"out": out}, cols=cols, BLOCK=16, **dict(zip(names, offsets, strict=True)))
 
 
 def check_vector_add_with_tails_strides_and_offsets() -> None:
@@ -63,40 +62,20 @@ def check_runtime_error_spares_zeros() -> None:
         for position in (0, 14):
             a = zeros.copy()
             a.flat[position] = 1.0
-            try:
-                minimum(zeros, fault="runtime_error", b=a)
-            except DeviceAssertFailed as error:
-                assert "planted runtime error" in str(error)
-            else:
-                raise AssertionError("the planted assertion did not fail")
+            error = error_of(lambda a=a: minimum(zeros, fault="runtime_error", b=a))
+            assert error.startswith("DeviceAssertFailed") and "planted runtime error" in error
 
 
-def check_compile_error_is_a_name_error() -> None:
-    try:
-        minimum(np.zeros((1, 1), np.float32), fault="compile_error")
-    except Exception as error:  # the interpreter wraps it
-        assert "planted_undefined_name" in str(error)
-    else:
-        raise AssertionError("the planted compile error did not surface")
-
-
-def check_unknown_faults_are_refused() -> None:
-    try:
-        minimum(np.zeros((1, 1), np.float32), fault="typo")
-    except Exception as error:  # the interpreter wraps it
-        assert "FAULT is" in str(error)
-    else:
-        raise AssertionError("an unknown fault was accepted")
+def check_compile_error_is_a_name_error_and_unknown_faults_are_refused() -> None:
+    for fault, message in (("compile_error", "planted_undefined_name"), ("typo", "FAULT is")):
+        assert message in error_of(lambda fault=fault: minimum(np.zeros((1, 1), np.float32), fault=fault))
 
 
 def check_too_small_tiles_are_refused() -> None:
     for axis, sizes in ((1, {"rows": 9, "cols": 5}), (0, {"rows": 5, "cols": 9})):
-        try:
-            reduction_grid({"AXIS": axis, "ROW_BLOCK": 4, "COL_BLOCK": 4, **sizes})
-        except ValueError as error:
-            assert "choose a power of two" in str(error)
-        else:
-            raise AssertionError("a tile smaller than the reduced axis was accepted")
+        tile = {"AXIS": axis, "ROW_BLOCK": 4, "COL_BLOCK": 4, **sizes}
+        assert "ValueError: " in (error := error_of(lambda tile=tile: reduction_grid(tile)))
+        assert "choose a power of two" in error
     assert reduction_grid({"AXIS": 1, "ROW_BLOCK": 4, "COL_BLOCK": 8, "rows": 9, "cols": 5}) == (3, 1, 1)
 
 
@@ -107,24 +86,22 @@ def check_nothing_undefined_is_used() -> None:
     n = np.arange(-10, 11, dtype=np.int32).reshape(3, 7)
     index = np.arange(21, dtype=np.int64).reshape(3, 7)
     mask = (np.arange(7)[None, :] == np.array([[0], [6], [3]])).astype(np.int8)
-    size = {"rows": 3, "cols": 7}
-    tile, whole = {**TILE, **size, "FAULT": ""}, {**TILE, **size, "FAULT": "", "COL_BLOCK": 8}
+    whole = {**TILE, "COL_BLOCK": 8}
     column = {"out": np.zeros((3, 1), np.float32)}
     indexed = {**column, "out_index": np.zeros((3, 1), np.int64)}
     state = {name: np.zeros((3, 1), np.float32) for name in ("mean", "m2", "weight")}
-    no_bool = {name: value for name, value in tile.items() if name != "BOOL"}
     with repaired():
         for helper in (integer.div_floor_integer, integer.remainder_integer):
-            run(elementwise_binary, {"a": n, "b": n[::-1].copy()}, {"out": n.copy()}, HELPER=helper, **tile)
+            run(elementwise_binary, {"a": n, "b": n[::-1].copy()}, {"out": n.copy()}, HELPER=helper, **TILE)
             scalar = {"b": 5, "B": None, "SCALAR_FIRST": False, "HELPER": helper}
-            run(elementwise_scalar, {"a": n}, {"out": n.copy()}, **scalar, **tile)
-            ramp = {"start": 0, "divisor": 16, "count": 21, "BLOCK": 16, "START": -16, "DIVISOR": None, "FAULT": ""}
+            run(elementwise_scalar, {"a": n}, {"out": n.copy()}, **scalar, **TILE)
+            ramp = {"start": 0, "divisor": 16, "count": 21, "BLOCK": 16, "START": -16, "DIVISOR": None}
             run(integer_ramp, {"divisor": None}, {"out": n.copy()}, HELPER=helper, DTYPE=INTEGERS["i32"], **ramp)
             table = np.arange(64, dtype=np.int32)
             run(ramp_gather, {"table": table}, {"out": n.copy()}, HELPER=helper, origin=32, **ramp)
         pair = {"a": a, "a_index": index, "b": a, "b_index": index + 1}
         paired = {"out": a.copy(), "out_index": index.copy()}
-        result = run(elementwise_pair_with_index, pair, paired, HELPER=extrema.maximum_with_index, **tile)
+        result = run(elementwise_pair_with_index, pair, paired, HELPER=extrema.maximum_with_index, **TILE)
         np.testing.assert_array_equal(result["out_index"], index)
         reduced = {"AXIS": 1, "PADDING": -np.inf, "HELPER": extrema.max2}
         np.testing.assert_array_equal(run(reduce_rows, {"a": a}, column, **reduced, **whole)["out"], a[:, -1:])
@@ -138,16 +115,16 @@ def check_nothing_undefined_is_used() -> None:
         chosen = run(select_rows, {"a": a, "mask": mask}, column, **picked, **whole)["out"]
         np.testing.assert_array_equal(chosen, a[mask != 0][:, None])
         frexp_out = {"mantissa": a.copy(), "exponent": n.copy()}
-        parts = run(frexp_driver, {"a": a}, frexp_out, HELPER=bits.frexp, **no_bool)
+        parts = run(frexp_driver, {"a": a}, frexp_out, HELPER=bits.frexp, **TILE)
         np.testing.assert_array_equal(np.ldexp(parts["mantissa"], parts["exponent"]), a)
         rows = {"HELPER": welford.welford_reduce, "MERGE": welford.welford, "ACCUMULATOR": tl.float32, "PEELED": False}
-        mean = run(welford_rows, {"a": a}, state, **rows, **no_bool)["mean"]
+        mean = run(welford_rows, {"a": a}, state, **rows, **TILE)["mean"]
         np.testing.assert_allclose(mean, a.mean(1, keepdims=True))
         ones = np.ones_like(a)
         sets = {"a_mean": a, "a_m2": ones, "a_weight": ones}
-        merged = {**no_bool, "COL_BLOCK": 8, "AXIS": 1, "HELPER": welford.welford}
+        merged = {**whole, "AXIS": 1, "HELPER": welford.welford}
         np.testing.assert_allclose(run(welford_states, sets, state, **merged)["mean"], a.mean(1, keepdims=True))
         both = {**sets, "b_mean": a, "b_m2": ones, "b_weight": ones}
         full = {name: a.copy() for name in ("mean", "m2", "weight")}
-        mean = run(welford_pairs, both, full, HELPER=welford.welford_combine, **no_bool)["mean"]
+        mean = run(welford_pairs, both, full, HELPER=welford.welford_combine, **TILE)["mean"]
         np.testing.assert_array_equal(mean, a)

@@ -16,11 +16,21 @@ from kernels.drivers.reduce_rows import (
 )
 from kernels.helpers import extrema
 from kernels.helpers.mutants_extrema import MUTANTS
-from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_floats, boundary_integers, pairs, run
+from tests.kernels.driver_runs import (
+    INF,
+    INTEGERS,
+    NAN,
+    NUMPY,
+    UNWRITTEN,
+    along,
+    boundary_floats,
+    boundary_integers,
+    pairs,
+    run,
+)
 
-NAN, INF = float("nan"), float("inf")
 LAST = 2**63 - 1
-TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16, "FAULT": ""}
+TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16}
 FLOATS = ("fp16", "fp32", "fp64")
 PAIR = {"minimum": np.minimum, "maximum": np.maximum}
 FOLD = {"min2": np.min, "max2": np.max}
@@ -59,35 +69,28 @@ def worst(dtype: str, helper: str) -> Any:
 
 
 def pair(helper: Any, a: Any, b: Any, *, boolean: bool = False) -> Any:
-    out = np.full_like(a, UNWRITTEN)
-    values = {"rows": a.shape[0], "cols": a.shape[1], "HELPER": helper, "BOOL": boolean, **TILE}
-    return run(elementwise_binary, {"a": a, "b": b}, {"out": out}, **values)["out"]
+    outputs = {"out": np.full_like(a, UNWRITTEN)}
+    return run(elementwise_binary, {"a": a, "b": b}, outputs, HELPER=helper, BOOL=boolean, **TILE)["out"]
 
 
 def indexed_pair(helper: Any, a: Any, a_index: Any, b: Any, b_index: Any) -> tuple[Any, Any]:
     outputs = {"out": np.full_like(a, UNWRITTEN), "out_index": np.full_like(a_index, UNWRITTEN)}
     inputs = {"a": a, "a_index": a_index, "b": b, "b_index": b_index}
-    values = {"rows": a.shape[0], "cols": a.shape[1], "HELPER": helper, "BOOL": False, **TILE}
-    result = run(elementwise_pair_with_index, inputs, outputs, **values)
+    result = run(elementwise_pair_with_index, inputs, outputs, HELPER=helper, **TILE)
     return result["out"], result["out_index"]
 
 
 def fold(helper: Any, a: Any, *, padding: Any, axis: int = 1, boolean: bool = False, columns: int = 16) -> Any:
-    kept = (a.shape[0], 1) if axis == 1 else (1, a.shape[1])
-    blocks = {"ROW_BLOCK": 4, "COL_BLOCK": columns} if axis == 1 else {"ROW_BLOCK": columns, "COL_BLOCK": 4}
-    values = {"rows": a.shape[0], "cols": a.shape[1], "AXIS": axis, "PADDING": padding, "BOOL": boolean, "FAULT": ""}
+    kept, tile = along(axis, a.shape, length=columns)
     outputs = {"out": np.full(kept, UNWRITTEN, a.dtype)}
-    return run(reduce_rows, {"a": a}, outputs, HELPER=helper, **values, **blocks)["out"]
+    return run(reduce_rows, {"a": a}, outputs, HELPER=helper, AXIS=axis, PADDING=padding, BOOL=boolean, **tile)["out"]
 
 
 def search(helper: Any, a: Any, index: Any, *, padding: Any, axis: int = 1, columns: int = 16) -> tuple[Any, Any]:
-    kept = (a.shape[0], 1) if axis == 1 else (1, a.shape[1])
-    blocks = {"ROW_BLOCK": 4, "COL_BLOCK": columns} if axis == 1 else {"ROW_BLOCK": columns, "COL_BLOCK": 4}
-    values = {"rows": a.shape[0], "cols": a.shape[1], "AXIS": axis, "PADDING": padding, "INDEX_PADDING": LAST}
+    kept, tile = along(axis, a.shape, length=columns)
+    values = {"HELPER": helper, "AXIS": axis, "PADDING": padding, "INDEX_PADDING": LAST, **tile}
     outputs = {"out": np.full(kept, UNWRITTEN, a.dtype), "out_index": np.full(kept, UNWRITTEN, index.dtype)}
-    inputs = {"a": a, "index": index}
-    values |= {"HELPER": helper, "BOOL": False, "FAULT": ""}
-    result = run(reduce_rows_with_index, inputs, outputs, **values, **blocks)
+    result = run(reduce_rows_with_index, {"a": a, "index": index}, outputs, **values)
     return result["out"], result["out_index"]
 
 
@@ -103,11 +106,10 @@ def check_bf16_pairs() -> None:
     """bf16 is compared as the number it is, though the interpreter holds a 16-bit pattern."""
     values = torch.tensor([NAN, INF, -INF, -2.0, 1.0, -1.0, 0.0, 1e-40, 3.0], dtype=torch.bfloat16)
     a, b = values[:, None].expand(9, 9).contiguous(), values[None, :].expand(9, 9).contiguous()
-    for name, reference in (("minimum", torch.minimum), ("maximum", torch.maximum)):
+    for name in PAIR:
         out = torch.zeros(9, 9, dtype=torch.bfloat16)
-        shape = {"rows": 9, "cols": 9, "BOOL": False, **TILE}
-        run(elementwise_binary, {"a": a, "b": b}, {"out": out}, HELPER=getattr(extrema, name), **shape)
-        assert torch.equal(out.nan_to_num(7.0), reference(a, b).nan_to_num(7.0)), name
+        run(elementwise_binary, {"a": a, "b": b}, {"out": out}, HELPER=getattr(extrema, name), **TILE)
+        assert torch.equal(out.nan_to_num(7.0), getattr(torch, name)(a, b).nan_to_num(7.0)), name
 
 
 def check_ties_return_b() -> None:
@@ -119,8 +121,8 @@ def check_ties_return_b() -> None:
 def check_relu_passes_nan_and_minus_zero() -> None:
     """maximum(0, x) with an integer literal, as a relu is emitted."""
     x = np.array([[NAN, -0.0, -1.5, 2.5, -INF, INF]], np.float32)
-    shape = {"rows": 1, "cols": 6, "b": 0, "B": 0, "SCALAR_FIRST": True, "BOOL": False, **TILE}
-    out = run(elementwise_scalar, {"a": x}, {"out": np.full_like(x, UNWRITTEN)}, HELPER=extrema.maximum, **shape)["out"]
+    scalar = {"b": 0, "B": 0, "SCALAR_FIRST": True, "HELPER": extrema.maximum, **TILE}
+    out = run(elementwise_scalar, {"a": x}, {"out": np.full_like(x, UNWRITTEN)}, **scalar)["out"]
     np.testing.assert_array_equal(out, [[NAN, 0.0, 0.0, 2.5, 0.0, INF]])
     assert np.signbit(out[0, 1])
 
@@ -177,15 +179,14 @@ def check_looped_reduction_keeps_a_nan_in_the_accumulator() -> None:
     a = np.arange(40, dtype=np.float32).reshape(1, 40).repeat(2, 0)
     a[0, 3] = NAN
     index = np.arange(40).reshape(1, 40).repeat(2, 0)
-    shape = {"rows": 2, "cols": 40, "PADDING": INF, "BOOL": False, **TILE}
     outputs = {"out": np.zeros((2, 1), np.float32), "out_index": np.zeros((2, 1), np.int64)}
     with repaired():  # loops with a run-time bound do not run in the bare interpreter of 3.6.0
-        fold_with = {"HELPER": extrema.min2, "COMBINE": extrema.minimum}
-        out = run(reduce_rows_looped, {"a": a}, {"out": outputs["out"]}, **fold_with, **shape)["out"]
+        fold_with = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": INF, **TILE}
+        out = run(reduce_rows_looped, {"a": a}, {"out": outputs["out"]}, **fold_with)["out"]
         np.testing.assert_array_equal(out, [[NAN], [0.0]])
         search_with = {"HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": LAST}
         inputs = {"a": a, "index": index}
-        result = run(reduce_rows_looped_with_index, inputs, outputs, **search_with, **shape)
+        result = run(reduce_rows_looped_with_index, inputs, outputs, **{**fold_with, **search_with})
         assert result["out_index"].tolist() == [[3], [0]]
 
 

@@ -1,6 +1,6 @@
 """Interpreted runs of x_grid_barrier, interleaved by the step-wise scheduler; cases of test_grid_barrier.py."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,11 +11,9 @@ from kernels.helpers.grid_barrier import x_grid_barrier
 from kernels.helpers.mutants_grid_barrier import MUTANTS
 from kernels.simulator import grid_barrier as protocol
 from kernels.simulator.interpreted import simulate_kernel
-from kernels.simulator.scheduling import Choices, Newest, Oldest, Random, RoundRobin, Run, simulate
-
-POLICIES: tuple[Callable[[], Choices], ...] = (
-    Oldest, Newest, RoundRobin, *(lambda seed=seed: Random(seed, staleness=0.3) for seed in range(6)),
-)
+from kernels.simulator.scheduling import Choices, Oldest, Random, Run, simulate
+from tests.kernels.errors import error_of
+from tests.kernels.interleavings import POLICIES
 
 
 def barriers(
@@ -98,9 +96,4 @@ def check_programs_that_do_not_all_fit_never_pass() -> None:
 
 def check_a_block_size_below_the_grid_is_refused() -> None:
     sizes = {"x_programs": 5, "y_programs": 1, "z_programs": 1, "rounds": 1, "PROGRAM_BLOCK": 4}
-    try:
-        grid_barrier.grid(sizes)
-    except ValueError as error:
-        assert "choose a power of two that reaches it" in str(error)
-    else:
-        raise AssertionError("the grid was accepted")
+    assert "choose a power of two that reaches it" in error_of(lambda: grid_barrier.grid(sizes))

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import torch
 
 from kernels.drivers.elementwise import (
     elementwise_binary,
@@ -15,7 +16,7 @@ from kernels.helpers.mutants_integer import MUTANTS
 from kernels.helpers.operators import operator_floordiv, operator_mod
 from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_integers, pairs, run
 
-TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16, "BOOL": False, "FAULT": ""}
+TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16}
 HELPERS = {"div_floor_integer": div_floor_integer, "remainder_integer": remainder_integer}
 REFERENCES = {"div_floor_integer": np.floor_divide, "remainder_integer": np.remainder}
 
@@ -38,11 +39,10 @@ DIFFERENCES = {
 }
 
 
-def apply(helper: Any, a: Any, b: Any) -> Any:
+def apply(helper: Any, a: Any, b: Any, **tile: int) -> Any:
     """helper(a, b) on whole 2-D arrays through the driver."""
-    out = np.full_like(a, UNWRITTEN)
-    run(elementwise_binary, {"a": a, "b": b}, {"out": out}, rows=a.shape[0], cols=a.shape[1], HELPER=helper, **TILE)
-    return out
+    outputs = {"out": np.full_like(a, UNWRITTEN)}
+    return run(elementwise_binary, {"a": a, "b": b}, outputs, HELPER=helper, **{**TILE, **tile})["out"]
 
 
 def check_all_8_bit_pairs() -> None:
@@ -51,11 +51,7 @@ def check_all_8_bit_pairs() -> None:
         info = np.iinfo(dtype)
         a, b = pairs(np.arange(info.min, info.max + 1).astype(dtype))
         for name, helper in HELPERS.items():
-            out = np.full_like(a, UNWRITTEN)
-            run(
-                elementwise_binary, {"a": a, "b": b}, {"out": out}, rows=256, cols=256,
-                HELPER=helper, ROW_BLOCK=256, COL_BLOCK=256, BOOL=False, FAULT="",
-            )
+            out = apply(helper, a, b, ROW_BLOCK=256, COL_BLOCK=256)
             np.testing.assert_array_equal(out, REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
 
 
@@ -82,23 +78,20 @@ def check_quotient_and_remainder_recombine() -> None:
 def check_scalar_operands_agree_with_blocks() -> None:
     """A literal, a run-time scalar and a block of one divisor give the same values and leave the type alone."""
     a = np.ascontiguousarray(np.broadcast_to(boundary_integers(np.int32), (3, 15)))
-    shape = {"rows": 3, "cols": 15, "SCALAR_FIRST": False, **TILE}
     for name, helper in HELPERS.items():
         for divisor in (-7, -1, 1, 16):
             expected = REFERENCES[name](a, np.int32(divisor))
             for literal in (None, divisor):
                 out = np.full_like(a, UNWRITTEN)
-                run(elementwise_scalar, {"a": a}, {"out": out}, b=divisor, B=literal, HELPER=helper, **shape)
+                run(elementwise_scalar, {"a": a}, {"out": out}, b=divisor, B=literal, HELPER=helper,
+                    SCALAR_FIRST=False, **TILE)
                 np.testing.assert_array_equal(out, expected, err_msg=f"{name} {divisor} {literal}")
 
 
 def check_scalar_dividend() -> None:
     b = np.ascontiguousarray(boundary_integers(np.int64)[None, :])
     out = np.full_like(b, UNWRITTEN)
-    run(
-        elementwise_scalar, {"a": b}, {"out": out}, b=0, B=-7, HELPER=div_floor_integer, rows=1, cols=b.shape[1],
-        SCALAR_FIRST=True, **TILE,
-    )
+    run(elementwise_scalar, {"a": b}, {"out": out}, b=0, B=-7, HELPER=div_floor_integer, SCALAR_FIRST=True, **TILE)
     np.testing.assert_array_equal(out, np.floor_divide(np.int64(-7), b))
 
 
@@ -109,7 +102,7 @@ def ramp(driver: Any, helper: Any, dtype: str, *, start: int, divisor: int, form
     run(
         driver, {"divisor": loaded}, {"out": out}, start=start, divisor=divisor, count=500, HELPER=helper,
         BLOCK=256, DTYPE=INTEGERS[dtype], START=None if form == "run-time start" else start,
-        DIVISOR=divisor if form == "literal" else None, FAULT="",
+        DIVISOR=divisor if form == "literal" else None,
     )
     return out
 
@@ -128,23 +121,18 @@ def check_ramps_in_every_form() -> None:
 
 def check_bare_operators_truncate() -> None:
     numerator = np.arange(500, dtype=np.int32) - 256
-    quotient = ramp(integer_ramp, operator_floordiv, "i32", start=-256, divisor=16, form="scalar")
-    np.testing.assert_array_equal(quotient, np.trunc(numerator / 16))
-    rest = ramp(integer_ramp, operator_mod, "i32", start=-256, divisor=16, form="scalar")
-    np.testing.assert_array_equal(rest, np.fmod(numerator, 16))
+    for helper, expected in ((operator_floordiv, np.trunc(numerator / 16)), (operator_mod, np.fmod(numerator, 16))):
+        out = ramp(integer_ramp, helper, "i32", start=-256, divisor=16, form="scalar")
+        np.testing.assert_array_equal(out, expected)
 
 
 def check_strides_and_tails() -> None:
     """Negative strides cannot come from torch; transposed, broadcast (stride 0) and sliced operands can."""
-    import torch
-
     a = torch.arange(-35, 35, dtype=torch.int32).reshape(10, 7).T
     b = torch.tensor([[3], [-3], [5], [-5], [7], [-7], [2]], dtype=torch.int32).expand(7, 10)
     backing = torch.full((7, 20), UNWRITTEN, dtype=torch.int32)
-    run(
-        elementwise_binary, {"a": a, "b": b}, {"out": backing[:, ::2]}, rows=7, cols=10, HELPER=div_floor_integer,
-        ROW_BLOCK=4, COL_BLOCK=8, BOOL=False, FAULT="",
-    )
+    tile = {"ROW_BLOCK": 4, "COL_BLOCK": 8}
+    run(elementwise_binary, {"a": a, "b": b}, {"out": backing[:, ::2]}, HELPER=div_floor_integer, **tile)
     np.testing.assert_array_equal(backing[:, ::2].numpy(), np.floor_divide(a.numpy(), b.numpy()))
     assert (backing[:, 1::2] == UNWRITTEN).all()
 

@@ -1,4 +1,4 @@
-"""Interpreted runs of the libdevice stand-ins; each check_* is one case of test_libdevice.py."""
+"""Interpreted runs of the libdevice stand-ins."""
 
 import importlib
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from triton.language.extra import libdevice as stubs
 
 from kernels.helpers import libdevice as shim
 from kernels.helpers.libdevice import STAND_INS, interpreter_libdevice, libdevice, math
+from tests.kernels.driver_runs import INF, NAN
+from tests.kernels.errors import error_of
 from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
-
-NAN, INF = float("nan"), float("inf")
 
 
 def tensor(values: Any, dtype: Any = np.float32) -> Any:
@@ -183,19 +183,10 @@ def check_every_function_is_there_with_the_dtype_compiled_code_gives() -> None:
 
 def check_other_types_are_refused_by_name() -> None:
     for operands in ((tensor([1.0], np.float16),), (tensor([1], np.int32),)):
-        try:
-            shim.exp(*operands)
-        except TypeError as error:
-            assert "libdevice.exp takes ('fp32',) or ('fp64',)" in str(error)
-            assert "cast the operands first" in str(error)
-        else:
-            raise AssertionError("accepted")
-    try:
-        shim.pow(tensor([1.0]), tensor([1.0], np.float64))
-    except TypeError as error:
-        assert "libdevice.pow takes" in str(error)
-    else:
-        raise AssertionError("accepted")
+        message = error_of(lambda operands=operands: shim.exp(*operands))
+        assert "TypeError: libdevice.exp takes ('fp32',) or ('fp64',)" in message
+        assert "cast the operands first" in message
+    assert "TypeError: libdevice.pow takes" in error_of(lambda: shim.pow(tensor([1.0]), tensor([1.0], np.float64)))
 
 
 @triton.jit
@@ -224,12 +215,7 @@ def check_kernels_use_them_while_planted_and_not_after() -> None:
     expected = torch.where(x.signbit(), torch.hypot(x, torch.tensor(4.0)), x.exp() * x[0].exp()) ** 2
     assert torch.allclose(out.double(), expected, rtol=1e-6, atol=0)
     assert dict(vars(stubs)) == before
-    try:
-        run_mixed()
-    except Exception:  # (None where a tensor is expected: whatever that raises)
-        pass
-    else:
-        raise AssertionError("the stubs computed something")
+    error_of(run_mixed)  # None where a tensor is expected: whatever that raises
 
 
 @triton.jit

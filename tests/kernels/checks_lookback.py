@@ -1,4 +1,4 @@
-"""Interpreted runs of the look-back scans; each check_* is one case of test_lookback.py."""
+"""Interpreted runs of the look-back scans."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
 from kernels.helpers.mutants_lookback import MUTANTS
 from kernels.simulator import lookback as protocol
 from kernels.simulator.interpreted import simulate_kernel
-from kernels.simulator.scheduling import Choices, Newest, Oldest, Random, RoundRobin, Run, simulate
+from kernels.simulator.scheduling import Choices, Newest, Oldest, Random, Run, simulate
 from tests.kernels.driver_runs import run
+from tests.kernels.interleavings import POLICIES, affine
 
 PACKED, WIDE = "exclusive_scan_decoupled_lookback", "exclusive_scan_decoupled_lookback_64"
 UINT = {16: tl.uint16, 32: tl.uint32, 64: tl.uint64}
@@ -30,7 +31,7 @@ def launch_arguments(values: torch.Tensor, *, combine: Any, index: Any, helper: 
     """The driver for the width of the values, and everything it takes apart from the arrays."""
     bits = 8 * values.element_size()
     shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "LATE": "",
-              "programs": values.shape[1], "scans": values.shape[0]}  # fmt: skip
+              "programs": values.shape[1], "scans": values.shape[0]}
     if bits == 64:
         return driver.lookback_scan_64, shared
     return driver.lookback_scan, {**shared, "VALUE_AS_UINT": UINT[bits], "PACK": UINT[2 * bits]}
@@ -63,18 +64,8 @@ def left_folds(rows: list[list[int]], combine: Callable[[int, int], int]) -> lis
     return [list(protocol.exclusive_prefixes(row, combine)) for row in rows]
 
 
-def affine(half: int) -> Callable[[int, int], int]:
-    mask = (1 << half) - 1
-
-    def combine(left: int, right: int) -> int:
-        scale = right & mask
-        return (left & mask) * scale & mask | ((left >> half) * scale + (right >> half) & mask) << half
-
-    return combine
-
-
 DTYPES = (torch.int16, torch.uint16, torch.float16, torch.bfloat16, torch.int32, torch.uint32, torch.float32,
-          torch.int64, torch.uint64, torch.float64)  # fmt: skip
+          torch.int64, torch.uint64, torch.float64)
 
 
 def patterns(dtype: torch.dtype, shape: tuple[int, int], seed: int) -> torch.Tensor:
@@ -121,7 +112,7 @@ def check_floats_are_added_in_order() -> None:
 def pack_kernel(
     value_ptr, flag_ptr, pack_ptr, out_ptr, out_flag_ptr,
     N: tl.constexpr, VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr,
-):  # fmt: skip
+):
     lane = tl.arange(0, N)
     value = tl.load(value_ptr + lane)
     flag = tl.load(flag_ptr + lane)
@@ -153,7 +144,7 @@ def check_packing_is_exact_for_every_16_bit_pattern_and_many_32_bit_ones() -> No
 def interleaved(
     values: Sequence[int], width: int, combine: Any, choices: Choices, *, helper: Any,
     dirt: Sequence[int] | None = None, index: Any = tl.int32, reorders: bool = False,
-) -> tuple[Run[None], tuple[int, ...]]:  # fmt: skip
+) -> tuple[Run[None], tuple[int, ...]]:
     """One scan of unsigned values; (what happened, the prefixes)."""
     tensor = torch.from_numpy(np.array([values], UNSIGNED[width // 8]))
     scratch, prefix = new_scratch(tensor), torch.zeros_like(tensor)
@@ -165,7 +156,7 @@ def interleaved(
         "values_ptr": tensor, "values_stride_row": len(values), "values_stride_col": 1,
         "scratch_ptr": scratch,
         "prefix_ptr": prefix, "prefix_stride_row": len(values), "prefix_stride_col": 1,
-    }  # fmt: skip
+    }
     happened = simulate_kernel(
         which.kernel, (len(values), 1, 1), arguments, shared={"scratch": scratch}, choices=choices, reorders=reorders
     )
@@ -173,9 +164,6 @@ def interleaved(
     return happened, tuple(prefix[0].tolist())
 
 
-POLICIES: tuple[Callable[[], Choices], ...] = (
-    Oldest, Newest, RoundRobin, *(lambda seed=seed: Random(seed, staleness=0.3) for seed in range(6)),
-)  # fmt: skip
 VALUES = (5, 7, 2**15 + 1, 1, 9)
 
 
@@ -218,9 +206,9 @@ def check_inductors_kernels_are_the_same_protocols() -> None:
 
 def check_every_mutant_is_found_by_running_its_kernel() -> None:
     in_order = {"block_on_the_left", "inclusive_returned", "exclusive_published", "walk_passes_prefix",
-                "first_program_adds_zeros", "one_slot_for_both"}  # fmt: skip
+                "first_program_adds_zeros", "one_slot_for_both"}
     combines = {"carry_on_the_right": driver.second, "block_on_the_left": driver.second,
-                "first_program_adds_zeros": driver.maximum}  # fmt: skip
+                "first_program_adds_zeros": driver.maximum}
     folds = {driver.second: lambda a, b: b, driver.add: lambda a, b: a + b, driver.maximum: max}
     for width, name in ((32, PACKED), (64, WIDE)):
         for wrong, mutant in MUTANTS[name].items():

@@ -8,17 +8,11 @@ import torch
 from kernels.drivers.probes import classify, promote
 from kernels.helpers.mutants_probes import MUTANTS
 from kernels.helpers.probes import is_floating, promote_to_tensor
-from tests.kernels.driver_runs import UNWRITTEN, run
+from oracles.dtypes import dtype as kind
+from oracles.dtypes import torch_dtype
+from tests.kernels.driver_runs import INTEGERS, UNWRITTEN, run
 
-FLOATS = {
-    "fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,
-    "fp8e4nv": torch.float8_e4m3fn, "fp8e5": torch.float8_e5m2,
-}
-INTEGERS = {
-    "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
-    "u8": torch.uint8, "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
-}
-WIDTH = {"i1": 1, "fp8e4nv": 8, "fp8e5": 8, "bf16": 16}
+FLOATS = ("fp64", "fp32", "fp16", "bf16", "fp8e4nv", "fp8e5")
 
 # Type, scalar or block, and what helper and broken variant say: (same dtype, rank, width).
 PROMOTE_DIFFERENCES: dict[str, tuple[str, bool, tuple[int, int, int], tuple[int, int, int]]] = {
@@ -34,8 +28,7 @@ CLASSIFY_DIFFERENCES: dict[str, tuple[str, int, int]] = {
 
 def operand(dtype: str, *, scalar: bool) -> torch.Tensor:
     """-0.0 and 1 as the dtype (0 and 1 where there is no -0.0), shape (1, 2), or (1, 1) for a scalar."""
-    kind = {**FLOATS, **INTEGERS}.get(dtype, torch.int8)
-    values = torch.tensor([[-0.0, 1.0]], dtype=torch.float32).to(kind)
+    values = torch.tensor([[-0.0, 1.0]], dtype=torch.float32).to(torch_dtype("i8" if dtype == "i1" else dtype))
     return values[:, :1].contiguous() if scalar else values
 
 
@@ -44,7 +37,7 @@ def promoted(helper: Any, dtype: str, *, scalar: bool) -> tuple[bytes, tuple[int
     a = operand(dtype, scalar=scalar)
     out = torch.full(a.shape, UNWRITTEN).to(a.dtype)
     facts = np.full((3, 1), UNWRITTEN, np.int32)
-    values = {"rows": 1, "cols": a.shape[1], "ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": dtype == "i1", "FAULT": ""}
+    values = {"ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": dtype == "i1"}
     run(promote, {"a": a}, {"out": out, "facts": facts}, HELPER=helper, SCALAR=scalar, **values)
     same, rank, width = facts[:, 0].tolist()
     return out.view(torch.uint8).numpy().tobytes(), (same, rank, width)
@@ -53,20 +46,16 @@ def promoted(helper: Any, dtype: str, *, scalar: bool) -> tuple[bytes, tuple[int
 def classified(helper: Any, dtype: str, *, scalar: bool = False) -> int:
     out = np.full((1, 1), UNWRITTEN, np.int8)
     a = operand(dtype, scalar=scalar)
-    values = {"rows": 1, "cols": a.shape[1], "ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": dtype == "i1", "FAULT": ""}
+    values = {"ROW_BLOCK": 1, "COL_BLOCK": 2, "BOOL": dtype == "i1"}
     return int(run(classify, {"a": a}, {"out": out}, HELPER=helper, SCALAR=scalar, **values)["out"][0, 0])
 
 
 def check_promotion_keeps_bits_and_dtype() -> None:
     for dtype in ("i1", *INTEGERS, *FLOATS):
-        a = operand(dtype, scalar=False)
-        width = WIDTH.get(dtype, a.element_size() * 8)
-        content, facts = promoted(promote_to_tensor, dtype, scalar=False)
-        assert content == a.view(torch.uint8).numpy().tobytes(), dtype
-        assert facts == (1, 2, width), (dtype, facts)
-        content, facts = promoted(promote_to_tensor, dtype, scalar=True)
-        assert content == a[:, :1].contiguous().view(torch.uint8).numpy().tobytes(), dtype
-        assert facts == (1, 1, width), (dtype, facts)
+        for scalar, rank in ((False, 2), (True, 1)):
+            content, facts = promoted(promote_to_tensor, dtype, scalar=scalar)
+            assert content == operand(dtype, scalar=scalar).view(torch.uint8).numpy().tobytes(), dtype
+            assert facts == (1, rank, kind(dtype).bits), (dtype, facts)
 
 
 def check_floats_are_floating_and_nothing_else_is() -> None:

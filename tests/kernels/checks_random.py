@@ -1,4 +1,4 @@
-"""Interpreted runs of the random helpers; each check_* is one case of test_random.py."""
+"""Interpreted runs of the random helpers."""
 
 from typing import Any
 
@@ -10,9 +10,11 @@ import triton.language as tl
 from kernels.drivers.random import random_integer, random_real
 from kernels.helpers.mutants_random import MUTANTS
 from kernels.helpers.random import rand, randint64, randn
+from oracles.by_exact.rows import philox4x32
+from oracles.by_exact.rows import randint64 as expected_integers
 from tests.kernels.driver_runs import run
-from tests.kernels.philox_words import INT64_MAX, INT64_MIN, expected_integer, philox, philox_block
 
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 SEEDS = (0, 1, 12345, 2**32, 2**63 - 1, -1)
 
 
@@ -20,34 +22,32 @@ def integers(
     seeds: list[int], offsets: torch.Tensor, low: list[int], high: list[int], helper: Any = randint64
 ) -> list[list[int]]:
     """One row per seed: helper over offsets [R, C]."""
-    rows, cols = offsets.shape
-    out = run(
-        random_integer,
-        {"seed": torch.tensor(seeds), "offset": offsets, "low": torch.tensor(low), "high": torch.tensor(high)},
-        {"out": torch.full((rows, cols), -7)}, rows=rows, cols=cols, HELPER=helper, COL_BLOCK=32, FAULT="",
-    )["out"]
+    inputs = {"seed": torch.tensor(seeds), "offset": offsets, "low": torch.tensor(low), "high": torch.tensor(high)}
+    outputs = {"out": torch.full(offsets.shape, -7)}
+    out = run(random_integer, inputs, outputs, cols=offsets.shape[1], HELPER=helper, COL_BLOCK=32)["out"]
     assert out.dtype == np.int64
     return out.tolist()
 
 
 def reals(seeds: list[int], offsets: torch.Tensor, helper: Any) -> np.ndarray:
-    rows, cols = offsets.shape
-    return run(
-        random_real, {"seed": torch.tensor(seeds), "offset": offsets}, {"out": torch.full((rows, cols), -7.0)},
-        rows=rows, cols=cols, HELPER=helper, COL_BLOCK=32, FAULT="",
-    )["out"]
+    inputs, outputs = {"seed": torch.tensor(seeds), "offset": offsets}, {"out": torch.full(offsets.shape, -7.0)}
+    return run(random_real, inputs, outputs, cols=offsets.shape[1], HELPER=helper, COL_BLOCK=32)["out"]
+
+
+def philox(offset: int, seed: int) -> tuple[int, int, int, int]:
+    """The words of one offset, in exact arithmetic."""
+    return philox4x32((seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF), (offset, 0, 0, 0))
+
+
+def expected(seed: int, offsets: Any, low: int, high: int) -> list[int]:
+    """randint64 of some offsets, in exact arithmetic."""
+    return expected_integers(seed, np.asarray(offsets), np.int64(low), np.int64(high)).tolist()
 
 
 def uniform(word: int) -> np.float32:
     """A 32-bit word to [0, 1): the sign bit folded away by complement, then scaled by just under 2^-31."""
     folded = word ^ 0xFFFFFFFF if word >> 31 else word
     return np.float32(folded) * np.float32(4.6566127342e-10)
-
-
-def check_the_reference_yields_the_published_vectors() -> None:
-    assert philox_block((0, 0, 0, 0), (0, 0)) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
-    ones = 0xFFFFFFFF
-    assert philox_block((ones,) * 4, (ones, ones)) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
 
 
 def check_randint64_equals_the_definition() -> None:
@@ -59,7 +59,7 @@ def check_randint64_equals_the_definition() -> None:
     for seed in SEEDS:
         got = integers([seed] * len(ranges), offsets, [r[0] for r in ranges], [r[1] for r in ranges])
         for (low, high), row in zip(ranges, got, strict=True):
-            assert row == [expected_integer(seed, o, low, high) for o in offsets[0].tolist()], (seed, low, high)
+            assert row == expected(seed, offsets[0], low, high), (seed, low, high)
             assert all(low <= value < high for value in row)
 
 
@@ -91,17 +91,14 @@ def literal_arguments_kernel(out_ptr, N: tl.constexpr):
 def check_literals_are_accepted_for_all_arguments() -> None:
     out = torch.zeros(2, 8, dtype=torch.int64)
     literal_arguments_kernel[(1,)](out, 8)
-    assert out.tolist() == [
-        [expected_integer(12345, o, INT64_MIN, INT64_MAX) for o in range(8)],
-        [expected_integer(7, o, 0, 10) for o in range(8)],
-    ]
+    assert out.tolist() == [expected(12345, range(8), INT64_MIN, INT64_MAX), expected(7, range(8), 0, 10)]
 
 
 def check_rand_equals_the_definition_and_stays_below_one() -> None:
     offsets = torch.arange(2000)[None].expand(len(SEEDS), -1)
     got = reals(list(SEEDS), offsets, rand)
-    expected = np.array([[uniform(philox(o, seed)[0]) for o in range(2000)] for seed in SEEDS])
-    assert got.dtype == np.float32 and np.array_equal(got, expected)
+    wanted = np.array([[uniform(philox(o, seed)[0]) for o in range(2000)] for seed in SEEDS])
+    assert got.dtype == np.float32 and np.array_equal(got, wanted)
     assert uniform(0x7FFFFFFF) == uniform(0x80000000) == np.float32(0.99999994)
     assert (got >= 0).all() and (got < 1).all()
 
@@ -131,7 +128,7 @@ def check_every_mutant_differs_where_its_docstring_says() -> None:
     }
     assert set(integer_runs) == set(MUTANTS["randint64"])
     for name, (seeds, offsets, low, high) in integer_runs.items():
-        right = [[expected_integer(seeds[0], o, low, high) for o in offsets[0].tolist()]]
+        right = [expected(seeds[0], offsets[0], low, high)]
         assert integers(seeds, offsets, [low], [high]) == right
         wrong = integers(seeds, offsets, [low], [high], MUTANTS["randint64"][name])
         assert wrong != right, name

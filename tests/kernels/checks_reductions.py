@@ -7,9 +7,7 @@ import numpy as np
 from kernels.drivers.reduce_rows import reduce_rows
 from kernels.helpers import reductions
 from kernels.helpers.mutants_reductions import MUTANTS
-from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_integers, run
-
-NAN, INF = float("nan"), float("inf")
+from tests.kernels.driver_runs import INF, INTEGERS, NAN, NUMPY, UNWRITTEN, along, boundary_integers, run
 
 # The row on which each broken variant differs from its helper: (dtype, row, right, wrong); the row fills its block.
 DIFFERENCES: dict[tuple[str, str], tuple[str, list[float], float, float]] = {
@@ -22,11 +20,9 @@ DIFFERENCES: dict[tuple[str, str], tuple[str, list[float], float, float]] = {
 
 
 def reduced(helper: Any, a: Any, *, padding: Any, axis: int = 1, boolean: bool = False, length: int = 8) -> Any:
-    kept = (a.shape[0], 1) if axis == 1 else (1, a.shape[1])
-    blocks = {"ROW_BLOCK": 2, "COL_BLOCK": length} if axis == 1 else {"ROW_BLOCK": length, "COL_BLOCK": 2}
-    values = {"rows": a.shape[0], "cols": a.shape[1], "AXIS": axis, "PADDING": padding, "BOOL": boolean, "FAULT": ""}
+    kept, tile = along(axis, a.shape, length=length)
     outputs = {"out": np.full(kept, UNWRITTEN, a.dtype)}
-    return run(reduce_rows, {"a": a}, outputs, HELPER=helper, **values, **blocks)["out"]
+    return run(reduce_rows, {"a": a}, outputs, HELPER=helper, AXIS=axis, PADDING=padding, BOOL=boolean, **tile)["out"]
 
 
 def check_integer_products_wrap_in_their_own_type() -> None:

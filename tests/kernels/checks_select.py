@@ -8,16 +8,8 @@ import torch
 from kernels.drivers.select_rows import select_rows
 from kernels.helpers.mutants_select import MUTANTS
 from kernels.helpers.select import select_one
-from tests.kernels.driver_runs import UNWRITTEN, run
-
-NAN = float("nan")
-TYPES: dict[str, tuple[torch.dtype, Any]] = {
-    "i8": (torch.int8, np.int8), "i16": (torch.int16, np.int16), "i32": (torch.int32, np.int32),
-    "i64": (torch.int64, np.int64), "u8": (torch.uint8, np.uint8), "u16": (torch.uint16, np.uint16),
-    "u32": (torch.uint32, np.uint32), "u64": (torch.uint64, np.uint64), "fp16": (torch.float16, np.int16),
-    "bf16": (torch.bfloat16, np.int16), "fp32": (torch.float32, np.int32), "fp64": (torch.float64, np.int64),
-    "fp8e4nv": (torch.float8_e4m3fn, np.int8), "fp8e5": (torch.float8_e5m2, np.int8),
-}
+from oracles.dtypes import NAMES, bits_dtype, torch_dtype
+from tests.kernels.driver_runs import UNWRITTEN, along, run
 
 # The fp32 row and the position of its True on which each broken variant differs: (row, position, right, wrong).
 DIFFERENCES: dict[str, tuple[list[float], int, float, float]] = {
@@ -31,14 +23,13 @@ def selected(
     helper: Any, patterns: Any, mask: Any, *, dtype: str, axis: int = 1, keep: bool = False, length: int = 8
 ) -> Any:
     """The bit patterns that helper picks; patterns: integers of the dtype's width."""
-    kind, word = TYPES.get(dtype, (torch.int8, np.int8))
-    kept = (patterns.shape[0], 1) if axis == 1 else (1, patterns.shape[1])
-    blocks = {"ROW_BLOCK": 2, "COL_BLOCK": length} if axis == 1 else {"ROW_BLOCK": length, "COL_BLOCK": 2}
-    words = torch.from_numpy(np.ascontiguousarray(patterns.astype(word)))
-    out = torch.from_numpy(np.full(kept, UNWRITTEN, word))
-    values = {"rows": patterns.shape[0], "cols": patterns.shape[1], "AXIS": axis, "KEEP_DIMS": keep, "FAULT": ""}
+    stored = "i8" if dtype == "i1" else dtype
+    kind, word = torch_dtype(stored), bits_dtype(stored)
+    kept, tile = along(axis, patterns.shape, length=length)
+    words, out = torch.from_numpy(patterns.astype(word)), torch.from_numpy(np.full(kept, UNWRITTEN, word))
     inputs = {"a": words.view(kind), "mask": mask.astype(np.int8)}
-    run(select_rows, inputs, {"out": out.view(kind)}, HELPER=helper, BOOL=dtype == "i1", **values, **blocks)
+    values = {"AXIS": axis, "KEEP_DIMS": keep, "BOOL": dtype == "i1", **tile}
+    run(select_rows, inputs, {"out": out.view(kind)}, HELPER=helper, **values)
     return out.numpy()
 
 
@@ -46,9 +37,9 @@ def check_every_type_and_position() -> None:
     """Random bit patterns, NaNs and subnormals among them, the True in every position, rows and columns."""
     generator = np.random.default_rng(51)
     mask = np.eye(5)
-    for dtype, (_, word) in TYPES.items():
-        info = np.iinfo(word)
-        patterns = generator.integers(info.min, info.max, (5, 5), word, endpoint=True)
+    for dtype in NAMES[1:]:
+        word = bits_dtype(dtype)
+        patterns = generator.integers(0, np.iinfo(word).max, (5, 5), word, endpoint=True)
         diagonal = np.diag(patterns)
         for axis in (0, 1):
             out = selected(select_one, patterns, mask, dtype=dtype, axis=axis, keep=axis == 0)
@@ -62,7 +53,7 @@ def check_booleans() -> None:
 
 
 def check_payloads_zeros_and_subnormals_keep_their_bits() -> None:
-    patterns = np.array([[0x7F800001, 0xFFC0BEEF, 0x80000000, 0x00000001]], np.uint32).view(np.int32)
+    patterns = np.array([[0x7F800001, 0xFFC0BEEF, 0x80000000, 0x00000001]], np.uint32)
     for position in range(4):
         mask = np.eye(4)[position : position + 1]
         assert selected(select_one, patterns, mask, dtype="fp32").item() == patterns[0, position]
@@ -75,8 +66,8 @@ def check_no_true_gives_zero_bits() -> None:
 def check_mutants_differ_as_stated() -> None:
     assert set(MUTANTS) == {"select_one"} and set(MUTANTS["select_one"]) == set(DIFFERENCES)
     for fault, (row, position, right, wrong) in DIFFERENCES.items():
-        patterns = np.array([row], np.float32).view(np.int32)
+        patterns = np.array([row], np.float32).view(np.uint32)
         mask = np.eye(2)[position : position + 1]
         for helper, expected in ((select_one, right), (MUTANTS["select_one"][fault], wrong)):
             out = selected(helper, patterns, mask, dtype="fp32", length=2)
-            np.testing.assert_array_equal(out, np.array([[expected]], np.float32).view(np.int32), err_msg=fault)
+            np.testing.assert_array_equal(out, np.array([[expected]], np.float32).view(np.uint32), err_msg=fault)

@@ -9,11 +9,11 @@ from fuzz.interpreter import repaired
 from kernels.drivers.welford import welford_pairs, welford_rows, welford_states, welford_step
 from kernels.helpers import welford
 from kernels.helpers.mutants_welford import MUTANTS
-from tests.kernels.driver_runs import NUMPY, UNWRITTEN, run
+from tests.kernels.driver_runs import INF, NAN, NUMPY, UNWRITTEN, along, run
 
-NAN, INF = float("nan"), float("inf")
+NAMES = ("mean", "m2", "weight")
 State = tuple[float, float, float]
-TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 4, "FAULT": ""}
+TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 4}
 FLOATS = ("fp32", "fp64")
 
 # The step (state, value, first iteration) on which each broken variant differs: right and wrong states.
@@ -37,27 +37,26 @@ UNION_DIFFERENCES: dict[str, tuple[State, State, State, State]] = {
 
 
 def outputs(shape: tuple[int, ...], dtype: Any, *, prefix: str = "") -> dict[str, Any]:
-    return {f"{prefix}{name}": np.full(shape, UNWRITTEN, dtype) for name in ("mean", "m2", "weight")}
+    return {f"{prefix}{name}": np.full(shape, UNWRITTEN, dtype) for name in NAMES}
 
 
 def step(helper: Any, value: Any, state: Any, *, first: bool, literal: bool, dtype: str = "fp32") -> Any:
     """The states after one element, as rows of (mean, m2, weight). value: [N], state: [N, 3]."""
     cell = [np.array([column], NUMPY[dtype]) for column in np.array(state, np.float64).T]
     inputs = {"value": np.array([value], NUMPY[dtype]), "mean": cell[0], "m2": cell[1], "weight": cell[2]}
-    values = {"rows": 1, "cols": len(value), "first_iteration": int(first), "FIRST": first if literal else None, **TILE}
+    values = {"first_iteration": int(first), "FIRST": first if literal else None, **TILE}
     result = run(welford_step, inputs, outputs(cell[0].shape, NUMPY[dtype], prefix="out_"), HELPER=helper, **values)
-    return np.stack([result[f"out_{name}"][0] for name in ("mean", "m2", "weight")], axis=1)
+    return np.stack([result[f"out_{name}"][0] for name in NAMES], axis=1)
 
 
 def union(helper: Any, first: Any, second: Any, *, dtype: str = "fp32") -> Any:
     """The unions of states given as rows of (mean, m2, weight)."""
     inputs = {}
     for side, states in (("a", first), ("b", second)):
-        for name, column in zip(("mean", "m2", "weight"), np.array(states, NUMPY[dtype]).T, strict=True):
+        for name, column in zip(NAMES, np.array(states, NUMPY[dtype]).T, strict=True):
             inputs[f"{side}_{name}"] = column[None, :].copy()
-    shape = (1, len(first))
-    result = run(welford_pairs, inputs, outputs(shape, NUMPY[dtype]), HELPER=helper, rows=1, cols=len(first), **TILE)
-    return np.stack([result[name][0] for name in ("mean", "m2", "weight")], axis=1)
+    result = run(welford_pairs, inputs, outputs((1, len(first)), NUMPY[dtype]), HELPER=helper, **TILE)
+    return np.stack([result[name][0] for name in NAMES], axis=1)
 
 
 def merged(helper: Any, states: Any, *, dtype: str = "fp32", axis: int = 1, length: int = 4) -> list[float]:
@@ -65,27 +64,20 @@ def merged(helper: Any, states: Any, *, dtype: str = "fp32", axis: int = 1, leng
     columns = np.array(states, NUMPY[dtype]).T
     inputs = {
         f"a_{name}": (column[None, :] if axis == 1 else column[:, None]).copy()
-        for name, column in zip(("mean", "m2", "weight"), columns, strict=True)
+        for name, column in zip(NAMES, columns, strict=True)
     }
-    rows, cols = inputs["a_mean"].shape
-    blocks = {"ROW_BLOCK": 1, "COL_BLOCK": length} if axis == 1 else {"ROW_BLOCK": length, "COL_BLOCK": 1}
-    result = run(
-        welford_states, inputs, outputs((1, 1), NUMPY[dtype]), HELPER=helper, rows=rows, cols=cols, AXIS=axis,
-        FAULT="", **blocks,
-    )
-    return [float(result[name][0, 0]) for name in ("mean", "m2", "weight")]
+    kept, tile = along(axis, inputs["a_mean"].shape, length=length)
+    result = run(welford_states, inputs, outputs(kept, NUMPY[dtype]), HELPER=helper, AXIS=axis, **tile)
+    return [float(result[name][0, 0]) for name in NAMES]
 
 
 def row_states(a: Any, *, accumulator: Any, peeled: bool) -> Any:
     """(mean, m2, weight) of every row of a."""
     dtype = np.float64 if accumulator == tl.float64 else np.float32
-    values = {"rows": a.shape[0], "cols": a.shape[1], "HELPER": welford.welford_reduce, "MERGE": welford.welford}
+    values = {"HELPER": welford.welford_reduce, "MERGE": welford.welford, "ACCUMULATOR": accumulator, "PEELED": peeled}
     with repaired():  # loops with a run-time bound do not run in the bare interpreter of 3.6.0
-        result = run(
-            welford_rows, {"a": a}, outputs((a.shape[0], 1), dtype), ACCUMULATOR=accumulator, PEELED=peeled,
-            **values, **TILE,
-        )
-    return np.hstack([result[name] for name in ("mean", "m2", "weight")])
+        result = run(welford_rows, {"a": a}, outputs((a.shape[0], 1), dtype), **values, **TILE)
+    return np.hstack([result[name] for name in NAMES])
 
 
 def check_first_iteration_ignores_the_state() -> None:

@@ -1,4 +1,4 @@
-"""Runs a driver record on arrays in the interpreter, and compiles one ahead of time.
+"""Runs a driver record on arrays, and compiles one ahead of time.
 
 Test support: the smallest faithful use of `kernels.drivers.record.Driver`.
 """
@@ -29,27 +29,43 @@ NUMPY: dict[str, Any] = {
     "fp16": np.float16, "fp32": np.float32, "fp64": np.float64,
 }
 UNWRITTEN = 77
+NAN, INF = float("nan"), float("inf")
+_USUAL = {"FAULT": "", "BOOL": False, "LATE": ""}
+"""What compile-time arguments are unless a call says otherwise."""
 
 
-def run(driver: Driver, inputs: Mapping[str, Any], outputs: Mapping[str, Any], **values: Any) -> dict[str, Any]:
-    """Launches driver.kernel in the interpreter, which writes into `outputs`; returns them as numpy arrays.
+def launch(
+    driver: Driver, arrays: Mapping[str, torch.Tensor | None], *, options: Mapping[str, Any] | None = None,
+    **values: Any,
+) -> None:
+    """Launches driver.kernel on arrays by name, with the strides that they have (None: no array, strides of 0).
 
-    inputs, outputs: by array name, strides taken from the arrays (None passes no array; give its strides as values).
-    Everything else: by argument name. Outputs that numpy has no type for come back as tensors.
+    values: everything else by argument name; unless they say so, rows and cols are those of the first input, no fault
+    is planted and nothing is Boolean. options: of the launch.
     """
-    arguments: dict[str, Any] = dict(values)
-    tensors: dict[str, torch.Tensor | None] = {}
+    shape = getattr(arrays[driver.inputs[0].name], "shape", ())
+    usual = {**_USUAL, **dict(zip(("rows", "cols"), shape, strict=False))}
+    arguments: dict[str, Any] = {**{name: value for name, value in usual.items() if name in driver.arguments}, **values}
     for array in (*driver.inputs, *driver.outputs):
-        operand = inputs[array.name] if array.name in inputs else outputs[array.name]
-        tensor = torch.from_numpy(operand) if isinstance(operand, np.ndarray) else operand
-        tensors[array.name] = arguments[array.pointer] = tensor
-        if tensor is not None and array.axes:
-            arguments.update(zip(array.strides, tensor.stride(), strict=True))
+        tensor = arguments[array.pointer] = arrays[array.name]
+        if array.axes:
+            strides = (0,) * len(array.axes) if tensor is None else tensor.stride()
+            arguments.update(zip(array.strides, strides, strict=True))
     wrong = sorted(set(driver.arguments) ^ set(arguments))
     if wrong:
         raise ValueError(f"{driver.name}: missing or unknown arguments {wrong}")
     sizes = {name: value for name, value in arguments.items() if isinstance(value, int)}
-    driver.kernel[driver.grid(sizes)](**arguments)
+    driver.kernel[driver.grid(sizes)](**arguments, **(options or {}))
+
+
+def run(driver: Driver, inputs: Mapping[str, Any], outputs: Mapping[str, Any], **values: Any) -> dict[str, Any]:
+    """Launches driver.kernel on numpy arrays or tensors; writes into `outputs` and returns them as numpy arrays.
+
+    Outputs that numpy has no type for come back as tensors.
+    """
+    tensors = {name: torch.from_numpy(array) if isinstance(array, np.ndarray) else array
+               for name, array in {**inputs, **outputs}.items()}
+    launch(driver, tensors, **values)
     return {name: as_array(tensors[name]) for name in outputs}
 
 
@@ -66,8 +82,10 @@ def compile_ahead(
     """Compiles driver.kernel; returns Triton's compiled object.
 
     dtype: element type of every array not named in `pointers` (by array name). Names in `constexprs` become
-    compile-time constants. hinted: declare all run-time ints to be multiples of 16.
+    compile-time constants; no fault is planted and nothing is Boolean unless they say so. hinted: declare all run-time
+    ints to be multiples of 16.
     """
+    constexprs = {**{name: value for name, value in _USUAL.items() if name in driver.constexprs}, **constexprs}
     pointee = {array.pointer: (pointers or {}).get(array.name, dtype) for array in (*driver.inputs, *driver.outputs)}
     signature, attributes = {}, {}
     for position, name in enumerate(driver.arguments):
@@ -79,8 +97,15 @@ def compile_ahead(
             signature[name] = integer
         if name not in constexprs and (hinted or name in pointee):
             attributes[(position,)] = [["tt.divisibility", 16]]
-    source = ASTSource(fn=driver.kernel, signature=signature, constexprs=dict(constexprs), attrs=attributes)
+    source = ASTSource(fn=driver.kernel, signature=signature, constexprs=constexprs, attrs=attributes)
     return triton.compile(source, target=target, options=dict(options or {}))
+
+
+def along(axis: int, shape: tuple[int, ...], *, length: int) -> tuple[tuple[int, int], dict[str, int]]:
+    """What a reduction along an axis leaves of a shape, and a tile that holds `length` elements of that axis."""
+    if axis == 1:
+        return (shape[0], 1), {"ROW_BLOCK": 2, "COL_BLOCK": length}
+    return (1, shape[1]), {"ROW_BLOCK": length, "COL_BLOCK": 2}
 
 
 def pairs(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -1,7 +1,6 @@
-"""bucketize_binary_search: values in the interpreter, compilation for sm_90."""
+"""bucketize_binary_search, compiled for sm_90."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,28 +9,18 @@ import triton.language as tl
 from kernels.drivers.bucketize import bucketize
 from kernels.helpers.bucketize import bucketize_binary_search, bucketize_binary_search_with_block_shape
 from kernels.helpers.mutants_bucketize import MUTANTS
-from tests.kernels.compilation_errors import compilation_error
 from tests.kernels.driver_runs import compile_ahead
-from tests.support.in_subprocess import Checks
-
-CHECKS = Checks(Path(__file__).with_name("checks_bucketize.py"))
+from tests.kernels.errors import error_of
 
 
 def build(dtype: str, *, index: tl.dtype = tl.int64, sorter: str | None = None, **changes: Any) -> Mapping[str, str]:
     """The text of every stage; sorter: its dtype, None for no sorter."""
     constexprs = {
         "HELPER": bucketize_binary_search, "INDEX_DTYPE": index, "RIGHT": False, "ROW_BLOCK": 2, "COL_BLOCK": 64,
-        "FAULT": "", **changes,
+        **({} if sorter else {"sorter_ptr": None}), **changes,
     }
-    if sorter is None:
-        constexprs["sorter_ptr"] = None
     pointers = {"boundary_row": "i64", "sorter": sorter or "", "out": f"i{index.int_bitwidth}"}
     return compile_ahead(bucketize, dtype, pointers=pointers, constexprs=constexprs).asm
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "i32", "u32", "i64", "fp16", "bf16", "fp32", "fp64"])
@@ -54,7 +43,7 @@ def test_compiles_for_literal_sizes(size: int) -> None:
 
 
 def test_other_index_types_are_refused() -> None:
-    message = compilation_error(lambda: build("fp32", index=tl.int16))
+    message = error_of(lambda: build("fp32", index=tl.int16))
     assert "indexing_dtype must be int32 or int64" in message
 
 

@@ -15,7 +15,8 @@ from triton.compiler import ASTSource
 
 from kernels.helpers import host_drivers
 from kernels.helpers.host_drivers import _log2, get_backend_options, set_driver_to_cpu, set_driver_to_gpu
-from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.driver_runs import SM_90
+from tests.kernels.errors import error_of
 from tests.support.in_subprocess import run_script
 
 
@@ -33,7 +34,7 @@ class StubDriver:
         return cls.active
 
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", 90, 32)
+        return SM_90
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_options_are_those_that_compilation_records(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(triton.runtime.driver, "_active", StubDriver())
     options = get_backend_options()
     source = ASTSource(fn=empty_kernel, signature={"out_ptr": "*fp32"}, constexprs={})
-    recorded = triton.compile(source, target=GPUTarget("cuda", 90, 32)).metadata._asdict()
+    recorded = triton.compile(source, target=SM_90).metadata._asdict()
     assert {"num_warps", "num_stages", "num_ctas", "debug", "enable_fp_fusion"} <= set(options)
     shared = set(options) & set(recorded) - {"extern_libs"}
     # A launch through the JIT may raise debug; ahead of time nothing does.
@@ -148,11 +149,10 @@ def log2_kernel(out_ptr, N: tl.constexpr):
 def test_log2_is_known_at_compile_time() -> None:
     def build(n: int) -> str:
         source = ASTSource(fn=log2_kernel, signature={"out_ptr": "*i32", "N": "constexpr"}, constexprs={"N": n})
-        text: str = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
-        return text
+        return str(triton.compile(source, target=SM_90).asm["ttir"])
 
     assert build(1).count("tt.store") == 0 and build(8).count("tt.store") == 3
-    assert "takes a power of two, got 6" in compilation_error(lambda: build(6))
+    assert "takes a power of two, got 6" in error_of(lambda: build(6))
 
 
 def test_log2_in_interpreted_kernels() -> None:

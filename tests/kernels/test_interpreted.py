@@ -1,4 +1,4 @@
-"""Check files that need nothing but the interpreter, each in a child process; one pytest case per check."""
+"""What needs Triton's interpreter: every check file of this folder that compiles nothing, each in a child process."""
 
 from pathlib import Path
 
@@ -6,8 +6,9 @@ import pytest
 
 from tests.support.in_subprocess import Checks
 
-FILES = {name: Checks(Path(__file__).with_name(f"checks_{name}.py")) for name in (
-    "assertions", "bits", "drivers", "extrema", "integer", "probes", "reductions", "select", "welford")}
+FOLDER = Path(__file__).parent
+FILES = {str(path.relative_to(FOLDER)): Checks(path) for path in sorted(FOLDER.rglob("checks_*.py"))
+         if not path.name.startswith("checks_compile")}
 
 
 @pytest.mark.parametrize(("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])

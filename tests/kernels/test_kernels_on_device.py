@@ -1,6 +1,5 @@
 """Search, sort, look-back, barrier and random helpers on a GPU: what an interpreter cannot show."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from kernels.drivers import lookback_scan as scans
 from kernels.drivers.bucketize import bucketize
 from kernels.drivers.grid_barrier import COOPERATIVE, grid_barrier
 from kernels.drivers.random import random_integer
-from kernels.drivers.record import Driver
 from kernels.drivers.sort_rows import sort_all_zero_one_rows, sort_rows
 from kernels.helpers import lookback
 from kernels.helpers.bucketize import bucketize_binary_search
@@ -21,6 +19,9 @@ from kernels.helpers.mutants_grid_barrier import MUTANTS as BARRIER_MUTANTS
 from kernels.helpers.random import randint64
 from kernels.helpers.sorting import sort_with_index
 from kernels.simulator.lookback import exclusive_prefixes
+from oracles.by_exact.rows import randint64 as expected_integers
+from tests.kernels.driver_runs import launch
+from tests.kernels.interleavings import affine
 
 pytestmark = pytest.mark.gpu
 
@@ -30,33 +31,7 @@ UINT = {16: tl.uint16, 32: tl.uint32, 64: tl.uint64}
 UNSIGNED = {16: torch.uint16, 32: torch.uint32, 64: torch.uint64}
 
 
-def launch(
-    driver: Driver, arrays: Mapping[str, torch.Tensor | None], *, options: Mapping[str, Any] | None = None,
-    **values: Any,
-) -> None:
-    """Launches a driver; arrays by name, everything else by argument name."""
-    arguments: dict[str, Any] = dict(values)
-    for array in (*driver.inputs, *driver.outputs):
-        tensor = arrays[array.name]
-        arguments[array.pointer] = tensor
-        if array.axes:
-            strides = (0,) * len(array.axes) if tensor is None else tensor.stride()
-            arguments.update(zip(array.strides, strides, strict=True))
-    sizes = {name: value for name, value in arguments.items() if isinstance(value, int)}
-    driver.kernel[driver.grid(sizes)](**arguments, **(options or {}))
-
-
 # ---- look-back ----
-
-
-def affine(half: int) -> Any:
-    mask = (1 << half) - 1
-
-    def combine(left: int, right: int) -> int:
-        scale = right & mask
-        return (left & mask) * scale & mask | ((left >> half) * scale + (right >> half) & mask) << half
-
-    return combine
 
 
 def run_scan(values: torch.Tensor, combine: Any, *, index: tl.dtype = tl.int32, dirt: int = 0) -> list[list[int]]:
@@ -68,7 +43,7 @@ def run_scan(values: torch.Tensor, combine: Any, *, index: tl.dtype = tl.int32, 
     scratch = torch.from_numpy(content).to(DEVICE)
     prefix = torch.zeros_like(values)
     arrays = {"values": values, "scratch": scratch, "prefix": prefix}
-    shared = {"programs": programs, "scans": rows, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": ""}
+    shared = {"programs": programs, "scans": rows, "COMBINE": combine, "INDEX_DTYPE": index}
     if bits == 64:
         helper: Any = lookback.exclusive_scan_decoupled_lookback_64
         launch(scans.lookback_scan_64, arrays, HELPER=helper, **shared)
@@ -120,7 +95,7 @@ def run_barriers(
     launch(
         grid_barrier, {"sem": sem, "marks": marks, "seen": seen}, options=COOPERATIVE,
         x_programs=x, y_programs=y, z_programs=z, rounds=rounds,
-        HELPER=helper, PROGRAM_BLOCK=1 << (x - 1).bit_length(), FAULT="",
+        HELPER=helper, PROGRAM_BLOCK=1 << (x - 1).bit_length(),
     )
     return seen.cpu(), sem.cpu().tolist()
 
@@ -168,9 +143,9 @@ def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
         out, order = torch.empty_like(a), torch.empty(a.shape, dtype=torch.int16, device=DEVICE)
         block = 1 << (length - 1).bit_length()
         launch(
-            sort_rows, {"a": a, "out": out, "out_index": order}, rows=64, cols=length, rnumel=length,
-            HELPER=sort_with_index, INDEX_DTYPE=tl.int16, STABLE=True, DESCENDING=descending, VALIDITY=True,
-            PADDING=0, ROW_BLOCK=4, COL_BLOCK=block, BOOL=False, FAULT="",
+            sort_rows, {"a": a, "out": out, "out_index": order}, rnumel=length, HELPER=sort_with_index,
+            INDEX_DTYPE=tl.int16, STABLE=True, DESCENDING=descending, VALIDITY=True, PADDING=0, ROW_BLOCK=4,
+            COL_BLOCK=block,
         )
         expected = torch.sort(keys, dim=1, stable=True, descending=descending).indices
         assert torch.equal(order.cpu().long(), expected)
@@ -187,8 +162,8 @@ def test_search_equals_torch_and_does_not_overflow() -> None:
     for right in (False, True):
         for index, dtype in ((tl.int32, torch.int32), (tl.int64, torch.int64)):
             out = torch.full(values.shape, -7, dtype=dtype, device=DEVICE)
-            shared = {"rows": 8, "cols": 1000, "HELPER": bucketize_binary_search, "INDEX_DTYPE": index, "RIGHT": right,
-                      "ROW_BLOCK": 2, "COL_BLOCK": 128, "FAULT": ""}
+            shared = {"HELPER": bucketize_binary_search, "INDEX_DTYPE": index, "RIGHT": right, "ROW_BLOCK": 2,
+                      "COL_BLOCK": 128}
             arrays = {"values": values, "boundary_row": torch.zeros_like(out), "boundaries": boundaries, "sorter": None,
                       "out": out}
             launch(bucketize, arrays, boundaries_size=777, boundaries_numel=777, **shared)
@@ -200,14 +175,12 @@ def test_search_equals_torch_and_does_not_overflow() -> None:
 
 
 def test_random_integers_of_compiled_and_python_arithmetic() -> None:
-    from tests.kernels.philox_words import expected_integer
-
     ranges = [(0, 10), (-(2**63), 2**63 - 1), (-5, 2**40)]
     offsets = torch.arange(256, device=DEVICE).expand(len(ranges), -1)
     low, high = (torch.tensor([pair[k] for pair in ranges], device=DEVICE) for k in (0, 1))
     out = torch.zeros(len(ranges), 256, dtype=torch.int64, device=DEVICE)
     seeds = torch.full((len(ranges),), 2**40 + 7, device=DEVICE)
     arrays = {"seed": seeds, "offset": offsets, "low": low, "high": high, "out": out}
-    launch(random_integer, arrays, rows=len(ranges), cols=256, HELPER=randint64, COL_BLOCK=64, FAULT="")
-    expected = [[expected_integer(2**40 + 7, offset, *pair) for offset in range(256)] for pair in ranges]
-    assert out.cpu().tolist() == expected
+    launch(random_integer, arrays, cols=256, HELPER=randint64, COL_BLOCK=64)
+    for pair, row in zip(ranges, out.cpu().tolist(), strict=True):
+        assert row == expected_integers(2**40 + 7, np.arange(256), *map(np.int64, pair)).tolist()

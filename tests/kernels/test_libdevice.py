@@ -1,22 +1,18 @@
-"""The libdevice and math names: stand-ins in the interpreter, compilation of every function for sm_90."""
+"""The libdevice and math names: every function compiles for sm_90."""
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 import triton
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from kernels import generated
 from kernels.helpers.libdevice import libdevice, math
-from tests.kernels.compilation_errors import compilation_error
+from tests.kernels.driver_runs import SM_90
+from tests.kernels.errors import error_of
 from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
-from tests.support.in_subprocess import Checks
 
-CHECKS = Checks(Path(__file__).with_name("checks_libdevice.py"))
 TYPES = {"fp32": "fp32", "fp64": "fp64", "int1": "i8", "int32": "i32", "int64": "i64"}
 MATH = ("abs", "cos", "exp", "log", "sin")
 
@@ -31,21 +27,14 @@ def {module}_{name}(x_ptr, y_ptr, out_ptr, RESULT: tl.constexpr):
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """One kernel per function; Triton reads kernels from files."""
+def kernels() -> ModuleType:
+    """One kernel per function."""
     x, y = "tl.load(x_ptr + lane)", "tl.load(y_ptr + lane)"
     parts = ["import triton\nimport triton.language as tl\nfrom kernels.helpers.libdevice import libdevice, math\n"]
     for name, arity in FUNCTIONS.items():
         parts.append(KERNEL.format(module="libdevice", name=name, operands=x if arity == 1 else f"{x}, {y}"))
     parts += [KERNEL.format(module="math", name=name, operands=x) for name in MATH]
-    path = tmp_path_factory.mktemp("kernels") / "libdevice_kernels.py"
-    path.write_text("\n".join(parts), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("libdevice_kernels", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["libdevice_kernels"] = module
-    spec.loader.exec_module(module)
-    return module
+    return generated.load("\n".join(parts), name="libdevice_kernels")
 
 
 def build(kernels: ModuleType, module: str, name: str, dtype: str) -> str:
@@ -55,13 +44,7 @@ def build(kernels: ModuleType, module: str, name: str, dtype: str) -> str:
     types = {str(t): t for t in (tl.float16, tl.float32, tl.float64, tl.int1, tl.int32, tl.int64)}
     kernel = getattr(kernels, f"{module}_{name}")
     source = ASTSource(fn=kernel, signature=signature, constexprs={"RESULT": types[result]})
-    text: str = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ttir"]
-    return text
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
+    return str(triton.compile(source, target=SM_90).asm["ttir"])
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -76,7 +59,7 @@ def test_math_is_the_language_itself(kernels: ModuleType, name: str) -> None:
 
 
 def test_compiled_code_refuses_half_precision_too(kernels: ModuleType) -> None:
-    assert "float16" in compilation_error(lambda: build(kernels, "libdevice", "ilogb", "fp16"))
+    assert "float16" in error_of(lambda: build(kernels, "libdevice", "ilogb", "fp16"))
 
 
 def test_the_names_are_the_modules_of_the_installed_triton() -> None:

@@ -1,10 +1,9 @@
-"""Look-back scans: values and interleavings in the interpreter, compilation and memory ordering for sm_90."""
+"""Look-back scans: compilation and memory ordering for sm_90; late programs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,30 +16,21 @@ from kernels.helpers.lookback import exclusive_scan_decoupled_lookback, exclusiv
 from kernels.helpers.mutants_lookback import MUTANTS
 from kernels.simulator import lookback as protocol
 from kernels.simulator.scheduling import Choices, RoundRobin, simulate
-from tests.kernels.compilation_errors import compilation_error
 from tests.kernels.driver_runs import compile_ahead
+from tests.kernels.errors import error_of
 from tests.kernels.ptx import memory_instructions
-from tests.support.in_subprocess import Checks
 
-CHECKS = Checks(Path(__file__).with_name("checks_lookback.py"))
 UINT = {8: tl.uint8, 16: tl.uint16, 32: tl.uint32, 64: tl.uint64}
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
 
 
 def build(
     dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback, index: tl.dtype = tl.int32,
     combine: Any = driver.second, pack: tl.dtype | None = None,
-) -> Mapping[str, str]:  # fmt: skip
+) -> Mapping[str, str]:
     width = {"bf16": 16, "fp16": 16, "fp32": 32}.get(dtype) or int(dtype[1:])
     pack = pack or UINT[2 * width]
     constexprs = {
-        "HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "VALUE_AS_UINT": UINT[width], "PACK": pack,
-        "FAULT": "", "LATE": "",
-    }  # fmt: skip
+        "HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "VALUE_AS_UINT": UINT[width], "PACK": pack}
     scratch = f"u{pack.int_bitwidth}"
     return compile_ahead(driver.lookback_scan, dtype, pointers={"scratch": scratch}, constexprs=constexprs).asm
 
@@ -48,9 +38,8 @@ def build(
 def build_64(
     dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback_64, index: tl.dtype = tl.int32,
     late: Late | None = None,
-) -> Mapping[str, str]:  # fmt: skip
-    constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "FAULT": "",
-                  "LATE": str(late)}  # fmt: skip
+) -> Mapping[str, str]:
+    constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "LATE": str(late)}
     with built_in(late):
         return compile_ahead(driver.lookback_scan_64, dtype, pointers={"scratch": "u64"}, constexprs=constexprs).asm
 
@@ -84,19 +73,15 @@ def test_wide_scan_releases_the_flag_behind_the_value_and_acquires_it_before(dty
                 assert "bar.sync" in rest[: rest.index(after)], (before, after, found)
 
 
-@pytest.mark.parametrize("width", [8])
-def test_8_bit_values_are_refused(width: int) -> None:
-    assert "look-back packs 16 and 32-bit values" in compilation_error(lambda: build(f"i{width}"))
-
-
 def test_wrong_widths_are_refused() -> None:
-    assert "PACK must be twice as wide" in compilation_error(lambda: build("i32", pack=tl.uint32))
-    assert "the _64 variant scans 64-bit values" in compilation_error(lambda: build_64("fp32"))
+    assert "look-back packs 16 and 32-bit values" in error_of(lambda: build("i8"))
+    assert "PACK must be twice as wide" in error_of(lambda: build("i32", pack=tl.uint32))
+    assert "the _64 variant scans 64-bit values" in error_of(lambda: build_64("fp32"))
 
 
 def test_inductor_refuses_a_64_bit_index_in_the_packed_scan() -> None:
     # The reason why the walk counts in int64 here. When this fails, upstream has been fixed: drop the remark.
-    assert "target" in compilation_error(
+    assert "target" in error_of(
         lambda: build("fp32", helper=inductor.exclusive_scan_decoupled_lookback, index=tl.int64)
     )
 
@@ -141,7 +126,7 @@ def shows(fault: str, bits: int, programs: int, choices: Choices) -> bool:
         simulate(protocol.scan_programs(values, combine, bits=bits, wrong=wrong),
                  protocol.scan_memory(programs, bits=bits, dirt=dirt), choices=copy(choices),
                  ).results != protocol.exclusive_prefixes(values, combine)
-        for combine in (int.__add__, lambda a, b: b, lambda a, b: a))  # fmt: skip
+        for combine in (int.__add__, lambda a, b: b, lambda a, b: a))
 
 
 @pytest.mark.parametrize("bits, faults", [(32, protocol.FAULTS), (64, protocol.FAULTS_64)])
@@ -149,13 +134,13 @@ def test_three_programs_one_of_them_late_show_every_fault_that_memory_keeps_in_o
     bits: int, faults: tuple[str, ...]
 ) -> None:
     lates = [(count, OneLate(Late(program, access)))
-             for count in (2, 3) for program in range(count) for access in range(8)]  # fmt: skip
+             for count in (2, 3) for program in range(count) for access in range(8)]
     shown = {fault for fault in ("", *faults, "dirty_scratch") if any(shows(fault, bits, *late) for late in lates)}
     assert shown == {*faults, "dirty_scratch"} - {"flag_without_release", "poll_without_acquire"}
     # Everybody prompt is not enough.
     assert {fault for fault in shown if not shows(fault, bits, 3, RoundRobin())} == {"dirty_scratch"} | (
         {"flag_before_value"} if bits == 64 else
-        {"block_on_the_left", "exclusive_published", "walk_passes_prefix", "unpublished_word_accepted"})  # fmt: skip
+        {"block_on_the_left", "exclusive_published", "walk_passes_prefix", "unpublished_word_accepted"})
 
 
 def test_a_pause_stands_before_its_access_and_changes_nothing_else() -> None:

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 import triton
-from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from kernels.generated import load
 from kernels.pointwise import functions, table
 from kernels.pointwise.table import ALL, FLOATS, HALVES, IMPORTS, INTEGERS, OPS, TRITON_NAMES, emit, result_dtype
+from tests.kernels.driver_runs import SM_90
 
 # codegen.md §3, row by row.
 SPECIFIED = (
@@ -85,7 +85,7 @@ def compiled(name: str, signature: tuple[str, ...]) -> str:
     module = load("\n".join(lines) + "\n", name="pointwise_" + name)
     memory = ["*i8" if d == "i1" else f"*{d}" for d in (*signature, result)]
     source = ASTSource(module.kernel, dict(zip([*pointers, "out"], memory, strict=True)), constexprs={})
-    return str(triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"])
+    return str(triton.compile(source, target=SM_90).asm["ptx"])
 
 
 # One signature per device function and per kind of form; all of them compile in the sweeps.

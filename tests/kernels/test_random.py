@@ -1,6 +1,4 @@
-"""Random helpers: values in the interpreter, compilation for sm_90."""
-
-from pathlib import Path
+"""Random helpers, compiled for sm_90."""
 
 import pytest
 
@@ -8,27 +6,18 @@ from kernels.drivers.random import random_integer, random_real
 from kernels.helpers.mutants_random import MUTANTS
 from kernels.helpers.random import rand, randint64, randn
 from tests.kernels.driver_runs import compile_ahead
-from tests.support.in_subprocess import Checks
-
-CHECKS = Checks(Path(__file__).with_name("checks_random.py"))
-CONSTEXPRS = {"COL_BLOCK": 64, "FAULT": ""}
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
 
 
 @pytest.mark.parametrize("offset", ["i32", "u32", "i64"])
 def test_integers_compile_for_every_offset_dtype(offset: str) -> None:
-    constexprs = {"HELPER": randint64, **CONSTEXPRS}
+    constexprs = {"HELPER": randint64, "COL_BLOCK": 64}
     stages = compile_ahead(random_integer, "i64", pointers={"offset": offset}, constexprs=constexprs).asm
     assert "arith.remui" in stages["ttir"] and "arith.remsi" not in stages["ttir"]
 
 
 @pytest.mark.parametrize("helper", MUTANTS["randint64"].values(), ids=lambda helper: helper.__name__)
 def test_broken_integers_compile(helper: object) -> None:
-    constexprs = {"HELPER": helper, **CONSTEXPRS}
+    constexprs = {"HELPER": helper, "COL_BLOCK": 64}
     assert compile_ahead(random_integer, "i64", constexprs=constexprs).asm["ptx"]
 
 
@@ -37,4 +26,5 @@ def test_broken_integers_compile(helper: object) -> None:
 )
 def test_reals_compile(helper: object) -> None:
     pointers = {"seed": "i64", "offset": "i32"}
-    assert compile_ahead(random_real, "fp32", pointers=pointers, constexprs={"HELPER": helper, **CONSTEXPRS}).asm["ptx"]
+    constexprs = {"HELPER": helper, "COL_BLOCK": 64}
+    assert compile_ahead(random_real, "fp32", pointers=pointers, constexprs=constexprs).asm["ptx"]

@@ -1,6 +1,5 @@
-"""sort_with_index: values in the interpreter, compilation for sm_90."""
+"""sort_with_index, compiled for sm_90."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +9,9 @@ import triton.language as tl
 from kernels.drivers.sort_rows import sort_rows
 from kernels.helpers.mutants_sorting import MUTANTS
 from kernels.helpers.sorting import sort_with_index
-from tests.kernels.compilation_errors import compilation_error
 from tests.kernels.driver_runs import compile_ahead
-from tests.support.in_subprocess import Checks
+from tests.kernels.errors import error_of
 
-CHECKS = Checks(Path(__file__).with_name("checks_sorting.py"))
 INDEX = {"i16": tl.int16, "i32": tl.int32, "i64": tl.int64}
 
 
@@ -27,15 +24,10 @@ def sort_first_axis(x, idxs, rnumel, dim: tl.constexpr, stable: tl.constexpr, de
 def build(dtype: str, *, index: str = "i32", helper: Any = sort_with_index, **changes: Any) -> Any:
     constexprs = {
         "HELPER": helper, "INDEX_DTYPE": INDEX[index], "STABLE": True, "DESCENDING": False, "VALIDITY": True,
-        "PADDING": 0, "ROW_BLOCK": 4, "COL_BLOCK": 16, "BOOL": dtype == "i1", "FAULT": "", **changes,
+        "PADDING": 0, "ROW_BLOCK": 4, "COL_BLOCK": 16, "BOOL": dtype == "i1", **changes,
     }
     stored = "i8" if dtype == "i1" else dtype
     return compile_ahead(sort_rows, stored, pointers={"out_index": index}, constexprs=constexprs).asm
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
 
 
 @pytest.mark.parametrize("index", ["i16", "i64"])
@@ -57,7 +49,7 @@ def test_compiles_for_short_and_long_rows_without_validity(length: int, stable: 
 
 
 def test_other_axes_are_refused() -> None:
-    message = compilation_error(lambda: build("fp32", helper=sort_first_axis))
+    message = error_of(lambda: build("fp32", helper=sort_first_axis))
     assert "sorts only the last axis" in message
 
 

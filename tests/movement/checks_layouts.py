@@ -21,8 +21,9 @@ from kernels.gluon.layouts import (
     Swizzled,
     constructor,
     distributed_problem,
+    log2,
 )
-from kernels.gluon.memory import log2, placement, shared_problem
+from kernels.gluon.memory import placement, shared_problem
 from kernels.gluon.ownership import holding
 
 DRAWS = hasattr(gluon_ir, "get_layout_view")

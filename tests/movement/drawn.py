@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
+import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from msgspec import UNSET, UnsetType
 
 from fuzz.records import Case
 from fuzz.target import Limits
 from fuzz.targets import all_targets, find
-from kernels.gluon.chain import Chain
+from kernels.gluon.chain import Chain, Global, Step
+from kernels.gluon.check import problem
 
 CHAIN_TARGETS = tuple(name for name in all_targets() if name.startswith("gluon.") and name != "gluon.global_scratch")
 
@@ -33,3 +36,13 @@ def cases(target: str, count: int, start: int = 1) -> tuple[Case, ...]:
 def chain_of(case: Case) -> Chain:
     assert isinstance(case.program, Chain)
     return case.program
+
+
+def about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", to: tuple[int, ...] = (), made: str = "",
+          warps: int = 1, between: tuple[int, int] | UnsetType = UNSET) -> str:
+    """The word for a legal chain of one input (`shape`, `dtype`) and one output, which is `to` and `made` where it is
+    not like the input."""
+    chain = Chain(warps, (Global("in0", dtype, shape, between=between),
+                          Global("out0", made or dtype, to or shape, True)), steps)
+    assert not problem(chain)
+    return find("gluon.view_chain").about(msgspec.structs.replace(cases("gluon.view_chain", 1)[0], program=chain))

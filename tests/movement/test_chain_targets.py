@@ -8,10 +8,9 @@ import pytest
 from fuzz.records import Case, Environment, LaunchOptions
 from fuzz.targets import find
 from kernels.gluon.chain import Alloc, Chain, Fp4, Global, Limit, Load, Out, Read, Reduce, Scan, Step, Take
-from kernels.gluon.check import problem
 from kernels.gluon.layouts import Blocked, Distributed, Linear, Padded, Shared, SharedLinear, Slice, Swizzled
 from kernels.gluon.ownership import lanes_apart
-from tests.movement.drawn import CHAIN_TARGETS, cases
+from tests.movement.drawn import CHAIN_TARGETS, about, cases
 
 OLD, NEW = (Environment(triton=version, backend="cuda", capability="9.0") for version in ("3.6.0", "3.9.0"))
 INDEXED = ("gluon.gather_scatter", "gluon.atomics")
@@ -92,13 +91,6 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
         assert target.about(of(Linear(register, lanes, warps, (16, 16)), 8)) == word
 
 
-def _about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", wide: tuple[int, ...] = ()) -> str:
-    out = Global("out0", "fp16" if wide else dtype, wide or shape, True)
-    chain = Chain(1, (Global("in0", dtype, shape), out), steps)
-    assert not problem(chain)
-    return find("gluon.view_chain").about(msgspec.structs.replace(cases("gluon.view_chain", 1)[0], program=chain))
-
-
 @pytest.mark.parametrize(("layout", "word"), [
     (Padded(((8, 1),), ((0, 1), (0, 2), (0, 4), (1, 0), (2, 0)), (4, 8)), "padding cuts vectors"),
     (Padded(((2, 2), (8, 4)), ((0, 1), (0, 2), (0, 4), (1, 0), (2, 0)), (4, 8)), ""),
@@ -109,15 +101,16 @@ def test_buffers_that_meet_a_known_defect_are_told_apart(layout: Shared, word: s
     # Registers move the offset by 4 and 22 elements, lanes by 1, 2 and 8, where bits are mixed.
     held = Linear(((0, 4), (2, 0)), ((0, 1), (0, 2), (1, 0), (0, 0), (0, 0)), (), (4, 8))
     buffer = Alloc("i32", (4, 8), layout, source=0)
-    assert _about(Load(0, held), buffer, Read(1, held), Out(2, 1), shape=(4, 8)) == word
+    assert about(Load(0, held), buffer, Read(1, held), Out(2, 1), shape=(4, 8)) == word
     if word == "mixed offsets":  # a thread with one element adds nothing
-        assert _about(Load(0, GRID), buffer, Read(1, GRID), Out(2, 1), shape=(4, 8)) == ""
+        assert about(Load(0, GRID), buffer, Read(1, GRID), Out(2, 1), shape=(4, 8)) == ""
 
 
 @pytest.mark.parametrize(("order", "word"), [((1, 0), ""), ((0, 1), "behind another axis")])
 def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order: tuple[int, ...], word: str) -> None:
     held = Blocked((2, 2), (8, 4), (1, 1), order)
-    assert _about(Load(0, held), Fp4(0, "fp16", 1, GRID), Out(1, 1), shape=(8, 8), dtype="i8", wide=(8, 16)) == word
+    assert about(Load(0, held), Fp4(0, "fp16", 1, GRID), Out(1, 1), shape=(8, 8), dtype="i8", made="fp16",
+                 to=(8, 16)) == word
 
 
 def test_only_local_memory_draws_paddings_that_cut_vectors() -> None:
@@ -125,36 +118,33 @@ def test_only_local_memory_draws_paddings_that_cut_vectors() -> None:
     assert [name for name, found in words.items() if "padding cuts vectors" in found] == ["gluon.local_memory"]
 
 
-def about(*steps: Step, dtype: str = "i16", shape: tuple[int, int] = (4, 4)) -> str:
-    target = find("gluon.reduce_scan_layouts")
-    chain = Chain(1, (Global("in0", dtype, shape, between=(0, 3)), Global("out0", dtype, shape, True)), steps)
-    return target.about(msgspec.structs.replace(cases("gluon.reduce_scan_layouts", 1)[0], program=chain,
-                                                options=LaunchOptions(num_warps=1)))
+def square(*steps: Step, dtype: str = "i16", shape: tuple[int, int] = (4, 4)) -> str:
+    return about(*steps, dtype=dtype, shape=shape, between=(0, 3))
 
 
 def test_findings_of_scans_over_repeated_lanes_are_told_apart() -> None:
     before, behind = (Blocked((1, 1), (16, 2), (1, 1), order) for order in ((0, 1), (1, 0)))
-    assert about(Load(0, before), Scan(0, 1, "add"), Out(1, 1)) == "lanes repeated"
+    assert square(Load(0, before), Scan(0, 1, "add"), Out(1, 1)) == "lanes repeated"
     # Repeated lanes behind those of the axis, or along it, keep the lanes' numbers as they are.
-    assert about(Load(0, behind), Scan(0, 1, "add"), Out(1, 1)) == ""
-    assert about(Load(0, before), Scan(0, 0, "add"), Out(1, 1)) == ""
+    assert square(Load(0, behind), Scan(0, 1, "add"), Out(1, 1)) == ""
+    assert square(Load(0, before), Scan(0, 0, "add"), Out(1, 1)) == ""
     # Where a thread holds more than there is, 3.6.0 says so before it could compute anything wrong.
     larger = Blocked((8, 1), (16, 2), (1, 1), (0, 1))
-    assert about(Load(0, before), Scan(0, 1, "add"), Load(0, larger), Scan(2, 1, "add"), Out(1, 1)) == ""
-    assert about(Load(0, larger, mask=Limit(0, 1), other=-3), Scan(0, 0, "add"), Out(1, 1)) == ""
+    assert square(Load(0, before), Scan(0, 1, "add"), Load(0, larger), Scan(2, 1, "add"), Out(1, 1)) == ""
+    assert square(Load(0, larger, mask=Limit(0, 1), other=-3), Scan(0, 0, "add"), Out(1, 1)) == ""
 
 
 @pytest.mark.parametrize(("dtype", "other", "word"), [
     ("i16", -3, "negative other of 8 or 16 bits"), ("i8", -2, "negative other of 8 or 16 bits"), ("i16", -1, ""),
     ("i32", -3, "")])
 def test_findings_of_negative_others_are_told_apart(dtype: str, other: int, word: str) -> None:
-    assert about(Load(0, GRID, mask=Limit(0, 1), other=other), Out(0, 1), dtype=dtype) == word
+    assert square(Load(0, GRID, mask=Limit(0, 1), other=other), Out(0, 1), dtype=dtype) == word
 
 
 def test_gathers_that_take_minutes_to_compile_are_told_apart_and_not_drawn() -> None:
     wide = Blocked((1, 1), (32, 1), (1, 1), (0, 1))
     steps = (Load(0, wide), Load(0, wide), Take(0, 1, 1), Out(2, 1))
-    assert about(*steps, dtype="i32", shape=(32, 16)) == ""
-    assert about(*steps, dtype="i32", shape=(32, 128)) == "gather of many registers"
+    assert square(*steps, dtype="i32", shape=(32, 16)) == ""
+    assert square(*steps, dtype="i32", shape=(32, 128)) == "gather of many registers"
     assert all(find("gluon.register_views").about(case) != "gather of many registers"
                for case in cases("gluon.register_views", 20))

@@ -25,10 +25,10 @@ from tests.movement.drawn import CHAIN_TARGETS, cases, chain_of
 
 NEW = Dialect(barrier="gl.barrier()", cluster_barrier="", reinterpret="reinterpret", keep_alive="_keep_alive",
               gathers=True, async_load="", tma_load="", tma_store="", tma_atomics=True, async_store="",
-              allocate_mbarrier="", padded_blocks="cga_layout", register_requests_optional=True)
+              register_requests_optional=True)
 OLD = Dialect(barrier="gl.thread_barrier()", cluster_barrier="", reinterpret="_reinterpret", keep_alive="_keep_alive",
               gathers=False, async_load="", tma_load="", tma_store="", tma_atomics=False, async_store="",
-              allocate_mbarrier="", padded_blocks="block_bases", register_requests_optional=False)
+              register_requests_optional=False)
 
 PAIRS = [(target, fault) for target in CHAIN_TARGETS for fault in find(target).faults]
 

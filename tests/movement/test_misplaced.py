@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import random
 
-import msgspec
 import pytest
 
-from fuzz.targets import find
-from kernels.gluon.chain import Chain, Convert, Global, Limit, Load, Out, Regroup, Scan, Step, Transpose
-from kernels.gluon.check import problem
-from kernels.gluon.exchange import moves
+from kernels.gluon.chain import Convert, Limit, Load, Out, Regroup, Scan, Transpose
 from kernels.gluon.layouts import Blocked, DotOperand, Linear, Mma
 from kernels.gluon.ownership import Holding, holding
-from tests.movement.drawn import cases
-
-
-def about(*steps: Step, shape: tuple[int, ...], dtype: str, to: tuple[int, ...] = (), warps: int = 1) -> str:
-    chain = Chain(warps, (Global("in0", dtype, shape), Global("out0", dtype, to or shape, True)), steps)
-    assert not problem(chain)
-    target = find("gluon.register_views")
-    return target.about(msgspec.structs.replace(cases("gluon.register_views", 1)[0], program=chain))
+from kernels.gluon.warp_conversions import moves
+from tests.movement.drawn import about
 
 
 def linear(register: tuple[int, ...], lane: tuple[int, ...], warp: tuple[int, ...] = ()) -> Linear:
@@ -94,12 +84,33 @@ def test_lanes_that_repeat_below_others_are_told_apart_where_totals_are_fetched(
     assert about_lanes == ["", "lanes repeated"]
 
 
+FILLED = "fp8 other of whole registers"
+
+
 @pytest.mark.parametrize(("other", "count", "dtype", "word"), [
-    (1, 0, "fp8e4nv", "fp8 other of whole registers"), (1, 4, "fp8e4nv", ""), (0, 0, "fp8e4nv", ""), (1, 0, "i8", "")])
-def test_masked_floats_of_8_bits_that_fill_registers_are_told_apart(
+    (1, 0, "fp8e4nv", FILLED), (1, 2, "fp8e5", FILLED),  # rows lie in lanes
+    (1, 4, "fp8e4nv", ""), (0, 0, "fp8e4nv", ""), (1, 0, "i8", "")])
+def test_masked_floats_of_8_bits_that_are_loaded_by_four_are_told_apart(
         other: int, count: int, dtype: str, word: str) -> None:
     layout = Blocked((1, 2), (32, 1), (1, 1), (0, 1))
     assert about(Load(0, layout, mask=Limit(0, count), other=other), Out(0, 1), shape=(4, 4), dtype=dtype) == word
+
+
+@pytest.mark.parametrize(("lanes", "count", "word"), [
+    (1, 4, FILLED), (1, 1, ""),  # a mask that parts what is loaded together parts the load
+    (1, 2, FILLED), (1, 6, ""),  # three pairs are packed for the store, or one is left
+    (4, 2, ""),  # another lane's mask is not known
+])
+def test_masked_pairs_that_every_thread_packs_are_told_apart(lanes: int, count: int, word: str) -> None:
+    layout = Blocked((1, 8 // lanes), (32 // lanes, lanes), (1, 1), (1, 0))
+    assert about(Load(0, layout, mask=Limit(1, count), other=1), Out(0, 1), shape=(4, 8), dtype="fp8e4nv") == word
+
+
+@pytest.mark.parametrize(("rows", "word"), [(8, FILLED), (2, "")])
+def test_loads_that_triton_leaves_out_are_told_apart_where_there_is_enough_to_pack(rows: int, word: str) -> None:
+    load = Load(0, Blocked((1, 1, 1), (1, 32, 1), (1, 1, 1), (0, 1, 2)), mask=Limit(2, 0), other=2)
+    turned = Transpose(0, (2, 1, 0), Blocked((1, 1, 4), (1, 32, 1), (1, 1, 1), (2, 1, 0)))
+    assert about(load, turned, Out(1, 1), shape=(rows, 4, 1), to=(1, 4, rows), dtype="fp8e4nv") == word
 
 
 def test_matrices_of_products_lie_as_ptx_says() -> None:

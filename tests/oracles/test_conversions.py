@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from oracles.arrays import array_of_bits, to_numpy, to_torch
+from oracles.arrays import array_of_bits, to_torch
 from oracles.by_exact import conversions as by_exact
 from oracles.by_numpy import conversions as by_numpy
 from oracles.by_torch import conversions as by_torch
@@ -17,6 +17,7 @@ from oracles.dtypes import NAMES, dtype, numpy_dtype, torch_dtype
 from oracles.rules import NUM, SET
 from oracles.semantics import CONVERSIONS
 from oracles.special_values import special_bits
+from tests.oracles.agreement import on_torch
 from tests.oracles.grids import random_patterns
 
 
@@ -36,7 +37,7 @@ def test_every_pair_of_types_agrees(source: str, to: str) -> None:
     )
     assert first.dtype == numpy_dtype(to) and second.dtype == torch_dtype(to)
     defined = by_numpy.convert_defined(x, to=to)
-    assert np.array_equal(to_numpy(by_torch.convert_defined(to_torch(x), to=to)), defined)
+    assert np.array_equal(on_torch(by_torch.convert_defined, x, to=to), defined)
     assert not (compare(to_torch(first), to_torch(third), NUM).mismatch & to_torch(defined)).any()
     assert not (compare(second, to_torch(third), NUM).mismatch & to_torch(defined)).any()
     if not dtype(source).is_float or not dtype(to).is_integer:
@@ -56,7 +57,7 @@ def test_double_rounding_is_caught() -> None:
 
 def test_integers_round_once_on_the_way_to_halves() -> None:
     x = np.array([2**62 + 2**54 + 1, 2**62 + 2**54, 2**63 - 1, -(2**62) - 2**54 - 1], np.int64)
-    for found in (by_numpy.convert(x, to="bf16"), to_numpy(by_torch.convert(to_torch(x), to="bf16"))):
+    for found in (by_numpy.convert(x, to="bf16"), on_torch(by_torch.convert, x, to="bf16")):
         assert found.astype(np.float64).tolist() == [2**62 + 2**55, 2**62, 2**63, -(2**62) - 2**55]
 
 
@@ -79,7 +80,7 @@ def test_open_results_are_exactly_those_out_of_range() -> None:
     top = np.array([2.0**63, 2.0**63 - 1024, 2.0**64, 2.0**64 - 2048, -0.5], np.float64)
     assert by_numpy.convert_defined(top, to="i64").tolist() == [False, True, False, False, True]
     assert by_numpy.convert_defined(top, to="u64").tolist() == [True, True, False, True, True]
-    assert to_numpy(by_torch.convert(to_torch(top), to="u64")).tolist() == [2**63, 2**63 - 1024, 0, 2**64 - 2048, 0]
+    assert on_torch(by_torch.convert, top, to="u64").tolist() == [2**63, 2**63 - 1024, 0, 2**64 - 2048, 0]
 
 
 def test_pinned_conversions_hold_for_the_references() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import tolerances
-from oracles.arrays import Array, array_of_bits, bits_of_array, to_numpy, to_torch
+from oracles.arrays import Array, array_of_bits, to_numpy, to_torch
 from oracles.by_exact import folds as by_exact
 from oracles.by_numpy import reductions as numpy_reductions
 from oracles.by_numpy import welford as numpy_welford
@@ -19,9 +19,9 @@ from oracles.by_torch import reductions as torch_reductions
 from oracles.by_torch import welford as torch_welford
 from oracles.by_torch.reductions import tree
 from oracles.compare import compare, same
-from oracles.dtypes import FLOATS, INTEGERS, dtype
-from oracles.errors import OracleError
+from oracles.dtypes import FLOATS, INTEGERS
 from oracles.rules import BIT, NUM, SET
+from tests.oracles.agreement import on_torch, refused
 from tests.oracles.grids import mixed_patterns, random_patterns
 
 
@@ -42,9 +42,9 @@ def test_integer_folds_wrap_alike(name: str, fold: str) -> None:
     for axis in (0, 1, 2, -1):
         by_numpy = getattr(numpy_reductions, fold)(x, axis)
         assert by_numpy.dtype == x.dtype
-        assert np.array_equal(to_numpy(getattr(torch_reductions, fold)(to_torch(x), axis)), by_numpy)
+        assert np.array_equal(on_torch(getattr(torch_reductions, fold), x, axis), by_numpy)
         assert np.array_equal(getattr(by_exact, fold)(x, axis), by_numpy)
-    assert np.array_equal(to_numpy(torch_reductions.cumsum(to_torch(x), -1)), numpy_reductions.cumsum(x, -1))
+    assert np.array_equal(on_torch(torch_reductions.cumsum, x, -1), numpy_reductions.cumsum(x, -1))
 
 
 def test_integer_folds_keep_their_type_and_know_empty_axes() -> None:
@@ -52,10 +52,8 @@ def test_integer_folds_keep_their_type_and_know_empty_axes() -> None:
     for module, make in ((numpy_reductions, np.zeros), (torch_reductions, torch.zeros)):
         assert module.sum(make((2, 0))).tolist() == [0.0, 0.0]  # type: ignore[attr-defined]
         assert module.prod(make((2, 0))).tolist() == [1.0, 1.0]  # type: ignore[attr-defined]
-    with pytest.raises(OracleError, match="i1"):
-        numpy_reductions.sum(np.zeros(3, bool))
-    with pytest.raises(OracleError, match="i1"):
-        torch_reductions.prod(torch.zeros(3, dtype=torch.bool))
+    refused("i1", numpy_reductions.sum, np.zeros(3, bool))
+    refused("i1", torch_reductions.prod, torch.zeros(3, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("name", ("i1", *INTEGERS))
@@ -63,10 +61,9 @@ def test_any_is_a_bitwise_or(name: str) -> None:
     x = mixed_patterns(name, (16, 5), seed=4)
     x[:8] &= x.dtype.type(1)
     by_numpy = numpy_reductions.any(x, -1)
-    assert np.array_equal(to_numpy(torch_reductions.any(to_torch(x), -1)), by_numpy)
+    assert np.array_equal(on_torch(torch_reductions.any, x, -1), by_numpy)
     assert by_numpy[:8].astype(bool).tolist() == [any(row) for row in x[:8].tolist()]
-    with pytest.raises(OracleError, match="compare with zero"):
-        torch_reductions.any(torch.zeros(3))
+    refused("compare with zero", torch_reductions.any, torch.zeros(3))
     assert numpy_reductions.any(np.array([2, 4], np.int32)) == 6
 
 
@@ -122,8 +119,7 @@ def test_mean_bound_is_the_sum_bound_over_n_and_catches_a_wrong_divisor() -> Non
 
 def test_chain_depth_counts_the_longest_path() -> None:
     assert [tolerances.chain_depth(n, r) for n, r in ((1, 1), (1024, 1024), (5000, 1024), (7, 4))] == [1, 11, 15, 4]
-    with pytest.raises(OracleError):
-        tolerances.chain_depth(0, 1)
+    refused("count >= 1", tolerances.chain_depth, 0, 1)
 
 
 @pytest.mark.parametrize("name", ("fp16", "bf16", "fp32", "fp64"))
@@ -299,18 +295,13 @@ def test_dot_bounds_separate_the_precisions() -> None:
     half_bound = tolerances.dot_bound(*halves, precision="half")
     assert passes(halves[0].float() @ halves[1].float(), exact, "dot_bound", half_bound)
     assert not passes((halves[0] @ halves[1]).float(), exact, "dot_bound", half_bound)
-    with pytest.raises(OracleError, match="unknown dot precision"):
-        tolerances.dot_bound(a, b, precision="fp16")
+    refused("unknown dot precision", tolerances.dot_bound, a, b, precision="fp16")
 
 
 def test_softmax_and_logsumexp_bounds() -> None:
     x = torch.from_numpy(np.random.default_rng(17).normal(0, 10, (16, 128)).astype(np.float32))
     expected, bound = torch.softmax(x.double(), -1), tolerances.softmax_bound(x)
     assert passes(torch.softmax(x, -1), expected, "softmax_bound", bound)
-    assert passes(
-        (x - x.amax(1, keepdim=True)).exp2().pow(math.log2(math.e)) / 1, expected, "softmax_bound",
-        torch.full_like(bound, math.inf),
-    )
     assert not passes(torch.softmax(x, -1) * (1 + 1e-3), expected, "softmax_bound", bound)
     assert not passes(torch.softmax(x.bfloat16(), -1).float(), expected, "softmax_bound", bound)
     total, limit = torch.logsumexp(x.double(), -1), tolerances.logsumexp_bound(x)
@@ -402,4 +393,3 @@ def test_exact_sums_know_special_values(name: str) -> None:
     found, expected = torch_reductions.sum(to_torch(x)), to_torch(by_exact.sum(x))
     bound = tolerances.sum_bound(to_torch(x), acc="fp64")
     assert passes(found, expected, "sum_bound", bound)
-    assert dtype(name).bits and bits_of_array(x).shape == x.shape

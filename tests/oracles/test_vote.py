@@ -9,9 +9,9 @@ import torch
 
 from oracles.arrays import to_torch
 from oracles.dtypes import NAMES
-from oracles.errors import OracleError
 from oracles.rules import BIT, NUM, SET, SUM, ULP
 from oracles.vote import Answer, Judgement, judge
+from tests.oracles.agreement import refused
 from tests.oracles.grids import random_patterns
 
 
@@ -176,15 +176,9 @@ def test_one_dimensional_results_have_one_lane_per_row() -> None:
 
 def test_misuse_names_the_fix() -> None:
     values = table()
-    with pytest.raises(OracleError, match="at least one answer"):
-        judge(values, [], NUM)
-    with pytest.raises(OracleError, match="own name"):
-        judge(values, [Answer("a", values), Answer("a", values)], NUM)
-    with pytest.raises(OracleError, match="expected 6 rows"):
-        judge(values, [Answer("a", values[:3])], NUM)
-    with pytest.raises(OracleError, match="expected 6 rows"):
-        judge(values, [Answer("a", torch.tensor(1.0))], NUM)
-    with pytest.raises(OracleError, match="unsqueeze"):
-        judge(torch.tensor(1.0), [Answer("a", torch.tensor(1.0))], NUM)
-    with pytest.raises(OracleError, match="defined has shape"):
-        judge(values, [Answer("a", values)], NUM, defined=torch.ones(5, dtype=torch.bool))
+    refused("at least one answer", judge, values, [], NUM)
+    refused("own name", judge, values, [Answer("a", values), Answer("a", values)], NUM)
+    refused("expected 6 rows", judge, values, [Answer("a", values[:3])], NUM)
+    refused("expected 6 rows", judge, values, [Answer("a", torch.tensor(1.0))], NUM)
+    refused("unsqueeze", judge, torch.tensor(1.0), [Answer("a", torch.tensor(1.0))], NUM)
+    refused("defined has shape", judge, values, [Answer("a", values)], NUM, defined=torch.ones(5, dtype=torch.bool))

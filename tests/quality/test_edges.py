@@ -9,11 +9,11 @@ from typing import Any
 import hypothesis
 import pytest
 import torch
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from fuzz.content.place import place
-from fuzz.records import ArraySpec, Case, Constant, Content, Iota, LaunchOptions, Layout, Put, Small
+from fuzz.records import ArraySpec, Case, Content, Iota, LaunchOptions, Layout, Put, Small
 from fuzz.strategies import (
     Ramp,
     contents,
@@ -33,27 +33,20 @@ from fuzz.target import Limits
 from fuzz.targets import find
 from oracles.dtypes import NAMES
 from oracles.dtypes import dtype as dtype_info
+from tests.support.draws import draws as drawn
 
 DRAWS = 1000
 CPU = torch.device("cpu")
 DIMS = ("rows", "cols")
+LIMITS = Limits(elements=1 << 12, rows=64)
 
 
 def draws(strategy: st.SearchStrategy[Any], number: int = DRAWS) -> list[Any]:
     """What a campaign would draw, with a fixed seed."""
-    found: list[Any] = []
-
-    @hypothesis.seed(2024)
-    @settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
-    @given(st.integers(0, 2**60), strategy)
-    def collect(salt: int, value: Any) -> None:
-        # The salt stands for the rest of a case: without it, few choices would each be drawn once only.
-        found.append(value)
-
-    collect()
+    # The salt stands for the rest of a case: without it, few choices would each be drawn once only.
+    found = drawn(st.tuples(st.integers(0, 2**60), strategy), number, seed=2024)
     assert len(found) <= number + 10
-    return found
+    return [value for _, value in found]
 
 
 def simplest(strategy: st.SearchStrategy[Any], condition: Callable[[Any], bool] = lambda value: True) -> Any:
@@ -133,16 +126,16 @@ def test_dtypes() -> None:
 
 # -- contents -------------------------------------------------------------------------------------
 
+def placed(content: Content, dtype: str) -> torch.Tensor:
+    """4 rows of 33."""
+    spec = ArraySpec(name="x", dtype=dtype, dims=DIMS, content=content)
+    return place(spec, {"rows": 4, "cols": 33}, device=CPU).values
+
+
 @cache
 def arrays(dtype: str) -> tuple[torch.Tensor, ...]:
-    """What a thousand contents hold, 4 rows of 33."""
-    found = []
-    for content in draws(contents(dtype=dtype)):
-        spec = ArraySpec(name="x", dtype=dtype, dims=DIMS, content=content)
-        values = place(spec, {"rows": 4, "cols": 33}, device=CPU).values
-        assert values is not None
-        found.append(values)
-    return tuple(found)
+    """What a thousand contents hold."""
+    return tuple(placed(content, dtype) for content in draws(contents(dtype=dtype)))
 
 
 def bits(values: torch.Tensor) -> torch.Tensor:
@@ -201,9 +194,7 @@ def test_contents_have_ties(dtype: str) -> None:
 
 def test_contents_without_nan_have_none() -> None:
     for content in draws(contents(dtype="fp32", nan=False), 400):
-        spec = ArraySpec(name="x", dtype="fp32", dims=DIMS, content=content)
-        values = place(spec, {"rows": 4, "cols": 33}, device=CPU).values
-        assert values is not None and not bool(values.isnan().any())
+        assert not placed(content, "fp32").isnan().any()
 
 
 def test_simplest_contents() -> None:
@@ -229,17 +220,12 @@ def test_nan_patterns(dtype: str) -> None:
 
 @cache
 def division_cases() -> tuple[Case, ...]:
-    return tuple(draws(find("triton.floordiv").cases(Limits(elements=1 << 12, rows=64))))
+    return tuple(draws(find("triton.floordiv").cases(LIMITS)))
 
 
 def divisor_values(dtype: str) -> set[int]:
-    found: set[int] = set()
-    for content in draws(int_divisors(dtype=dtype), 300):
-        spec = ArraySpec(name="x", dtype=dtype, dims=DIMS, content=content)
-        values = place(spec, {"rows": 4, "cols": 33}, device=CPU).values
-        assert values is not None
-        found |= {int(v) for v in values.reshape(-1).tolist()}
-    return found
+    return {value for content in draws(int_divisors(dtype=dtype), 300)
+            for value in placed(content, dtype).reshape(-1).tolist()}
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i32", "i64", "u8", "u64"])
@@ -258,7 +244,6 @@ def ramps() -> list[Case]:
 def operands(case: Case) -> tuple[int, int, int]:
     """First and last dividend before wrapping, divisor."""
     a, b = case.array("a").content, case.array("b").content
-    assert a is not None and b is not None and isinstance(a.base, Iota) and isinstance(b.base, Constant)
     return a.base.start, a.base.start + case.sizes["rows"] - 1, int(b.base.value)
 
 
@@ -308,7 +293,6 @@ def test_int_min_by_minus_one_is_drawn() -> None:
             return False
         a, b = (place(case.array(n), case.sizes, device=CPU).values for n in ("a", "b"))
         info = dtype_info(case.array("a").dtype)
-        assert a is not None and b is not None
         return info.kind == "int" and bool(((bits(a) == int(info.min)) & (bits(b) == -1)).any())
 
     assert any(meets(case) for case in division_cases())
@@ -319,7 +303,6 @@ def test_all_sign_quadrants_meet_in_blocks() -> None:
     for case in division_cases():
         if case.params["form"] == "blocks" and case.array("a").dtype == "i32" and 0 not in case.sizes.values():
             a, b = (place(case.array(n), case.sizes, device=CPU).values for n in ("a", "b"))
-            assert a is not None and b is not None
             found |= {(x, y) for x, y in zip(a.sign().reshape(-1).tolist(), b.sign().reshape(-1).tolist(), strict=True)}
     assert found >= {(1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1)}
 
@@ -332,7 +315,7 @@ def test_the_simplest_ramp() -> None:
 
 @pytest.mark.parametrize("name", ["triton.vector_add", "helpers.minimum", "helpers.max_with_index"])
 def test_the_simplest_case_of_a_target_is_plain(name: str) -> None:
-    case = simplest(find(name).cases(Limits(elements=1 << 12, rows=64)))
+    case = simplest(find(name).cases(LIMITS))
     assert set(case.sizes.values()) == {1}
     assert (case.options, case.variants, case.repeats) == (LaunchOptions(), (), 0)
     assert all(spec.layout == Layout() for spec in case.arrays)
@@ -343,7 +326,7 @@ def test_the_simplest_case_of_a_target_is_plain(name: str) -> None:
 @pytest.mark.parametrize("name", ["triton.vector_add", "triton.floordiv", "helpers.minimum", "helpers.max_with_index"])
 def test_every_drawn_case_can_be_run(name: str) -> None:
     target = find(name)
-    for case in draws(target.cases(Limits(elements=1 << 12, rows=64)), 200):
+    for case in draws(target.cases(LIMITS), 200):
         case.check()
         assert target.valid(case)
         assert case.target == name and case.elements() <= 64 << 12

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fuzz.campaign import shard
-from fuzz.campaign.record import ShardSpec
 from fuzz.targets import find
+from tests.support.campaigns import shard_spec
 
 TARGETS = (
     "triton.vector_add", "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer",
@@ -27,10 +27,8 @@ def one_pool() -> Iterator[None]:
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_clean_target_has_no_findings(target: str, tmp_path: Path) -> None:
     folds = find(target).interpreter_elements <= 1 << 8
-    result = shard.run_shard(
-        ShardSpec(index=0, target=target, subject="own", backend="interpreter", device=0, seed=77, seconds=600,
-                  max_cases=CASES, hang_limit=120, elements=64 if folds else 1024, rows=16 if folds else 64),
-        str(tmp_path))
+    result = shard.run_shard(shard_spec(target=target, seed=77, max_cases=CASES, hang_limit=120,
+                                        elements=64 if folds else 1024, rows=16 if folds else 64), str(tmp_path))
     counts = result.counts
     assert result.error == ""
     assert [entry.title for entry in result.findings] == []

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from fuzz.campaign import shard
-from fuzz.campaign.record import ShardResult, ShardSpec
+from fuzz.campaign.record import ShardResult
 from fuzz.records import Verdict
 from fuzz.subjects import HOOK_FAULTS, PROCESS_FAULTS, fault_names, parse_subject
 from fuzz.targets import all_targets, find
+from tests.support.campaigns import shard_spec
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -19,9 +20,8 @@ def one_pool() -> Iterator[None]:
 
 
 def run(fault: str, folder: Path, *, cases: int, shrink: bool = False) -> ShardResult:
-    return shard.run_shard(
-        ShardSpec(index=0, target="triton.vector_add", subject=f"own+fault:{fault}", backend="interpreter", device=0,
-                  seed=2, seconds=600, max_cases=cases, hang_limit=60, elements=64, rows=8, shrink=shrink), str(folder))
+    return shard.run_shard(shard_spec(subject=f"own+fault:{fault}", seed=2, max_cases=cases, hang_limit=60,
+                                      shrink=shrink), str(folder))
 
 
 @pytest.mark.slow

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fuzz.campaign import shard
-from fuzz.campaign.record import ShardSpec
 from fuzz.content.text import complexity, from_bits, to_bits
 from fuzz.records import Case, Constant, CorpusEntry, Explicit, Iota, LaunchOptions, Layout, Verdict
 from fuzz.targets import find
 from oracles.dtypes import dtype as dtype_info
+from tests.support.campaigns import shard_spec
 from tests.support.cases import division
 
 Values = dict[str, tuple[int | str, ...]]
@@ -35,7 +36,7 @@ def first_finding_only(monkeypatch: pytest.MonkeyPatch) -> None:
     conclude = shard._Driver._conclude
 
     def once(self: shard._Driver, *found: object) -> None:
-        conclude(self, *found)  # type: ignore[arg-type]
+        conclude(self, *found)
         (self.state / "stop").touch()
 
     monkeypatch.setattr(shard._Driver, "_conclude", once)
@@ -43,8 +44,8 @@ def first_finding_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hunt(target: str, fault: str, folder: Path, *, most: int = 2000) -> CorpusEntry:
     """The first finding about the fault within `most` cases, minimised."""
-    spec = ShardSpec(index=0, target=target, subject=f"own+fault:{fault}", backend="interpreter", device=0, seed=5,
-                     seconds=600, max_cases=most, hang_limit=60, elements=24, rows=4)
+    spec = shard_spec(target=target, subject=f"own+fault:{fault}", seed=5, max_cases=most, hang_limit=60, elements=24,
+                      rows=4)
     result = shard.run_shard(spec, str(folder))
     assert result.error == ""
     assert result.counts.refused == 0
@@ -174,19 +175,15 @@ def test_no_simpler_pair_fails(target: str, fault: str, kind: str) -> None:
     """The minima of the table are minima: every pair before them in the order of simplicity agrees."""
     dtype = "i32" if kind == "int" else "u32"
     least = DIVISION[target][fault][kind]
-    assert isinstance(least[0], int)
     numbers = range(-4, 5) if kind == "int" else range(5)
-    simpler = [(a, b) for a, b in itertools.product(numbers, numbers)
-               if b and rank((a, b)) < rank((least[0], least[1]))]
+    simpler = [pair for pair in itertools.product(numbers, numbers) if pair[1] and rank(pair) < rank(least)]
     assert simpler
-    spec = ShardSpec(index=0, target=target, subject="own", backend="interpreter", device=0, seed=0, seconds=1,
-                     hang_limit=60)
-    pool = shard.pool_for(spec, Path("unused"))
+    pool = shard.pool_for(shard_spec(target=target, hang_limit=60), Path("unused"))
     subject = f"own+fault:{fault}"
     dividends, divisors = [a for a, _ in simpler], [b for _, b in simpler]
     before = pool.execute(division(dividends, divisors, target=target, dtype=dtype), subject)
     assert before.verdict is Verdict.AGREE, before.evidence
-    there = pool.execute(division([least[0]], [least[1]], target=target, dtype=dtype), subject)
+    there = pool.execute(division(least[:1], least[1:], target=target, dtype=dtype), subject)
     assert there.verdict is Verdict.DISAGREE
 
 
@@ -282,8 +279,6 @@ def test_faults_of_extrema(helper: str, fault: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("helper", ["minimum", "maximum", "min2", "max2"])
 def test_extrema_compared_in_fp32(helper: str, tmp_path: Path) -> None:
     """Two different numbers that are one in fp32, and nothing else: which two depends on the type."""
-    import numpy as np
-
     entry = hunt(f"helpers.{helper}", "compared_in_fp32", tmp_path)
     is_plain(entry)
     listed = [value for one in values(entry.case).values() for value in one]
@@ -319,29 +314,17 @@ def test_a_descending_sort_with_nan_last(tmp_path: Path) -> None:
 
 # -- vector addition ------------------------------------------------------------------------------
 
-def test_addition_mask_off_by_one(tmp_path: Path) -> None:
-    entry = hunt("triton.vector_add", "mask_off_by_one", tmp_path)
+@pytest.mark.parametrize("fault, kind, rows, block", [
     # With blocks of one there is no lane behind the array.
-    assert (entry.signature.kind, entry.signature.where) == ("out_of_bounds", "memory")
-    assert (entry.case.sizes, entry.case.params) == ({"rows": 1}, {"block": 2})
-    assert values(entry.case) == expected(entry.case, {"a": (0,), "b": (0,)})
-    is_plain(entry)
-
-
-def test_addition_tail_dropped(tmp_path: Path) -> None:
-    entry = hunt("triton.vector_add", "tail_dropped", tmp_path)
-    assert entry.signature.kind == "unwritten"
-    assert (entry.case.sizes, entry.case.params) == ({"rows": 1}, {"block": 2})
-    assert values(entry.case) == expected(entry.case, {"a": (0,), "b": (0,)})
-    is_plain(entry)
-
-
-def test_addition_overlapping_programs(tmp_path: Path) -> None:
-    entry = hunt("triton.vector_add", "overlapping_programs", tmp_path)
+    ("mask_off_by_one", "out_of_bounds", 1, 2), ("tail_dropped", "unwritten", 1, 2),
     # Half a block of one is zero: every program writes element 0.
-    assert entry.signature.kind == "written_twice"
-    assert (entry.case.sizes, entry.case.params) == ({"rows": 2}, {"block": 1})
-    assert values(entry.case) == expected(entry.case, {"a": (0, 0), "b": (0, 0)})
+    ("overlapping_programs", "written_twice", 2, 1)])
+def test_faults_of_addition_in_memory(fault: str, kind: str, rows: int, block: int, tmp_path: Path) -> None:
+    entry = hunt("triton.vector_add", fault, tmp_path)
+    assert entry.signature.kind == kind
+    assert fault != "mask_off_by_one" or entry.signature.where == "memory"
+    assert (entry.case.sizes, entry.case.params) == ({"rows": rows}, {"block": block})
+    assert values(entry.case) == expected(entry.case, {"a": (0,) * rows, "b": (0,) * rows})
     is_plain(entry)
 
 

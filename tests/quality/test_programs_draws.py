@@ -7,7 +7,8 @@ from typing import get_args
 
 import hypothesis
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, settings
+from msgspec.structs import replace
 
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.coverage import declared
@@ -21,8 +22,9 @@ from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Limits
 from fuzz.targets.codegen import TARGETS
-from kernels.codegen.graph import Function, Load, Reduce, Scan, Schedule, Sort, Store
+from kernels.codegen.graph import Function, Graph, Load, Node, Reduce, Scan, Schedule, Sort, Store
 from oracles.dtypes import NAMES
+from tests.support.draws import GENERATE, draws
 
 PER_FAMILY = 60
 DEVICE = Limits()
@@ -32,21 +34,16 @@ INTERPRETER = Limits(elements=1 << 11, variants=False)
 @cache
 def drawn(family: Family, *, interpreter: bool = False, number: int = PER_FAMILY, seed: int = 2024) -> tuple[Case, ...]:
     """What a campaign would draw, with a fixed seed."""
-    found: list[Case] = []
-
-    @hypothesis.seed(seed)
-    @settings(max_examples=number, database=None, deadline=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
-    @given(programs(family, target=f"codegen.{family}", limits=INTERPRETER if interpreter else DEVICE))
-    def collect(case: Case) -> None:
-        found.append(case)
-
-    collect()
-    return tuple(found)
+    limits = INTERPRETER if interpreter else DEVICE
+    return tuple(draws(programs(family, target=f"codegen.{family}", limits=limits), number, seed=seed))
 
 
 def everything() -> list[Case]:
     return [case for family in FAMILIES for case in drawn(family)]
+
+
+def has(graph: Graph, *kinds: type[Node]) -> bool:
+    return any(isinstance(node, kinds) for node in graph.nodes)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -77,10 +74,10 @@ def test_sizes() -> None:
 
 def test_a_family_keeps_to_its_name() -> None:
     for family, kind in (("reduction", Reduce), ("scan", Scan), ("sort", Sort)):
-        having = sum(any(isinstance(node, kind) for node in graph_of(case).nodes) for case in drawn(family))  # type: ignore[arg-type]
+        having = sum(has(graph_of(case), kind) for case in drawn(family))
         assert having >= 0.6 * PER_FAMILY
     for case in drawn("pointwise"):
-        assert not any(isinstance(node, Reduce | Scan | Sort) for node in graph_of(case).nodes)
+        assert not has(graph_of(case), Reduce, Scan, Sort)
 
 
 def test_rare_features_meet() -> None:
@@ -139,7 +136,7 @@ def test_schedules_and_sizes_vary() -> None:
 def test_a_row_that_may_be_taken_in_steps_is_not_held_whole_by_few_threads() -> None:
     for case in everything():
         graph = graph_of(case)
-        if graph.r is not None and not any(isinstance(node, Sort) for node in graph.nodes):
+        if graph.r is not None and not has(graph, Sort):
             warps = min(options.num_warps for options in (case.options, *case.variants))
             tile = 1 << (graph.r - 1).bit_length()
             assert all(tile <= 64 * 32 * warps for one in graph.schedules if one.reduction == "persistent")
@@ -148,7 +145,7 @@ def test_a_row_that_may_be_taken_in_steps_is_not_held_whole_by_few_threads() -> 
 def test_sorts_and_scans_stay_small() -> None:
     """Networks that cost the compiler seconds are the exception."""
     cases = everything() + [case for seed in range(3) for case in drawn("sort", seed=seed)]
-    sorting = [graph_of(case) for case in cases if any(isinstance(node, Sort) for node in graph_of(case).nodes)]
+    sorting = [graph for graph in map(graph_of, cases) if has(graph, Sort)]
     long = [graph for graph in sorting if (graph.r or 0) > 16]
     several = [graph for graph in sorting if sum(isinstance(node, Sort) for node in graph.nodes) > 1]
     assert 0 < len(long) < 0.5 * len(sorting) and len(several) < 0.5 * len(sorting)
@@ -162,12 +159,10 @@ def test_the_simplest_program_is_a_load_and_a_store_or_two(family: Family) -> No
                                random=random.Random(7), settings=plain)
     graph = graph_of(simplest)
     assert len(graph.nodes) <= 4 and len(graph.schedules) == 1
-    assert any(isinstance(node, Load) for node in graph.nodes) and isinstance(graph.nodes[-1], Store)
+    assert has(graph, Load) and isinstance(graph.nodes[-1], Store)
 
 
 def test_a_stranger_s_case_is_refused() -> None:
-    from msgspec.structs import replace
-
     case = next(case for case in drawn("pointwise") if graph_of(case).nodes)
     graph = graph_of(case)
     assert valid(case)
@@ -190,9 +185,7 @@ def test_programs_that_faults_need_a_device_for_come_up(fault: str) -> None:
     family = families(fault)[0]
     # Raises if no draw satisfies it.
     hypothesis.find(programs(family, target=f"codegen.{family}", limits=Limits(elements=1 << 17)), shows,
-                    random=random.Random(7), settings=settings(
-                        max_examples=1500, database=None, deadline=None, phases=[Phase.generate],
-                        suppress_health_check=list(HealthCheck)))
+                    random=random.Random(7), settings=settings(GENERATE, max_examples=1500))
 
 
 def test_assertions_are_compiled_where_masked_lanes_are_out_of_bounds() -> None:

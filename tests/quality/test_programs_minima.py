@@ -9,10 +9,10 @@ from msgspec.structs import replace as replace_fields
 
 from fuzz.campaign import shard
 from fuzz.campaign.faults import plan_faults
-from fuzz.campaign.record import CampaignOptions
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.faults import families
 from fuzz.targets import find
+from tests.support.campaigns import campaign_options
 
 LEAST = 20
 
@@ -31,8 +31,7 @@ def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypat
     large = replace(target, cases=lambda limits: target.cases(limits).filter(
         lambda case: len(graph_of(case).nodes) >= LEAST))
     monkeypatch.setattr(shard, "find", lambda name: large)
-    options = CampaignOptions(seconds=300, targets=(target.name,), subjects=(), backends=("interpreter",), devices=(0,),
-                              workers=1, seed=0)
+    options = campaign_options(seconds=300, targets=(target.name,), backends=("interpreter",))
     (spec,) = (one for hunt in plan_faults(options) for one in hunt if one.subject == f"own+fault:{fault}")
     result = shard.run_shard(replace_fields(spec, shrink_seconds=120.0), str(tmp_path))
     (entry,), (drawn,) = result.findings, result.found_as

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from fuzz.content.place import place
@@ -17,6 +17,7 @@ from fuzz.target import Limits
 from fuzz.targets import find
 from oracles.bits import is_nan, is_subnormal, is_zero, ordered, sign_bit, to_float64
 from oracles.dtypes import dtype as dtype_info
+from tests.support.draws import GENERATE
 
 DRAWS = 1000
 
@@ -31,7 +32,6 @@ class Drawn:
     def __getitem__(self, name: str) -> torch.Tensor:
         if name not in self._arrays:
             values = place(self.case.array(name), self.sizes, device=torch.device("cpu")).values
-            assert values is not None
             self._arrays[name] = values
         return self._arrays[name]
 
@@ -84,6 +84,10 @@ def param(name: str, value: object) -> Predicate:
 
 def size(name: str, *among: int) -> Predicate:
     return lambda d: d.sizes.get(name) in among
+
+
+def more(name: str, than: int) -> Predicate:
+    return lambda d: d.sizes[name] > than
 
 
 def dtype(name: str, of: str) -> Predicate:
@@ -237,14 +241,14 @@ DIMENSIONS: dict[str, dict[str, Predicate]] = {
         "negative int": lambda d: not d.floats("value") and _any(ordered(d["value"]) < 0),
     },
     "helpers.exclusive_scan_decoupled_lookback": {
-        "one program": size("cols", 1), "many programs": lambda d: d.sizes["cols"] > 100,
+        "one program": size("cols", 1), "many programs": more("cols", 100),
         "last operand": param("combine", "second"), "affine maps": param("combine", "affine"), "NaN": nan_in("values"),
         "-0.0": negative_zero_in("values"), "int64 index": param("index_dtype", "i64"),
-        "several scans": lambda d: d.sizes["rows"] > 1, "repeated": lambda d: d.case.repeats > 0,
+        "several scans": more("rows", 1), "repeated": lambda d: d.case.repeats > 0,
     },
     "helpers.exclusive_scan_decoupled_lookback_64": {
         "affine maps": param("combine", "affine"), "int64 index": param("index_dtype", "i64"), "NaN": nan_in("values"),
-        "many programs": lambda d: d.sizes["cols"] > 100,
+        "many programs": more("cols", 100),
     },
     "helpers.frexp": {
         "-0.0": negative_zero_in("a"), "subnormal": subnormal_in("a"), "NaN": nan_in("a"), "infinity": infinity_in("a"),
@@ -254,7 +258,7 @@ DIMENSIONS: dict[str, dict[str, Predicate]] = {
             (d.wide("a").abs() < 2.0**-100) & (d.wide("a") != 0)),
     },
     "helpers.sort_with_index": {
-        "length 1": size("cols", 1), "length 512": lambda d: d.sizes["cols"] > 256, "tail": _tail,
+        "length 1": size("cols", 1), "length 512": more("cols", 256), "tail": _tail,
         "one NaN": lambda d: d.floats("a") and d.sizes["cols"] > 2 and _any(is_nan(d["a"]).sum(1) == 1),
         "many NaNs": lambda d: d.floats("a") and _any(is_nan(d["a"]).sum(1) > 2),
         "all equal": row_of("a", lambda x: (x == x[:, :1]).all(1)), "boolean": dtype("a", "i1"),
@@ -267,7 +271,7 @@ DIMENSIONS: dict[str, dict[str, Predicate]] = {
             d.wide("a") == float(str(d.params["beyond"]))),
         "stable": param("stable", True), "unstable": param("stable", False), "descending": param("descending", True),
         "int16 index": param("index_dtype", "i16"), "padding": lambda d: int(d.params["padding"]) > 0,
-        "many rows": lambda d: d.sizes["rows"] > 1,
+        "many rows": more("rows", 1),
     },
     "helpers.select_one": {
         "first": lambda d: d.sizes["cols"] > 1 and _any(d["mask"][:, 0]), "none": lambda d: not _any(d["mask"]),
@@ -279,8 +283,8 @@ DIMENSIONS: dict[str, dict[str, Predicate]] = {
     },
     "helpers.x_grid_barrier": {
         "one program": size("x", 1), "2^k + 1 programs": size("x", *(2**k + 1 for k in range(1, 10))),
-        "a thousand programs": lambda d: d.sizes["x"] >= 1000, "several y": lambda d: d.sizes["y"] > 1,
-        "several z": lambda d: d.sizes["z"] > 1, "repeated": lambda d: d.sizes["rounds"] > 1,
+        "a thousand programs": lambda d: d.sizes["x"] >= 1000, "several y": more("y", 1),
+        "several z": more("z", 1), "repeated": more("rounds", 1),
         "top bit set at the start": lambda d: _any(ordered(d["sem"]) != 0),
     },
 }
@@ -294,8 +298,7 @@ def missing(name: str, cases: st.SearchStrategy[Case]) -> list[str]:
         pass
 
     @seed(11)
-    @settings(max_examples=DRAWS, database=None, deadline=None, suppress_health_check=list(HealthCheck),
-              phases=[Phase.generate])
+    @settings(GENERATE, max_examples=DRAWS)
     @given(cases)
     def look(case: Case) -> None:
         if case.sizes.get("rows") == 0 or case.sizes.get("cols") == 0:

@@ -9,23 +9,28 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fuzz.campaign.store import ShardStore
+from fuzz.records import Verdict
+from tests.support.cases import addition
+
 ROOT = Path(__file__).parents[2]
 KILLS = 20
+OUTCOMES = "select number, digest from outcomes order by number"
 
 DRIVER = """
 import sys
 from pathlib import Path
 from fuzz.campaign import shard
-from fuzz.campaign.record import ShardSpec
+from tests.support.campaigns import shard_spec
 from tests.support.fake_pool import FakePool
 state = Path(sys.argv[1])
 FakePool.log, FakePool.pause = state / "executed.log", 0.005
 shard.Pool = FakePool
-spec = ShardSpec(index=0, target="triton.vector_add", subject="own", backend="interpreter", device=0, seed=3,
-                 seconds=600, max_cases=int(sys.argv[2]), elements=64, rows=16)
+spec = shard_spec(seed=3, max_cases=int(sys.argv[2]), rows=16)
 print("started", flush=True)
 result = shard.run_shard(spec, str(state))
 print(result.counts.executed, result.error)
@@ -35,24 +40,27 @@ print(result.counts.executed, result.error)
 def start(state: Path, cases: int) -> subprocess.Popen[str]:
     process = subprocess.Popen([sys.executable, "-c", DRIVER, str(state), str(cases)], cwd=ROOT, text=True,
                                stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert process.stdout is not None and process.stdout.readline() == "started\n"
+    assert process.stdout.readline() == "started\n"
     return process
+
+
+def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
+    """What a store holds; nothing before its tables are there."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
+    try:
+        return database.execute(query).fetchall()
+    except sqlite3.OperationalError:
+        return []
+    finally:
+        database.close()
 
 
 def recorded(state: Path) -> list[str]:
     """Digests of all outcomes in order; their numbers must be 1, 2, 3, ..."""
     path = state / "shard-00000.sqlite"
-    if not path.exists():
-        return []
-    database = sqlite3.connect(path)
-    try:
-        rows = database.execute("select number, digest from outcomes order by number").fetchall()
-    except sqlite3.OperationalError:  # killed before the tables were there
-        return []
-    finally:
-        database.close()
-    assert [number for number, _ in rows] == list(range(1, len(rows) + 1))
-    return [digest for _, digest in rows]
+    found = rows(path, OUTCOMES) if path.exists() else []
+    assert [number for number, _ in found] == list(range(1, len(found) + 1))
+    return [digest for _, digest in found]
 
 
 def executions(state: Path) -> int:
@@ -61,13 +69,7 @@ def executions(state: Path) -> int:
 
 
 def inflight(state: Path) -> bool:
-    database = sqlite3.connect(state / "shard-00000.sqlite")
-    try:
-        return bool(database.execute("select count(*) from inflight").fetchone()[0])
-    except sqlite3.OperationalError:
-        return False
-    finally:
-        database.close()
+    return bool(rows(state / "shard-00000.sqlite", "select 1 from inflight"))
 
 
 @pytest.mark.slow
@@ -110,10 +112,6 @@ def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
 
 
 def test_the_case_in_flight_is_judged_first(tmp_path: Path) -> None:
-    from fuzz.campaign.store import ShardStore
-    from fuzz.records import Verdict
-    from tests.support.cases import addition
-
     store = ShardStore(tmp_path / "shard-00000.sqlite")
     case = addition(rows=5)
     store.begin(case, round_number=4)
@@ -122,13 +120,11 @@ def test_the_case_in_flight_is_judged_first(tmp_path: Path) -> None:
     assert output.split() == ["3"]
     digests = recorded(tmp_path)
     assert digests[0] == case.digest and case.digest not in digests[1:]
-    database = sqlite3.connect(tmp_path / "shard-00000.sqlite")
-    rounds = [r for (r,) in database.execute("select round from outcomes order by number")]
-    verdicts = {v for (v,) in database.execute("select verdict from outcomes")}
-    database.close()
+    seen = rows(tmp_path / "shard-00000.sqlite", "select round, verdict from outcomes order by number")
+    rounds = [number for number, _ in seen]
     # A fresh round has a fresh seed: what was drawn before the kill is not drawn again.
     assert rounds[0] == 5 and min(rounds[1:]) >= 6
-    assert verdicts == {Verdict.AGREE.value}
+    assert {verdict for _, verdict in seen} == {Verdict.AGREE.value}
 
 
 def fuzz(folder: Path, *options: str) -> subprocess.Popen[str]:
@@ -141,16 +137,7 @@ def fuzz(folder: Path, *options: str) -> subprocess.Popen[str]:
 def wait_for_outcomes(process: subprocess.Popen[str], folder: Path, number: int) -> None:
     deadline = time.monotonic() + 90
     while True:
-        found = 0
-        for path in folder.glob("state/*/shard-*.sqlite"):
-            database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
-            try:
-                found += database.execute("select count(*) from outcomes").fetchone()[0]
-            except sqlite3.OperationalError:
-                pass
-            finally:
-                database.close()
-        if found >= number:
+        if sum(len(rows(path, OUTCOMES)) for path in folder.glob("state/*/shard-*.sqlite")) >= number:
             return
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, "the campaign does not get going"
@@ -180,10 +167,8 @@ def test_a_real_campaign_survives_kill_and_interrupt(tmp_path: Path) -> None:
     summary = json.loads(output)
     assert (summary["executed"], summary["agree"], summary["interrupted"], summary["errors"]) == (150, 150, False, [])
     assert finished.returncode == 0, errors
-    database = sqlite3.connect(tmp_path / "reports" / "night" / "outcomes.sqlite")
-    numbers = [n for (n,) in database.execute("select number from outcomes order by number")]
-    database.close()
-    assert numbers == list(range(1, 151))
+    outcomes = rows(tmp_path / "reports" / "night" / "outcomes.sqlite", OUTCOMES)
+    assert [number for number, _ in outcomes] == list(range(1, 151))
 
     again = fuzz(tmp_path, "--resume")
     _, errors = again.communicate(timeout=60)
@@ -201,9 +186,6 @@ def test_two_campaigns_at_once_do_not_disturb_each_other(tmp_path: Path) -> None
         assert process.returncode == 0, errors
         summaries.append(json.loads(output))
     assert [(s["id"], s["executed"], s["agree"]) for s in summaries] == [("one", 40, 40), ("two", 40, 40)]
-    digests = []
-    for name in ("one", "two"):
-        database = sqlite3.connect(tmp_path / "reports" / name / "outcomes.sqlite")
-        digests.append([d for (d,) in database.execute("select digest from outcomes order by number")])
-        database.close()
+    digests = [[digest for _, digest in rows(tmp_path / "reports" / name / "outcomes.sqlite", OUTCOMES)]
+               for name in ("one", "two")]
     assert digests[0] != digests[1]

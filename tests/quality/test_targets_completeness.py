@@ -8,12 +8,13 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from fuzz.backends.launch import resolve
+from fuzz.records import Case
 from fuzz.target import Limits, Target
 from fuzz.targets import all_targets, find
 from oracles.dtypes import FLOATS, INTEGERS, NAMES
+from tests.support.draws import draws
 
 ORDERED = ("i1", *INTEGERS, *FLOATS)
 PACKED = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
@@ -59,18 +60,8 @@ def _target(helper: str) -> Target:
     return find(f"helpers.{helper}")
 
 
-def _drawn(target: Target, count: int) -> list[object]:
-    cases: list[object] = []
-
-    @seed(3)
-    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck),
-              phases=[Phase.generate])
-    @given(target.cases(Limits(elements=256, rows=4)))
-    def collect(case: object) -> None:
-        cases.append(case)
-
-    collect()
-    return cases
+def _drawn(target: Target, count: int) -> list[Case]:
+    return draws(target.cases(Limits(elements=256, rows=4)), count, seed=3)
 
 
 @pytest.mark.parametrize("helper", ROWS)
@@ -83,25 +74,25 @@ def test_every_output_of_every_case_has_two_oracles_and_a_rule(name: str) -> Non
     target = find(name)
     for case in _drawn(target, 30):
         sources: dict[str, set[str]] = {}
-        for reference in target.oracles(case):  # type: ignore[arg-type]
+        for reference in target.oracles(case):
             for output in reference.outputs:
                 sources.setdefault(output, set()).add(reference.source)
-        rules = target.rules(case)  # type: ignore[arg-type]
-        for spec in case.arrays:  # type: ignore[attr-defined]
+        rules = target.rules(case)
+        for spec in case.arrays:
             if spec.content is None:
                 assert len(sources.get(spec.name, ())) >= 2, f"{spec.name} of {name} has fewer than two oracles"
                 assert spec.name in rules
         if any(rule.kind == "SUM" or (rule.member is not None and rule.member.kind == "SUM")
                for rule in rules.values()):
-            assert target.bounds(case), f"{name} judges by a bound that nothing derives"  # type: ignore[arg-type]
+            assert target.bounds(case), f"{name} judges by a bound that nothing derives"
 
 
 @pytest.mark.parametrize("name", sorted(all_targets()))
 def test_every_drawn_case_is_valid_and_can_be_materialised(name: str) -> None:
     target = find(name)
     for case in _drawn(target, 60):
-        case.check()  # type: ignore[attr-defined]
-        assert target.valid(case), case  # type: ignore[arg-type]
+        case.check()
+        assert target.valid(case), case
 
 
 @pytest.mark.parametrize("name", sorted(all_targets()))
@@ -110,11 +101,11 @@ def test_every_path_of_a_target_resolves(name: str) -> None:
     for path in (*target.faults.values(), target.subjects["own"]):
         assert resolve(path) is not None
     for case in _drawn(target, 20):
-        references = [*target.oracles(case), *target.bounds(case)]  # type: ignore[arg-type]
-        references += [one for one in (target.canonical(case), target.asserts(case)) if one]  # type: ignore[arg-type]
+        references = [*target.oracles(case), *target.bounds(case)]
+        references += [one for one in (target.canonical(case), target.asserts(case)) if one]
         for reference in references:
             assert callable(resolve(reference.function))
-        defined = target.defined(case)  # type: ignore[arg-type]
+        defined = target.defined(case)
         assert defined is None or callable(resolve(defined[0]))
 
 

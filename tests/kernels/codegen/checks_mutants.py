@@ -1,5 +1,4 @@
-"""Interpreter checks of planted generator faults: each is noticed on a program of the catalogue; run by
-test_mutants.py."""
+"""Interpreter checks of planted generator faults: each is noticed on a program of the catalogue."""
 
 from functools import cache
 from typing import Any

@@ -1,19 +1,20 @@
-"""Interpreter checks of printed index expressions against exact arithmetic; run by test_printer.py."""
+"""Interpreter checks of printed index expressions against exact arithmetic."""
 
 import itertools
 import math
 from typing import Any
 
 from fuzz.interpreter import repaired
-from kernels.codegen.graph import Apply, Buffer, Expr, Graph, Index, Node, Num, Real, Schedule, Store, Sym
-from kernels.codegen.launch import check
+from kernels.codegen.graph import Expr, Graph, Node, Real, Schedule, Sym
+from kernels.codegen.launch import check, plan
 from kernels.codegen.ranges import Facts
 from tests.kernels.codegen.expression_trees import Trees, evaluate
 from tests.kernels.codegen.graph_runs import run
+from tests.kernels.codegen.nodes import X, Y, apply, cast, out, store, value_of
 
 OUTER = (5, 4, 3)
 KNOWN = {"x0": (0, 4), "x1": (0, 3), "x2": (0, 2), "n0": (5, 5), "n1": (4, 4), "n2": (3, 3)}
-DENSE = Apply("add", (Apply("mul", (Sym("x0"), Num(12))), Apply("mul", (Sym("x1"), Num(3))), Sym("x2")))
+DENSE = apply("add", apply("mul", X, 12), apply("mul", Y, 3), Sym("x2"))
 KINDS = {"int": "i64", "real": "fp64", "bool": "i1"}
 SCHEDULES = (Schedule(x_blocks=(64,)), Schedule(x_blocks=(64,), static=True),
              Schedule(x_blocks=(16, 4), index_dtype="i64"),
@@ -26,9 +27,9 @@ def graph_of(trees: list[Expr], facts: Facts) -> Graph:
     buffers = []
     for number, tree in enumerate(trees):
         dtype = KINDS[facts.of(tree).kind]
-        buffers.append(Buffer(name=f"out{number}", dtype=dtype, length=60, role="out"))
-        nodes.append(Index(expr=tree, dtype=dtype))
-        nodes.append(Store(buffer=f"out{number}", index=DENSE, value=len(nodes) - 1))
+        buffers.append(out(f"out{number}", dtype, 60))
+        nodes.append(value_of(tree, dtype))
+        nodes.append(store(f"out{number}", len(nodes) - 1, DENSE))
     return Graph(outer=OUTER, buffers=tuple(buffers), nodes=tuple(nodes))
 
 
@@ -69,11 +70,11 @@ def check_random_trees() -> None:
 
 
 def check_every_elementary_function() -> None:
-    x = Apply("to_float", (Apply("add", (DENSE, Num(1))),))
-    small = Apply("float_true_div", (Apply("to_float", (DENSE,)), Real("60.0")))
-    trees: list[Expr] = [Apply(name, (x,)) for name in ("cos", "sin", "tan", "atan", "log2", "sqrt", "tanh")]
-    trees += [Apply(name, (small,)) for name in ("acos", "asin", "cosh", "sinh", "tanh")]
-    trees += [Apply("float_pow", (x, small))]
+    x = apply("to_float", apply("add", DENSE, 1))
+    small = apply("float_true_div", apply("to_float", DENSE), Real("60.0"))
+    trees = [apply(name, x) for name in ("cos", "sin", "tan", "atan", "log2", "sqrt", "tanh")]
+    trees += [apply(name, small) for name in ("acos", "asin", "cosh", "sinh", "tanh")]
+    trees += [apply("float_pow", x, small)]
     facts = Facts(KNOWN)
     with repaired():
         outputs = run(graph_of(trees, facts), SCHEDULES[0], {})
@@ -89,8 +90,7 @@ def check_quotients_beyond_the_precision_of_doubles() -> None:
     """Correctly rounded, where converting the operands first would not be (codegen.md §1, IntTrueDiv)."""
     numerators = (2**53 + 1, 2**62 - 1, -(2**53) - 3, 2**61 + 12345, 0, 1, 3)
     divisors = (1, 3, -7, 2**53 + 1, 2**62 - 3, 10**18)
-    trees: list[Expr] = [Apply("int_true_div", (Apply("add", (DENSE, Num(a))), Num(b)))
-                         for a in numerators for b in divisors]
+    trees = [apply("int_true_div", apply("add", DENSE, a), b) for a in numerators for b in divisors]
     for start in range(0, len(trees), 21):
         compare(trees[start:start + 21], SCHEDULES[0])
 
@@ -99,31 +99,29 @@ def check_decimal_rounding_is_that_of_python() -> None:
     """2.675 rounds to 2.67: the double is a little less than the tie; 0.5, 1.5 and 2.5 are real ties."""
     scaled = [("0.001", 3), ("0.005", 2), ("0.5", 0), ("1e15", 2), ("2.675", 2), ("0.125", 2), ("1e300", 5),
               ("1e-9", 8)]
-    trees: list[Expr] = [Apply("round_decimal", (Apply("mul", (Apply("to_float", (Apply("add", (DENSE, Num(-30))),)),
-                                                               Real(text))), Num(digits))) for text, digits in scaled]
+    whole = apply("to_float", apply("add", DENSE, -30))
+    trees = [apply("round_decimal", apply("mul", whole, Real(text)), digits) for text, digits in scaled]
     compare(trees, SCHEDULES[0])
 
 
 def check_minimum_and_maximum_of_infinities() -> None:
     """The arithmetic form a*(a<=b) + b*(b<a) would give NaN (codegen.md §1)."""
-    inf, x = Real("inf"), Apply("to_float", (DENSE,))
-    compare([Apply("min", (inf, x)), Apply("max", (Apply("neg", (inf,)), x)), Apply("max", (inf, x))], SCHEDULES[1])
+    inf, x = Real("inf"), apply("to_float", DENSE)
+    compare([apply("min", inf, x), apply("max", apply("neg", inf), x), apply("max", inf, x)], SCHEDULES[1])
 
 
 def check_products_beyond_32_bits() -> None:
-    trees: list[Expr] = [Apply("mul", (Sym("n0"), Num(2**40))), Apply("mul", (Sym("x0"), Num(2**30), Num(8))),
-                         Apply("floordiv", (Apply("mul", (Sym("x0"), Num(2**31))), Num(-(2**31)))),
-                         Apply("where", (Apply("lt", (Sym("x1"), Num(2))), Num(2**33), Num(-1)))]
+    trees = [apply("mul", Sym("n0"), 2**40), apply("mul", X, 2**30, 8),
+                         apply("floordiv", apply("mul", X, 2**31), -(2**31)),
+                         apply("where", apply("lt", Y, 2), 2**33, -1)]
     for schedule in SCHEDULES:
         compare(trees, schedule)
 
 
 def check_32_bit_kernels_stay_in_32_bits() -> None:
     """Nothing is widened without need: that would hide overflow elsewhere."""
-    from kernels.codegen.launch import plan
-
-    graph = Graph(outer=OUTER, buffers=(Buffer(name="out0", dtype="i32", length=60, role="out"),),
-                  nodes=(Index(expr=DENSE, dtype="i32"), Store(buffer="out0", index=DENSE, value=0)))
+    graph = Graph(outer=OUTER, buffers=(out("out0", "i32", 60),),
+                  nodes=(value_of(DENSE, "i32"), store("out0", 0, DENSE)))
     check(graph)
     assert "int64" not in plan(graph, SCHEDULES[0]).source
     assert "tl.int64" in plan(graph, Schedule(x_blocks=(64,), index_dtype="i64")).source
@@ -131,13 +129,8 @@ def check_32_bit_kernels_stay_in_32_bits() -> None:
 
 def check_integer_values_of_narrow_types_as_indices() -> None:
     """The value of an i8 node is widened before it is multiplied."""
-    from kernels.codegen.graph import Cast
-
-    v = Index(expr=Sym("x0"), dtype="i32")
-    graph = Graph(outer=(5,), buffers=(Buffer(name="out0", dtype="i64", length=5, role="out"),), nodes=(
-        v, Cast(arg=0, dtype="i8"), Index(expr=Apply("mul", (Sym("v1"), Num(1000))), dtype="i64"),
-        Store(buffer="out0", index=Sym("x0"), value=2)))
+    graph = Graph(outer=(5,), buffers=(out("out0", "i64", 5),),
+                  nodes=(
+        value_of(X, "i32"), cast(0, "i8"), value_of(apply("mul", Sym("v1"), 1000)), store("out0", 2)))
     with repaired():
         assert run(graph, Schedule(), {})["out0"].tolist() == [0, 1000, 2000, 3000, 4000]
-
-

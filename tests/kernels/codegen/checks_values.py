@@ -1,27 +1,20 @@
-"""Interpreter checks of generated kernels: every program of the catalogue under each of its schedules; run by
-test_values.py."""
+"""Interpreter checks of generated kernels: every program of the catalogue under each of its schedules."""
 
 from typing import Any
 
 import numpy as np
+import torch
 from msgspec.structs import replace
 
-from fuzz.interpreter import DeviceAssertFailed, repaired
+from fuzz.interpreter import repaired
+from kernels import generated
 from kernels.codegen.combo import combine
-from kernels.codegen.graph import Buffer, Graph, Index, Load, Schedule, Store, Sym
+from kernels.codegen.graph import Graph, Schedule
 from kernels.codegen.launch import plan
-from tests.kernels.codegen.catalogue import (
-    PROGRAMS,
-    Program,
-    apply,
-    gather,
-    halves,
-    in_place,
-    pointwise,
-    scans,
-    split_scan,
-)
+from tests.kernels.codegen.catalogue import PROGRAMS, Program, gather, halves, in_place, pointwise, scans, split_scan
 from tests.kernels.codegen.graph_runs import arguments_of, launch, run, tensors_of
+from tests.kernels.codegen.nodes import X, apply, buffer, load, out, part, reduce, store, value_of
+from tests.kernels.errors import error_of
 
 
 def assert_same(program: Program, outputs: Any, expected: Any, about: object) -> None:
@@ -54,12 +47,11 @@ def check_every_program_under_every_schedule() -> None:
 def check_what_stands_for_masked_elements_is_exact() -> None:
     # A Python float in the text would be an fp32 number.
     values = ("16777217.0", "0.1", "1e-40", "1e-310", "1e300", "3.4028235677973366e38", "-0.0", "inf", "2.0")
-    masked = [Load(buffer="a", index=Sym("x0"), mask=0, other=value) for value in values]
-    stores = [Store(buffer=f"o{k}", index=Sym("x0"), value=k + 1) for k in range(len(values))]
-    graph = Graph(outer=(4,), buffers=(
-        Buffer(name="a", dtype="fp64", length=4),
-        *(Buffer(name=f"o{k}", dtype="fp64", length=4, role="out") for k in range(len(values)))),
-        nodes=(Index(expr=apply("lt", Sym("x0"), 2), dtype="i1"), *masked, *stores))
+    loads = [load("a", mask=0, other=value) for value in values]
+    stores = [store(f"o{k}", k + 1) for k in range(len(values))]
+    outputs = [out(f"o{k}", "fp64", 4) for k in range(len(values))]
+    graph = Graph(outer=(4,), buffers=(buffer("a", "fp64", 4), *outputs),
+                  nodes=(value_of(apply("lt", X, 2), "i1"), *loads, *stores))
     a = np.array([0.1, 0.2, 0.3, 0.4])
     with repaired():
         outputs = run(graph, Schedule(x_blocks=(4,)), {"a": a})
@@ -80,14 +72,10 @@ def check_indices_out_of_range_fail_the_launch_and_masked_ones_do_not() -> None:
     for bad in (37, -38):
         keys = program.inputs["k"].copy()
         keys[5] = bad
-        try:
-            with repaired():
-                run(program.graph, Schedule(x_blocks=(64,)), {**program.inputs, "k": keys})
-        except Exception as error:
-            assert "index out of bounds: 0 <= wrapped1 < 37" in repr(error) + repr(error.__cause__), error
-            assert isinstance(error, DeviceAssertFailed) or "DeviceAssertFailed" in repr(error), error
-        else:
-            raise AssertionError(f"index {bad} of 37 passed")
+        with repaired():
+            message = error_of(lambda keys=keys: run(
+                program.graph, Schedule(x_blocks=(64,)), {**program.inputs, "k": keys}))
+        assert "DeviceAssertFailed" in message and "index out of bounds: 0 <= wrapped1 < 37" in message, message
     verify(program, Schedule(x_blocks=(256,)))  # the lanes behind the end hold no index at all
 
 
@@ -99,22 +87,19 @@ def check_lifting_loads_does_not_change_values() -> None:
 
 def check_empty_axes() -> None:
     """No point, nothing written; no r, neutral results."""
-    empty = Graph(outer=(0,), buffers=(Buffer(name="a", dtype="fp32", length=1),
-                                       Buffer(name="o", dtype="fp32", length=3, role="out")),
-                  nodes=(Load(buffer="a", index=Sym("x0")), Store(buffer="o", index=Sym("x0"), value=0)))
+    empty = Graph(outer=(0,), buffers=(buffer("a", "fp32", 1), out("o", "fp32", 3)),
+                  nodes=(load("a"), store("o", 0)))
     with repaired():
         assert run(empty, Schedule(), {"a": np.zeros(1, np.float32)})["o"].tolist() == [77.0] * 3
-        from kernels.codegen.graph import Part, Reduce
-
         kinds: tuple[Any, ...] = ("sum", "prod", "any", "all", "welford")
-        nodes: list[Any] = [Load(buffer="a", index=Sym("x0"))]
-        buffers = [Buffer(name="a", dtype="fp32", length=2)]
+        nodes: list[Any] = [load("a")]
+        buffers = [buffer("a", "fp32", 2)]
         for kind in kinds:
-            nodes.append(Reduce(kind=kind, args=(0,)))
+            nodes.append(reduce(kind, 0))
             if kind == "welford":
-                nodes.append(Part(of=len(nodes) - 1, item=0))
-            nodes.append(Store(buffer=f"{kind}0", index=Sym("x0"), value=len(nodes) - 1))
-            buffers.append(Buffer(name=f"{kind}0", dtype="fp32", length=2, role="out"))
+                nodes.append(part(len(nodes) - 1))
+            nodes.append(store(f"{kind}0", len(nodes) - 1))
+            buffers.append(out(f"{kind}0", "fp32", 2))
         graph = Graph(outer=(2,), r=0, buffers=tuple(buffers), nodes=tuple(nodes))
         for schedule in (Schedule(x_blocks=(2,)), Schedule(x_blocks=(1,), reduction="looped", r_block=4, static=True),
                          Schedule(reduction="cooperative", x_blocks=(2,), r_block=4)):
@@ -138,18 +123,10 @@ def check_combo_kernels_do_what_separate_launches_do() -> None:
 
 
 def check_finite_check_refuses_nan_and_infinity() -> None:
-    import torch
-
-    from kernels import generated
-
     program = halves()
     kernel = plan(program.graph, Schedule(x_blocks=(4,), nan_check=True))
     check = getattr(generated.load(kernel.source, name=kernel.name), kernel.finite_check)
     check(a=torch.ones(3), k=torch.ones(2, dtype=torch.int32))
     for bad, word in ((float("nan"), "NaN"), (float("inf"), "infinity")):
-        try:
-            check(a=torch.tensor([1.0, bad]).to(torch.bfloat16))
-        except AssertionError as error:
-            assert word in str(error)
-        else:
-            raise AssertionError(f"{bad} passed")
+        message = error_of(lambda bad=bad: check(a=torch.tensor([1.0, bad]).to(torch.bfloat16)))
+        assert message.startswith("AssertionError") and word in message

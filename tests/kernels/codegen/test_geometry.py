@@ -5,15 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from kernels.codegen.geometry import MAX_PROGRAMS_Y, grid, spread, spreads
-from kernels.codegen.graph import Buffer, Constant, Graph, Num, Schedule, Store
+from kernels.codegen.graph import Graph, Num, Schedule
 from kernels.codegen.launch import IllegalGraph, plan, schedule_problem
 from kernels.codegen.tiles import next_power_of_two, tiling
+from tests.kernels.codegen.nodes import buffer, constant, store
 
 
 def graph(outer: tuple[int, ...], r: int | None = None) -> Graph:
     """A graph of these axes whose points are never enumerated: it adds 1 to one element at each of them."""
-    return Graph(outer=outer, r=r, buffers=(Buffer(name="o", dtype="i32", length=1, role="inout"),),
-                 nodes=(Constant(value="1", dtype="i32"), Store(buffer="o", index=Num(0), value=0, mode="atomic_add")))
+    return Graph(outer=outer, r=r, buffers=(buffer("o", "i32", 1, role="inout"),),
+                 nodes=(constant("1", "i32"), store("o", 0, Num(0), mode="atomic_add")))
 
 
 def covered(programs: int, block: int, numel: int) -> int:

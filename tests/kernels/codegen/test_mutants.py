@@ -1,21 +1,12 @@
 """Planted faults of the generator (contract: codegen.md §13)."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from kernels.codegen.launch import plan
 from kernels.codegen.mutants import FAULTS
 from tests.kernels.codegen.catalogue import PROGRAMS
-from tests.support.in_subprocess import Checks
-
-CHECKS = Checks(Path(__file__).with_name("checks_mutants.py"))
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
 
 
 def test_three_faults_for_every_feature() -> None:

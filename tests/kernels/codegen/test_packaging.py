@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from kernels.codegen.graph import Buffer, Constant, Graph, Load, Pointwise, Schedule, Store, Sym
+from kernels.codegen.graph import Graph, Schedule
 from kernels.codegen.harness import script
 from kernels.codegen.launch import plan
-from tests.kernels.codegen.catalogue import PROGRAMS, in_place, pointwise, scans, split_scan
+from tests.kernels.codegen.catalogue import PROGRAMS, halves, in_place, pointwise, scans, split_scan
+from tests.kernels.codegen.nodes import buffer, constant, load, op, out, part, store
 from tests.support.in_subprocess import run_script
 
 
@@ -28,18 +29,14 @@ def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:
 @pytest.mark.parametrize("change", [{"upcast": False}, {"static": True}, {"eviction": "evict_first"},
                                     {"index_dtype": "i64"}, {"unspecialised": True}, {"nan_check": True}])
 def test_options_that_change_the_kernel_change_its_key(change: dict[str, object]) -> None:
-    from tests.kernels.codegen.catalogue import halves
-
     graph = halves().graph
     assert plan(graph, replace(Schedule(x_blocks=(4,)), **change)).key != plan(graph, Schedule(x_blocks=(4,))).key
 
 
 def test_names_stay_short() -> None:
     ops = ("logical_not", "isfinite", "signbit", "nextafter", "reciprocal", "sigmoid", "relu", "neg", "abs")
-    nodes = [Constant(value="1", dtype="fp32")]
-    nodes += [Pointwise(op=op, args=(0, 0) if op == "nextafter" else (0,)) for op in ops]  # type: ignore[misc]
-    nodes += [Store(buffer="o", index=Sym("x0"), value=2)]  # type: ignore[list-item]
-    graph = Graph(outer=(4,), buffers=(Buffer(name="o", dtype="i1", length=4, role="out"),), nodes=tuple(nodes))
+    nodes = (constant("1", "fp32"), *(op(name, *[0] * (1 + (name == "nextafter"))) for name in ops), store("o", 2))
+    graph = Graph(outer=(4,), buffers=(out("o", "i1", 4),), nodes=nodes)
     assert len(plan(graph, Schedule()).name) < 72 and plan(graph, Schedule()).name.isidentifier()
 
 
@@ -51,25 +48,17 @@ def test_combine_functions_are_lifted_once_per_body() -> None:
 
 
 def test_equal_expressions_are_computed_once_but_not_under_other_masks() -> None:
-    load = Load(buffer="a", index=Sym("x0"))
-    nodes = (load, load, Pointwise(op="neg", args=(0,)), Pointwise(op="neg", args=(1,)),
-             Pointwise(op="add", args=(2, 3)), Store(buffer="o", index=Sym("x0"), value=4))
-    graph = Graph(outer=(8,), buffers=(Buffer(name="a", dtype="i32", length=8),
-                                       Buffer(name="o", dtype="i32", length=8, role="out")), nodes=nodes)
+    nodes = (load("a"), load("a"), op("neg", 0), op("neg", 1), op("add", 2, 3), store("o", 4))
+    graph = Graph(outer=(8,), buffers=(buffer("a", "i32", 8), out("o", "i32", 8)), nodes=nodes)
     source = plan(graph, Schedule()).source
     assert source.count("tl.load(") == 1 and source.count(" = -tmp0") == 1 and "tmp2 + tmp2" in source
     assert plan(PROGRAMS["gather"]().graph, Schedule(x_blocks=(64,))).source.count("tl.load(k_ptr + xindex, ") == 3
 
 
 def test_frexp_is_one_call() -> None:
-    from kernels.codegen.graph import Part
-
-    nodes = (Load(buffer="a", index=Sym("x0")), Pointwise(op="frexp", args=(0,)), Pointwise(op="frexp", args=(0,)),
-             Part(of=1, item=0), Part(of=2, item=1), Store(buffer="o", index=Sym("x0"), value=3),
-             Store(buffer="p", index=Sym("x0"), value=4))
-    graph = Graph(outer=(8,), nodes=nodes, buffers=(
-        Buffer(name="a", dtype="fp16", length=8), Buffer(name="o", dtype="fp16", length=8, role="out"),
-        Buffer(name="p", dtype="i32", length=8, role="out")))
+    nodes = (load("a"), op("frexp", 0), op("frexp", 0), part(1), part(2, 1), store("o", 3), store("p", 4))
+    buffers = (buffer("a", "fp16", 8), out("o", "fp16", 8), out("p", "i32", 8))
+    graph = Graph(outer=(8,), nodes=nodes, buffers=buffers)
     assert plan(graph, Schedule()).source.count("frexp(tmp0)") == 1
 
 
@@ -114,9 +103,8 @@ def test_benchmark_scripts_run(tmp_path: Path) -> None:
                                                   ("fp32", 68, True), ("i8", 30, False), ("fp16", 24, True)])
 def test_descriptors_store_whole_units_of_16_bytes_only(dtype: str, length: int, whole: bool) -> None:
     """The hardware writes no less: behind a tensor that ends within a unit it overwrites the rest (Triton #11583)."""
-    x = Sym("x0")
-    graph = Graph(outer=(length,), nodes=(Load(buffer="a", index=x), Store(buffer="o", index=x, value=0)), buffers=(
-        Buffer(name="a", dtype=dtype, length=length), Buffer(name="o", dtype=dtype, length=length, role="out")))
+    buffers = (buffer("a", dtype, length), out("o", dtype, length))
+    graph = Graph(outer=(length,), nodes=(load("a"), store("o", 0)), buffers=buffers)
     for static in (False, True):
         schedule = Schedule(x_blocks=(16,), access="descriptors", static=static)
         source = plan(graph, schedule, aligned=("a", "o")).source

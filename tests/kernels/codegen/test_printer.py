@@ -2,7 +2,6 @@
 
 import ast
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +11,9 @@ from kernels.codegen.graph import Apply, Expr, Num, Sym
 from kernels.codegen.ranges import Facts, IllegalExpression
 from kernels.codegen.simplify import simplify
 from tests.kernels.codegen.expression_trees import Trees, evaluate
-from tests.support.in_subprocess import Checks
+from tests.kernels.codegen.nodes import X, Y, apply
 
-CHECKS = Checks(Path(__file__).with_name("checks_printer.py"))
 KNOWN = {"x0": (0, 40), "x1": (0, 3), "n0": (41, 41), "v7": (-100, 100)}
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted(name: str) -> None:
-    CHECKS.require(name)
 
 
 def printer(facts: Facts) -> Printer:
@@ -81,26 +74,24 @@ def test_text_parses_to_the_tree_it_came_from() -> None:
 
 
 def test_brackets() -> None:
-    x, y = Sym("x0"), Sym("x1")
     cases: dict[str, Expr] = {
-        "x0 + x1 * 3": Apply("add", (x, Apply("mul", (y, Num(3))))),
-        "(x0 + x1) * 3": Apply("mul", (Apply("add", (x, y)), Num(3))),
-        "x0 - (x1 + 1)": Apply("add", (x, Apply("neg", (Apply("add", (y, Num(1))),)))),
-        "(x0 // 4) % 3": Apply("modular_indexing", (x, Num(4), Num(3))),
-        "(x0 % 4) * (x1 // 2)": Apply("mul", (Apply("mod", (x, Num(4))), Apply("floordiv", (y, Num(2))))),
-        "(x0 + 3 - 1) // 3": Apply("ceildiv", (x, Num(3))),
-        "(x0 < 3) & ((x1 == 2) ^ True)": Apply(
-            "and", (Apply("lt", (x, Num(3))), Apply("not", (Apply("eq", (y, Num(2))),)))),
-        "x0 + (x1 + 1)": Apply("add", (x, Apply("add", (y, Num(1))))),
+        "x0 + x1 * 3": apply("add", X, apply("mul", Y, 3)),
+        "(x0 + x1) * 3": apply("mul", apply("add", X, Y), 3),
+        "x0 - (x1 + 1)": apply("add", X, apply("neg", apply("add", Y, 1))),
+        "(x0 // 4) % 3": apply("modular_indexing", X, 4, 3),
+        "(x0 % 4) * (x1 // 2)": apply("mul", apply("mod", X, 4), apply("floordiv", Y, 2)),
+        "(x0 + 3 - 1) // 3": apply("ceildiv", X, 3),
+        "(x0 < 3) & ((x1 == 2) ^ True)": apply("and", apply("lt", X, 3), apply("not", apply("eq", Y, 2))),
+        "x0 + (x1 + 1)": apply("add", X, apply("add", Y, 1)),
     }
     for text, expr in cases.items():
         assert printer(Facts(KNOWN)).text(expr).text == text
 
 
 def test_operators_only_where_signs_are_proven() -> None:
-    plain = Apply("floordiv", (Sym("x0"), Num(3)))
-    below = Apply("floordiv", (Apply("add", (Sym("x0"), Num(-1))), Num(3)))
-    negative = Apply("mod", (Sym("x0"), Num(-3)))
+    plain = apply("floordiv", X, 3)
+    below = apply("floordiv", apply("add", X, -1), 3)
+    negative = apply("mod", X, -3)
     one = printer(Facts(KNOWN))
     assert one.text(plain).text == "x0 // 3" and not one.used
     assert one.text(below).text.startswith("div_floor_integer(x0 - 1, ")
@@ -109,11 +100,11 @@ def test_operators_only_where_signs_are_proven() -> None:
 
 
 @pytest.mark.parametrize(("expr", "reason"), [
-    (Apply("floordiv", (Sym("x0"), Sym("x1"))), "never 0"), (Apply("mul", (Sym("x0"), Num(2**62))), "beyond i64"),
-    (Apply("add", (Sym("x0"),)), "two or more"), (Apply("mod", (Sym("x0"), Num(2), Num(2))), "2 arguments"),
-    (Apply("pow_by_natural", (Sym("x1"), Apply("neg", (Sym("x1"),)))), "exponent"),
-    (Apply("round_decimal", (Apply("to_float", (Sym("x0"),)), Num(40))), "0 to 22 digits"),
-    (Apply("and", (Sym("x0"), Sym("x1"))), "conditions"), (Sym("y9"), "unknown symbol"),
+    (apply("floordiv", X, Y), "never 0"), (apply("mul", X, 2**62), "beyond i64"),
+    (apply("add", X), "two or more"), (apply("mod", X, 2, 2), "2 arguments"),
+    (apply("pow_by_natural", Y, apply("neg", Y)), "exponent"),
+    (apply("round_decimal", apply("to_float", X), 40), "0 to 22 digits"),
+    (apply("and", X, Y), "conditions"), (Sym("y9"), "unknown symbol"),
 ])
 def test_meaningless_expressions_are_refused(expr: Expr, reason: str) -> None:
     with pytest.raises(IllegalExpression, match=reason):

@@ -4,10 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from fuzz.campaign import run
-from fuzz.campaign.record import CampaignOptions, ShardSpec
+from tests.support.campaigns import campaign_options, shard_spec
 
-OPTIONS = CampaignOptions(seconds=60.0, targets=(), subjects=(), backends=(), devices=(), workers=2, seed=0)
-SHARD = ShardSpec(index=0, target="t", subject="own", backend="cuda", device=0, seed=0, seconds=10.0)
+OPTIONS, SHARD = campaign_options(workers=2), shard_spec(seconds=10.0)
 
 
 @pytest.fixture

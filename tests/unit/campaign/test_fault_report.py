@@ -10,14 +10,13 @@ from msgspec.structs import replace
 
 from fuzz.campaign import shard
 from fuzz.campaign.faults import Caught, Hunt, plan_faults, run_faults, sizes, table
-from fuzz.campaign.record import CampaignOptions
 from fuzz.errors import TridiffError
 from fuzz.programs.faults import families, names
 from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, Put
 from fuzz.targets import find
+from tests.support.campaigns import campaign_options
 
-OPTIONS = CampaignOptions(seconds=60.0, targets=("helpers.div_floor_integer",), subjects=(), backends=("interpreter",),
-                          devices=(0,), workers=1, seed=3)
+OPTIONS = campaign_options(targets=("helpers.div_floor_integer",), backends=("interpreter",), seed=3)
 
 
 def planned(*faults: str) -> list[Hunt]:
@@ -93,10 +92,6 @@ def test_what_goes_wrong_in_one_hunt_is_its_line_and_no_other_s(tmp_path: Path) 
     assert "no_such" in lost.error and lost.judge == "" and line.judge == "disagree value"
 
 
-def _case(name: str, *arrays: ArraySpec, **lengths: int) -> Case:
-    return Case(target=name, sizes=lengths, arrays=arrays)
-
-
 def test_sizes_leave_out_cleared_memory_and_count_what_a_seed_stands_for() -> None:
     def array(name: str, content: Content | None) -> ArraySpec:
         return ArraySpec(name=name, dtype="u64", dims=("rows", "cols"), content=content)
@@ -106,12 +101,13 @@ def test_sizes_leave_out_cleared_memory_and_count_what_a_seed_stands_for() -> No
     for content, values in ((zero, 1), (Content(base=Iota()), 2), (Content(base=Bits(seed=3)), 12),
                             (Content(base=Explicit(values=("7",) * 12)), 12),
                             (Content(base=Constant(), overrides=(Put(value="1", column=3),)), 2)):
-        case = _case(scan.name, array("values", content), array("scratch", zero), array("prefix", None), rows=2, cols=6)
+        case = Case(target=scan.name, sizes={"rows": 2, "cols": 6}, arrays=(
+            array("values", content), array("scratch", zero), array("prefix", None)))
         assert sizes(case, scan) == {"elements": 12, "cleared": 12, "values": values, "programs": 12}
     barrier = find("helpers.x_grid_barrier")
     sem = ArraySpec(name="sem", dtype="u32", dims=("z", "y"), content=Content(base=Constant(value=str(2**31))))
     marks = ArraySpec(name="marks", dtype="i32", dims=("rounds", "z", "y", "x"), content=zero)
-    case = _case(barrier.name, sem, marks, rounds=3, z=1, y=2, x=5)
+    case = Case(target=barrier.name, sizes={"rounds": 3, "z": 1, "y": 2, "x": 5}, arrays=(sem, marks))
     assert sizes(case, barrier) == {"elements": 2, "cleared": 30, "values": 1, "programs": 10}
 
 

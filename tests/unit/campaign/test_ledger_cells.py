@@ -6,41 +6,41 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from fuzz.campaign.record import CampaignOptions, Plan, ShardSpec
+from fuzz.campaign.record import Plan
 from fuzz.campaign.run import Campaign
 from fuzz.campaign.store import ShardStore
 from fuzz.records import Case, Outcome, Verdict
+from tests.support.campaigns import campaign_options, shard_spec
+
+CASE = Case(target="t", sizes={}, arrays=())
 
 
 def _outcome(verdict: Verdict = Verdict.AGREE) -> Outcome:
     return Outcome(case_digest="0", target="t", subject="own", backend="interpreter", verdict=verdict)
 
 
-def test_cells_are_counted_per_case_and_survive_reopening(tmp_path: Path) -> None:
-    case = Case(target="t", sizes={}, arrays=())
-    store = ShardStore(tmp_path / "shard.sqlite")
-    store.begin(case, round_number=0)
-    store.end(_outcome(), case, phase="fuzz", round_number=0, cells=["op=exp", "op=sin"])
-    store.begin(case, round_number=0)
-    store.end(_outcome(), case, phase="fuzz", round_number=0, cells=["op=exp"])
+def record(path: Path, *cases: list[str]) -> None:
+    """A shard's store of one case after the other, of which each reached these cells."""
+    store = ShardStore(path)
+    for cells in cases:
+        store.begin(CASE, round_number=0)
+        store.end(_outcome(), CASE, phase="fuzz", round_number=0, cells=cells)
     store.close()
+
+
+def test_cells_are_counted_per_case_and_survive_reopening(tmp_path: Path) -> None:
+    record(tmp_path / "shard.sqlite", ["op=exp", "op=sin"], ["op=exp"])
     again = ShardStore(tmp_path / "shard.sqlite")
     assert again.cells() == {"op=exp": 2, "op=sin": 1}
     again.close()
 
 
 def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_saw(tmp_path: Path) -> None:
-    specs = tuple(ShardSpec(index=index, target="t", subject="own", backend="cuda", device=0, seed=0, seconds=1.0)
-                  for index in range(2))
-    options = CampaignOptions(seconds=1.0, targets=(), subjects=(), backends=("cuda",), devices=(0,), workers=1, seed=0)
-    campaign = Campaign.start(Plan(id="one", options=options, shards=specs), root=tmp_path)
-    case = Case(target="t", sizes={}, arrays=())
+    specs = tuple(shard_spec(index=index, target="t", backend="cuda") for index in range(2))
+    campaign = Campaign.start(Plan(id="one", options=campaign_options(), shards=specs), root=tmp_path)
     seen = (["#view chain 0a", "#view chain 0b", "ir op"], ["#view chain 0b", "#pair 0b", "ir op"])
     for spec, cells in zip(specs, seen, strict=True):
-        store = ShardStore(campaign.state / f"shard-{spec.index:05}.sqlite")
-        store.begin(case, round_number=0)
-        store.end(_outcome(), case, phase="fuzz", round_number=0, cells=cells)
-        store.close()
+        record(campaign.state / f"shard-{spec.index:05}.sqlite", cells)
     ledger = campaign.ledger("3.9.0")
     assert ledger.reached == {"cuda": {"t": {"ir op": 2}}}
     assert ledger.different == {"cuda": {"t": {"pair": 1, "view chain": 2}}}
@@ -49,11 +49,10 @@ def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_sa
 def test_cases_on_which_the_oracles_contradict_each_other_are_kept_and_others_not_checked_are_not(
         tmp_path: Path) -> None:
     store = ShardStore(tmp_path / "shard.sqlite")
-    case = Case(target="t", sizes={}, arrays=())
     for number in range(30):
         for reason in ("the contract leaves every row open", "oracle_conflict: 2 rows of out0"):
             outcome = replace(_outcome(Verdict.NOT_CHECKED), reason=reason)
-            store.end(outcome, case, phase="fuzz", round_number=number)
+            store.end(outcome, CASE, phase="fuzz", round_number=number)
     store.close()
     with sqlite3.connect(tmp_path / "shard.sqlite") as database:
         kept = [json.loads(outcome)["reason"] for (outcome,) in database.execute("select outcome from failing")]

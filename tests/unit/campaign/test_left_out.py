@@ -7,16 +7,15 @@ import pytest
 from msgspec.structs import replace
 
 from fuzz.campaign import run, shard
-from fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary
+from fuzz.campaign.record import Counts, Plan, ShardResult, Summary
 from fuzz.cli.render import render_summary
 from fuzz.records import Environment
 from fuzz.targets import find
+from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
 
 REASON = "atomics on shared memory came with 3.9"
-SHARD = ShardSpec(index=0, target="triton.vector_add", subject="own", backend="compile:sm_90", device=0, seed=1,
-                  seconds=600, max_cases=5, elements=64, rows=8)
-OPTIONS = CampaignOptions(seconds=60.0, targets=(), subjects=(), backends=(), devices=(), workers=2, seed=0)
+SHARD = shard_spec(backend="compile:sm_90", max_cases=5)
 
 
 def _shard(state: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> tuple[ShardResult, list[Environment]]:
@@ -46,21 +45,17 @@ def test_a_target_that_lacks_nothing_runs(tmp_path: Path, monkeypatch: pytest.Mo
     assert (result.left_out, result.counts.executed) == ("", 5)
 
 
-def _spec(target: str) -> ShardSpec:
-    return replace(SHARD, target=target)
-
-
 def _summary(tmp_path: Path, results: dict[int, ShardResult]) -> Summary:
-    campaign = run.Campaign.start(Plan(id="one", options=OPTIONS, shards=()), root=tmp_path)
+    campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=()), root=tmp_path)
     return campaign._summary(results, [], 1.0, False)
 
 
 def test_the_summary_names_targets_left_out_in_one_line_and_gives_them_no_row(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("gluon.atomics", "gluon.gather_scatter", "gluon.atomics")
-    results = {number: ShardResult(spec=_spec(name), counts=Counts(), left_out=REASON)
+    results = {number: ShardResult(spec=replace(SHARD, target=name), counts=Counts(), left_out=REASON)
                for number, name in enumerate(names)}
-    results[3] = ShardResult(spec=_spec("gluon.fp4"), counts=Counts(executed=7, agree=7))
+    results[3] = ShardResult(spec=replace(SHARD, target="gluon.fp4"), counts=Counts(executed=7, agree=7))
     summary = _summary(tmp_path, results)
     assert summary.left_out == {REASON: ("gluon.atomics on compile:sm_90", "gluon.gather_scatter on compile:sm_90")}
     assert [one.target for one in summary.by_target] == ["gluon.fp4"]

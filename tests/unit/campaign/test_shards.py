@@ -11,12 +11,14 @@ import pytest
 from fuzz.backends import ARCHITECTURES
 from fuzz.campaign import shard
 from fuzz.campaign.plan import plan_shards
-from fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
+from fuzz.campaign.record import CampaignOptions, ShardResult
 from fuzz.campaign.store import ShardStore
 from fuzz.errors import TridiffError
-from fuzz.records import Case, Environment, Outcome, RowCounts, Signature, Verdict
+from fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
+from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.support.fake_pool import FakePool, refuse
+from tests.support.refusals import refusal
 
 
 @pytest.fixture(autouse=True)
@@ -29,15 +31,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     return Pool
 
 
-def spec(**changes: object) -> ShardSpec:
-    given: dict[str, object] = {
-        "index": 0, "target": "triton.vector_add", "subject": "own", "backend": "interpreter", "device": 0, "seed": 1,
-        "seconds": 600, "max_cases": 30, "elements": 64, "rows": 8, **changes}
-    return ShardSpec(**given)  # type: ignore[arg-type]
-
-
 def run(state: Path, **changes: object) -> ShardResult:
-    return shard.run_shard(spec(**changes), str(state))
+    return shard.run_shard(shard_spec(**{"max_cases": 30, **changes}), str(state))
 
 
 def rows(state: Path, query: str) -> list[tuple[object, ...]]:
@@ -120,7 +115,7 @@ def beyond(least: int) -> object:
 
 
 def test_a_finding_is_shrunk_confirmed_and_written_once(tmp_path: Path, fake: type[FakePool]) -> None:
-    fake.failing = beyond(5)  # type: ignore[assignment]
+    fake.failing = beyond(5)
     result = run(tmp_path, max_cases=100)
     by_kind = Counter(entry.signature.key for entry in result.findings)
     assert by_kind and set(by_kind.values()) == {1}
@@ -143,7 +138,7 @@ def test_findings_are_told_apart_by_signature(tmp_path: Path, fake: type[FakePoo
 
 
 def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[FakePool]) -> None:
-    fake.failing = beyond(1)  # type: ignore[assignment]
+    fake.failing = beyond(1)
     keys = tuple(e.signature.key for e in run(tmp_path / "first", max_cases=100).findings)
     result = run(tmp_path / "second", max_cases=100, known=keys)
     assert result.findings == () and result.counts.shrink_runs == 0
@@ -153,7 +148,7 @@ def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[Fa
 
 
 def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[FakePool]) -> None:
-    fake.failing = beyond(1)  # type: ignore[assignment]
+    fake.failing = beyond(1)
     first, second = (run(tmp_path, index=index, seed=index, max_cases=100) for index in (0, 1))
     assert first.findings
     claimed = {e.id for e in first.findings}
@@ -164,7 +159,7 @@ def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[Fak
 def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[FakePool], failures: int, status: str,
                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     """Confirmations fail k of 5 times; up to then every run fails."""
-    fake.failing = beyond(1)  # type: ignore[assignment]
+    fake.failing = beyond(1)
     confirmations = itertools.count()
     execute = shard._Driver.execute
 
@@ -182,7 +177,7 @@ def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[Fak
 
 def test_a_shrunk_case_that_never_fails_again_gives_way_to_the_original(
         tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
-    fake.failing = beyond(3)  # type: ignore[assignment]
+    fake.failing = beyond(3)
     execute = shard._Driver.execute
 
     def watched(self: shard._Driver, case: Case, phase: str) -> Outcome | None:
@@ -206,7 +201,7 @@ def test_a_target_that_fails_half_the_time_ends_normally(tmp_path: Path, fake: t
 
 
 def test_without_shrinking_the_drawn_case_is_the_finding(tmp_path: Path, fake: type[FakePool]) -> None:
-    fake.failing = beyond(1)  # type: ignore[assignment]
+    fake.failing = beyond(1)
     result = run(tmp_path, shrink=False)
     assert result.findings
     assert result.counts.shrink_runs == 5 * len(result.findings), "only confirmations"
@@ -225,7 +220,7 @@ def test_shrinking_that_is_out_of_runs_draws_nothing_more(
     monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(
         target, cases=lambda limits: target.cases(limits).map(counted)))
     monkeypatch.setattr(shard, "SHRINK_RUNS", 0)
-    fake.failing = beyond(9)  # type: ignore[assignment]
+    fake.failing = beyond(9)
     result = run(tmp_path, max_cases=10)
     assert result.findings and {entry.reproduced for entry in result.findings} == {"5/5"}
     assert len(drawn) <= 10 + 5 * len(result.findings)
@@ -293,9 +288,7 @@ def test_a_store_that_is_no_database_is_one_clear_line(tmp_path: Path) -> None:
 # -- plans ----------------------------------------------------------------------------------------
 
 def options(**changes: object) -> CampaignOptions:
-    given: dict[str, object] = {"seconds": 60.0, "targets": ("triton.*",), "subjects": (), "backends": ("interpreter",),
-                                "devices": (0,), "workers": 2, "seed": 1, **changes}
-    return CampaignOptions(**given)  # type: ignore[arg-type]
+    return campaign_options(**{"targets": ("triton.*",), "backends": ("interpreter",), "workers": 2, **changes})
 
 
 def test_every_combination_gets_the_same_share() -> None:
@@ -343,15 +336,9 @@ def test_shards_are_dealt_to_all_gpus() -> None:
     ({"subjects": ("own+fault:nothing",)}, "triton.floordiv has no fault 'nothing'"),
 ])
 def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(TridiffError) as refusal:
-        plan_shards(options(**changes), known=())
-    assert str(refusal.value).startswith(message)
+    assert refusal(lambda: plan_shards(options(**changes), known=())).startswith(message)
 
 
 def test_a_fault_that_only_some_targets_have_runs_on_those() -> None:
     shards = plan_shards(options(subjects=("own+fault:tail_dropped",)), known=())
     assert {one.target for one in shards} == {"triton.vector_add"}
-
-
-def test_environments_compare_by_value() -> None:
-    assert Environment(triton="3.9.0") == Environment(triton="3.9.0") != Environment(triton="3.6.0")

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from fuzz.campaign import run, shard
 from fuzz.campaign.findings import unfinished
 from fuzz.campaign.plan import plan_shards
-from fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
+from fuzz.campaign.record import CampaignOptions, Plan, ShardResult
 from fuzz.records import Case, Outcome, Signature, Verdict
+from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
 
-SHARD = ShardSpec(index=0, target="triton.vector_add", subject="own", backend="interpreter", device=0, seed=1,
-                  seconds=100.0, overtime=110.0, elements=64, rows=8)
+SHARD = shard_spec(seconds=100.0, overtime=110.0)
+AMPLE = {"seconds": 10_000.0, "overtime": 11_000.0, "shrink_seconds": 900.0}
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch, now: list[float]) -> type[HangingPo
 
 def hang(state: Path, pool: type[HangingPool], least: int, **changes: object) -> ShardResult:
     """A shard on cases of which the compiler does not end on those with at least so many rows."""
-    pool.compiling = staticmethod(lambda case: 1e9 if case.sizes["rows"] >= least else 0.0)  # type: ignore[method-assign]
+    pool.compiling = staticmethod(lambda case: 1e9 if case.sizes["rows"] >= least else 0.0)
     return shard.run_shard(replace(SHARD, **changes), str(state))
 
 
@@ -78,7 +79,7 @@ def test_a_compiler_that_does_not_end_is_not_asked_again_when_there_is_no_time(
 
 def test_with_time_it_is_made_smaller_under_a_smaller_limit_and_confirmed_under_the_whole_one(
         tmp_path: Path, hanging: type[HangingPool]) -> None:
-    result = hang(tmp_path, hanging, 3, seconds=10_000.0, overtime=11_000.0, max_cases=12, shrink_seconds=900.0)
+    result = hang(tmp_path, hanging, 3, **AMPLE, max_cases=12)
     assert {(entry.case.sizes["rows"], entry.reproduced) for entry in result.findings} == {(3, "1/1")}
     assert 20.0 in hanging.limits and hanging.limits[-1] == 90.0
     assert unfinished(tmp_path) == []
@@ -86,10 +87,9 @@ def test_with_time_it_is_made_smaller_under_a_smaller_limit_and_confirmed_under_
 
 def test_a_case_that_is_slow_and_no_more_gives_way_to_the_one_that_was_drawn(
         tmp_path: Path, hanging: type[HangingPool]) -> None:
-    hanging.compiling = staticmethod(  # type: ignore[method-assign]
+    hanging.compiling = staticmethod(
         lambda case: (0.0, 40.0, 1e9)[(case.sizes["rows"] >= 3) + (case.sizes["rows"] >= 7)])
-    ample = replace(SHARD, seconds=10_000.0, overtime=11_000.0, max_cases=40, shrink_seconds=900.0)
-    result = shard.run_shard(ample, str(tmp_path))
+    result = shard.run_shard(replace(SHARD, **AMPLE, max_cases=40), str(tmp_path))
     assert result.findings and all(entry.case.sizes["rows"] >= 7 for entry in result.findings)
     assert {entry.reproduced for entry in result.findings} == {"1/1"}
 
@@ -125,8 +125,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
 
 
 def campaign(root: Path) -> run.Campaign:
-    options = CampaignOptions(seconds=20.0, targets=("triton.vector_add",), subjects=("own",),
-                              backends=("interpreter",), devices=(0,), workers=1, seed=1)
+    options = campaign_options(seconds=20.0, targets=("triton.vector_add",), subjects=("own",),
+                               backends=("interpreter",), seed=1)
     shards = tuple(replace(one, rows=16, elements=64, most_findings=1) for one in plan_shards(options, known=()))
     return run.Campaign.start(Plan(id="one", options=options, shards=shards), root=root)
 

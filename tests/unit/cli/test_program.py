@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from fuzz.corpus.store import Corpus
+from fuzz.records import CorpusEntry, decode
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,30 +27,39 @@ def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tupl
     return run.stdout, run.stderr
 
 
+# One case of vector addition in the interpreter.
+SHORT = ("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1")
+
+
+def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
+    """What `tridiff fuzz --json` says in the end."""
+    output, _ = tridiff(*arguments, "--workers", "1", "--json", cwd=cwd, status=status)
+    return json.loads(output.splitlines()[-1])
+
+
 @pytest.mark.parametrize("arguments, line", [
-    (("fuzz", "--time", "soon"), "tridiff: 'soon' is no duration; write a number with s, m or h, such as 60s or 8h"),
-    (("fuzz", "--time", "0s"), "tridiff: '0s' is no duration; write a number with s, m or h, such as 60s or 8h"),
-    (("fuzz", "--memory", "lots"), "tridiff: 'lots' is no memory size; write a number with M or G, such as 6G"),
-    (("fuzz", "--hang-limit", "-1"), "tridiff: '-1' is no duration; write a number with s, m or h, such as 60s or 8h"),
-    (("fuzz", "--backend", "abacus"),
-     "tridiff: unknown backend 'abacus'; use cuda, interpreter, compile or compile:sm_80|sm_90|sm_100|gfx942"),
-    (("fuzz", "--backend", "interpreter", "--target", "triton.vector_ad"),
-     "tridiff: unknown target 'triton.vector_ad'; try triton.vector_add"),
-    (("fuzz", "--backend", "interpreter", "--target", "triton.mod", "--subject", "inductor"),
-     "tridiff: triton.mod has no subject 'inductor'; use one of own, or own+fault:NAME"),
-    (("fuzz", "--backend", "interpreter", "--target", "triton.mod", "--subject", "own+fault:x"),
-     "tridiff: triton.mod has no fault 'x'; use one of floor_for_trunc"),
-    (("fuzz", "--resume"), "tridiff: no campaign to resume under .tridiff/campaigns; start one with `tridiff fuzz`"),
-    (("fuzz", "--resume", "--id", "x"), "tridiff: no campaign x under .tridiff/campaigns; start one with"),
-    (("targets", "nothing.*"), "tridiff: unknown target 'nothing.*'; try "),
-    (("replay", "no-such-entry"), "tridiff: "),
-    (("repro", "no-such-entry"), "tridiff: "),
+    ("fuzz --time soon", "'soon' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    ("fuzz --time 0s", "'0s' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    ("fuzz --memory lots", "'lots' is no memory size; write a number with M or G, such as 6G"),
+    ("fuzz --hang-limit -1", "'-1' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    ("fuzz --backend abacus",
+     "unknown backend 'abacus'; use cuda, interpreter, compile or compile:sm_80|sm_90|sm_100|gfx942"),
+    ("fuzz --backend interpreter --target triton.vector_ad",
+     "unknown target 'triton.vector_ad'; try triton.vector_add"),
+    ("fuzz --backend interpreter --target triton.mod --subject inductor",
+     "triton.mod has no subject 'inductor'; use one of own, or own+fault:NAME"),
+    ("fuzz --backend interpreter --target triton.mod --subject own+fault:x",
+     "triton.mod has no fault 'x'; use one of floor_for_trunc"),
+    ("fuzz --resume", "no campaign to resume under .tridiff/campaigns; start one with `tridiff fuzz`"),
+    ("fuzz --resume --id x", "no campaign x under .tridiff/campaigns; start one with"),
+    ("targets nothing.*", "unknown target 'nothing.*'; try "),
+    ("replay no-such-entry", ""), ("repro no-such-entry", ""),
 ])
-def test_a_mistake_is_one_line_and_status_2(arguments: tuple[str, ...], line: str, tmp_path: Path) -> None:
-    output, errors = tridiff(*arguments, cwd=tmp_path, status=2)
+def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path) -> None:
+    output, errors = tridiff(*arguments.split(), cwd=tmp_path, status=2)
     assert output == ""
     assert len(errors.strip().splitlines()) == 1
-    assert errors.startswith(line)
+    assert errors.startswith(f"tridiff: {line}")
     assert not (tmp_path / ".tridiff").exists(), "nothing was started"
 
 
@@ -85,8 +96,7 @@ def test_doctor_as_json(tmp_path: Path) -> None:
     assert re.match(r"Triton 3\.\d+\.\d+ on ", rows["backend interpreter"]["detail"])
 
 
-FAULT = ("fuzz", "--target", "helpers.div_floor_integer", "--backend", "interpreter", "--workers", "1", "--seed", "3",
-         "--json")
+FAULT = ("fuzz", "--target", "helpers.div_floor_integer", "--backend", "interpreter", "--seed", "3")
 FIELDS = {"executed", "agree", "disagree", "not_checked", "compile_error", "crash", "hang", "row_inputs", "launches",
           "compiled_kernels", "new_findings", "known_findings", "seconds"}
 
@@ -97,23 +107,19 @@ def test_find_know_and_stop_failing(tmp_path: Path) -> None:
     longer failing (0)."""
     fault = "own+fault:trunc_for_floor"
     # Enough cases for every form of division, so that all of it is known afterwards.
-    output, _ = tridiff(*FAULT, "--max-cases", "150", "--subject", fault, cwd=tmp_path, status=1)
-    first = json.loads(output.splitlines()[-1])
+    first = summary(*FAULT, "--max-cases", "150", "--subject", fault, cwd=tmp_path, status=1)
     assert set(first) >= FIELDS
     assert first["executed"] == 150 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
     assert not list((tmp_path / "corpus").rglob("*.json")), "planted faults stay out of the corpus"
     record = Path(tmp_path / first["record"])
     assert {p.name for p in record.iterdir()} >= {"summary.json", "outcomes.sqlite"}
 
-    from fuzz.records import CorpusEntry, decode
-
     corpus = Corpus(tmp_path / "corpus")
     found = [decode(path.read_bytes(), CorpusEntry) for path in (tmp_path / ".tridiff").rglob("findings/*.json")]
     assert len(found) == first["new_findings"]
     for entry in found:
         corpus.admit(entry)
-    output, _ = tridiff(*FAULT, "--max-cases", "25", "--subject", fault, cwd=tmp_path, status=0)
-    second = json.loads(output.splitlines()[-1])
+    second = summary(*FAULT, "--max-cases", "25", "--subject", fault, cwd=tmp_path, status=0)
     assert (second["new_findings"], second["executed"]) == (0, 25) and second["disagree"] > 0
     assert 0 < second["known_findings"] <= len(found)
     assert second["stopped_failing"] == []
@@ -124,73 +130,65 @@ def test_find_know_and_stop_failing(tmp_path: Path) -> None:
         signature = replace(entry.signature, subject="own")
         expected = tuple(replace(one, subject="own") for one in entry.expected)
         repaired.admit(replace(entry, signature=signature, expected=expected))
-    output, _ = tridiff(*FAULT, "--max-cases", "9", "--subject", "own", "--corpus", "repaired", cwd=tmp_path, status=0)
-    third = json.loads(output.splitlines()[-1])
+    third = summary(*FAULT, "--max-cases", "9", "--subject", "own", "--corpus", "repaired", cwd=tmp_path, status=0)
     assert sorted(third["stopped_failing"]) == sorted(e.id for e in found)
     assert (third["disagree"], third["new_findings"], third["known_findings"]) == (0, 0, 0)
 
-    output, _ = tridiff("replay", "--corpus", "corpus", "--backend", "interpreter", "--json", cwd=tmp_path, status=0)
-    rows = json.loads(output)
+    def replayed(corpus: str, *more: str, status: int) -> list[dict[str, Any]]:
+        output, _ = tridiff("replay", "--corpus", corpus, "--backend", "interpreter", "--json", *more, cwd=tmp_path,
+                            status=status)
+        return json.loads(output)
+
+    rows = replayed("corpus", status=0)
     assert rows and all({"id", "target", "expected", "actual", "ok"} <= set(row) for row in rows)
     assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "disagree", True) for row in rows)
-    output, _ = tridiff("replay", "--corpus", "repaired", "--backend", "interpreter", "--json", cwd=tmp_path, status=1)
     assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "agree", False)
-               for row in json.loads(output))
+               for row in replayed("repaired", status=1))
     tridiff("replay", "--corpus", "empty", "--json", cwd=tmp_path, status=2)
 
     # Seen under another Triton only: here nothing is expected until it is recorded, and what stands stays.
     for entry in found:
         corpus.rewrite(replace(entry, expected=tuple(replace(one, triton="3.5.0") for one in entry.expected)))
-    replayed = ("replay", "--corpus", "corpus", "--backend", "interpreter", "--json")
-    output, _ = tridiff(*replayed, "--record", cwd=tmp_path, status=2)
-    assert {row["status"] for row in json.loads(output)} == {"new_information"}
-    output, _ = tridiff(*replayed, cwd=tmp_path, status=0)
-    assert {row["status"] for row in json.loads(output)} == {"as_expected"}
+    assert {row["status"] for row in replayed("corpus", "--record", status=2)} == {"new_information"}
+    assert {row["status"] for row in replayed("corpus", status=0)} == {"as_expected"}
     assert all(len(entry.expected) == 2 for entry in corpus.entries() if isinstance(entry, CorpusEntry))
 
 
 def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
     """Workers without memory for anything: that is the harness's failure, not the subject's."""
-    output, _ = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1",
-                        "--max-cases", "5", "--json", "--memory", "1M", cwd=tmp_path, status=2)
-    summary = json.loads(output.splitlines()[-1])
-    assert summary["new_findings"] == summary["agree"] == summary["crash"] == 0
-    assert summary["not_checked"] == summary["executed"]
-    assert summary["not_checked_reasons"] or summary["errors"]
+    found = summary(*SHORT, "--max-cases", "5", "--memory", "1M", cwd=tmp_path, status=2)
+    assert found["new_findings"] == found["agree"] == found["crash"] == 0
+    assert found["not_checked"] == found["executed"]
+    assert found["not_checked_reasons"] or found["errors"]
 
 
 def test_places_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    base = ("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1")
     for option in ("--corpus", "--state"):
-        _, errors = tridiff(*base, option, str(blocked / "sub"), cwd=tmp_path, status=2)
+        _, errors = tridiff(*SHORT, option, str(blocked / "sub"), cwd=tmp_path, status=2)
         last = errors.strip().splitlines()[-1]
         assert re.match(r"tridiff: .*(cannot be created|cannot be written) \(Not a directory\); ", last), errors
 
 
 def test_a_campaign_id_is_not_used_twice(tmp_path: Path) -> None:
     (tmp_path / ".tridiff" / "campaigns" / "mine").mkdir(parents=True)
-    _, errors = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1", "--id",
-                        "mine", cwd=tmp_path, status=2)
+    _, errors = tridiff(*SHORT, "--id", "mine", cwd=tmp_path, status=2)
     assert errors.strip().splitlines()[-1] == "tridiff: campaign mine exists; resume it or choose another --id"
 
 
 def test_a_scheduler_runs_the_shards(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        output, _ = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1",
-                            "--max-cases", "10", "--json", "--scheduler", cluster.scheduler_address, cwd=tmp_path,
-                            status=0)
-    assert json.loads(output.splitlines()[-1])["agree"] == 10
+        found = summary(*SHORT, "--max-cases", "10", "--scheduler", cluster.scheduler_address, cwd=tmp_path, status=0)
+    assert found["agree"] == 10
 
 
 def test_a_scheduler_without_dask_is_one_line(tmp_path: Path) -> None:
     absent = tmp_path / "absent" / "distributed"
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not installed')")
-    _, errors = tridiff("fuzz", "--target", "triton.vector_add", "--backend", "interpreter", "--max-cases", "1",
-                        "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path, status=2,
+    _, errors = tridiff(*SHORT, "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path, status=2,
                         PYTHONPATH=f"{absent.parent}{os.pathsep}{ROOT}")
     assert errors.strip().splitlines()[-1] == (
         "tridiff: --scheduler needs dask.distributed; pip install 'tridiff[cluster]'")

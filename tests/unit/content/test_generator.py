@@ -43,7 +43,7 @@ MASK = (1 << 64) - 1
 
 def array(dtype: str, base: Base, *overrides: object, first_row: int = 0, layout: Layout = PLAIN) -> ArraySpec:
     return ArraySpec(name="x", dtype=dtype, dims=("rows", "cols"), first_row=first_row, layout=layout,
-                     content=Content(base=base, overrides=overrides))  # type: ignore[arg-type]
+                     content=Content(base=base, overrides=overrides))
 
 
 def table(spec: ArraySpec, rows: int, cols: int) -> list[list[int]]:
@@ -157,7 +157,7 @@ def test_a_mixture_uses_every_recipe() -> None:
 @pytest.mark.parametrize("recipe", ["bits", "small", "finite", "special", "ramp", "constant", "ties"])
 @pytest.mark.parametrize("dtype", ["i32", "u8", "fp32", "i1"])
 def test_a_row_of_a_mixture_does_not_depend_on_the_other_rows(recipe: str, dtype: str) -> None:
-    base = Mixture(seed=9, recipes=(recipe,))  # type: ignore[arg-type]
+    base = Mixture(seed=9, recipes=(recipe,))
     whole = table(array(dtype, base), 12, 8)
     assert table(array(dtype, base, first_row=5), 3, 8) == whole[5:8]
 

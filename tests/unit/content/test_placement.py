@@ -18,13 +18,15 @@ PLAIN = Layout()
 SIZES = {"rows": 3, "cols": 5}
 
 
-def array(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> ArraySpec:
-    content = None if output else Content(base=Iota(start=100, step=1, per_row=10))
+RAMP = Content(base=Iota(start=100, step=1, per_row=10))
+
+
+def array(layout: Layout = PLAIN, *, dtype: str = "i32", content: Content | None = RAMP) -> ArraySpec:
     return ArraySpec(name="x", dtype=dtype, dims=("rows", "cols"), content=content, layout=layout)
 
 
 def put(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> Buffer:
-    return place(array(layout, dtype=dtype, output=output), SIZES, device=CPU)
+    return place(array(layout, dtype=dtype, content=None if output else RAMP), SIZES, device=CPU)
 
 
 @pytest.mark.parametrize("layout, strides, span", [
@@ -44,10 +46,10 @@ def test_strides_and_extent(layout: Layout, strides: tuple[int, ...], span: int)
 @settings(max_examples=150, deadline=None, database=None)
 @given(layout=strided_layouts(dims=("rows", "cols")), dtype=st.sampled_from(NAMES))
 def test_the_pointer_and_the_strides_reach_every_element(layout: Layout, dtype: str) -> None:
-    spec = ArraySpec(name="x", dtype=dtype, dims=("rows", "cols"), layout=layout, content=Content(base=Bits(seed=1)))
+    spec = array(layout, dtype=dtype, content=Content(base=Bits(seed=1)))
     buffer = place(spec, SIZES, device=CPU)
     strides = spec.strides(SIZES)
-    assert buffer.values is not None and buffer.values.shape == (3, 5)
+    assert buffer.values.shape == (3, 5)
     raw = buffer.pointer.view(torch.uint8) if buffer.pointer.element_size() == 1 else buffer.pointer
     expected = buffer.values.view(torch.uint8) if buffer.values.element_size() == 1 else buffer.values
     integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[raw.element_size()]
@@ -80,9 +82,8 @@ def test_a_stray_write_anywhere_is_seen_and_an_own_write_never(layout: Layout, d
                                     Layout(broadcast=("rows",)), Layout(offset=1)])
 @pytest.mark.parametrize("dtype", ["i32", "fp32", "fp8e5", "i1", "u64"])
 def test_a_changed_input_is_seen(layout: Layout, dtype: str) -> None:
-    spec = ArraySpec(name="x", dtype=dtype, dims=("rows", "cols"), layout=layout,
-                     content=Content(base=Constant(value="1"), overrides=(Put(value="0", column=4),)))
-    buffer = place(spec, SIZES, device=CPU)
+    content = Content(base=Constant(value="1"), overrides=(Put(value="0", column=4),))
+    buffer = place(array(layout, dtype=dtype, content=content), SIZES, device=CPU)
     assert buffer.overwritten() == 0
     buffer.logical[2, 4] ^= 1
     # A write to an element of stride 0 shows in every row that shares it.

@@ -1,5 +1,7 @@
 """Corpus entries for tests, built without running anything."""
 
+from msgspec.structs import replace
+
 from fuzz.corpus import entry_id
 from fuzz.records import (
     ArraySpec,
@@ -64,17 +66,15 @@ def rich_entry() -> CorpusEntry:
     """An entry that uses every part of the schema that has parts: terms, overrides, layouts, upstream."""
     base = entry()
     a, b, out = base.case.arrays
-    import msgspec
-
     arrays = (
-        msgspec.structs.replace(a, content=Content(base=Mixture(seed=7), overrides=(
+        replace(a, content=Content(base=Mixture(seed=7), overrides=(
             Put(value="-3", column=1), Tie(source=0, to=2), Sprinkle(values=("1", "-1"), per_mille=20)))),
-        msgspec.structs.replace(b, content=Content(base=Iota(start=-4)), layout=Layout(broadcast=("rows",), offset=3)),
-        msgspec.structs.replace(out, layout=Layout(order=(1, 0), gap=5)),
+        replace(b, content=Content(base=Iota(start=-4)), layout=Layout(broadcast=("rows",), offset=3)),
+        replace(out, layout=Layout(order=(1, 0), gap=5)),
         ArraySpec(name="extra", dtype="fp32", dims=(), content=Content(base=Constant(value="nan:0x1"))),
     )
-    case = msgspec.structs.replace(base.case, arrays=arrays, sizes={"rows": 3, "cols": 5}, repeats=2)
-    return msgspec.structs.replace(
+    case = replace(base.case, arrays=arrays, sizes={"rows": 3, "cols": 5}, repeats=2)
+    return replace(
         base, case=case, upstream=("triton#7749",), explanation="Truncation is not floor.\nSee the title.",
         expected=(*base.expected, expect("inductor", torch="2.13.0", verdict=Verdict.AGREE)))
 

@@ -37,7 +37,7 @@ def test_every_entry_is_an_item_with_its_own_result(tmp_path: Path) -> None:
 
     def admit(kind: str, **at: object) -> str:
         wanted = {"triton": version} | at
-        one = entry(kind=kind, expected=(expect(fault, **wanted),))  # type: ignore[arg-type]
+        one = entry(kind=kind, expected=(expect(fault, **wanted),))
         return corpus.admit(one).entry.id
 
     still_fails = admit("still-fails")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-import msgspec
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 
 from fuzz.backends import available
 from fuzz.corpus.replay import FLAKY_ATTEMPTS, ReplayResult, misfit, replay
@@ -56,7 +58,7 @@ def always(verdict: Verdict, kind: str = "value", reason: str = "") -> Answer:
 
 def results(entries: list[CorpusEntry | TridiffError], workers: FakeWorkers, *,
             backends: tuple[str, ...] = ("interpreter",), **options: object) -> list[ReplayResult]:
-    return list(replay(entries, backends=backends, start=workers.start, **options))  # type: ignore[arg-type]
+    return list(replay(entries, backends=backends, start=workers.start, **options))
 
 
 def only(expected: Expectation, seen: Verdict, kind: str = "value", **workers: str) -> ReplayResult:
@@ -77,7 +79,7 @@ def test_any_other_verdict_is_a_change_or_not_checked(wanted: Verdict, seen: Ver
     expected = (None, "not_checked") if seen is Verdict.NOT_CHECKED else (False, "changed")
     assert (result.ok, result.status) == expected
     assert wanted.value in result.reason
-    assert result.outcome is not None and result.outcome.verdict is seen
+    assert result.outcome.verdict is seen
 
 
 def test_a_finding_that_stopped_is_reported_with_what_to_do() -> None:
@@ -143,12 +145,12 @@ def test_leaving_early_closes_the_pools() -> None:
     workers = FakeWorkers(always(Verdict.DISAGREE))
     stream: Iterator[ReplayResult] = replay([entry(), entry()], backends=("interpreter",), start=workers.start)
     next(stream)
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert workers.closed == ["interpreter"]
 
 
 def flaky(reproduced: str) -> CorpusEntry:
-    return msgspec.structs.replace(entry(), status="flaky", reproduced=reproduced)
+    return replace(entry(), status="flaky", reproduced=reproduced)
 
 
 def test_a_flaky_finding_is_tried_until_it_shows() -> None:
@@ -179,7 +181,7 @@ def of_target(target: str) -> CorpusEntry:
 
 
 def test_what_cannot_run_gets_its_line_and_the_rest_goes_on() -> None:
-    without_arrays = msgspec.structs.replace(division_case(), arrays=(), sizes={})
+    without_arrays = replace(division_case(), arrays=(), sizes={})
     entries: list[CorpusEntry | TridiffError] = [
         TridiffError("helpers.x/broken.json: not valid JSON", fix="delete the file"), of_target("helpers.of_tomorrow"),
         entry(expected=(expect("own+fault:of_tomorrow"),)), entry(case=without_arrays), entry(),
@@ -228,8 +230,6 @@ def test_the_table_sets_expectations_beside_what_was_seen() -> None:
     assert rows[unrunnable.case.target, unrunnable.id].note == "expectations name cuda; offered: interpreter"
     assert rows["", "triton.mod/x.json"].note == str(broken)
     assert len(rows) == 4
-    from rich.console import Console
-
     console = Console(width=160, force_terminal=False, file=sys.stderr, record=True)
     console.print(rich_table(data))
     text = console.export_text()
@@ -259,8 +259,6 @@ def test_available_backends_ask_a_child_only_where_a_device_exists(monkeypatch: 
 
 def test_real_workers_on_the_interpreter_and_ahead_of_time() -> None:
     """A planted fault shows, the own helper agrees, compiling says so, and none of it imports torch here."""
-    import subprocess
-
     source = (
         "import sys\n"
         "from fuzz.backends.available import available_backends\n"

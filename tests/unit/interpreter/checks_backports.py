@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 from fuzz.versions import interpreter_features
+from oracles import exact
 from tests.unit.interpreter.defects import defect
 
 
@@ -19,13 +20,13 @@ def fused(a, b, c, dst, N: tl.constexpr):
 
 def check_fma_rounds_once() -> None:
     generator = torch.Generator().manual_seed(4)
-    for dtype, numpy_type in ((torch.float32, np.float32), (torch.float64, np.float64), (torch.float16, np.float16)):
+    for name, dtype in (("fp32", torch.float32), ("fp64", torch.float64), ("fp16", torch.float16)):
         a, b = (torch.randn(512, generator=generator, dtype=torch.float64).to(dtype) for _ in range(2))
         c = -(a.double() * b.double()).to(dtype)
         # A tie of the product, decided by an addend far below it.
         a[0], b[0], c[0] = 1.0 + torch.finfo(dtype).eps, 1.5, torch.finfo(dtype).tiny
         a[1], b[1], c[1] = a[0], b[0], -c[0]
-        expected = [_nearest(Fraction(x) * Fraction(y) + Fraction(z), numpy_type)
+        expected = [float(exact.to_fraction(name, exact.round_fraction(name, Fraction(x) * Fraction(y) + Fraction(z))))
                     for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
 
         def holds(
@@ -36,13 +37,6 @@ def check_fma_rounds_once() -> None:
             return result.tolist() == expected
 
         defect("fma", holds, exists=not interpreter_features().fma_rounds_once)
-
-
-def _nearest(exact: Fraction, numpy_type: type) -> float:
-    start = numpy_type(float(exact))
-    around = [start, np.nextafter(start, numpy_type(-np.inf)), np.nextafter(start, numpy_type(np.inf))]
-    bits = np.dtype(f"uint{8 * start.itemsize}")
-    return float(min(around, key=lambda v: (abs(Fraction(float(v)) - exact), int(v.view(bits)) & 1)))
 
 
 @triton.jit

@@ -1,5 +1,6 @@
 """Control flow, assertions, program order and how faults surface, with and without the repairs."""
 
+import traceback
 import warnings
 
 import numpy as np
@@ -27,7 +28,7 @@ from tests.unit.interpreter.defects import defect
 def raised(action: object) -> Exception | None:
     """What calling `action` raises, None for nothing."""
     try:
-        action()  # type: ignore[operator]
+        action()
     except Exception as error:
         return error
     return None
@@ -93,14 +94,14 @@ def check_block_logic_is_refused_at_its_line() -> None:
     for kernel, function in ((block_and, "block_and"), (block_or, "block_or"), (block_not, "block_not"),
                              (through_a_helper, "negated")):
         def outcome(kernel: object = kernel) -> Exception | None:
-            return raised(lambda: kernel[(1,)](x, torch.zeros(4, dtype=torch.bool), N=4))  # type: ignore[index]
+            return raised(lambda: kernel[(1,)](x, torch.zeros(4, dtype=torch.bool), N=4))
 
         with repaired(Repairs().but(block_truth=False)):
             assert outcome() is None, "without the repair the misreading is silent"
         with repaired():
             fault = outcome()
         assert isinstance(fault, BlockTruthValue), fault
-        assert fault.location is not None and fault.location.function == function
+        assert fault.location.function == function
         with open(fault.location.file) as stream:
             line = stream.read().splitlines()[fault.location.line - 1]
         assert any(word in line for word in (" and ", " or ", "not ")), line
@@ -276,8 +277,6 @@ def two_levels_assert(x, N: tl.constexpr):
 
 
 def check_frames_of_helpers_stay_visible() -> None:
-    import traceback
-
     x = torch.zeros(2)
     with repaired():
         other = raised(lambda: two_levels[(1,)](x, N=2))
@@ -285,7 +284,6 @@ def check_frames_of_helpers_stay_visible() -> None:
     assert isinstance(other, interpreter_module().InterpreterError)
     for error, functions in ((other, ("faulty", "outer", "two_levels")),
                              (fault, ("failing_helper", "outer_failing", "two_levels_assert"))):
-        assert error is not None
         text = "".join(traceback.format_exception(error))
         for function in functions:
             assert f"in {function}\n" in text, (function, text)
@@ -352,5 +350,5 @@ def check_install_is_idempotent_and_reversible() -> None:
 
 
 def check_unknown_order_names_the_fix() -> None:
-    error = raised(lambda: ProgramOrder("sideways"))  # type: ignore[arg-type]
+    error = raised(lambda: ProgramOrder("sideways"))
     assert isinstance(error, TridiffError) and "'reversed'" in str(error)

@@ -1,7 +1,9 @@
 """libdevice in interpreted kernels: stand-ins are planted everywhere, the rest is refused."""
 
 import sys
-from types import ModuleType
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
 
 import torch
 import triton
@@ -32,62 +34,52 @@ def hypot(x: tl.tensor, y: tl.tensor) -> tl.tensor:
     return x * x + y * y
 
 
-def with_module(contents: dict[str, object]) -> ModuleType:
-    """Put a module of stand-ins in place of the kernel stack's."""
-    module = ModuleType(STAND_INS)
+@contextmanager
+def stand_in_module(**contents: FunctionType) -> Iterator[None]:
+    """A module of stand-ins in place of the kernel stack's."""
+    before, module = sys.modules.get(STAND_INS), ModuleType(STAND_INS)
     for name, function in contents.items():
         function.__module__ = STAND_INS
         setattr(module, name, function)
     sys.modules[STAND_INS] = module
-    return module
+    try:
+        yield
+    finally:
+        sys.modules.pop(STAND_INS)
+        if before is not None:
+            sys.modules[STAND_INS] = before
 
 
 def raised(kernel: object) -> Exception | None:
     try:
-        kernel[(1,)](torch.ones(4), torch.zeros(4), 4, N=4)  # type: ignore[index]
+        kernel[(1,)](torch.ones(4), torch.zeros(4), 4, N=4)
     except Exception as error:
         return error
     return None
 
 
 def check_function_without_stand_in_is_refused() -> None:
-    before = sys.modules.get(STAND_INS)
-    with_module({})
-    try:
+    with stand_in_module():
         with repaired(Repairs().but(libdevice=False)):
             assert raised(unused) is None, "the stub passes silently when its result is not used"
         with repaired():
             for kernel in (generic, unused):
                 fault = raised(kernel)
                 assert isinstance(fault, NoStandIn) and "libdevice.hypot" in str(fault), repr(fault)
-                assert fault.location is not None and fault.location.function == kernel.fn.__name__
-    finally:
-        _restore(before)
+                assert fault.location.function == kernel.fn.__name__
 
 
 def check_stand_ins_are_planted_and_removed() -> None:
-    before, stub = sys.modules.get(STAND_INS), libdevice.hypot
-    with_module({"hypot": hypot})
-    try:
+    stub = libdevice.hypot
+    with stand_in_module(hypot=hypot):
         assert list(stand_ins()) == ["hypot"]
-        result = torch.zeros(4)
+        source, result = torch.ones(4), torch.zeros(4)
         with repaired():
             assert all(module.hypot is not stub for module in libdevice_modules())
             assert triton_helpers.libdevice.hypot is libdevice.hypot
-            buffers = [Buffer.of_tensor("src", torch.ones(4)), Buffer.of_tensor("dst", result)]
-            source = torch.ones(4)
-            buffers[0] = Buffer.of_tensor("src", source)
+            buffers = [Buffer.of_tensor("src", source), Buffer.of_tensor("dst", result)]
             with recording(buffers) as trace:
                 generic[(1,)](source, result, 3, N=4)
         assert result[:3].tolist() == [17.0] * 3
         assert [(use.use, use.element) for use in trace.undefined_uses] == [("store", 3)]
         assert libdevice.hypot is stub
-    finally:
-        _restore(before)
-
-
-def _restore(before: ModuleType | None) -> None:
-    if before is None:
-        del sys.modules[STAND_INS]
-    else:
-        sys.modules[STAND_INS] = before

@@ -1,5 +1,7 @@
 """bf16 and fp8 in interpreted kernels: conversions and arithmetic, with and without the repairs."""
 
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 import torch
@@ -8,6 +10,7 @@ import triton.language as tl
 
 from fuzz.interpreter import Repairs, repaired
 from fuzz.versions import interpreter_features
+from oracles import exact
 from tests.unit.interpreter.defects import defect
 
 
@@ -38,7 +41,7 @@ def random_floats(dtype: torch.dtype, count: int = 4096) -> torch.Tensor:
 
 def interpreted(kernel: object, x: torch.Tensor, out: torch.dtype, target: object) -> torch.Tensor:
     result = torch.empty(x.shape, dtype=out)
-    kernel[(1,)](x, result, T=target, N=x.numel())  # type: ignore[index]
+    kernel[(1,)](x, result, T=target, N=x.numel())
     return result
 
 
@@ -52,10 +55,15 @@ def same(result: torch.Tensor, expected: np.ndarray) -> bool:
     return bool(np.all((bits == expected_bits) | (np.isnan(numeric) & np.isnan(wanted))))
 
 
+def to_bf16(x: torch.Tensor, expected: np.ndarray) -> None:
+    """Converted as expected, with the repair only."""
+    defect("conversions", lambda: same(interpreted(convert, x, torch.bfloat16, tl.bfloat16), expected))
+
+
 def check_fp32_to_bf16_rounds_to_nearest_even() -> None:
     x = random_floats(torch.float32)
     expected = x.numpy().astype(ml_dtypes.bfloat16)
-    defect("conversions", lambda: same(interpreted(convert, x, torch.bfloat16, tl.bfloat16), expected))
+    to_bf16(x, expected)
 
 
 def check_fp64_and_fp16_to_bf16() -> None:
@@ -64,33 +72,16 @@ def check_fp64_and_fp16_to_bf16() -> None:
     x[100] = 1.0 + 2.0**-8 + 2.0**-40
     with np.errstate(all="ignore"):
         once = np.array([_bf16_of(float(value)) for value in x.numpy()], dtype=np.uint16).view(ml_dtypes.bfloat16)
-    defect("conversions", lambda: same(interpreted(convert, x, torch.bfloat16, tl.bfloat16), once))
+    to_bf16(x, once)
     half = random_floats(torch.float16)
     expected = half.numpy().astype(np.float32).astype(ml_dtypes.bfloat16)
-    defect("conversions", lambda: same(interpreted(convert, half, torch.bfloat16, tl.bfloat16), expected))
+    to_bf16(half, expected)
 
 
 def _bf16_of(value: float) -> int:
-    """Nearest bf16 by exact comparison with the two neighbours; ties to the even pattern."""
-    from fractions import Fraction
-
     if not np.isfinite(value):
         return int(np.float32(value).view(np.uint32) >> 16)
-    sign = 0x8000 if np.signbit(value) else 0
-    low, high = 0, 0x7F80
-    target = abs(Fraction(value))
-
-    def magnitude(bits: int) -> Fraction:
-        # One step beyond the largest finite value stands in for infinity, as rounding prescribes.
-        return Fraction(2) ** 128 if bits == 0x7F80 else Fraction(float(np.uint32(bits << 16).view(np.float32)))
-
-    if target >= magnitude(0x7F80):
-        return sign | 0x7F80
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if magnitude(middle) <= target else (low, middle)
-    below, above = target - magnitude(low), magnitude(high) - target
-    return sign | (low if below < above or (below == above and low % 2 == 0) else high)
+    return exact.round_fraction("bf16", Fraction(value), negative_zero=bool(np.signbit(value)))
 
 
 def check_integers_to_bf16() -> None:
@@ -102,22 +93,18 @@ def check_integers_to_bf16() -> None:
         if dtype == torch.int64:
             x[2] = (1 << 62) + (1 << 54) + 1  # a tie but for the last bit, which fp64 drops
         expected = np.array([_bf16_of(int(value)) for value in x], dtype=np.uint16).view(ml_dtypes.bfloat16)
-        defect("conversions", lambda x=x, expected=expected: same(
-            interpreted(convert, x, torch.bfloat16, tl.bfloat16), expected))
+        to_bf16(x, expected)
 
 
-def check_fp32_to_e4m3_rounds_and_saturates() -> None:
+def check_fp32_to_fp8_rounds_and_saturates() -> None:
     x = random_floats(torch.float32)
-    finite = np.clip(x.numpy().astype(np.float64), -448, 448)
-    expected = finite.astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
-    defect("conversions", lambda: same(interpreted(convert, x, torch.float8_e4m3fn, tl.float8e4nv), expected))
-
-
-def check_fp32_to_e5m2_rounds_and_saturates() -> None:
-    x = random_floats(torch.float32)
-    finite = np.clip(x.numpy().astype(np.float64), -57344, 57344)
-    expected = finite.astype(np.float32).astype(ml_dtypes.float8_e5m2)
-    defect("conversions", lambda: same(interpreted(convert, x, torch.float8_e5m2, tl.float8e5), expected))
+    for out, target, reference, largest in (
+        (torch.float8_e4m3fn, tl.float8e4nv, ml_dtypes.float8_e4m3fn, 448),
+        (torch.float8_e5m2, tl.float8e5, ml_dtypes.float8_e5m2, 57344),
+    ):
+        expected = np.clip(x.numpy().astype(np.float64), -largest, largest).astype(np.float32).astype(reference)
+        defect("conversions", lambda out=out, target=target, expected=expected: same(
+            interpreted(convert, x, out, target), expected))
 
 
 def check_fp8_to_fp32_is_exact_for_every_code() -> None:
@@ -128,11 +115,9 @@ def check_fp8_to_fp32_is_exact_for_every_code() -> None:
         expected = np.arange(256, dtype=np.uint8).view(reference).astype(np.float32)
 
         def holds(codes: torch.Tensor = codes, expected: np.ndarray = expected) -> bool:
-            result = torch.empty(256, dtype=torch.float32)
-            convert[(1,)](codes, result, T=tl.float32, N=256)
-            return bool(np.array_equal(result.numpy(), expected, equal_nan=True)) and bool(
-                np.array_equal(np.signbit(result.numpy()[~np.isnan(expected)]),
-                               np.signbit(expected[~np.isnan(expected)])))
+            result, numbers = interpreted(convert, codes, torch.float32, tl.float32).numpy(), ~np.isnan(expected)
+            return np.array_equal(result, expected, equal_nan=True) and np.array_equal(
+                np.signbit(result[numbers]), np.signbit(expected[numbers]))
 
         defect("conversions", holds)
 
@@ -209,20 +194,13 @@ def fused(a, b, c, dst, N: tl.constexpr):
 
 
 def check_bf16_fma_rounds_once() -> None:
-    from fractions import Fraction
-
     generator = torch.Generator().manual_seed(9)
     a, b, c = (torch.randn(256, generator=generator).to(torch.bfloat16) for _ in range(3))
     # (1 + 2^-7)(1 + 2^-1) is a tie of bf16; the addend 2^-100 decides it, far beyond any double.
     a[0], b[0], c[0] = 1.0 + 2**-7, 1.5, 2.0**-100
     a[1], b[1], c[1] = 1.0 + 2**-7, 1.5, -(2.0**-100)
-    expected = []
-    for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True):
-        exact = Fraction(x) * Fraction(y) + Fraction(z)
-        near = torch.tensor(float(exact)).to(torch.bfloat16)
-        candidates = [torch.nextafter(near, torch.tensor(d, dtype=torch.bfloat16)) for d in (-1e38, 1e38)] + [near]
-        expected.append(min(candidates, key=lambda v, exact=exact: (
-            abs(Fraction(float(v)) - exact), int(v.view(torch.int16)) & 1)).item())
+    expected = [float(exact.to_fraction("bf16", exact.round_fraction("bf16", Fraction(x) * Fraction(y) + Fraction(z))))
+                for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
     with repaired():
         result = torch.empty(256, dtype=torch.bfloat16)
         fused[(1,)](a, b, c, result, N=256)

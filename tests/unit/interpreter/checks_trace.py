@@ -35,7 +35,7 @@ def launch(kernel: object, grid: tuple[int, ...], tensors: dict[str, torch.Tenso
     buffers = [Buffer.of_tensor(name, tensor, initialised=name not in outputs) for name, tensor in tensors.items()]
     with repaired(repairs, order=order), recording(buffers, events=events) as trace:
         try:
-            kernel[grid](*tensors.values(), *args, **constants)  # type: ignore[index]
+            kernel[grid](*tensors.values(), *args, **constants)
         except Exception as error:
             assert expect is not None and type(error) is expect, repr(error)
         else:
@@ -43,8 +43,18 @@ def launch(kernel: object, grid: tuple[int, ...], tensors: dict[str, torch.Tenso
     return trace
 
 
-def add_tensors(n: int = 10) -> dict[str, torch.Tensor]:
-    return {"x": torch.arange(float(n)), "y": 100 * torch.ones(n), "out": torch.zeros(n)}
+def add_tensors() -> dict[str, torch.Tensor]:
+    return {"x": torch.arange(10.0), "y": 100 * torch.ones(10), "out": torch.zeros(10)}
+
+
+def integers(**lengths: int) -> dict[str, torch.Tensor]:
+    """Arrays of zeros."""
+    return {name: torch.zeros(length, dtype=torch.int32) for name, length in lengths.items()}
+
+
+def kinds(trace: Trace) -> list[str]:
+    """Of the races."""
+    return [race.kind for race in races(trace).races]
 
 
 def check_vector_add_gives_the_nine_line_table() -> None:
@@ -87,9 +97,9 @@ def check_missing_mask_is_out_of_bounds_before_it_happens() -> None:
     tensors = add_tensors()
     trace = launch(add_without_mask, (3,), tensors, 10, BLOCK=4, expect=OutOfBounds)
     fault = bounds(trace).refused
-    assert fault is not None and not bounds(trace).clean
+    assert not bounds(trace).clean
     assert (fault.buffer, fault.element, fault.lane, fault.operation) == ("x", 10, 2, "load")
-    assert fault.program == (2, 0, 0) and fault.location is not None
+    assert fault.program == (2, 0, 0)
     assert fault.location.line == line_of("tl.store(out + offsets, tl.load(x + offsets) + tl.load(y + offsets))")
     assert "x[10], which has 10 elements; lane 2, 2 such lanes" in str(fault)
     assert tensors["out"].tolist() == [100.0 + i for i in range(8)] + [0.0, 0.0]
@@ -104,11 +114,11 @@ def check_neighbouring_memory_is_protected_on_both_sides() -> None:
     whole = torch.zeros(12)
     for index in (-1, 8):
         trace = launch(store_at, (1,), {"out": whole[2:10]}, index, expect=OutOfBounds)
-        assert trace.out_of_bounds is not None and trace.out_of_bounds.element == index
+        assert trace.out_of_bounds.element == index
     launch(store_at, (1,), {"out": whole[2:10]}, 7)
     assert whole.nonzero().tolist() == [[9]]
     far = launch(store_at, (1,), {"out": whole}, 2**45, expect=OutOfBounds)
-    assert far.out_of_bounds is not None and far.out_of_bounds.element == 2**45
+    assert far.out_of_bounds.element == 2**45
 
 
 @triton.jit
@@ -164,19 +174,18 @@ def check_accesses_wider_than_elements() -> None:
     trace = launch(store_wide, (1,), {"out": out}, N=4)
     assert coverage(trace, "out").exact
     overlapping = launch(store_wide, (1,), {"out": out[:7]}, N=4, expect=OutOfBounds)
-    assert overlapping.out_of_bounds is not None and overlapping.out_of_bounds.element == 6
+    assert overlapping.out_of_bounds.element == 6
     misaligned = launch(store_wide_shifted, (1,), {"out": out}, expect=OutOfBounds)
     assert "misaligned store of 8 bytes at out[1]" in str(misaligned.out_of_bounds)
 
 
 def check_wrong_grid_shows_in_coverage() -> None:
-    short = coverage(launch(vector_add, (2,), add_tensors(), 10, BLOCK=4), "out")
+    trace = launch(vector_add, (2,), add_tensors(), 10, BLOCK=4)
+    short = coverage(trace, "out")
     assert short.never_written.tolist() == [8, 9] and not short.exact
     assert short.written_more_than_once.size == 0
-    assert coverage(launch(vector_add, (2,), add_tensors(), 10, BLOCK=4), "out", expected=range(8)).exact
-    wanted = np.arange(10) < 6
-    assert coverage(launch(vector_add, (2,), add_tensors(), 10, BLOCK=4), "out",
-                    expected=wanted).unexpectedly_written.tolist() == [6, 7]
+    assert coverage(trace, "out", expected=range(8)).exact
+    assert coverage(trace, "out", expected=np.arange(10) < 6).unexpectedly_written.tolist() == [6, 7]
 
 
 @triton.jit
@@ -196,25 +205,21 @@ def check_double_write_shows_in_races_and_coverage() -> None:
         assert coverage(trace, "out").written_more_than_once.tolist() == [3, 6]
     first = races(launch(overlapping_blocks, (3,), tensors, 10, BLOCK=4)).races[0]
     assert (first.buffer, first.first_program, first.second_program) == ("out", (0, 0, 0), (1, 0, 0))
-    assert first.second_location is not None and first.second_location.function == "overlapping_blocks"
+    assert first.second_location.function == "overlapping_blocks"
+
+
+@triton.jit
+def tail(x, out, n, BLOCK: tl.constexpr, OTHER: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + tl.program_id(0), tl.sum(tl.load(x + offsets, mask=offsets < n, other=OTHER), 0))
 
 
 def check_missing_other_shows_as_undefined_read() -> None:
-    @triton.jit
-    def tail(x, out, n, BLOCK: tl.constexpr):
-        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        tl.store(out + tl.program_id(0), tl.sum(tl.load(x + offsets, mask=offsets < n), 0))
-
-    @triton.jit
-    def tail_with_other(x, out, n, BLOCK: tl.constexpr):
-        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        tl.store(out + tl.program_id(0), tl.sum(tl.load(x + offsets, mask=offsets < n, other=0.0), 0))
-
     tensors = {"x": torch.ones(10), "out": torch.zeros(3)}
-    (use,) = undefined_uses(launch(tail, (3,), tensors, 10, BLOCK=4)).uses
+    (use,) = undefined_uses(launch(tail, (3,), tensors, 10, BLOCK=4, OTHER=None)).uses
     assert (use.use, use.buffer, use.element, use.program) == ("store", "out", 2, (2, 0, 0))
     assert torch.isnan(tensors["out"]).tolist() == [False, False, True]
-    assert undefined_uses(launch(tail_with_other, (3,), tensors, 10, BLOCK=4)).count == 0
+    assert undefined_uses(launch(tail, (3,), tensors, 10, BLOCK=4, OTHER=0.0)).count == 0
 
 
 @triton.jit
@@ -267,8 +272,8 @@ def check_atomics_do_not_race_with_each_other_but_with_plain_accesses() -> None:
     trace = launch(atomic_sum, (3,), tensors, 10, BLOCK=4)
     assert tensors["out"].tolist() == [5.0, 5.0] and races(trace).clean
     assert trace.memory(trace.index("out")).writes.tolist() == [5, 5]
-    mixed = races(launch(half_atomic_sum, (2,), {"x": torch.ones(8), "out": torch.zeros(1)}, 8, BLOCK=4))
-    assert [race.kind for race in mixed.races] == ["atomic then read"]
+    mixed = launch(half_atomic_sum, (2,), {"x": torch.ones(8), "out": torch.zeros(1)}, 8, BLOCK=4)
+    assert kinds(mixed) == ["atomic then read"]
 
 
 @triton.jit
@@ -284,15 +289,14 @@ def hand_over(data, flag, out, SEMANTIC: tl.constexpr):
 
 def check_release_and_acquire_order_accesses_but_relaxed_does_not() -> None:
     def report(semantic: str) -> list[str]:
-        tensors = {name: torch.zeros(1, dtype=torch.int32) for name in ("data", "flag", "out")}
+        tensors = integers(data=1, flag=1, out=1)
         trace = launch(hand_over, (2,), tensors, SEMANTIC=semantic)
         assert tensors["out"].item() == 6
-        return [race.kind for race in races(trace).races]
+        return kinds(trace)
 
     assert report("acq_rel") == []
-    assert report("relaxed") == ["write then read"]
-    assert report("acquire") == ["write then read"]
-    assert report("release") == ["write then read"]
+    for semantic in ("relaxed", "acquire", "release"):
+        assert report(semantic) == ["write then read"], semantic
 
 
 @triton.jit
@@ -307,8 +311,7 @@ def write_after_release(data, flag, out):
 
 
 def check_what_follows_a_release_is_not_published_by_it() -> None:
-    tensors = {name: torch.zeros(1, dtype=torch.int32) for name in ("data", "flag", "out")}
-    assert [race.kind for race in races(launch(write_after_release, (2,), tensors)).races] == ["write then read"]
+    assert kinds(launch(write_after_release, (2,), integers(data=1, flag=1, out=1))) == ["write then read"]
 
 
 @triton.jit
@@ -322,8 +325,8 @@ def wait_for_next(flag):
 
 
 def check_a_wait_for_a_later_program_ends() -> None:
-    launch(wait_for_next, (2,), {"flag": torch.zeros(1, dtype=torch.int32)}, expect=NeverEndingWait)
-    launch(wait_for_next, (2,), {"flag": torch.zeros(1, dtype=torch.int32)}, order=ProgramOrder("reversed"))
+    launch(wait_for_next, (2,), integers(flag=1), expect=NeverEndingWait)
+    launch(wait_for_next, (2,), integers(flag=1), order=ProgramOrder("reversed"))
 
 
 @triton.jit
@@ -333,9 +336,7 @@ def swap(cell, out):
 
 
 def check_compare_and_swap_is_traced() -> None:
-    tensors = {"cell": torch.zeros(1, dtype=torch.int32), "out": torch.zeros(3, dtype=torch.int32)}
-    trace = launch(swap, (3,), tensors, events=True)
-    card = element_card(trace, "cell", 0)
+    card = element_card(launch(swap, (3,), integers(cell=1, out=3), events=True), "cell", 0)
     assert [(w.operation, w.before, w.after) for w in card.writes] == [
         ("atomic_cas", 0, 1), ("atomic_cas", 1, 2), ("atomic_cas", 2, 3)]
 
@@ -427,7 +428,7 @@ def check_atomic_load_and_store_where_they_exist() -> None:
     if not interpreter_features().atomic_poll:
         assert not hasattr(tl, "atomic_load")
         return
-    tensors = {"flag": torch.zeros(1, dtype=torch.int32), "out": torch.zeros(2, dtype=torch.int32)}
+    tensors = integers(flag=1, out=2)
     trace = launch(poll, (2,), tensors, events=True)
     assert tensors["out"].tolist() == [1, 2] and races(trace).clean
     assert [event.operation for event in trace.events] == ["store", "atomic_store", "atomic_load", "load", "store"]

@@ -40,8 +40,8 @@ def check_masked_off_lanes_hold_the_marker() -> None:
 
         defect("poison_loads", holds)
         assert triton_type == tl.float16 or int(bit_patterns(poison(triton_type))) == bits
-    for name in ("fp64", "fp32", "fp16"):
-        assert np.isnan(poison(getattr(tl, {"fp64": "float64", "fp32": "float32", "fp16": "float16"}[name])))
+    for kind in (tl.float64, tl.float32, tl.float16):
+        assert np.isnan(poison(kind))
 
 
 @triton.jit
@@ -109,7 +109,7 @@ def traced(kernel: object, inputs: dict[str, torch.Tensor], *args: object, repai
            initialised: bool = True, **constants: object) -> Trace:
     buffers = [Buffer.of_tensor(name, tensor, initialised=initialised) for name, tensor in inputs.items()]
     with repaired(repairs), recording(buffers) as trace:
-        kernel[(1,)](*inputs.values(), *args, **constants)  # type: ignore[index]
+        kernel[(1,)](*inputs.values(), *args, **constants)
     return trace
 
 
@@ -118,7 +118,7 @@ def check_stored_undefined_value_is_reported_with_its_place() -> None:
     trace = traced(copy, tensors, 5, N=8)
     (use,) = trace.undefined_uses
     assert (use.use, use.buffer, use.element, use.lanes, use.program) == ("store", "dst", 5, 3, (0, 0, 0))
-    assert use.location is not None and use.location.function == "copy"
+    assert use.location.function == "copy"
     assert trace.memory(trace.index("dst")).undefined.tolist() == [False] * 5 + [True] * 3
     assert uses(copy, tensors, 8, N=8) == []
     blind = traced(copy, tensors, 5, repairs=Repairs().but(undefined_lanes=False), N=8)
@@ -235,14 +235,13 @@ def check_each_kind_of_use_is_seen_once() -> None:
     assert uses(careless_scan, floats, 5, N=8) == ["store"]
     shapes = traced(careless_shapes, floats, 6, N=8)
     assert [(use.element, use.lanes) for use in shapes.undefined_uses] == [(5, 2)], shapes.undefined_uses
-    assert uses(undefined_address, tensors, 5, N=8) == ["address"]
-    assert uses(undefined_mask, tensors, 5, N=8) == ["mask"]
+    for kernel, n, use in ((undefined_address, 5, "address"), (undefined_mask, 5, "mask"),
+                           (undefined_operand, 5, "atomic operand"), (undefined_gather, 5, "store"),
+                           (undefined_quotient, 3, "store")):
+        assert uses(kernel, tensors, n, N=8) == [use], kernel
     assert uses(undefined_branch, tensors, 0) == ["branch"]
     assert uses(undefined_branch, tensors, 1) == []
     assert uses(undefined_assertion, {"src": ones}, 5, N=8) == ["assertion"]
-    assert uses(undefined_operand, tensors, 5, N=8) == ["atomic operand"]
-    assert uses(undefined_gather, tensors, 5, N=8) == ["store"]
-    assert uses(undefined_quotient, tensors, 3, N=8) == ["store"]
     assert uses(undefined_conversion, {"src": torch.ones(8), "dst": zeros}, 0, N=8) == ["store"]
 
 

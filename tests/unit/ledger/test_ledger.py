@@ -102,6 +102,10 @@ def record(folder: Path, version: str, reached: dict[str, dict[str, dict[str, in
     (folder / version / "ledger.json").write_text(pretty_json(Ledger(triton=version, reached=reached)))
 
 
+def shown(records: Path, *options: str) -> str:
+    return CliRunner().invoke(app, ["targets", "--ir", "--records", str(records), *options]).stdout
+
+
 def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> None:
     load = {f"ir ttg.local_load fp16 plain>blocked {k}d": 2 for k in range(25)}
     record(tmp_path, "3.9.0", {"cuda": {"gluon.view_chain": load | {"ramp": 1}},
@@ -118,10 +122,9 @@ def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> N
     assert table["ttg.local_gather"]["3.9.0"].status == "never seen"
     assert table["ttg.mask"]["3.9.0"].status == "between passes"
     assert table["ttng.async_tma_gather"]["3.9.0"].status == "needs sm_100"
-    shown = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path), "--json"])
-    rows = {(one["operation"], one["triton"]): one["status"] for one in json.loads(shown.stdout)}
+    rows = {(one["operation"], one["triton"]): one["status"] for one in json.loads(shown(tmp_path, "--json"))}
     assert rows["ttg.local_load", "3.9.0"] == "run" and len(rows) == 2 * len(DECLARED)
-    text = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path)]).stdout
+    text = shown(tmp_path)
     assert "never seen" in text and "ttg.local_gather" in text
 
 
@@ -139,8 +142,7 @@ def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "ledger.json").write_text(pretty_json(records[1]))
-    found = CliRunner().invoke(app, ["targets", "--ir", "--records", str(tmp_path)])
-    assert "Triton 3.9.0: different ones judged in one campaign: 9 (view chain)" in found.stdout
+    assert "Triton 3.9.0: different ones judged in one campaign: 9 (view chain)" in shown(tmp_path)
 
 
 def test_packed_ledgers_are_small_equal_and_united_by_their_digests(tmp_path: Path) -> None:

@@ -1,9 +1,5 @@
 """Cases of the pipeline targets, drawn without shrinking or a database; and those in which a fault shows."""
 
-from __future__ import annotations
-
-from hypothesis import HealthCheck, Phase, given, seed, settings
-
 from fuzz.records import Case
 from fuzz.target import Limits, Target
 from fuzz.targets.pipelines_async import TARGETS as PLANS
@@ -13,8 +9,8 @@ from fuzz.targets.pipelines_transfers import TARGETS as TRANSFERS
 from kernels.pipelines.build import build
 from kernels.pipelines.faults import FAULTS, NotApplicable
 from kernels.pipelines.model import expected, schedules, simulate
-from kernels.pipelines.plan import Plan
 from kernels.pipelines.steps import Kernel
+from tests.support.draws import draws
 
 SILENT = frozenset({"register_request_ignored", "predicate_dropped"})
 """Faults of what the model leaves out: registers, and which elements of a tile exist."""
@@ -23,17 +19,7 @@ ALL: tuple[Target, ...] = (*PLANS, *LOOPS, *TEXTS, *TRANSFERS)
 
 def drawn(target: Target, count: int, *, number: int = 1, elements: int = 1 << 10, rows: int = 8) -> list[Case]:
     """`count` cases of a target; the same ones for the same number."""
-    found: list[Case] = []
-
-    @seed(number)
-    @settings(max_examples=count, database=None, deadline=None, suppress_health_check=list(HealthCheck),
-              phases=[Phase.generate])
-    @given(target.cases(Limits(elements=elements, rows=rows)))
-    def collect(case: Case) -> None:
-        found.append(case)
-
-    collect()
-    return found
+    return draws(target.cases(Limits(elements=elements, rows=rows)), count, seed=number)
 
 
 def places(target: Target, fault: str, *, count: int, number: int = 31) -> list[Case]:
@@ -45,7 +31,6 @@ def places(target: Target, fault: str, *, count: int, number: int = 31) -> list[
     ranked = []
     for position, case in enumerate(drawn(target, 160, number=number, elements=1 << 13, rows=132)):
         plan = case.program
-        assert isinstance(plan, Plan)
         try:
             broken = FAULTS[fault](build(plan))
         except NotApplicable:

@@ -1,7 +1,5 @@
 """Drawn cases compile for sm_90, with the operations in their IR that their plans declare."""
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,12 +22,15 @@ LACKING = ("this version has no store into another block's shared memory",
 COUNTS = {"loops.warp_specialize": 3, "descriptors.gather": 4, "wgmma.chain": 10, "ttgir.text": 14}
 
 
+def pool_for(backend: str, cache: Path) -> Pool:
+    return Pool(PoolOptions(backend=backend, spare=False, compile_limit=240, start_limit=240,
+                            cache_directory=str(cache)))
+
+
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    opened = Pool(PoolOptions(backend="compile:sm_90", spare=False, compile_limit=240, start_limit=240,
-                              cache_directory=str(tmp_path_factory.mktemp("cache"))))
-    yield opened
-    opened.close()
+    with pool_for("compile:sm_90", tmp_path_factory.mktemp("cache")) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
@@ -47,23 +48,17 @@ def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool) -> None:
 
 
 def test_gather_and_scatter_compile_for_the_chip_that_has_them(tmp_path: Path) -> None:
-    pool = Pool(PoolOptions(backend="compile:sm_100", spare=False, compile_limit=240, start_limit=240,
-                            cache_directory=str(tmp_path)))
-    try:
+    with pool_for("compile:sm_100", tmp_path) as pool:
         for case in drawn(find("descriptors.gather"), 4, number=2):
             assert pool.execute(case, "own").verdict is Verdict.AGREE
-    finally:
-        pool.close()
 
 
 def test_an_ignored_register_request_is_read_back(pool: Pool) -> None:
     target = find("warp_specialize.ring")
     kinds = set()
     for case in drawn(target, 12, number=4):
-        assert isinstance(case.program, Plan)
         if all(worker.registers for worker in case.program.workers):
             outcome = pool.execute(case, "own+fault:register_request_ignored")
-            assert outcome.signature is not None
             kinds.add((outcome.verdict, outcome.signature.kind))
             if len(kinds) and case.program.workers:
                 break

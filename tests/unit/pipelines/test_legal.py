@@ -1,7 +1,5 @@
 """What the hardware asks of copies by TMA, and what sums of narrow floats ask of their number."""
 
-from __future__ import annotations
-
 import pytest
 
 from fuzz.pipelines import cases
@@ -15,7 +13,7 @@ _TMA = Source(copy="tma")
 @pytest.mark.parametrize(("rows", "columns", "ring", "legal"), [
     (1, 16, 2, False), (1, 16, 1, True), (1, 32, 2, True), (2, 16, 3, True)])
 def test_slots_that_tma_fills_begin_at_multiples_of_128_bytes(rows: int, columns: int, ring: int, legal: bool) -> None:
-    plan = Plan(dtype="i32", rows=rows, columns=columns, tiles=3, ring=ring, sources=(_TMA,))  # type: ignore[arg-type]
+    plan = Plan(dtype="i32", rows=rows, columns=columns, tiles=3, ring=ring, sources=(_TMA,))
     assert (problem(plan) == "") is legal
     assert legal or "128" in problem(plan)
 
@@ -64,4 +62,4 @@ _NEGATED, _ROW_MAX, _STAGE = Op(kind="multiply", constant=-1), Op(kind="row_max"
     ("i32", (_ROW_MAX, _NEGATED), Store(), False), ("i32", (_NEGATED,), Fold(), False)])
 def test_a_negation_in_front_of_a_maximum_is_a_finding_of_its_own(
         dtype: str, ops: tuple[Op, ...], sink: Sink, named: bool) -> None:
-    assert cases.negated_extremum(Plan(dtype=dtype, ops=ops, sink=sink)) is named  # type: ignore[arg-type]
+    assert cases.negated_extremum(Plan(dtype=dtype, ops=ops, sink=sink)) is named

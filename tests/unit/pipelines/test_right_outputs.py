@@ -1,7 +1,5 @@
 """Right outputs are judged right: by both oracles, whatever rows they are asked about, under limits of any size."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

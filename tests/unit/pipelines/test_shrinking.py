@@ -1,20 +1,18 @@
 """Plans shrink by steps that keep them legal, to a plan that nothing simplifies further."""
 
-from __future__ import annotations
-
 import pytest
 
 from fuzz.records import Case
 from fuzz.target import Target
 from fuzz.targets.pipelines_async import TARGETS
-from kernels.pipelines.plan import Dot, Plan
+from kernels.pipelines.plan import Dot
 from tests.unit.pipelines.drawing import drawn
 
 
 def _smallest(case: Case, target: Target, keeps: object) -> Case:
     """Greedily the first step that keeps the property, over and over."""
     for _ in range(500):
-        step = next((one for one in target.reductions(case) if keeps(one)), None)  # type: ignore[operator]
+        step = next((one for one in target.reductions(case) if keeps(one)), None)
         if step is None:
             return case
         case = step
@@ -33,7 +31,6 @@ def test_whatever_fails_shrinks_to_one_tile_in_one_partition() -> None:
     for target in TARGETS:
         for case in drawn(target, 6, number=4):
             plan = _smallest(case, target, target.valid).program
-            assert isinstance(plan, Plan)
             assert not plan.workers and not plan.ops and plan.tiles <= 1 and plan.ring == 1, plan
             assert not plan.cut and not plan.before
             assert plan.rows == (64 if isinstance(plan.sink, Dot) else 1)
@@ -43,7 +40,7 @@ def test_what_needs_partitions_keeps_the_fewest() -> None:
     target = next(t for t in TARGETS if t.name == "warp_specialize.ring")
     for case in drawn(target, 10, number=5):
         def needs(one: Case) -> bool:
-            return target.valid(one) and bool(one.program.workers)  # type: ignore[union-attr]
+            return target.valid(one) and bool(one.program.workers)
 
         plan = _smallest(case, target, needs).program
-        assert isinstance(plan, Plan) and len(plan.workers) == 1 and plan.tiles <= 1
+        assert len(plan.workers) == 1 and plan.tiles <= 1

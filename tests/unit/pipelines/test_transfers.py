@@ -1,7 +1,5 @@
 """Boxes of tensor maps and exchanges in a cluster: answers by hand, what is legal, what faults change, shrinking."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any
@@ -14,9 +12,9 @@ from fuzz.pipelines.transfers import record_of
 from fuzz.target import Target
 from fuzz.targets.pipelines_transfers import TARGETS
 from kernels.gluon.dialect import installed
-from kernels.pipelines import boxes, exchange
+from kernels.pipelines import boxes, cluster_exchange
 from kernels.pipelines.boxes import Boxes
-from kernels.pipelines.exchange import Exchange
+from kernels.pipelines.cluster_exchange import Exchange
 from kernels.pipelines.faults import NotApplicable
 from kernels.pipelines.plan import TMA_SLOT
 from oracles.by_numpy.boxes import moved
@@ -66,7 +64,7 @@ def test_a_block_counts_what_every_owner_of_a_part_sends() -> None:
 
 @pytest.mark.parametrize(("record", "write", "faults"), [
     (dataclasses.replace(PLANE, shape=(3, 20), to=(0, 0)), boxes.source, boxes.FAULTS),
-    (PAIR, exchange.source, exchange.FAULTS)], ids=["boxes", "exchange"])
+    (PAIR, cluster_exchange.source, cluster_exchange.FAULTS)], ids=["boxes", "exchange"])
 def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, faults: Any) -> None:
     dialect = dataclasses.replace(installed(), async_store="async_store", cluster_barrier="gl.barrier(cluster=True)")
     right = write(record, dialect).splitlines()

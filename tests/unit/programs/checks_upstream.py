@@ -12,9 +12,22 @@ from fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
 from fuzz.programs import by_torch
 from fuzz.programs.torch_text import torch_program
 from fuzz.workers.failures import Declined, classify
-from kernels.codegen.graph import Cast, Graph, Index, Load, Pointwise, Reduce, Store, Sym
+from kernels.codegen.graph import Graph, Index, Reduce, Sym
 from oracles.dtypes import torch_dtype
-from tests.unit.programs import graphs
+from tests.unit.programs.graphs import (
+    X,
+    apply,
+    at,
+    cast,
+    halves,
+    load,
+    matrix,
+    num,
+    op,
+    row_sums_of_a_masked_gather,
+    sorted_rows_transposed,
+    store,
+)
 
 interpreter.install(Repairs(block_truth=False))
 INF, NAN = float("inf"), float("nan")
@@ -44,17 +57,17 @@ def _run(graph: Graph, buffers: dict[str, torch.Tensor]) -> dict[str, torch.Tens
 
 def check_a_program_gives_what_its_graph_says() -> None:
     gather = {"in0": torch.tensor([1.0, 10.0, 100.0, 1000.0]), "in1": torch.tensor([0, -1, 2, 3, 0, 1])}
-    assert _run(graphs.row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099.0, 10.0]
+    assert _run(row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099.0, 10.0]
     rows = {"in0": torch.tensor([1.0, 3.0, 2.0, 5.0, NAN, 4.0]), "io0": torch.tensor([100, 7], dtype=torch.int32)}
-    found = _run(graphs.sorted_rows_transposed(), rows)
-    expected = by_torch.evaluate(graphs.sorted_rows_transposed(), rows)
+    found = _run(sorted_rows_transposed(), rows)
+    expected = by_torch.evaluate(sorted_rows_transposed(), rows)
     for name, value in expected.items():
         assert torch.allclose(found[name].double(), value.double(), equal_nan=True), name
 
 
 def check_halves_are_rounded_where_the_graph_says() -> None:
     for upcast, first in ((True, 300.0), (False, INF)):
-        found = _run(graphs.halves(upcast=upcast), {"in0": torch.tensor([300.0, 2.0], dtype=torch.float16)})
+        found = _run(halves(upcast=upcast), {"in0": torch.tensor([300.0, 2.0], dtype=torch.float16)})
         assert found["out0"].tolist() == [first, 2.0]
         assert found["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
 
@@ -74,12 +87,10 @@ def check_known_divergences_are_there() -> None:
 
 def check_sizes_are_symbols_or_numbers() -> None:
     """The quotient of symbols is formed in fp32 (codegen.md §14 row 9); a number is exact."""
-    graph = graphs.graph(
-        Index(expr=graphs.apply("int_true_div", graphs.apply("mul", Sym(name="rn"), graphs.Num(value=16777259)),
-                                graphs.Num(value=7)), dtype="fp64"),
-        Load(buffer="in0", index=graphs.at(5)), Cast(arg=1, dtype="fp64"), Pointwise(op="add", args=(0, 2)),
-        Store(buffer="out0", index=graphs.at(5), value=3), rows=2, columns=5,
-        buffers=(graphs.buffer("in0", "fp32", 10), graphs.buffer("out0", "fp64", 10)))
+    graph = matrix(
+        Index(expr=apply("int_true_div", apply("mul", Sym(name="rn"), num(16777259)), num(7)), dtype="fp64"),
+        load("in0", at(5)), cast(1, "fp64"), op("add", 0, 2), store("out0", at(5), 3), rows=2, columns=5,
+        in0=("fp32", 10), out0=("fp64", 10))
     written = torch_program(graph)
     assert written.sizes == (("rn", 5),) and "((rn * 16777259) / 7)" in written.text, written.text
     arguments = (torch.zeros(10), torch.zeros(10, dtype=torch.float64), 5)
@@ -122,10 +133,8 @@ def check_nothing_grows_from_program_to_program() -> None:
 
 def check_a_result_of_another_type_is_a_finding() -> None:
     """any(uint8) is bool under the compiler (codegen.md §14 row 7)."""
-    graph = graphs.graph(
-        Load(buffer="in0", index=graphs.at(3)), Reduce(kind="any", args=(0,)),
-        Store(buffer="out0", index=graphs.X, value=1), rows=2, columns=3,
-        buffers=(graphs.buffer("in0", "u8", 6), graphs.buffer("out0", "u8", 2)))
+    graph = matrix(load("in0", at(3)), Reduce(kind="any", args=(0,)), store("out0", X, 1), rows=2, columns=3,
+                   in0=("u8", 6), out0=("u8", 2))
     written = torch_program(graph)
     arguments = (torch.ones(6, dtype=torch.uint8), torch.zeros(2, dtype=torch.uint8))
     assert session.run(written.text, arguments).tensors[0].dtype == torch.bool

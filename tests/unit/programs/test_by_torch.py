@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from fuzz.content.place import place
 from fuzz.programs import by_numpy, by_torch
@@ -14,23 +13,35 @@ from fuzz.programs.draw import programs
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.records import Case
 from fuzz.target import Limits
-from kernels.codegen.graph import Num, Real
+from kernels.codegen.graph import Index, Real
 from oracles.arrays import to_numpy
 from oracles.compare import compare
+from oracles.dtypes import torch_dtype
 from oracles.rules import BIT, SUM
-from tests.unit.programs import graphs
+from tests.support.draws import draws
+from tests.unit.programs.graphs import (
+    X,
+    apply,
+    halves,
+    num,
+    pointwise,
+    row_sums_of_a_masked_gather,
+    sorted_rows_transposed,
+    store,
+    vector,
+)
 
 INF, NAN = float("inf"), float("nan")
 
 
 def test_a_masked_gather_is_summed_with_what_stands_for_the_rest() -> None:
-    found = by_torch.evaluate(graphs.row_sums_of_a_masked_gather(), {
+    found = by_torch.evaluate(row_sums_of_a_masked_gather(), {
         "in0": torch.tensor([1.0, 10.0, 100.0, 1000.0]), "in1": torch.tensor([0, -1, 2, 3, 0, 1])})
     assert found["out0"].tolist() == [-1.0 + 1000.0 + 100.0, -1.0 + 1.0 + 10.0]
 
 
 def test_sorting_scanning_and_scattered_sums() -> None:
-    found = by_torch.evaluate(graphs.sorted_rows_transposed(), {
+    found = by_torch.evaluate(sorted_rows_transposed(), {
         "in0": torch.tensor([1.0, 3.0, 2.0, 5.0, NAN, 4.0]), "io0": torch.tensor([100, 7], dtype=torch.int32)})
     assert found["out0"].tolist()[0::2] == [3.0, 2.0, 1.0]
     assert found["out0"][1::2].isnan().tolist() == [True, False, False] and found["out0"].tolist()[3::2] == [5.0, 4.0]
@@ -41,9 +52,9 @@ def test_sorting_scanning_and_scattered_sums() -> None:
 
 def test_halves_are_rounded_at_the_store_or_after_every_operation() -> None:
     x = {"in0": torch.tensor([300.0, 2.0], dtype=torch.float16)}
-    assert by_torch.evaluate(graphs.halves(upcast=True), x)["out0"].tolist() == [300.0, 2.0]
-    assert by_torch.evaluate(graphs.halves(upcast=False), x)["out0"].tolist() == [INF, 2.0]
-    assert by_torch.evaluate(graphs.halves(upcast=True), x)["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
+    assert by_torch.evaluate(halves(upcast=True), x)["out0"].tolist() == [300.0, 2.0]
+    assert by_torch.evaluate(halves(upcast=False), x)["out0"].tolist() == [INF, 2.0]
+    assert by_torch.evaluate(halves(upcast=True), x)["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
 
 
 @pytest.mark.parametrize("op, dtype, result, inputs, expected", [
@@ -57,25 +68,20 @@ def test_halves_are_rounded_at_the_store_or_after_every_operation() -> None:
 ])
 def test_single_operations(op: str, dtype: str, result: str, inputs: tuple[list[float], ...],
                            expected: list[float]) -> None:
-    from oracles.dtypes import torch_dtype
-
-    graph = graphs.pointwise(op, dtype, result, length=len(expected), arity=len(inputs))
+    graph = pointwise(op, dtype, result, length=len(expected), arity=len(inputs))
     given_values = {f"in{k}": torch.tensor(one, dtype=torch_dtype(dtype)) for k, one in enumerate(inputs)}
     assert by_torch.evaluate(graph, given_values)["out0"].tolist() == expected
 
 
 @pytest.mark.parametrize("expr, expected", [
-    (graphs.apply("int_true_div", Num(value=2**60 + 129), Num(value=1)), float(2**60 + 256)),
-    (graphs.apply("round_decimal", Real(value="2.675"), Num(value=2)), 2.67),
-    (graphs.apply("to_float", graphs.apply("floordiv", Num(value=-7), Num(value=2))), -4.0),
-    (graphs.apply("to_float", graphs.apply("ceildiv", Num(value=-7), Num(value=2))), -3.0),
-    (graphs.apply("max", Real(value="inf"), Real(value="-1.5")), INF),
+    (apply("int_true_div", num(2**60 + 129), num(1)), float(2**60 + 256)),
+    (apply("round_decimal", Real(value="2.675"), num(2)), 2.67),
+    (apply("to_float", apply("floordiv", num(-7), num(2))), -4.0),
+    (apply("to_float", apply("ceildiv", num(-7), num(2))), -3.0),
+    (apply("max", Real(value="inf"), Real(value="-1.5")), INF),
 ])
 def test_index_expressions_follow_python(expr: object, expected: float) -> None:
-    from kernels.codegen.graph import Index, Store
-
-    graph = graphs.graph(Index(expr=expr, dtype="fp64"), Store(buffer="out0", index=graphs.X, value=0),  # type: ignore[arg-type]
-                         rows=1, buffers=(graphs.buffer("out0", "fp64", 1),))
+    graph = vector(Index(expr=expr, dtype="fp64"), store("out0", X, 0), length=1, out0="fp64")
     assert by_torch.evaluate(graph, {})["out0"].tolist() == [expected]
 
 
@@ -105,18 +111,9 @@ def _disagreements(case: Case) -> list[str]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_both_references_agree_on_drawn_programs(family: Family) -> None:
-    seen, wrong = 0, []
-
-    @seed(17)
-    @settings(max_examples=40, database=None, deadline=None, suppress_health_check=list(HealthCheck),
-              phases=[Phase.generate])
-    @given(programs(family, target=f"codegen.{family}", limits=Limits(elements=512, variants=False)))
-    def look(case: Case) -> None:
-        nonlocal seen
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            wrong.extend((len(graph_of(case).nodes), name) for name in _disagreements(case))
-        seen += 1
-
-    look()
-    assert seen == 40 and wrong == []
+    limits = Limits(elements=512, variants=False)
+    cases = draws(programs(family, target=f"codegen.{family}", limits=limits), 40, seed=17)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        wrong = [(len(graph_of(case).nodes), name) for case in cases for name in _disagreements(case)]
+    assert len(cases) == 40 and wrong == []

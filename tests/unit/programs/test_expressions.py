@@ -102,4 +102,4 @@ def test_a_step_of_a_blurred_real_is_open() -> None:
     sine = apply("sin", Real(value="0.5"))
     expr = apply("floor_to_int", apply("add", sine, apply("neg", sine)))
     found = expressions.evaluate(apply("add", expr, num(0)), {})
-    assert bool(np.asarray(found.open).all())  # type: ignore[union-attr]
+    assert bool(np.asarray(found.open).all())

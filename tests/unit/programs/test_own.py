@@ -11,41 +11,33 @@ from fuzz.programs import own
 from fuzz.programs.interpret import Interpreter
 from fuzz.programs.miscompiled import miscompiled, without_miscompiled
 from fuzz.programs.reductions import _cut_subgraphs, _simpler_schedules
-from fuzz.records import ArraySpec, Bits, Case, Content, LaunchOptions, Small
+from fuzz.records import ArraySpec, Base, Bits, Case, Content, LaunchOptions, Small
 from fuzz.targets.codegen import TARGETS
-from kernels.codegen.graph import (
-    Asm,
-    Buffer,
-    Cast,
-    Constant,
-    Graph,
-    Index,
-    Load,
-    Masked,
-    Node,
-    Num,
-    Part,
-    Pointwise,
-    Schedule,
-    Store,
-    Sym,
-)
+from kernels.codegen.graph import Asm, Cast, Graph, Index, Load, Masked, Node, Part, Pointwise, Schedule, Store, Sym
 from oracles.by_numpy.bounded import Real
-from tests.unit.programs.graphs import apply
-
-X = Sym("x0")
+from tests.unit.programs.graphs import X, apply, cast, constant, load, num, op, store, vector
 
 
 def _graph(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
-    nodes = (Load(buffer="in0", index=X), *between, Store(buffer="out0", index=X, value=len(between)))
-    return Graph(outer=(4,), nodes=nodes, buffers=(Buffer(name="in0", dtype=dtype, length=4),
-                                                   Buffer(name="out0", dtype=dtype, length=4, role="out")))
+    return vector(load("in0"), *between, store("out0", X, len(between)), in0=dtype, out0=dtype)
+
+
+def _of_three(*nodes: Node) -> Graph:
+    """A graph that loads three vectors of i32 and stores nothing."""
+    return vector(*(load(f"in{k}") for k in range(3)), *nodes, **{f"in{k}": "i32" for k in range(3)})
+
+
+def _case(graph: Graph, dtype: str, *, base: Base | None = None, options: LaunchOptions | None = None) -> Case:
+    content = Content() if base is None else Content(base=base)
+    return Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=content),
+        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=options or LaunchOptions())
 
 
 @pytest.mark.parametrize("backend, graph, word", [
     ("compile:gfx942", _graph("i32", Asm(body="popc", args=(0,))), "assembly"),
     ("compile:sm_90", _graph("i32", Asm(body="popc", args=(0,))), ""),
-    ("compile:sm_80", _graph("fp32", Cast(arg=0, dtype="fp8e4nv")), "fp8e4nv"),
+    ("compile:sm_80", _graph("fp32", cast(0, "fp8e4nv")), "fp8e4nv"),
     ("compile:sm_80", _graph("fp8e4nv"), "fp8e4nv"), ("compile:sm_100", _graph("fp8e4nv"), ""),
     ("compile:gfx942", _graph("fp8e5"), ""), ("cuda", _graph("i32", Asm(body="popc", args=(0,))), "")])
 def test_programs_are_declined_where_the_architecture_lacks_something(backend: str, graph: Graph, word: str) -> None:
@@ -54,16 +46,14 @@ def test_programs_are_declined_where_the_architecture_lacks_something(backend: s
 
 
 @pytest.mark.parametrize("base, during", [(Bits(seed=1), [0, 2, 2, 0]), (Small(seed=1, low=0, high=1), [0, 1, 1, 0])])
-def test_truth_is_another_byte_than_one_during_the_launch_only(base: Bits | Small, during: list[int]) -> None:
-    case = Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=_graph("i1"), arrays=(
-        ArraySpec(name="in0", dtype="i1", dims=("n_in0",), content=Content(base=base)),
-        ArraySpec(name="out0", dtype="i1", dims=("n_out0",))))
+def test_truth_is_another_byte_than_one_during_the_launch_only(base: Base, during: list[int]) -> None:
+    case = _case(_graph("i1"), "i1", base=base)
     arrays = {"in0": torch.tensor([0, 1, 1, 0], dtype=torch.int8), "out0": torch.zeros(4, dtype=torch.int8)}
     seen: list[list[int]] = []
     launch = SimpleNamespace(case=case, schedule=0, fault="", planted="", backend="cuda", options=case.options,
                              pointer=lambda name: arrays[name],
                              run=lambda kernel, grid, arguments: seen.append(arguments["in0_ptr"].tolist()))
-    own.launch_graph(launch)  # type: ignore[arg-type]
+    own.launch_graph(launch)
     assert seen == [during]
     assert arrays["in0"].tolist() == [0, 1, 1, 0]
 
@@ -72,20 +62,15 @@ def test_truth_is_another_byte_than_one_during_the_launch_only(base: Bits | Smal
     ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
     ("i32", "-5", False), ("fp16", "-5.0", False)])
 def test_programs_with_a_known_miscompilation_are_told_from_others(dtype: str, other: str, known: bool) -> None:
-    graph = Graph(outer=(4,), buffers=(Buffer(name="in0", dtype=dtype, length=4),
-                                       Buffer(name="out0", dtype=dtype, length=4, role="out")),
-                  nodes=(Index(expr=apply("lt", X, Num(value=2)), dtype="i1"),
-                         Load(buffer="in0", index=X, mask=0, other=other), Store(buffer="out0", index=X, value=1)))
+    graph = vector(Index(expr=apply("lt", X, num(2)), dtype="i1"),
+                   Load(buffer="in0", index=X, mask=0, other=other), store("out0", X, 1), in0=dtype, out0=dtype)
     assert miscompiled(graph) == ("negative other of 8 or 16 bits" if known else "")
     assert miscompiled(_graph(dtype)) == ""
 
 
 @pytest.mark.parametrize("exponent, known", [("-2147483648", True), ("-2147483647", False)])
 def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -> None:
-    graph = Graph(outer=(4,), buffers=(Buffer(name="in0", dtype="fp32", length=4),
-                                       Buffer(name="out0", dtype="fp32", length=4, role="out")),
-                  nodes=(Load(buffer="in0", index=X), Constant(value=exponent, dtype="i32"),
-                         Pointwise(op="ldexp", args=(0, 1)), Store(buffer="out0", index=X, value=2)))
+    graph = _graph("fp32", constant(exponent, "i32"), op("ldexp", 0, 1))
     assert miscompiled(graph) == ("ldexp by -2^31" if known else "")
 
 
@@ -93,16 +78,12 @@ def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -
     ("fp16", "fp16", "bf16", True), ("fp16", "fp16", "fp16", False), ("bf16", "bf16", "fp16", True),
     ("fp16", "bf16", "bf16", True), ("fp16", "bf16", "fp16", False), ("fp16", "fp32", "bf16", False),
     ("fp8e5", "bf16", "bf16", True)])
-@pytest.mark.parametrize("cast", [True, False])
-def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(a: str, b: str, becomes: str, known: bool,
-                                                                          cast: bool) -> None:
-    nodes = (Load(buffer="in0", index=X), Load(buffer="in1", index=X), Cast(arg=0, dtype="fp32"),
-             Cast(arg=1, dtype="fp32"), Pointwise(op="mod_operator", args=(2, 3)))
-    last = (Cast(arg=4, dtype=becomes), Store(buffer="out0", index=X, value=5)) if cast else (
-        Store(buffer="out0", index=X, value=4),)
-    graph = Graph(outer=(4,), nodes=nodes + last, buffers=(
-        Buffer(name="in0", dtype=a, length=4), Buffer(name="in1", dtype=b, length=4),
-        Buffer(name="out0", dtype=becomes, length=4, role="out")))
+@pytest.mark.parametrize("converted", [True, False])
+def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
+        a: str, b: str, becomes: str, known: bool, converted: bool) -> None:
+    last = (cast(4, becomes), store("out0", X, 5)) if converted else (store("out0", X, 4),)
+    graph = vector(load("in0"), load("in1"), cast(0, "fp32"), cast(1, "fp32"), op("mod_operator", 2, 3), *last,
+                   in0=a, in1=b, out0=becomes)
     assert miscompiled(graph) == ("remainder of halves" if known else "")
     assert miscompiled(without_miscompiled(graph)) == ""
 
@@ -114,64 +95,67 @@ def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(a: str
     (Masked(mask=3, arg=4, other="0.0"), "", None)])
 def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, known: str,
                                                             drawn: Asm | Masked | None) -> None:
-    loads = tuple(Load(buffer=f"in{k}", index=X) for k in range(3))
-    graph = Graph(outer=(4,), buffers=tuple(Buffer(name=f"in{k}", dtype="i32", length=4) for k in range(3)), nodes=(
-        *loads, Pointwise(op="eq", args=(0, 1)), Constant(value="1.0", dtype="fp32"), node))
+    graph = _of_three(op("eq", 0, 1), constant("1.0", "fp32"), node)
     assert miscompiled(graph) == known
     found = without_miscompiled(graph)
     assert found.nodes[5] == (drawn or node) and miscompiled(found) == ""
 
 
 @pytest.mark.parametrize("nodes, known", [
-    ((Pointwise(op="abs_libdevice", args=(0,)),), "libdevice.abs of integers"),
-    ((Pointwise(op="abs", args=(0,)),), ""),
-    ((Pointwise(op="neg", args=(1,)), Pointwise(op="minimum", args=(0, 3)), Pointwise(op="minimum_tl", args=(4, 2))),
+    ((op("abs_libdevice", 0),), "libdevice.abs of integers"),
+    ((op("abs", 0),), ""),
+    ((op("neg", 1), op("minimum", 0, 3), op("minimum_tl", 4, 2)),
      "extremum of three, one negated"),
-    ((Pointwise(op="neg", args=(1,)), Pointwise(op="maximum", args=(0, 3)), Pointwise(op="minimum", args=(4, 2))), ""),
-    ((Pointwise(op="minimum", args=(0, 1)), Pointwise(op="minimum", args=(3, 2))), ""),
-    ((Constant(value="0", dtype="i32"), Pointwise(op="sub", args=(3, 1)), Pointwise(op="maximum", args=(0, 2)),
-      Pointwise(op="maximum", args=(4, 5))), "extremum of three, one negated"),
-    ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="u16"), Cast(arg=4, dtype="bf16", bitcast=True),
-      Cast(arg=5, dtype="fp16")), "truth as bits of bf16 to fp16"),
-    ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="u16"), Cast(arg=4, dtype="bf16", bitcast=True),
-      Cast(arg=5, dtype="fp32")), ""),
-    ((Pointwise(op="eq", args=(0, 1)), Cast(arg=3, dtype="i16"), Cast(arg=4, dtype="fp16", bitcast=True)),
+    ((op("neg", 1), op("maximum", 0, 3), op("minimum", 4, 2)), ""),
+    ((op("minimum", 0, 1), op("minimum", 3, 2)), ""),
+    ((constant("0", "i32"), op("sub", 3, 1), op("maximum", 0, 2),
+      op("maximum", 4, 5)), "extremum of three, one negated"),
+    ((op("eq", 0, 1), cast(3, "u16"), cast(4, "bf16", bitcast=True),
+      cast(5, "fp16")), "truth as bits of bf16 to fp16"),
+    ((op("eq", 0, 1), cast(3, "u16"), cast(4, "bf16", bitcast=True),
+      cast(5, "fp32")), ""),
+    ((op("eq", 0, 1), cast(3, "i16"), cast(4, "fp16", bitcast=True)),
      "truth as bits of fp16"),
-    ((Cast(arg=0, dtype="i16"), Cast(arg=3, dtype="fp16", bitcast=True)), ""),
-    ((Pointwise(op="abs", args=(0,)), Pointwise(op="lt", args=(3, 1))), "sign of an integer's abs"),
-    ((Pointwise(op="abs_tl", args=(0,)), Cast(arg=3, dtype="i64"), Cast(arg=1, dtype="i64"),
-      Pointwise(op="remainder", args=(4, 5))), "sign of an integer's abs"),
-    ((Pointwise(op="abs", args=(0,)), Load(buffer="in1", index=apply("python_mod", Sym("v3"), Num(value=4)),
+    ((cast(0, "i16"), cast(3, "fp16", bitcast=True)), ""),
+    ((op("abs", 0), op("lt", 3, 1)), "sign of an integer's abs"),
+    ((op("abs_tl", 0), cast(3, "i64"), cast(1, "i64"),
+      op("remainder", 4, 5)), "sign of an integer's abs"),
+    ((op("abs", 0), Load(buffer="in1", index=apply("python_mod", Sym("v3"), num(4)),
                                            checked=True)), "sign of an integer's abs"),
-    ((Pointwise(op="abs", args=(0,)), Pointwise(op="add", args=(3, 1)), Cast(arg=3, dtype="fp32")), ""),
-    ((Cast(arg=0, dtype="fp32"), Pointwise(op="abs", args=(3,)), Pointwise(op="sign", args=(4,))), ""),
-    ((Constant(value="1e-40", dtype="fp32"), Pointwise(op="asin", args=(3,))), "library of a subnormal constant"),
-    ((Constant(value="2", dtype="i32"), Cast(arg=3, dtype="fp32", bitcast=True), Cast(arg=0, dtype="fp32"),
-      Pointwise(op="atan2", args=(5, 4))), "library of a subnormal constant"),
-    ((Constant(value="0.5", dtype="fp32"), Pointwise(op="asin", args=(3,))), "")])
+    ((op("abs", 0), op("add", 3, 1), cast(3, "fp32")), ""),
+    ((cast(0, "fp32"), op("abs", 3), op("sign", 4)), ""),
+    ((constant("1e-40", "fp32"), op("asin", 3)), "library of a subnormal constant"),
+    ((constant("2", "i32"), cast(3, "fp32", bitcast=True), cast(0, "fp32"),
+      op("atan2", 5, 4)), "library of a subnormal constant"),
+    ((constant("0.5", "fp32"), op("asin", 3)), ""),
+    ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("lt", 4, 5)), "sign of a negated i16"),
+    ((cast(0, "i16"), constant("0", "i16"), op("sub", 4, 3), op("right_shift", 5, 4)), "sign of a negated i16"),
+    ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("eq", 4, 5)), ""),
+    ((cast(0, "i8"), op("neg", 3), cast(1, "i8"), op("lt", 4, 5)), ""),
+    ((cast(0, "i8"), cast(1, "i8"), op("maximum", 3, 4), op("relu", 5)), "relu of a narrow extremum"),
+    ((cast(0, "i16"), cast(1, "i16"), op("minimum", 3, 4), constant("0", "i16"), op("maximum", 5, 6)),
+     "relu of a narrow extremum"),
+    ((op("maximum", 0, 1), op("relu", 3)), ""), ((cast(0, "i8"), op("relu", 3)), "")])
 def test_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node, ...], known: str) -> None:
-    loads = tuple(Load(buffer=f"in{k}", index=X) for k in range(3))
-    graph = Graph(outer=(4,), nodes=(*loads, *nodes),
-                  buffers=tuple(Buffer(name=f"in{k}", dtype="i32", length=4) for k in range(3)))
+    graph = _of_three(*nodes)
     assert miscompiled(graph) == known
     found = without_miscompiled(graph)
     assert miscompiled(found) == "" and (found == graph) == (known == "")
 
 
 @pytest.mark.parametrize("source, between, last, becomes, known", [
-    ("fp16", Pointwise(op="mul", args=(0, 0)), Pointwise(op="logical_not", args=(2,)), "i1", True),
-    ("fp16", Pointwise(op="mul", args=(0, 0)), Cast(arg=2, dtype="fp32"), "i1", True),
-    ("bf16", Cast(arg=0, dtype="bf16"), Pointwise(op="ne", args=(2, 4)), "i1", True),
-    ("fp16", Pointwise(op="mul", args=(0, 0)), Cast(arg=2, dtype="fp32"), "fp32", False),
-    ("fp16", Pointwise(op="mul", args=(0, 0)), Pointwise(op="lt", args=(2, 4)), "i1", False),
-    ("fp32", Pointwise(op="mul", args=(0, 0)), Cast(arg=2, dtype="i1"), "i1", False)])
+    ("fp16", op("mul", 0, 0), op("logical_not", 2), "i1", True),
+    ("fp16", op("mul", 0, 0), cast(2, "fp32"), "i1", True),
+    ("bf16", cast(0, "bf16"), op("ne", 2, 4), "i1", True),
+    ("fp16", op("mul", 0, 0), cast(2, "fp32"), "fp32", False),
+    ("fp16", op("mul", 0, 0), op("lt", 2, 4), "i1", False),
+    ("fp32", op("mul", 0, 0), cast(2, "i1"), "i1", False)])
 def test_bits_of_computed_halves_are_not_drawn_where_they_are_compared_with_zero(
         source: str, between: Cast | Pointwise, last: Cast | Pointwise, becomes: str, known: bool) -> None:
     other = {"fp16": "bf16", "bf16": "fp16"}.get(source, "i32")
-    nodes = (Load(buffer="in0", index=X), between, Cast(arg=1, dtype=other, bitcast=True),
-             Constant(value="0", dtype="i32"), Cast(arg=3, dtype=other), last, Store(buffer="out0", index=X, value=5))
-    graph = Graph(outer=(4,), nodes=nodes, buffers=(Buffer(name="in0", dtype=source, length=4),
-                                                    Buffer(name="out0", dtype=becomes, length=4, role="out")))
+    nodes = (load("in0"), between, cast(1, other, bitcast=True), constant("0", "i32"), cast(3, other), last,
+             store("out0", X, 5))
+    graph = vector(*nodes, in0=source, out0=becomes)
     loaded = replace(graph, nodes=(nodes[0], nodes[0], *nodes[2:]))
     assert miscompiled(graph) == ("bits of a half compared with 0" if known else "") and miscompiled(loaded) == ""
     found = without_miscompiled(graph).nodes[2]
@@ -182,72 +166,71 @@ def test_bits_of_computed_halves_are_not_drawn_where_they_are_compared_with_zero
     ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
     ("i32", True, "")])
 def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
-    graph = _graph(dtype, Pointwise(op="pow", args=(0, 0)))
-    case = Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=LaunchOptions(enable_fp_fusion=fusion))
+    case = _case(_graph(dtype, op("pow", 0, 0)), dtype, options=LaunchOptions(enable_fp_fusion=fusion))
     target, = (one for one in TARGETS if one.name == case.target)
     assert target.about(case) == known
 
 
-@pytest.mark.parametrize("target, node, constant, known, drawn", [
-    ("fp8e5", Pointwise(op="ldexp", args=(1, 2)), "0.0", "fp8 of what folds", Cast(arg=2, dtype="fp32")),
-    ("fp32", Pointwise(op="ldexp", args=(1, 2)), "0.0", "", None),
-    ("fp8e5", Pointwise(op="ldexp", args=(1, 2)), "1e-3", "", None),
-    ("fp8e4nv", Pointwise(op="pow", args=(1, 0)), "1.0", "fp8 of what folds", Pointwise(op="add", args=(1, 0))),
-    ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "1.0", "", None),
-    ("fp8e4nv", Pointwise(op="pow", args=(0, 1)), "-0.0", "fp8 of what folds", Pointwise(op="add", args=(0, 1))),
-    ("fp8e4nv", Pointwise(op="gt", args=(0, 0)), "1.0", "fp8 of what folds", Pointwise(op="ne", args=(0, 0))),
-    ("fp8e5", Pointwise(op="le", args=(2, 1)), "2147483647", "fp8 of what folds", Pointwise(op="ne", args=(2, 1))),
-    ("fp8e5", Pointwise(op="gt", args=(2, 2)), "1.0", "", None),
-    ("fp8e5", Pointwise(op="add", args=(0, 1)), "nan", "fp8 of what folds", None),
-    ("fp16", Pointwise(op="add", args=(0, 1)), "nan", "", None)])
-def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, constant: str, known: str,
+@pytest.mark.parametrize("target, node, value, known, drawn", [
+    ("fp8e5", op("ldexp", 1, 2), "0.0", "fp8 of what folds", cast(2, "fp32")),
+    ("fp32", op("ldexp", 1, 2), "0.0", "", None),
+    ("fp8e5", op("ldexp", 1, 2), "1e-3", "", None),
+    ("fp8e4nv", op("pow", 1, 0), "1.0", "fp8 of what folds", op("add", 1, 0)),
+    ("fp8e4nv", op("pow", 0, 1), "1.0", "", None),
+    ("fp8e4nv", op("pow", 0, 1), "-0.0", "fp8 of what folds", op("add", 0, 1)),
+    ("fp8e4nv", op("gt", 0, 0), "1.0", "fp8 of what folds", op("ne", 0, 0)),
+    ("fp8e5", op("le", 2, 1), "2147483647", "fp8 of what folds", op("ne", 2, 1)),
+    ("fp8e5", op("gt", 2, 2), "1.0", "", None),
+    ("fp8e5", op("add", 0, 1), "nan", "fp8 of what folds", None),
+    ("fp16", op("add", 0, 1), "nan", "", None)])
+def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, value: str, known: str,
                                             drawn: Cast | Pointwise | None) -> None:
-    number = Constant(value=constant, dtype="i32" if constant.isdigit() else "fp32")
-    graph = Graph(outer=(4,), nodes=(Load(buffer="in0", index=X), number, Load(buffer="in1", index=X), node,
-                                     Store(buffer="out0", index=X, value=3)),
-                  buffers=(Buffer(name="in0", dtype="fp32", length=4), Buffer(name="in1", dtype="i32", length=4),
-                           Buffer(name="out0", dtype=target, length=4, role="out")))
+    number = constant(value, "i32" if value.isdigit() else "fp32")
+    graph = vector(load("in0"), number, load("in1"), node, store("out0", X, 3), in0="fp32", in1="i32", out0=target)
     found = without_miscompiled(graph)
     assert miscompiled(graph) == known and miscompiled(found) == "" and found.nodes[3] == (drawn or node)
 
 
+@pytest.mark.parametrize("mask, known", [
+    (Index(expr=apply("ge", X, num(2)), dtype="i1"), "fp8 of what folds"), (op("ne", 0, 0), "")])
+def test_truth_that_axes_decide_is_named_where_it_becomes_fp8_and_still_drawn(mask: Node, known: str) -> None:
+    graph = vector(load("in0"), mask, op("eq", 0, 0), Masked(mask=1, arg=2, other="true"), cast(3, "fp8e5"),
+                   store("out0", X, 4), in0="i32", out0="fp8e5")
+    assert miscompiled(graph) == known and without_miscompiled(graph) == graph
+
+
 @pytest.mark.parametrize("float_bits, known", [(True, True), (False, False)])
 def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: bool) -> None:
-    computed = Pointwise(op="mul", args=(0, 0)) if float_bits else Load(buffer="in0", index=X)
-    graph = Graph(outer=(4,), nodes=(
-        Load(buffer="in0", index=X), computed, Cast(arg=1, dtype="i32", bitcast=True), Load(buffer="in1", index=X),
-        Pointwise(op="minimum", args=(2, 2)), Pointwise(op="mul", args=(3, 4)),
-        Store(buffer="out0", index=X, value=5)),
-        buffers=(Buffer(name="in0", dtype="fp32", length=4), Buffer(name="in1", dtype="i32", length=4),
-                 Buffer(name="out0", dtype="i32", length=4, role="out")))
+    computed = op("mul", 0, 0) if float_bits else load("in0")
+    graph = vector(load("in0"), computed, cast(1, "i32", bitcast=True), load("in1"), op("minimum", 2, 2),
+                   op("mul", 3, 4), store("out0", X, 5), in0="fp32", in1="i32", out0="i32")
     found = without_miscompiled(graph)
     assert miscompiled(graph) == ("integer product of a float product" if known else "") and miscompiled(found) == ""
-    assert found.nodes[5] == (Pointwise(op="bitwise_xor", args=(3, 4)) if known else graph.nodes[5])
+    assert found.nodes[5] == (op("bitwise_xor", 3, 4) if known else graph.nodes[5])
+
+
+def _added_in_memory(dtype: str, held: float, added: float) -> Real:
+    graph = vector(load("in0"), Store(buffer="io0", index=num(0), value=0, mode="atomic_add"), length=1,
+                   in0=dtype, io0=dtype)
+    kind = FLOATS[dtype]
+    return Interpreter(graph, {"io0": np.array([held], kind), "in0": np.array([added], kind)}).run()["io0"]
+
+
+FLOATS = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}
 
 
 @pytest.mark.parametrize("held, added", [(5e-45, 0.0), (0.0, -1e-39), (2e-38, -1.5e-38)])
 def test_additions_of_single_precision_in_memory_may_flush(held: float, added: float) -> None:
-    graph = Graph(outer=(1,), nodes=(Load(buffer="in0", index=X), Store(
-        buffer="io0", index=Num(value=0), value=0, mode="atomic_add")), buffers=(
-            Buffer(name="in0", dtype="fp32", length=1), Buffer(name="io0", dtype="fp32", length=1, role="inout")))
-    first, second = np.array([held], dtype=np.float32), np.array([added], dtype=np.float32)
-    found = Interpreter(graph, {"io0": first, "in0": second}).run()["io0"]
-    assert isinstance(found, Real)
-    for answer in (float(first[0] + second[0]), 0.0):
+    found = _added_in_memory("fp32", held, added)
+    for answer in (float(np.float32(held) + np.float32(added)), 0.0):
         assert abs(answer - found.value[0]) <= found.error[0]
     assert abs(4e-38 - found.value[0]) > found.error[0]
 
 
 @pytest.mark.parametrize("dtype, held, added", [("fp32", 1.5, 2.0**-20), ("fp64", 5e-324, 0.0), ("fp16", 6e-8, 0.0)])
 def test_additions_in_memory_are_certain_where_nothing_flushes(dtype: str, held: float, added: float) -> None:
-    graph = Graph(outer=(1,), nodes=(Load(buffer="in0", index=X), Store(
-        buffer="io0", index=Num(value=0), value=0, mode="atomic_add")), buffers=(
-            Buffer(name="in0", dtype=dtype, length=1), Buffer(name="io0", dtype=dtype, length=1, role="inout")))
-    kind = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}[dtype]
-    found = Interpreter(graph, {"io0": np.array([held], kind), "in0": np.array([added], kind)}).run()["io0"]
-    assert isinstance(found, Real) and found.exact.all() and found.value[0] == float(kind(held)) + added
+    found = _added_in_memory(dtype, held, added)
+    assert found.exact.all() and found.value[0] == float(FLOATS[dtype](held)) + added
 
 
 def test_no_simpler_schedule_has_a_block_of_nothing() -> None:
@@ -257,6 +240,6 @@ def test_no_simpler_schedule_has_a_block_of_nothing() -> None:
 
 
 def test_one_of_several_results_gives_way_to_an_operand() -> None:
-    graph = _graph("fp32", Pointwise(op="frexp", args=(0,)), Part(of=1, item=0))
+    graph = _graph("fp32", op("frexp", 0), Part(of=1, item=0))
     assert any(isinstance(node, Store) and node.value == 0
                for found, _ in _cut_subgraphs(graph) for node in found.nodes)

@@ -9,31 +9,25 @@ import torch
 from fuzz.programs import by_torch
 from fuzz.programs.interpret import Interpreter
 from fuzz.programs.torch_contract import EagerInterpreter, beyond_own_contract
-from kernels.codegen.graph import Cast, Graph, Load, Part, Reduce, Store
+from kernels.codegen.graph import Graph, Part, Reduce
 from oracles.by_numpy.bounded import Real
-from tests.unit.programs import graphs
+from tests.unit.programs.graphs import X, at, cast, load, matrix, row_sums_of_a_masked_gather, store
 
 INF = math.inf
 
 
 def _mean(columns: int) -> Graph:
-    return graphs.graph(
-        Load(buffer="in0", index=graphs.at(columns)), Reduce(kind="welford", args=(0,)), Part(of=1, item=0),
-        Store(buffer="out0", index=graphs.X, value=2), rows=1, columns=columns,
-        buffers=(graphs.buffer("in0", "fp32", columns), graphs.buffer("out0", "fp32", 1)))
+    return matrix(load("in0", at(columns)), Reduce(kind="welford", args=(0,)), Part(of=1, item=0), store("out0", X, 2),
+                  rows=1, columns=columns, in0=("fp32", columns), out0=("fp32", 1))
 
 
 def _narrowed() -> Graph:
-    return graphs.graph(
-        Load(buffer="in0", index=graphs.at(1)), Cast(arg=0, dtype="fp8e5"),
-        Store(buffer="out0", index=graphs.X, value=1),
-        rows=1, columns=1, buffers=(graphs.buffer("in0", "fp32", 1), graphs.buffer("out0", "fp8e5", 1)))
+    return matrix(load("in0", at(1)), cast(0, "fp8e5"), store("out0", X, 1),
+                  rows=1, columns=1, in0=("fp32", 1), out0=("fp8e5", 1))
 
 
 def _numpy(kind: type[Interpreter], graph: Graph, values: list[float]) -> Real:
-    found = kind(graph, {"in0": np.array(values, dtype=np.float32)}).run()["out0"]
-    assert isinstance(found, Real)
-    return found
+    return kind(graph, {"in0": np.array(values, dtype=np.float32)}).run()["out0"]
 
 
 @pytest.mark.parametrize("row", [[INF], [1.0, 2.0, -INF], [-3.0, INF]])
@@ -62,4 +56,4 @@ def test_overflow_to_fp8e5_is_infinite() -> None:
 
 def test_the_control_declines_what_its_contract_leaves_open() -> None:
     assert "mean" in beyond_own_contract(_mean(2)) and "fp8e5" in beyond_own_contract(_narrowed())
-    assert beyond_own_contract(graphs.row_sums_of_a_masked_gather()) == ""
+    assert beyond_own_contract(row_sums_of_a_masked_gather()) == ""

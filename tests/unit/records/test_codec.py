@@ -34,17 +34,20 @@ from fuzz.records import (
     Signature,
     Verdict,
     canonical_json,
+    codec,
     decode,
     digest,
     encode,
     pretty_json,
 )
 from fuzz.records.codec import decode_file, pretty_json_without_defaults, printable
-from fuzz.records.pretty import WIDTH
+from fuzz.records.pretty import WIDTH, layout
 from fuzz.target import Limits
 from fuzz.targets import all_targets
 from fuzz.workers import protocol
+from tests.support.campaigns import campaign_options
 from tests.support.cases import addition, division
+from tests.support.refusals import refusal
 
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -56,8 +59,7 @@ RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, R
 @cache
 def of_type(annotation: object) -> st.SearchStrategy[object]:
     """Values of a record's field, from its type and constraints."""
-    info = msgspec.inspect.type_info(annotation)
-    return _of(info)
+    return _of(msgspec.inspect.type_info(annotation))
 
 
 def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
@@ -116,7 +118,6 @@ def _struct(info: msgspec.inspect.StructType) -> st.SearchStrategy[object]:
 @given(data=st.data())
 def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObject) -> None:
     record = data.draw(of_type(kind))
-    assert isinstance(record, msgspec.Struct)
     for written in (encode(record), canonical_json(record), pretty_json(record).encode(),
                     pretty_json_without_defaults(record).encode()):
         assert decode(written, kind) == record
@@ -140,7 +141,7 @@ def test_every_drawn_case_survives_json_and_stays_small(data: st.DataObject) -> 
 
 def test_records_are_frozen() -> None:
     with pytest.raises(AttributeError, match="immutable"):
-        addition().repeats = 3  # type: ignore[misc]
+        addition().repeats = 3
 
 
 def test_canonical_json_does_not_depend_on_the_order_of_fields() -> None:
@@ -174,85 +175,38 @@ def mangled(**changes: object) -> bytes:
 
 
 @pytest.mark.parametrize("data, message", [
-    (mangled(surprise=1), "file.json: Object contains unknown field `surprise`; correct or delete the file"),
-    (mangled(repeats="1"), "file.json: Expected `int`, got `str` - at `$.repeats`; correct or delete the file"),
-    (mangled(repeats=1.0), "file.json: Expected `int`, got `float` - at `$.repeats`; correct or delete the file"),
-    (mangled(repeats=True), "file.json: Expected `int`, got `bool` - at `$.repeats`; correct or delete the file"),
-    (mangled(repeats=-1), "file.json: Expected `int` >= 0 - at `$.repeats`; correct or delete the file"),
-    (mangled(repeats=17), "file.json: Expected `int` <= 16 - at `$.repeats`; correct or delete the file"),
-    (mangled(sizes={"rows": -1}), "file.json: Expected `int` >= 0 - at `$.sizes[...]`; correct or delete the file"),
-    (mangled(sizes=None), "file.json: Expected `object`, got `null` - at `$.sizes`; correct or delete the file"),
-    (mangled(params={"x": 1.5}),
-     "file.json: Expected `bool | int | str`, got `float` - at `$.params[...]`; correct or delete the file"),
-    (b'{"sizes": {}, "arrays": []}', "file.json: Object missing required field `target`; correct or delete the file"),
-    (b"[]", "file.json: Expected `object`, got `array`; correct or delete the file"),
-    (b"", "file.json: not valid JSON (Input data was truncated); correct or delete the file"),
-    (b"{\xff", "file.json: not valid JSON (JSON is malformed: object keys must be strings (byte 1)); "
-               "correct or delete the file"),
+    (mangled(surprise=1), "Object contains unknown field `surprise`"),
+    (mangled(repeats="1"), "Expected `int`, got `str` - at `$.repeats`"),
+    (mangled(repeats=1.0), "Expected `int`, got `float` - at `$.repeats`"),
+    (mangled(repeats=True), "Expected `int`, got `bool` - at `$.repeats`"),
+    (mangled(repeats=-1), "Expected `int` >= 0 - at `$.repeats`"),
+    (mangled(repeats=17), "Expected `int` <= 16 - at `$.repeats`"),
+    (mangled(sizes={"rows": -1}), "Expected `int` >= 0 - at `$.sizes[...]`"),
+    (mangled(sizes=None), "Expected `object`, got `null` - at `$.sizes`"),
+    (mangled(params={"x": 1.5}), "Expected `bool | int | str`, got `float` - at `$.params[...]`"),
+    (b'{"sizes": {}, "arrays": []}', "Object missing required field `target`"),
+    (b"[]", "Expected `object`, got `array`"), (b"", "not valid JSON (Input data was truncated)"),
+    (b"{\xff", "not valid JSON (JSON is malformed: object keys must be strings (byte 1))"),
 ])
 def test_what_is_no_case_is_refused_in_one_line(data: bytes, message: str) -> None:
-    with pytest.raises(TridiffError) as refusal:
-        decode(data, Case, source="file.json")
-    assert str(refusal.value) == message
-
-
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
-def test_numbers_that_json_does_not_have_are_refused(value: str) -> None:
-    data = encode(addition()).replace(b'"rows":10', f'"rows":{value}'.encode())
-    assert value.encode() in data
-    with pytest.raises(TridiffError) as refusal:
-        decode(data, Case)
-    assert "\n" not in str(refusal.value)
+    assert refusal(lambda: decode(data, Case, source="file.json")) == (
+        f"file.json: {message}; correct or delete the file")
 
 
 def test_nothing_is_written_as_nan() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        from fuzz.records.pretty import layout
-
         layout([math.nan])
 
 
 @pytest.mark.parametrize("name", ["../x", "a b", "", "x" * 65, "a\n", "1a", "a/b", "a\x00"])
 def test_names_cannot_escape(name: str) -> None:
-    with pytest.raises(TridiffError):
-        decode(mangled(target=name), Case)
-
-
-def test_deep_nesting_is_refused() -> None:
-    data = b'{"target":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
-    with pytest.raises(TridiffError) as refusal:
-        decode(data, Case, source="deep.json")
-    assert str(refusal.value).startswith("deep.json: ")
-
-
-@pytest.mark.parametrize("schema, message", [
-    (SCHEMA + 1, f"c.json: has schema {SCHEMA + 1}, this tridiff reads {SCHEMA}; install a newer tridiff"),
-    (0, "c.json: no tridiff release writes schema 0; correct or delete the file"),
-    (-5, "c.json: no tridiff release writes schema -5; correct or delete the file"),
-])
-def test_files_of_another_schema_are_refused(schema: int, message: str) -> None:
-    with pytest.raises(TridiffError) as refusal:
-        decode_file(mangled(schema=schema), Case, source="c.json")
-    assert str(refusal.value) == message
+    refusal(lambda: decode(mangled(target=name), Case))
 
 
 def test_files_of_an_older_schema_name_the_release_that_can_rewrite_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fuzz.records import codec
-
     monkeypatch.setattr(codec, "SCHEMA", 2)
-    with pytest.raises(TridiffError) as refusal:
-        decode_file(mangled(schema=1), Case, source="c.json")
-    assert str(refusal.value) == "c.json: has schema 1, this tridiff reads 2; rewrite it with tridiff 0.1"
-
-
-def test_files_need_a_schema_number_and_no_key_twice() -> None:
-    fields = json.loads(encode(addition()))
-    del fields["schema"]
-    with pytest.raises(TridiffError, match=r"^c: no schema number; "):
-        decode_file(json.dumps(fields).encode(), Case, source="c")
-    twice = encode(addition()).replace(b'"repeats":', b'"repeats":1,"repeats":', 1)
-    with pytest.raises(TridiffError, match=r"^c: key 'repeats' appears twice in one object; remove one of them$"):
-        decode_file(twice, Case, source="c")
+    assert refusal(lambda: decode_file(mangled(schema=1), Case, source="c.json")) == (
+        "c.json: has schema 1, this tridiff reads 2; rewrite it with tridiff 0.1")
 
 
 @settings(max_examples=200, deadline=None, database=None)
@@ -266,7 +220,6 @@ def test_a_strangers_text_cannot_drive_the_terminal(text: str) -> None:
 @given(data=st.data())
 def test_laid_out_json_is_narrow_and_the_same(data: st.DataObject) -> None:
     entry = data.draw(of_type(CorpusEntry))
-    assert isinstance(entry, CorpusEntry)
     written = pretty_json(entry)
     assert json.loads(written) == json.loads(encode(entry))
     assert written.endswith("\n") and not written.endswith("\n\n")
@@ -308,12 +261,11 @@ def test_a_plain_case_passes() -> None:
 def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(case: Case, message: str) -> None:
     tracemalloc.start()
     try:
-        with pytest.raises(TridiffError) as refusal:
-            case.check()
+        line = refusal(case.check)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert str(refusal.value) == message
+    assert line == message
     assert peak < 1 << 20
 
 
@@ -339,21 +291,22 @@ def test_counts_add_up() -> None:
     assert total == Counts(executed=7, agree=2, crash=1, hang=4, busy_seconds=0.75)
 
 
+def summary_of(counts: Counts, **more: object) -> Summary:
+    return Summary(id="x", options=campaign_options(), environments=(), counts=counts, **{"by_target": (), **more})
+
+
 @pytest.mark.parametrize("counts, new, status", [
     (Counts(), (), 2), (Counts(executed=5, not_checked=3, refused=2), (), 2), (Counts(executed=1, agree=1), (), 0),
     (Counts(executed=2, agree=1, disagree=1), (), 0), (Counts(executed=2, agree=1, disagree=1), ("x",), 1),
     (Counts(), ("x",), 2),
 ])
 def test_exit_status(counts: Counts, new: tuple[str, ...], status: int) -> None:
-    options = CampaignOptions(seconds=1, targets=(), subjects=(), backends=(), devices=(), workers=1, seed=0)
-    summary = Summary(id="x", options=options, environments=(), counts=counts, by_target=(), new_findings=new)
-    assert summary.exit_status == status
+    assert summary_of(counts, new_findings=new).exit_status == status
 
 
 def test_rows_of_a_summary_leave_out_defaults_and_read_back_the_same() -> None:
-    options = CampaignOptions(seconds=1, targets=(), subjects=(), backends=(), devices=(0,), workers=1, seed=0)
     row = TargetCounts(target="t", subject="own", backend="cuda", counts=Counts(executed=7, hang=7))
-    summary = Summary(id="x", options=options, environments=(), counts=Counts(executed=7, hang=7), by_target=(row,))
+    summary = summary_of(row.counts, by_target=(row,))
     text = pretty_json_without_defaults(summary, only_in_rows=True)
     assert decode(text, Summary) == summary
     assert text.count("crash") == 1, "totals keep their zeros, rows do not"

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout, Scalar, Verdict
+from fuzz.records import ArraySpec, Case, Content, Explicit, Iota, LaunchOptions, Layout, Scalar, Verdict
+from tests.support.cases import ramp
 
 DIMS = ("rows", "cols")
 PLAIN = Layout()
@@ -34,18 +35,6 @@ def case(target: str, sizes: dict[str, int], *arrays: ArraySpec, **params: Scala
     return Case(target=target, sizes=sizes, arrays=arrays, params=params)
 
 
-def ramp(target: str, *, start: int, count: int, block: int, divisor: int, dtype: str = "i32",
-         start_kind: str = "constexpr", divisor_kind: str = "constexpr") -> Case:
-    """k + start for k < count, divided by one divisor, the numerator computed in the kernel."""
-    rows = ("rows",)
-    layout = Layout(broadcast=() if divisor_kind == "loaded" else rows)
-    return case(
-        target, {"rows": count},
-        ArraySpec(name="a", dtype=dtype, dims=rows, content=Content(base=Iota(start=start, step=0, per_row=1))),
-        ArraySpec(name="b", dtype=dtype, dims=rows, content=Content(base=Constant(value=str(divisor))), layout=layout),
-        output("out", dtype, dims=rows), form="ramp", block=block, start_kind=start_kind, divisor_kind=divisor_kind)
-
-
 def _pair(target: str, dtype: str, a: str, b: str, **params: Scalar) -> Case:
     return case(target, {"rows": 1, "cols": 1}, values("a", dtype, a), values("b", dtype, b), output("out", dtype),
                 **params)
@@ -71,16 +60,16 @@ def _indexed(dtype: str, *words: str) -> Case:
 
 
 FLOOR = "helpers.div_floor_integer"
-SEVEN = ramp("triton.floordiv", start=-4, count=4, block=4, divisor=2)
+SEVEN = ramp(target="triton.floordiv", start=-4, rows=4, block=4, divisor=2)
 """Triton issue 7749 at its smallest."""
 
 FINDINGS = (
     Finding("trunc_for_floor", _pair(FLOOR, "i32", "-1", "2", form="blocks")),
     Finding("int_min_saturated", _pair(FLOOR, "i64", str(-(2**63)), "1", form="blocks")),
-    Finding("unsigned_operands", ramp(FLOOR, start=-2, count=2, block=2, divisor=2, dtype="i8")),
-    Finding("floor_for_trunc", ramp("triton.mod", start=-3, count=3, block=4, divisor=2, dtype="i16",
+    Finding("unsigned_operands", ramp(start=-2, rows=2, block=2, divisor=2, dtype="i8")),
+    Finding("floor_for_trunc", ramp(target="triton.mod", start=-3, rows=3, block=4, divisor=2, dtype="i16",
                                     start_kind="run_time", divisor_kind="loaded")),
-    Finding("floor_for_trunc", ramp("triton.floordiv", start=-3, count=3, block=4, divisor=2,
+    Finding("floor_for_trunc", ramp(target="triton.floordiv", start=-3, rows=3, block=4, divisor=2,
                                     start_kind="run_time", divisor_kind="unspecialised")),
     Finding("nan_in_a_dropped", _pair("helpers.minimum", "fp32", "nan:0x1", "0.0"), kind="nan_missing"),
     Finding("direction_reversed", _pair("helpers.maximum", "bf16", "-0.1", "3.39e38")),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from fuzz.bench.draws import draw_cases
 from fuzz.corpus import entry_id
@@ -18,7 +19,9 @@ from fuzz.repro.build import build
 from fuzz.repro.request import Candidate, Candidates, Request
 from fuzz.repro.script import MAX_LINES, default_backend, run, script
 from fuzz.target import Limits
-from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding, ramp
+from tests.support.cases import ramp
+from tests.unit.corpus.entries import expect
+from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 
 ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess"}
 
@@ -75,7 +78,7 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
 
 def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path) -> None:
     finding = FINDINGS[0]
-    varied = msgspec.structs.replace(finding.case, variants=(OTHER_OPTIONS,))
+    varied = replace(finding.case, variants=(OTHER_OPTIONS,))
     written = {}
     for kind in ("out_of_bounds", "input_overwritten", "nondeterministic", "option_dependent", "unwritten"):
         one = Finding(finding.fault, varied, kind=kind)
@@ -141,8 +144,8 @@ def test_the_operator_ramp_reads_like_an_issue(tmp_path: Path) -> None:
 def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form() -> None:
     """A scalar known or unknown to the compiler, a loaded divisor: the ways in which issue 7749 comes and goes."""
     def faithful(**kinds: str) -> str:
-        one = Finding("floor_for_trunc", ramp("triton.floordiv", start=-32, count=32, block=32, divisor=16, **kinds))
-        return texts(request(one, subject="own", backend="cuda"))[-1]
+        one = ramp(target="triton.floordiv", start=-32, rows=32, block=32, divisor=16, **kinds)
+        return texts(request(Finding("floor_for_trunc", one), subject="own", backend="cuda"))[-1]
 
     assert "kernel[(1,)](out, -32, 32)" in faithful(start_kind="run_time")
     assert "kernel[(1,)](out, 16, 32)" in faithful(divisor_kind="run_time")
@@ -153,7 +156,7 @@ def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form() -> None
 
 
 def test_upstream_helpers_are_imported_not_copied() -> None:
-    one = Finding("x", ramp("helpers.remainder_integer", start=-4, count=4, block=4, divisor=2))
+    one = Finding("x", ramp(target="helpers.remainder_integer", start=-4, rows=4, block=4, divisor=2))
     text = texts(request(one, subject="inductor"))[0]
     assert "from torch._inductor.runtime.triton_helpers import remainder_integer\n" in text
     assert "remainder_integer(" in text and imported(text) <= ALLOWED
@@ -264,21 +267,21 @@ def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("changes", "message"), [
     ({"subject": "own+fault:nonsense"}, "has no fault 'nonsense'"),
-    ({"case": msgspec.structs.replace(SEVEN, target="helpers.of_tomorrow")}, "unknown target"),
-    ({"case": msgspec.structs.replace(SEVEN, arrays=())}, "cannot draw it|does not fit"),
+    ({"case": replace(SEVEN, target="helpers.of_tomorrow")}, "unknown target"),
+    ({"case": replace(SEVEN, arrays=())}, "cannot draw it|does not fit"),
     ({"backend": 'cuda"; import os'}, "unknown backend"),
 ])
 def test_what_has_no_script_says_why(changes: dict[str, object], message: str) -> None:
     options = {"case": SEVEN, "subject": "own", "backend": "interpreter"} | changes
     with pytest.raises(TridiffError, match=message) as caught:
-        script(stored(**options))  # type: ignore[arg-type]
+        script(stored(**options))
     assert str(caught.value).isprintable()
 
 
 def test_the_child_refuses_what_no_kernel_shows() -> None:
     with pytest.raises(TridiffError, match="planted process fault segfault is no kernel"):
         build(request(Finding("segfault", SEVEN, kind="SIGSEGV", verdict=Verdict.CRASH)))
-    empty = msgspec.structs.replace(FINDINGS[0].case, sizes={"rows": 0, "cols": 1})
+    empty = replace(FINDINGS[0].case, sizes={"rows": 0, "cols": 1})
     with pytest.raises(TridiffError, match=r"0 launches|the case is empty"):
         build(request(Finding("trunc_for_floor", empty)))
 
@@ -286,10 +289,10 @@ def test_the_child_refuses_what_no_kernel_shows() -> None:
 def test_too_many_values_are_refused() -> None:
     many = tuple(str(k * k % 1_000_003) for k in range(40_000))
     case = FINDINGS[0].case
-    arrays = tuple(msgspec.structs.replace(spec, content=msgspec.structs.replace(
-        spec.content, base=msgspec.structs.replace(spec.content.base, values=many))) if spec.content else spec
-        for spec in case.arrays)  # type: ignore[arg-type]
-    large = Finding("trunc_for_floor", msgspec.structs.replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000}))
+    arrays = tuple(replace(spec, content=replace(
+        spec.content, base=replace(spec.content.base, values=many))) if spec.content else spec
+        for spec in case.arrays)
+    large = Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000}))
     with pytest.raises(TridiffError, match="too many values; shrink the case first"):
         build(request(large))
 
@@ -297,7 +300,7 @@ def test_too_many_values_are_refused() -> None:
 @pytest.mark.usefixtures("in_this_process")
 def test_text_from_a_stranger_stays_in_its_comment() -> None:
     entry = stored(SEVEN, title='x\nimport os\r\x85os.system("touch pwned")\u2028pass')
-    entry = msgspec.structs.replace(entry, upstream=("a\nb",), found_in=Environment(
+    entry = replace(entry, upstream=("a\nb",), found_in=Environment(
         backend="cuda", triton="3.9\nimport sys", device="y\nimport shutil"))
     made = script(entry, verify=False)
     assert imported(made.text) == {"numpy", "torch", "triton"}
@@ -305,10 +308,8 @@ def test_text_from_a_stranger_stays_in_its_comment() -> None:
 
 
 def test_the_backend_is_where_it_was_found_or_is_expected_to_fail() -> None:
-    from tests.unit.corpus.entries import expect
-
     assert default_backend(stored(SEVEN, backend="cuda"), "own") == "cuda"
-    nowhere = msgspec.structs.replace(stored(SEVEN, backend=""), expected=(
+    nowhere = replace(stored(SEVEN, backend=""), expected=(
         expect(backend="interpreter", verdict=Verdict.AGREE), expect(backend="compile:sm_80")))
     assert default_backend(nowhere, "own") == "compile:sm_80"
     assert default_backend(nowhere, "inductor") == "interpreter"
@@ -319,6 +320,6 @@ def test_first_targets_fit_every_subject() -> None:
     for target in (FLOOR, "helpers.remainder_integer", "triton.floordiv", "triton.mod"):
         for subject in ("own",) if target.startswith("triton") else ("own", "inductor"):
             for backend in ("cuda", "interpreter", "compile:gfx942"):
-                one = Finding("x", ramp(target, start=-4, count=4, block=4, divisor=2))
+                one = Finding("x", ramp(target=target, start=-4, rows=4, block=4, divisor=2))
                 for text in texts(request(one, subject=subject, backend=backend)):
                     assert text.count("\n") <= MAX_LINES and imported(text) <= ALLOWED

@@ -16,7 +16,6 @@ from fuzz.repro.source import Program, inline_expressions, inline_statements, pr
 
 def tree(text: str) -> ast.FunctionDef:
     node = ast.parse(textwrap.dedent(text)).body[0]
-    assert isinstance(node, ast.FunctionDef)
     return node
 
 
@@ -34,7 +33,7 @@ def body(node: ast.FunctionDef) -> str:
 
 def folded(text: str, **options: object) -> str:
     options = {"present": (), "visited": None} | options
-    return body(fold(tree(text), **options))  # type: ignore[arg-type]
+    return body(fold(tree(text), **options))
 
 
 @pytest.mark.parametrize(("test", "value"), [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from fuzz.cli.app import app
 from fuzz.cli.sweep import exit_status
@@ -47,10 +47,10 @@ def test_sets_that_were_not_listed_are_told_apart_by_their_digest() -> None:
     def scattered(digest: str) -> object:
         return record(result("exp", deviation("value", box((1, 1)), count=900, complete=False, digest=digest)))
 
-    assert compare(scattered("a"), scattered("a")).unchanged == 1  # type: ignore[arg-type]
-    (change,) = compare(scattered("a"), scattered("b")).changes  # type: ignore[arg-type]
+    assert compare(scattered("a"), scattered("a")).unchanged == 1
+    (change,) = compare(scattered("a"), scattered("b")).changes
     assert change.gained is None and "not both records list" in comparison_markdown(
-        compare(scattered("a"), scattered("b")))  # type: ignore[arg-type]
+        compare(scattered("a"), scattered("b")))
 
 
 def test_records_survive_the_file_and_are_one_result_per_line(tmp_path: Path) -> None:
@@ -114,15 +114,18 @@ def test_the_command_compares_and_prints_figures(tmp_path: Path) -> None:
     full = result("exp_tl", dtype="fp32", ulps=0.9)
     save(record(*BEFORE.results, full), tmp_path / "a" / "sweep.json")
     save(AFTER, tmp_path / "b" / "sweep.json")
-    runner = CliRunner()
-    both = ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "b")]
-    found = runner.invoke(app, [*both, "--json"])
+    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+
+    def sweep(*options: str) -> Result:
+        return CliRunner().invoke(app, ["sweep", *options])
+
+    found = sweep("--compare", a, "--compare", b, "--json")
     assert found.exit_code == 1 and json.loads(found.stdout)["compared"] == 5
-    same = runner.invoke(app, ["sweep", "--compare", str(tmp_path / "a"), "--compare", str(tmp_path / "a")])
+    same = sweep("--compare", a, "--compare", a)
     assert same.exit_code == 0 and "6 without any difference" in same.stdout
-    rendered = runner.invoke(app, ["sweep", "--render", str(tmp_path / "b")])
+    rendered = sweep("--render", b)
     assert rendered.exit_code == 0 and (tmp_path / "b" / "report.md").read_text() == markdown(AFTER)
-    rows = runner.invoke(app, ["sweep", "--measured", str(tmp_path / "a"), "--measured", str(tmp_path / "a")])
+    rows = sweep("--measured", a, "--measured", a)
     assert rows.exit_code == 0 and rows.stdout == "exp_tl fp32 0.9000 0x3c00 0.9000 0x3c00\n"
-    alone = runner.invoke(app, both[:3])
+    alone = sweep("--compare", a)
     assert isinstance(alone.exception, TridiffError) and "give it twice" in str(alone.exception)

@@ -27,4 +27,4 @@ def test_heights_are_parts_of_the_largest_error_and_equal_neighbours_are_one_ste
     (path,) = draw(record(replace(result("exp", ulps=4.0), profile=profile)), tmp_path)
     (plot,) = ET.parse(path).getroot().findall(f"{SVG}g")
     # 8 parts of 16 units; 44 high above the line at 60.
-    assert plot.find(f"{SVG}path").get("d") == "M0 60H16V49H48V16H64V60H80V38H96V60H128V60z"  # type: ignore[union-attr]
+    assert plot.find(f"{SVG}path").get("d") == "M0 60H16V49H48V16H64V60H80V38H96V60H128V60z"

@@ -1,17 +1,28 @@
-"""The backend `compile`: run in one process of its own (see test_compile.py)."""
+"""The backend `compile`: run in one process of its own (see test_compile_backend.py)."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest
 import triton.compiler
+from triton.runtime.jit import JITFunction
 
+import fuzz.backends.compile as module
 from fuzz.backends import ARCHITECTURES
 from fuzz.backends.compile import CompileRunner, Pointer
+from fuzz.backends.cuda import CudaRunner
 from fuzz.bench.draws import draw_cases
 from fuzz.errors import TridiffError
-from fuzz.records import Case, LaunchOptions, Verdict
+from fuzz.records import Case, LaunchOptions, Outcome, Verdict
 from fuzz.target import Limits
+from fuzz.workers.artefacts import Artefacts
 from fuzz.workers.execute import Executor
 from kernels.drivers.vector_add import vector_add
 from tests.support.cases import addition, division, ramp
@@ -38,26 +49,43 @@ class Compiled:
     metadata, asm = Metadata(), {"ttgir": "module {}"}
 
 
-def specialised(**changed: Any) -> Specialised:
-    """What vector_add is specialised on for these arguments."""
-    import fuzz.backends.compile as module
+def pointer(dtype: str = "fp32", *, aligned: bool = True) -> Pointer:
+    return Pointer(dtype=dtype, aligned=aligned)
 
-    arguments: dict[str, Any] = {
-        "a_ptr": Pointer(dtype="fp32", aligned=True), "b_ptr": Pointer(dtype="fp32", aligned=True),
-        "out_ptr": Pointer(dtype="fp32", aligned=True), "a_stride_col": 2, "b_stride_col": 2, "out_stride_col": 2,
-        "a_offset": 0, "b_offset": 0, "out_offset": 0, "cols": 100, "BLOCK": 64, "FAULT": "", **changed}
+
+def arguments(**changed: Any) -> dict[str, Any]:
+    """What vector_add is launched with."""
+    return {"a_ptr": pointer(), "b_ptr": pointer(), "out_ptr": pointer(), "a_stride_col": 1, "b_stride_col": 1,
+            "out_stride_col": 1, "a_offset": 0, "b_offset": 0, "out_offset": 0, "cols": 100, "BLOCK": 64, "FAULT": "",
+            **changed}
+
+
+@contextmanager
+def nothing_compiled() -> Iterator[None]:
+    """Compilations end where the source is specialised, which `Specialised.last` keeps."""
     source, compile_ = module.ASTSource, triton.compile
     try:
         module.ASTSource = Specialised
-        module.triton.compile = lambda *args, **options: Compiled()
-        CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments, LaunchOptions())
+        triton.compile = lambda *args, **options: Compiled()
+        yield
     finally:
-        module.ASTSource, module.triton.compile = source, compile_
+        module.ASTSource, triton.compile = source, compile_
+
+
+def specialised(**changed: Any) -> Specialised:
+    """What vector_add is specialised on for these arguments."""
+    strides = {"a_stride_col": 2, "b_stride_col": 2, "out_stride_col": 2}
+    with nothing_compiled():
+        CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments(**strides | changed), LaunchOptions())
     return Specialised.last
 
 
+def executed(case: Case, subject: str = "own", *, backend: str = "compile:sm_90") -> Outcome:
+    return Executor(backend=backend).execute(case, subject, backend=backend)[0]
+
+
 def check_pointers_carry_alignment() -> None:
-    one = specialised(b_ptr=Pointer(dtype="bf16", aligned=False))
+    one = specialised(b_ptr=pointer("bf16", aligned=False))
     assert one.signature["a_ptr"] == "*fp32" and one.signature["b_ptr"] == "*bf16"
     assert "a_ptr" in one.hinted and "b_ptr" not in one.hinted
 
@@ -96,21 +124,12 @@ def check_constexprs_are_constants_whatever_their_value() -> None:
 
 def check_parameters_that_refuse_specialisation() -> None:
     """The unspecialised ramp: a divisor of 16 or 1 stays a plain integer."""
-    import fuzz.backends.compile as module
-
-    executor = Executor(backend="compile:sm_90")
     seen = []
-    source, compile_ = module.ASTSource, triton.compile
-    try:
-        module.ASTSource = Specialised
-        module.triton.compile = lambda *args, **options: Compiled()
+    with nothing_compiled():
         for divisor_kind in ("run_time", "unspecialised"):
             for divisor in (16, 1):
-                executor.execute(ramp(start=-64, divisor=divisor, rows=64, block=64, divisor_kind=divisor_kind), "own",
-                                 backend="compile:sm_90")
+                executed(ramp(start=-64, divisor=divisor, rows=64, block=64, divisor_kind=divisor_kind))
                 seen.append((Specialised.last.signature["divisor"], "divisor" in Specialised.last.hinted))
-    finally:
-        module.ASTSource, module.triton.compile = source, compile_
     assert seen == [("i32", True), ("constexpr", False), ("i32", False), ("i32", False)], seen
 
 
@@ -125,28 +144,15 @@ def check_every_architecture_compiles() -> None:
 
 def check_a_misaligned_array_compiles_to_another_kernel() -> None:
     """Otherwise alignment would be asserted in signatures only."""
-    texts = []
-    for offset in (0, 1):
-        case = addition(rows=1024, block=1024, dtype="fp32", offset=offset)
-        runner = CompileRunner("sm_90")
-        arguments = {"a_ptr": Pointer(dtype="fp32", aligned=offset == 0),
-                     "b_ptr": Pointer(dtype="fp32", aligned=True), "out_ptr": Pointer(dtype="fp32", aligned=True),
-                     "a_stride_col": 1, "b_stride_col": 1, "out_stride_col": 1, "a_offset": 0, "b_offset": 0,
-                     "out_offset": 0, "cols": case.sizes["rows"], "BLOCK": 1024, "FAULT": ""}
-        texts.append(runner.run(vector_add.kernel, (1, 1, 1), arguments, LaunchOptions()).ttgir)
+    texts = [CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments(
+        a_ptr=pointer(aligned=aligned), cols=1024, BLOCK=1024), LaunchOptions()).ttgir for aligned in (True, False)]
     assert all("tt.load" in text for text in texts)
     assert texts[0] != texts[1]
 
 
 def check_options_are_read_back() -> None:
-    runner = CompileRunner("sm_90")
-    arguments = {"a_ptr": Pointer(dtype="fp32", aligned=True), "b_ptr": Pointer(dtype="fp32", aligned=True),
-                 "out_ptr": Pointer(dtype="fp32", aligned=True), "a_stride_col": 1, "b_stride_col": 1,
-                 "out_stride_col": 1, "a_offset": 0, "b_offset": 0, "out_offset": 0, "cols": 9, "BLOCK": 64,
-                 "FAULT": ""}
     options = LaunchOptions(num_warps=8, num_stages=2, enable_fp_fusion=False, debug=True)
-    report = runner.run(vector_add.kernel, (1, 1, 1), arguments, options)
-    assert report.readback is not None
+    report = CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments(cols=9), options)
     assert {name: report.readback[name] for name in ("num_warps", "num_stages", "enable_fp_fusion", "debug")} == {
         "num_warps": 8, "num_stages": 2, "enable_fp_fusion": False, "debug": True}
 
@@ -160,8 +166,6 @@ def check_a_mismatch_of_options_is_not_checked() -> None:
         backend = "compile:sm_90"
 
         def run(self, kernel: Any, grid: Any, arguments: Any, options: LaunchOptions) -> Any:
-            import dataclasses
-
             report = run(kernel, grid, arguments, options)
             return dataclasses.replace(report, readback={**(report.readback or {}), "num_warps": 32})
 
@@ -175,35 +179,21 @@ def check_a_mismatch_of_options_is_not_checked() -> None:
 
 
 def check_division_compiles_in_both_forms() -> None:
-    executor = Executor(backend="compile:sm_80")
     for case in (division((-7,), (2,)), ramp(start=-8, divisor=4, rows=16, block=16)):
-        outcome, _ = executor.execute(case, "own", backend="compile:sm_80")
+        outcome = executed(case, backend="compile:sm_80")
         assert (outcome.verdict, outcome.compiled_kernels) == (Verdict.AGREE, 1), outcome.reason
 
 
 def check_artefacts_are_swept() -> None:
     """A night's compilations would fill the disk."""
-    import os
-    from pathlib import Path
-
     cache = Path(os.environ["TRITON_CACHE_DIR"])
     before = set(cache.rglob("*.cubin"))
-    outcome, _ = Executor(backend="compile:sm_90").execute(addition(rows=77, block=128), "own", backend="compile:sm_90")
-    assert outcome.compiled_kernels == 1
+    assert executed(addition(rows=77, block=128)).compiled_kernels == 1
     assert set(cache.rglob("*.cubin")) == before
 
 
 def check_a_runner_on_the_gpu_leaves_the_sweep_in_place() -> None:
     """Both listen to Triton's compilations; a campaign's files lie in memory and would fill it."""
-    import tempfile
-    from pathlib import Path
-
-    import triton
-    from triton.runtime.jit import JITFunction
-
-    from fuzz.backends.cuda import CudaRunner
-    from fuzz.workers.artefacts import Artefacts
-
     listener, compile_now = triton.knobs.compilation.listener, JITFunction._do_compile
     try:
         artefacts, stages = Artefacts(kept=1), []
@@ -221,19 +211,15 @@ def check_a_runner_on_the_gpu_leaves_the_sweep_in_place() -> None:
 
 
 def check_oversized_cases_are_refused_here_too() -> None:
-    try:
-        Executor(backend="compile:sm_90").execute(addition(rows=10**13), "own", backend="compile:sm_90")
-    except TridiffError as error:
-        assert "would take 40,000,000,000,000 bytes" in str(error)
-    else:
-        raise AssertionError("accepted")
+    with pytest.raises(TridiffError, match="would take 40,000,000,000,000 bytes"):
+        executed(addition(rows=10**13))
 
 
 def check_memory_orders_are_read_from_the_compiled_code() -> None:
     """What shows on no GPU at hand is still a finding; what cannot be read is none."""
     def judged(target: str, subject: str, backend: str, drawn: Case | None = None) -> tuple[Verdict, str]:
         case = drawn or draw_cases(target, Limits(elements=64, rows=2), 1, seed=3)[0]
-        outcome, _ = Executor(backend=backend).execute(case, subject, backend=backend)
+        outcome = executed(case, subject, backend=backend)
         return outcome.verdict, outcome.signature.kind if outcome.signature else ""
 
     barrier, scan = "helpers.x_grid_barrier", "helpers.exclusive_scan_decoupled_lookback_64"

@@ -1,4 +1,4 @@
-"""The backend `compile` (checks_compile.py, in a process where kernels are compiled)."""
+"""The backend `compile` on Triton, Gluon and TTGIR: check files, each in a process where kernels are compiled."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.in_subprocess import Checks
 
-CHECKS = Checks(Path(__file__).with_name("checks_compile.py"), interpret=False)
+FILES = {path.stem: Checks(path, interpret=False) for path in sorted(Path(__file__).parent.glob("checks_*.py"))}
 
 
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_compile_backend(name: str) -> None:
-    CHECKS.require(name)
+@pytest.mark.parametrize(("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])
+def test_compile_backend(file: str, name: str) -> None:
+    FILES[file].require(name)

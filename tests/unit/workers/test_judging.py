@@ -1,23 +1,44 @@
 """From a launch to a verdict, with Python functions for kernels: each thing that can be wrong is named as such."""
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from fuzz.backends.launch import Launch
 from fuzz.content.place import GUARD
-from fuzz.records import LaunchOptions, RowCounts, Signature, Verdict
+from fuzz.records import Content, Iota, LaunchOptions, Outcome, RowCounts, Signature, Verdict
 from fuzz.workers import judging
-from oracles.rules import BIT, NUM0
+from oracles.rules import ABS, BIT, NUM0
 from tests.unit.workers.fake_target import CPU, FakeRunner, case, double, judge, logical, target
 
+Kernel = Callable[[Launch, int], None]
 
-def wrong_at(row: int, value: float) -> object:
+
+def then(change: Kernel) -> Kernel:
+    """The right kernel, followed by something that it should not do."""
     def kernel(launch: Launch, number: int) -> None:
         double(launch, number)
-        logical(launch, "out")[row] = value
+        change(launch, number)
     return kernel
+
+
+def wrong_at(row: int, value: float) -> Kernel:
+    return then(lambda launch, number: logical(launch, "out")[row].fill_(value))
+
+
+def filling(values: Callable[[int], float]) -> Kernel:
+    """Fills the output with one value that depends on the number of the launch."""
+    return lambda launch, number: logical(launch, "out").fill_(values(number))
+
+
+def shown(outcome: Outcome) -> tuple[str, str]:
+    """Kind and place of a disagreement."""
+    assert outcome.verdict is Verdict.DISAGREE
+    return outcome.signature.kind, outcome.signature.where
 
 
 def test_a_right_kernel_agrees() -> None:
@@ -35,7 +56,6 @@ def test_a_wrong_row_disagrees_and_is_named() -> None:
     assert outcome.signature == Signature(target="fake.double", subject="own", verdict=Verdict.DISAGREE, kind="value",
                                           where="out", about="thing")
     assert (outcome.failing_rows, outcome.rows.agree, outcome.rows.disagree) == ((1,), 2, 1)
-    assert outcome.evidence is not None
     assert outcome.evidence.expected == {"torch": {"out": ("2", "-4", "6")}, "numpy": {"out": ("2", "-4", "6")}}
     assert outcome.evidence.actual == {"out": ("2", "9", "6")}
 
@@ -43,7 +63,7 @@ def test_a_wrong_row_disagrees_and_is_named() -> None:
 def test_a_target_may_name_arrays_that_are_alike_by_one_word() -> None:
     of = dataclasses.replace(target(), place=lambda name: {"out": "any output"}[name])
     outcome = judge(case("1", "-2", "3"), wrong_at(1, 9), of=of)
-    assert outcome.signature is not None and outcome.signature.where == "any output"
+    assert outcome.signature.where == "any output"
     assert outcome.reason == "1 of 3 rows of out are wrong (value)"
 
 
@@ -51,7 +71,7 @@ def test_a_target_may_name_arrays_that_are_alike_by_one_word() -> None:
     ("1.0", float("nan"), "nan_unexpected"), ("nan", 3.0, "nan_missing"), ("inf", 3.0, "inf"), ("1.0", 2.5, "value")])
 def test_kinds_of_mismatch(value: str, wrong: float, kind: str) -> None:
     outcome = judge(case(value, "1.0", dtype="fp32"), wrong_at(0, wrong))
-    assert outcome.signature is not None and outcome.signature.kind == kind
+    assert outcome.signature.kind == kind
 
 
 def test_the_sign_of_zero_counts_where_the_rule_says_so() -> None:
@@ -69,30 +89,23 @@ def test_an_element_that_was_never_written(dtype: str) -> None:
 
     of = target(oracles=("doubled_narrow_torch", "doubled_numpy")) if dtype == "fp8e5" else target()
     outcome = judge(case("1", "2", "3", dtype=dtype), kernel, of=of)
-    assert outcome.verdict is Verdict.DISAGREE
-    assert outcome.signature is not None
-    assert (outcome.signature.kind, outcome.signature.where) == ("unwritten", "out")
+    assert shown(outcome) == ("unwritten", "out")
     assert outcome.failing_rows == (2,)
 
 
 @pytest.mark.parametrize("dtype, value", [("fp32", "nan"), ("i8", "-85")])
 def test_an_unwritten_element_whose_right_value_looks_like_poison(dtype: str, value: str) -> None:
     """The first launch shows nothing: poison is a NaN, and 0xAB + 0xAB wraps to 86, so -85 stands for the copy."""
-    def kernel(launch: Launch, number: int) -> None:
-        logical(launch, "out")[:1].copy_(logical(launch, "a")[:1])
-
-    outcome = judge(case("1", value, dtype=dtype), kernel, of=target(oracles=("same_torch", "same_numpy")))
-    assert outcome.verdict is Verdict.DISAGREE
-    assert outcome.signature is not None and outcome.signature.kind == "unwritten"
+    outcome = judge(case("1", value, dtype=dtype), of=target(oracles=("same_torch", "same_numpy")),
+                    kernel=lambda launch, number: logical(launch, "out")[:1].copy_(logical(launch, "a")[:1]))
+    assert shown(outcome) == ("unwritten", "out")
     assert outcome.reason == "1 elements of out were never written"
     assert outcome.launches == 2
 
 
 def test_a_written_nan_is_not_taken_for_poison() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        logical(launch, "out").copy_(logical(launch, "a"))
-
-    outcome = judge(case("nan:0x400015", "nan", dtype="fp32"), kernel, of=target(oracles=("same_torch", "same_numpy")))
+    outcome = judge(case("nan:0x400015", "nan", dtype="fp32"), of=target(oracles=("same_torch", "same_numpy")),
+                    kernel=lambda launch, number: logical(launch, "out").copy_(logical(launch, "a")))
     assert outcome.verdict is Verdict.AGREE
     assert outcome.launches == 2, "the poison pattern among the results asks for a second launch"
 
@@ -100,40 +113,25 @@ def test_a_written_nan_is_not_taken_for_poison() -> None:
 @pytest.mark.parametrize("gap, offset", [(0, 0), (1, 3)])
 @pytest.mark.parametrize("where", ["before", "behind"])
 def test_a_write_outside_the_array(where: str, gap: int, offset: int) -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
+    def trespass(launch: Launch, number: int) -> None:
         pointer = launch.pointer("out")
         inside = pointer.storage_offset()
         storage = torch.as_strided(pointer, (inside + pointer.numel(),), (1,), 0)
         storage[inside - 1 if where == "before" else inside + 2 * (1 + gap) + 1] = 7
 
-    outcome = judge(case("1", "2", "3", gap=gap, offset=offset)
-                    if where == "before" else case("1", "2", gap=gap, offset=offset), kernel)
-    assert outcome.verdict is Verdict.DISAGREE
-    assert outcome.signature is not None
-    assert (outcome.signature.kind, outcome.signature.where) == ("out_of_bounds", "out")
+    outcome = judge(case("1", "2", *("3" for _ in range(where == "before")), gap=gap, offset=offset), then(trespass))
+    assert shown(outcome) == ("out_of_bounds", "out")
     assert outcome.reason == "1 elements outside array out were written"
 
 
 def test_a_write_behind_an_input() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        launch.pointer("a")[3] = 1
-
-    outcome = judge(case("1", "2", "3"), kernel)
-    assert outcome.signature is not None
-    assert (outcome.signature.kind, outcome.signature.where) == ("out_of_bounds", "a")
+    outcome = judge(case("1", "2", "3"), then(lambda launch, number: launch.pointer("a")[3].fill_(1)))
+    assert shown(outcome) == ("out_of_bounds", "a")
 
 
 def test_an_overwritten_input_is_a_finding_although_the_output_is_right() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        logical(launch, "a")[1] += 1
-
-    outcome = judge(case("1", "2", "3"), kernel)
-    assert outcome.verdict is Verdict.DISAGREE
-    assert outcome.signature is not None
-    assert (outcome.signature.kind, outcome.signature.where) == ("input_overwritten", "a")
+    outcome = judge(case("1", "2", "3"), then(lambda launch, number: logical(launch, "a")[1].add_(1)))
+    assert shown(outcome) == ("input_overwritten", "a")
 
 
 def test_guards_are_as_wide_as_the_tests_assume() -> None:
@@ -144,14 +142,11 @@ def test_guards_are_as_wide_as_the_tests_assume() -> None:
 
 def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
     """+0.0 and -0.0 are one number, so only the repeat can tell."""
-    def kernel(launch: Launch, number: int) -> None:
-        logical(launch, "out").fill_(-0.0 if number == 2 else 0.0)
-
+    kernel = filling(lambda number: -0.0 if number == 2 else 0.0)
     once = judge(case("0.0", "0.0", dtype="fp32", repeats=1), kernel)
     assert once.verdict is Verdict.AGREE
     outcome = judge(case("0.0", "0.0", dtype="fp32", repeats=2), kernel)
-    assert outcome.verdict is Verdict.DISAGREE
-    assert outcome.signature is not None and outcome.signature.kind == "nondeterministic"
+    assert shown(outcome) == ("nondeterministic", "out")
     assert outcome.reason == "the same launch gave other bits in 2 elements of out"
     assert (once.launches, outcome.launches) == (2, 3)
 
@@ -159,67 +154,38 @@ def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
 def test_an_accumulation_in_no_fixed_order_is_held_against_the_reference_every_time() -> None:
     """Two launches of atomic additions of floats need not agree with each other, but both with the oracle."""
     of = dataclasses.replace(target(rule=NUM0), unordered=lambda one: ("out",))
-
-    def kernel(launch: Launch, number: int) -> None:
-        logical(launch, "out").fill_(-0.0 if number == 2 else 0.0)
-
-    assert judge(case("0.0", "0.0", dtype="fp32", repeats=2), kernel, of=of).verdict is Verdict.AGREE
-
-    def wrong_later(launch: Launch, number: int) -> None:
-        logical(launch, "out").fill_(3.0 if number == 2 else 0.0)
-
-    outcome = judge(case("0.0", "0.0", dtype="fp32", repeats=2), wrong_later, of=of)
-    assert outcome.signature is not None and (outcome.signature.kind, outcome.launches) == ("value", 3)
+    twice = case("0.0", "0.0", dtype="fp32", repeats=2)
+    assert judge(twice, filling(lambda number: -0.0 if number == 2 else 0.0), of=of).verdict is Verdict.AGREE
+    outcome = judge(twice, filling(lambda number: 3.0 if number == 2 else 0.0), of=of)
+    assert (*shown(outcome), outcome.launches) == ("value", "out", 3)
 
 
 VARIANT = LaunchOptions(num_warps=8)
 
 
-def test_a_wrong_value_under_other_options_is_a_wrong_value() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        if launch.options == VARIANT:
-            logical(launch, "out")[0] = 77
+def under_variant(change: Callable[[Launch], object]) -> Kernel:
+    """A kernel that is right but under VARIANT."""
+    return then(lambda launch, number: change(launch) if launch.options == VARIANT else None)
 
+
+def test_a_wrong_value_under_other_options_is_a_wrong_value() -> None:
+    kernel = under_variant(lambda launch: logical(launch, "out")[0].fill_(77))
     assert judge(case("1", "2"), kernel).verdict is Verdict.AGREE
-    outcome = judge(case("1", "2", variants=(VARIANT,)), kernel)
-    assert outcome.signature is not None and outcome.signature.kind == "value"
+    assert shown(judge(case("1", "2", variants=(VARIANT,)), kernel)) == ("value", "out")
 
 
 def test_other_bits_under_other_options_are_option_dependence() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        if launch.options == VARIANT:
-            logical(launch, "out").neg_()
-
-    # Both signs of zero are right by NUM; BIT is what makes the options' bits comparable here.
-    from oracles.rules import ABS
-
-    loose = target(rule=ABS(1000, origin="test"))
-    outcome = judge(case("1.0", "2.0", dtype="fp32", variants=(VARIANT,)), kernel, of=loose)
-    assert outcome.verdict is Verdict.DISAGREE
-    assert outcome.signature is not None and outcome.signature.kind == "option_dependent"
+    # Values of either sign are within the tolerance; the options' bits are compared without one.
+    outcome = judge(case("1.0", "2.0", dtype="fp32", variants=(VARIANT,)), of=target(rule=ABS(1000, origin="test")),
+                    kernel=under_variant(lambda launch: logical(launch, "out").neg_()))
+    assert shown(outcome) == ("option_dependent", "out")
     assert outcome.reason.startswith("2 elements of out differ under LaunchOptions(num_warps=8")
 
 
-def test_a_variant_that_writes_outside_is_seen() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        if launch.options == VARIANT:
-            launch.pointer("out")[2] = 1
-
-    outcome = judge(case("1", "2", variants=(VARIANT,)), kernel)
-    assert outcome.signature is not None and outcome.signature.kind == "out_of_bounds"
-
-
-def test_a_repeat_that_writes_outside_is_seen() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        if number == 1:
-            launch.pointer("out")[2] = 1
-
-    outcome = judge(case("1", "2", repeats=1), kernel)
-    assert outcome.signature is not None and outcome.signature.kind == "out_of_bounds"
+@pytest.mark.parametrize("more", [{"variants": (VARIANT,)}, {"repeats": 1}], ids=["variant", "repeat"])
+def test_a_second_launch_that_writes_outside_is_seen(more: dict[str, Any]) -> None:
+    kernel = then(lambda launch, number: launch.pointer("out")[2].fill_(1) if number == 1 else None)
+    assert shown(judge(case("1", "2", **more), kernel)) == ("out_of_bounds", "out")
 
 
 def test_references_are_asked_once_about_all_launches_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,9 +228,7 @@ def test_oracles_that_contradict_each_other_are_not_a_pass_and_not_a_finding() -
     assert outcome.reason == "oracle_conflict: 2 rows of out on which the oracles contradict each other"
     assert outcome.signature is None
     assert (outcome.rows.agree, outcome.rows.conflict, outcome.rows.disagree) == (1, 2, 0)
-    assert outcome.evidence is not None
-    assert outcome.evidence.expected["torch"] == {"out": ("0", "2", "4")}
-    assert outcome.evidence.expected["numpy"] == {"out": ("0", "3", "6")}
+    assert outcome.evidence.expected == {"torch": {"out": ("0", "2", "4")}, "numpy": {"out": ("0", "3", "6")}}
 
 
 def test_a_result_that_both_contradicting_oracles_reject_is_no_agreement() -> None:
@@ -293,10 +257,7 @@ def test_a_case_of_undefined_rows_only_is_not_checked() -> None:
 
 
 def test_undefined_rows_may_differ_between_launches() -> None:
-    def kernel(launch: Launch, number: int) -> None:
-        double(launch, number)
-        logical(launch, "out")[1] = number
-
+    kernel = then(lambda launch, number: logical(launch, "out")[1].fill_(number))
     one = case("1", "-1", "2", repeats=2, variants=(VARIANT,))
     assert judge(one, kernel, of=target(defined="positive")).verdict is Verdict.AGREE
     assert judge(one, kernel).verdict is Verdict.DISAGREE
@@ -308,10 +269,6 @@ def test_an_empty_batch_judges_nothing() -> None:
 
 
 def test_a_large_batch_is_judged_whole_by_torch_and_in_part_by_numpy() -> None:
-    from msgspec.structs import replace
-
-    from fuzz.records import Content, Iota
-
     rows = 1 << 17
     one = case("1")
     one = replace(one, sizes={"rows": rows}, arrays=(
@@ -322,7 +279,6 @@ def test_a_large_batch_is_judged_whole_by_torch_and_in_part_by_numpy() -> None:
     # A single wrong row that the sample misses is found by torch and confirmed by numpy.
     outcome = judge(one, wrong_at(77_777, -1))
     assert (outcome.verdict, outcome.failing_rows) == (Verdict.DISAGREE, (77_777,))
-    assert outcome.evidence is not None
     assert outcome.evidence.expected == {"torch": {"out": ("155554",)}, "numpy": {"out": ("155554",)}}
     assert (outcome.evidence.inputs, outcome.evidence.actual) == ({"a": ("77777",)}, {"out": ("-1",)})
     assert (outcome.evidence.whole, outcome.evidence.row) == (False, 77_777)

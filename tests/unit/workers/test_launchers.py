@@ -14,7 +14,7 @@ class Driver:
     """A CUDA driver that keeps the bytes it is handed: host addresses are device addresses plus 4096."""
 
     def __init__(self, sizes: list[int]) -> None:
-        self.sizes, self.bytes, self.config, self.attribute = sizes, [], None, 0  # type: ignore[var-annotated]
+        self.sizes, self.bytes, self.config, self.attribute = sizes, [], None, 0
 
     def cuPointerGetAttribute(self, found: Any, which: int, host: Any) -> int:
         assert which == 3

@@ -15,9 +15,10 @@ def moves(source: Holding, target: Holding) -> dict[Bit, Bit] | None:
     the side with fewer registers gets such bits in addition."""
     if source.warp != target.warp:
         return None
-    count = max(len(_distinct(source)), len(_distinct(target)))
-    bases = [_distinct(one) + [()] * (count - len(_distinct(one))) + [basis if any(basis) else () for basis in one.lane]
-             for one in (source, target)]
+    own = [[basis for basis in one.register if any(basis)] for one in (source, target)]
+    count = max(map(len, own))
+    bases = [register + [()] * (count - len(register)) + [basis if any(basis) else () for basis in one.lane]
+             for register, one in zip(own, (source, target), strict=True)]
     bits: list[Bit] = [("register", k) for k in range(count)] + [("lane", k) for k in range(len(source.lane))]
     there = {basis: bit for bit, basis in zip(bits, bases[1], strict=True) if basis}
     repeating = [{bit for bit, basis in zip(bits, side, strict=True) if not basis} for side in bases]
@@ -45,7 +46,3 @@ def low_bits_swapped_twice(source: Holding, target: Holding) -> bool:
 
     moving = [bit for bit in to if bit[0] == "lane" and to[bit] != bit]
     return (next_register(0), next_register(1)) == (1, 0) and (crossing[0][1] > 1 or len(moving) == 1)
-
-
-def _distinct(held: Holding) -> list[tuple[int, ...]]:
-    return [basis for basis in held.register if any(basis)]

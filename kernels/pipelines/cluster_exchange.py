@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.gluon.dialect import IMPORTS, NVIDIA_IMPORTS, Dialect
-from kernels.pipelines.layouts import ELEMENT, Blocked
+from kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
+from kernels.pipelines.layouts import Blocked
 from kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES
 from kernels.pipelines.text_faults import planted
 
@@ -135,7 +135,7 @@ def source(exchange: Exchange, dialect: Dialect) -> str:
             f"gl.store(out + t * {rows * columns}, memory.index(t % {ring}).load(READ))",
             f"if t % {exchange.every} == {exchange.every - 1}:", f"    {dialect.cluster_barrier}")
     lines = ("program = gl.program_id(0)", pointers("x", "VALUE"), pointers("out", "READ"),
-             f"memory = gl.allocate_shared_memory({ELEMENT[exchange.dtype]}, [{ring}, {rows}, {columns}], MEMORY)",
+             f"memory = gl.allocate_shared_memory({GL_DTYPES[exchange.dtype]}, [{ring}, {rows}, {columns}], MEMORY)",
              f"full = mbarrier.allocate_mbarrier(batch={ring})",
              f"for k in gl.static_range({ring}):", "    mbarrier.init(full.index(k), count=1)",
              *(line for tile in range(min(ahead, exchange.tiles)) for line in store(str(tile))),

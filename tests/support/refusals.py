@@ -1,0 +1,15 @@
+"""What is refused, as a person reads it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fuzz.errors import TridiffError
+
+
+def refusal(action: Callable[[], object]) -> str:
+    """The TridiffError that `action` raises, as its one printable line."""
+    with pytest.raises(TridiffError) as caught:
+        action()
+    assert str(caught.value).isprintable(), str(caught.value)
+    return str(caught.value)
