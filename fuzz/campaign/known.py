@@ -14,6 +14,9 @@ _WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritt
 _ASTRAY = ("illegal_address", "misaligned_address")
 """How a wrong address may end instead."""
 
+_GENERATED = ("codegen", "gluon", "pipelines")
+"""Families whose targets draw kernels."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
@@ -34,13 +37,13 @@ def finding_of(signature: Signature) -> str:
     """
     target = find(signature.target)
     parts = (target.family, signature.subject)
+    said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
+        "PassManager" not in signature.kind)
+    if said and target.family in _GENERATED:
+        return " | ".join((*parts, signature.verdict.value, signature.kind))
     if signature.about and target.about_causes:
         shown = "wrong" if signature.kind in (*_WRONG, *_ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
         return " | ".join((*parts, shown, signature.about))
-    said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
-        "PassManager" not in signature.kind)
-    if said and target.family == "codegen":
-        return " | ".join((*parts, signature.verdict.value, signature.kind))
     return signature.key
 
 

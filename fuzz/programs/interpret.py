@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from fuzz.programs import expressions, memory
 from fuzz.programs.conversions import assembled, bitcast, bucket, constant, converted
+from fuzz.workers.failures import Declined
+from kernels.codegen.domains import Analysis
 from kernels.codegen.graph import (
     Asm,
     Bucketize,
@@ -74,6 +76,8 @@ class Interpreter:
         self._logical: list[tuple[str, ...]] = []
         self._symbols = self._axes()
         self._stored: dict[str, Value] = {}
+        self._outside: dict[int, Array] = {}
+        """Where the index of a checked load leaves its buffer, by the position of the load."""
 
     def run(self) -> dict[str, Value]:
         """The final contents of every out and inout buffer, as flat values of the buffer's type."""
@@ -104,7 +108,19 @@ class Interpreter:
                     assert isinstance(one, Whole)
                     if one.dtype != "i1":
                         self._symbols[f"v{position}"] = expressions.integers(one.value, one.open)
+        self._refuse_strays()
         return self._stored
+
+    def _refuse_strays(self) -> None:
+        """Declines contents with which a checked index leaves its buffer where the load is active. None is drawn, but
+        shrinking may shorten the buffer; what such a load reads is no matter of a compiler."""
+        analysis = Analysis(self._graph)
+        for position, outside in self._outside.items():
+            for mask in map(self._value, analysis.masks(position)):
+                assert isinstance(mask, Whole)
+                outside = outside & (mask.value != 0) & ~mask.open
+            if outside.any():
+                raise Declined(f"the index of node {position} leaves its buffer")
 
     def _add(self, logical: tuple[str, ...], values: tuple[Value, ...]) -> None:
         self._logical.append(logical)
@@ -163,6 +179,8 @@ class Interpreter:
         if node.checked:
             position = np.where(position < 0, position + length, position)
         outside = (position < 0) | (position >= length)
+        if node.checked:
+            self._outside[len(self._values)] = outside & ~index.open
         if length == 0:
             found = memory.untouched(name, 1)
             found = take(found, np.zeros(position.shape, dtype=np.int64))

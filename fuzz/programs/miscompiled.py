@@ -12,6 +12,7 @@ others that make up the form, a near relative of each; nothing where the node is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
@@ -32,6 +33,8 @@ from kernels.codegen.graph import (
     Store,
     real_number,
 )
+from kernels.codegen.schedules import schedule_problem
+from kernels.codegen.tiles import tiling
 from kernels.pointwise.record import HALVES
 from oracles.dtypes import FP8
 
@@ -43,13 +46,16 @@ F = TypeVar("F", bound=Form)
 
 _SINGLE = (*HALVES, "fp32")
 _NARROW = ("i8", "u8", "i16", "u16")
+_LONG = ("i64", "u64")
+_MANY, LANES = 64, 32
+"""Elements of a thread that are many, threads of a warp."""
 _LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
 _HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
 _ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
 _ORDERS = ("lt", "le", "gt", "ge")
+_DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
 _SIGN_ASKED = frozenset((
-    *_ORDERS, "sign", "signbit", "floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator",
-    "mod_operator", "right_shift", "right_shift_operator", "pow"))
+    *_ORDERS, *_DIVISIONS, "sign", "signbit", "right_shift", "right_shift_operator", "pow"))
 """Integer operations that compare an operand, or shift its sign in."""
 _EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
 
@@ -104,6 +110,20 @@ def contracted(graph: Graph) -> str:
     single = any(isinstance(node, Pointwise) and node.op == "pow" and analysis.dtype(node.args[0]) in _SINGLE
                  for node in graph.nodes)
     return "pow, fused" if single else ""
+
+
+def spilled(graph: Graph, *, warps: int) -> str:
+    """What the graph has that makes ptxas lose values of threads that hold many, or "".
+
+    Divisions of 64-bit integers are calls. Among 128 of them and 16,742 accesses to spilled registers ptxas 12.8 gives
+    six of a thread's 64 elements the operands of others; at -O1 it does not. Drawn all the same.
+    """
+    analysis = Analysis(graph)
+    called = any(isinstance(node, Pointwise) and node.op in _DIVISIONS and analysis.dtype(node.args[0]) in _LONG
+                 and not _is_constant(analysis, node.args[1]) for node in graph.nodes)
+    held = [prod(tile.block for tile in tiling(graph, schedule).tiles) for schedule in graph.schedules
+            if not schedule_problem(graph, schedule)]
+    return "calls among spilled registers" if called and max(held, default=0) >= _MANY * LANES * warps else ""
 
 
 # -- the forms
@@ -277,6 +297,21 @@ def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
     if not narrow or not against or not inner:
         return None
     return replace(node, op="bitwise_not" if node.op == "relu" else "add")
+
+
+@_form("half of a 16-bit sum", Load, Pointwise, ops=("add", "sub"))
+def _half_of_sums(analysis: Analysis, node: Load | Pointwise) -> Result:
+    """ptxas 12.8 and 12.9 add 0 for the constant of an add.s16x2 of which only the lower half is used. LLVM pairs the
+    sums of two elements; the other is known to lie beyond an axis. A checked index adds the length of its buffer.
+    Drawn all the same, since few of them are paired."""
+    if isinstance(node, Load):
+        narrow = node.checked and any(analysis.dtype(k) in ("i8", "i16") for k in indirect(node.index))
+    else:
+        narrow = analysis.dtype(node.args[0]) in _NARROW and any(_is_constant(analysis, k) for k in node.args)
+    static = [schedule for schedule in analysis.graph.schedules
+              if schedule.static and not schedule_problem(analysis.graph, schedule)]
+    beyond = any(tile.block >= 2 * tile.numel for one in static for tile in tiling(analysis.graph, one).tiles)
+    return node if narrow and beyond else None
 
 
 @_form("library of a subnormal constant", ops=(

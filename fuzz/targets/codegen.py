@@ -6,17 +6,19 @@ One target per family of programs; `mixed` draws from all of them. Oracles inter
 
 from typing import TYPE_CHECKING
 
-from fuzz.programs.arrays import WRITTEN, after, graph_of, input_names, output_names
+from fuzz.programs.arrays import WRITTEN, graph_of, input_names, output_names
 from fuzz.programs.draw import programs
 from fuzz.programs.faults import changes, faults_of
 from fuzz.programs.ledger import cells, size
-from fuzz.programs.miscompiled import contracted, miscompiled
+from fuzz.programs.miscompiled import contracted, miscompiled, spilled
 from fuzz.programs.reductions import simpler
 from fuzz.programs.swarm import FAMILIES, Family
 from fuzz.programs.validity import valid
 from fuzz.records import Case
 from fuzz.target import Reference, Target
-from kernels.codegen.graph import Store
+from kernels.codegen.constants import is_float
+from kernels.codegen.domains import Analysis, operands
+from kernels.codegen.graph import Scan, Store
 from oracles.dtypes import NAMES
 from oracles.dtypes import dtype as dtype_info
 
@@ -34,8 +36,8 @@ _ABOUT: dict[Family, str] = {
     "memory": "masked bodies, indirect reads, in-place stores and atomic adds",
     "mixed": "all features at once",
 }
-
-
+_ROUNDED = ("sum", "prod", "logcumsumexp", "affine")
+"""Combines of scans that round."""
 _SUBJECTS = {"own": "fuzz.programs.own:launch_graph"}
 
 
@@ -75,17 +77,29 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
 
 
 def _unordered(case: Case) -> tuple[str, ...]:
+    """Outputs that are summed up in no fixed order, or follow a scan whose programs take what they find of those
+    before them: floats are rounded in another order each time."""
     graph = graph_of(case)
-    added = {node.buffer for node in graph.nodes if isinstance(node, Store) and node.mode == "atomic_add"}
-    return tuple(after(buffer.name) for buffer in graph.buffers
-                 if buffer.name in added and dtype_info(buffer.dtype).is_float)
+    analysis = Analysis(graph)
+    split = any(schedule.reduction == "split" for schedule in graph.schedules)
+    wandering: set[int] = set()
+    for position, node in enumerate(graph.nodes):
+        rounded = isinstance(node, Scan) and node.combine in _ROUNDED and is_float(analysis.dtype(position))
+        if (split and rounded) or wandering.intersection(operands(node)):
+            wandering.add(position)
+    stores = [(position, node) for position, node in enumerate(graph.nodes) if isinstance(node, Store)]
+    added = {node.buffer for _, node in stores if node.mode == "atomic_add"}
+    following = {node.buffer for position, node in stores if position in wandering}
+    floats = {buffer.name for buffer in graph.buffers if dtype_info(buffer.dtype).is_float}
+    return tuple(output for output, buffer in output_names(case).items() if buffer in (added & floats) | following)
 
 
 def _about(case: Case) -> str:
     """What is known to be compiled wrong of the program, or to lose accuracy under the case's options."""
     graph = graph_of(case)
     fused = any(one.enable_fp_fusion for one in (case.options, *case.variants))
-    return miscompiled(graph) or (contracted(graph) if fused else "")
+    return (miscompiled(graph) or (contracted(graph) if fused else "")
+            or spilled(graph, warps=min(one.num_warps for one in (case.options, *case.variants))))
 
 
 def _target(family: Family) -> Target:

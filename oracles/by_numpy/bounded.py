@@ -211,7 +211,8 @@ def cast_real(x: Real, name: str) -> Real:
             # LLVM makes a product of halves that is rounded to their type one operation, which a sum of halves takes
             # unrounded as well: the fma of the half type.
             lost = np.where(x.exact, np.abs(x.value - found.value), spacing(found.value, name))
-            found = Real(name, found.value, found.error, np.where(np.isfinite(found.value), x.fused + lost, 0.0))
+            overflowed = np.where(np.isfinite(x.value), np.inf, x.fused)
+            found = Real(name, found.value, found.error, np.where(np.isfinite(found.value), x.fused + lost, overflowed))
         if name == "fp8e5":
             at_limit = np.abs(x.value) + x.error >= 57344.0
             found = found.open_where(at_limit & ~(x.exact & ((np.abs(x.value) < 61440.0) | np.isnan(x.value))))

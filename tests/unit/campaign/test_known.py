@@ -34,6 +34,8 @@ def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels() -> N
     said = "operand #N does not dominate this use"
     known = finding_of(compile_error("codegen.mixed", said))
     assert finding_of(compile_error("codegen.indexing", said)) == known
+    ring = replace(compile_error("async.copy_ring", "Assertion"), about="cp_async alone")
+    assert finding_of(ring) == finding_of(replace(ring, about="cp_async+registers alone"))
     for other in (compile_error("codegen.indexing", "another"), compile_error("codegen.indexing", said, "source")):
         assert finding_of(other) != known
 

@@ -51,13 +51,15 @@ def within(found: Real, results: np.ndarray | list[float]) -> np.ndarray:
 
 FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt, "sin": np.sin,
              "cos": np.cos, "tanh": np.tanh, "atan": np.arctan, "asinh": np.arcsinh, "expm1": np.expm1, "cosh": np.cosh}
+INACCURATE = ("expm1", "log", "log1p")
+"""Those that numpy computes for fp32 with errors of two units in the last place: here they are rounded from fp64."""
 
 
 @pytest.mark.parametrize("op", FUNCTIONS)
 def test_functions_of_single_precision_lie_within(op: str) -> None:
     x = np.concatenate([SPECIAL, singles(200)])
     with np.errstate(all="ignore"):
-        got = FUNCTIONS[op](x.astype(np.float32)).astype(np.float64)
+        got = single(FUNCTIONS[op](x if op in INACCURATE else x.astype(np.float32)))
     found = ops.apply(op, (exact_real("fp32", x),))
     assert within(found, got).all()
     # The bound is a few ulps wide, not a licence.
@@ -347,6 +349,13 @@ def test_a_remainder_is_what_the_lowering_gives_or_the_exact_one() -> None:
     np.testing.assert_allclose(lowered[0], 0.08429958, rtol=1e-6)
     assert not within(found, np.where(lowered == 0, 0.5, 2 * lowered))[[0, 1, 3, 5]].any()
     assert found.nan[4] and found.error[1] == found.error[5] == 0 and found.error[6] == TINY
+
+
+def test_an_overflowed_product_of_halves_may_be_fused_into_one_of_their_sums() -> None:
+    product = cast_real(ops.apply("mul", (fp32(325.0, 300.0, 325.0), fp32(325.0, 200.0, 325.0))), "fp16")
+    assert product.value.tolist() == [np.inf, 60000.0, np.inf] and (product.error == 0).all()
+    total = ops.apply("add", (product, Real("fp16", np.array([-np.inf, -np.inf, 1.0]), np.zeros(3))))
+    assert np.isinf(total.error).tolist() == [True, False, False]
 
 
 def test_an_overflowed_product_may_meet_a_summand_before_it_is_rounded() -> None:

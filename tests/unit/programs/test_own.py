@@ -1,6 +1,8 @@
 """How generated kernels are launched: what an architecture lacks, and Booleans of other bytes than 0 and 1."""
 
+import contextlib
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +15,37 @@ from fuzz.programs.miscompiled import miscompiled, without_miscompiled
 from fuzz.programs.reductions import _cut_subgraphs, _simpler_schedules
 from fuzz.records import ArraySpec, Base, Bits, Case, Content, LaunchOptions, Small
 from fuzz.targets.codegen import TARGETS
-from kernels.codegen.graph import Asm, Cast, Graph, Index, Load, Masked, Node, Part, Pointwise, Schedule, Store, Sym
+from fuzz.workers.failures import Declined
+from kernels.codegen.graph import (
+    Asm,
+    Cast,
+    Graph,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Part,
+    Pointwise,
+    Scan,
+    Schedule,
+    Store,
+    Sym,
+)
 from oracles.by_numpy.bounded import Real
-from tests.unit.programs.graphs import X, apply, cast, constant, load, num, op, store, vector
+from tests.unit.programs.graphs import (
+    X,
+    apply,
+    at,
+    cast,
+    constant,
+    load,
+    matrix,
+    num,
+    op,
+    row_sums_of_a_masked_gather,
+    store,
+    vector,
+)
 
 
 def _graph(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
@@ -171,6 +201,18 @@ def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, f
     assert target.about(case) == known
 
 
+@pytest.mark.parametrize("dtype, node, block, warps, known", [
+    ("i64", op("trunc_divide", 0, 0), 2048, 1, True), ("i64", op("trunc_divide", 0, 0), 2048, 2, False),
+    ("i64", op("trunc_divide", 0, 0), 1024, 1, False), ("i32", op("trunc_divide", 0, 0), 2048, 1, False),
+    ("i64", op("mul", 0, 0), 2048, 1, False)])
+def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node: Pointwise, block: int, warps: int,
+                                                                known: bool) -> None:
+    graph = replace(_graph(dtype, node), schedules=(Schedule(x_blocks=(block,)),))
+    target, = (one for one in TARGETS if one.name == "codegen.pointwise")
+    about = target.about(_case(graph, dtype, options=LaunchOptions(num_warps=warps)))
+    assert about == ("calls among spilled registers" if known else "")
+
+
 @pytest.mark.parametrize("target, node, value, known, drawn", [
     ("fp8e5", op("ldexp", 1, 2), "0.0", "fp8 of what folds", cast(2, "fp32")),
     ("fp32", op("ldexp", 1, 2), "0.0", "", None),
@@ -199,6 +241,17 @@ def test_truth_that_axes_decide_is_named_where_it_becomes_fp8_and_still_drawn(ma
     assert miscompiled(graph) == known and without_miscompiled(graph) == graph
 
 
+@pytest.mark.parametrize("dtype, block, known", [
+    ("i8", 8, True), ("i16", 8, True), ("i16", 4, False), ("i32", 8, False)])
+def test_16_bit_sums_of_lanes_beyond_an_axis_are_named_and_still_drawn(dtype: str, block: int, known: bool) -> None:
+    gather = vector(load("in0"), Load(buffer="in1", index=Sym(name="v0"), checked=True), store("out0", X, 1),
+                    in0=dtype, in1="fp32", out0="fp32")
+    total = _graph(dtype, constant("2", dtype), op("add", 0, 1))
+    for graph in (gather, total):
+        graph = replace(graph, schedules=(Schedule(x_blocks=(block,), static=True),))
+        assert miscompiled(graph) == ("half of a 16-bit sum" if known else "") and without_miscompiled(graph) == graph
+
+
 @pytest.mark.parametrize("float_bits, known", [(True, True), (False, False)])
 def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: bool) -> None:
     computed = op("mul", 0, 0) if float_bits else load("in0")
@@ -207,6 +260,30 @@ def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: b
     found = without_miscompiled(graph)
     assert miscompiled(graph) == ("integer product of a float product" if known else "") and miscompiled(found) == ""
     assert found.nodes[5] == (op("bitwise_xor", 3, 4) if known else graph.nodes[5])
+
+
+@pytest.mark.parametrize("indices, strays", [
+    ([9, 0, 1, -9, 2, 3], False), ([0, 4, 0, 0, 0, 0], True), ([0, 0, 0, 0, -5, 0], True),
+    ([0, -4, 3, 0, 0, 0], False)])
+def test_contents_whose_indices_leave_the_buffer_are_declined_where_the_load_is_active(
+        indices: list[int], strays: bool) -> None:
+    arrays = {"in0": np.arange(4, dtype=np.float32), "in1": np.array(indices)}
+    with pytest.raises(Declined, match="index of node 2") if strays else contextlib.nullcontext():
+        Interpreter(row_sums_of_a_masked_gather(), arrays).run()
+
+
+@pytest.mark.parametrize("combine, dtype, reduction, unordered", [
+    ("sum", "fp32", "split", ("out0",)), ("sum", "i32", "split", ()), ("max", "fp32", "split", ()),
+    ("sum", "fp32", "looped", ())])
+def test_scans_of_floats_over_programs_have_no_fixed_order(combine: Any, dtype: str, reduction: Any,
+                                                           unordered: tuple[str, ...]) -> None:
+    graph = matrix(load("in0", at(8)), Scan(combine=combine, args=(0,)), op("neg", 1), store("out0", at(8), 2),
+                   store("out1", at(8), 0), rows=2, columns=8, **dict.fromkeys(("in0", "out0", "out1"), (dtype, 16)))
+    graph = replace(graph, schedules=(Schedule(x_blocks=(1,), r_block=4, reduction=reduction),))
+    target, = (one for one in TARGETS if one.name == "codegen.scan")
+    case = _case(graph, dtype)
+    outputs = tuple(ArraySpec(name=name, dtype=dtype, dims=(f"n_{name}",)) for name in ("out0", "out1"))
+    assert target.unordered(replace(case, arrays=(case.arrays[0], *outputs))) == unordered
 
 
 def _added_in_memory(dtype: str, held: float, added: float) -> Real:
