@@ -3,19 +3,12 @@
 from dataclasses import dataclass
 
 from fuzz.campaign.record import CampaignOptions
+from fuzz.corpus.cause import finding_of, same_finding
 from fuzz.corpus.replay import replay
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Signature, Verdict
-from fuzz.targets import find, select
-
-_WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
-"""How wrong elements of an output may look."""
-_ASTRAY = ("illegal_address", "misaligned_address")
-"""How a wrong address may end instead."""
-
-_GENERATED = ("codegen", "gluon", "pipelines")
-"""Families whose targets draw kernels."""
+from fuzz.targets import select
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,25 +19,6 @@ class Known:
     keys: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
-
-
-def finding_of(signature: Signature) -> str:
-    """Key of the finding that a signature belongs to: its own, unless other signatures have the same cause.
-
-    A cause that the target's word names is one finding in all targets of its family and, if elements or addresses are
-    wrong, in every output and however that shows. What a compiler pass complains of, with a message, does not depend on
-    the kind of generated program either.
-    """
-    target = find(signature.target)
-    parts = (target.family, signature.subject)
-    said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
-        "PassManager" not in signature.kind)
-    if said and target.family in _GENERATED:
-        return " | ".join((*parts, signature.verdict.value, signature.kind))
-    if signature.about and target.about_causes:
-        shown = "wrong" if signature.kind in (*_WRONG, *_ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
-        return " | ".join((*parts, shown, signature.about))
-    return signature.key
 
 
 def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
@@ -76,7 +50,7 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
         failing: set[str] = set()
         for result in replay(relevant, backends=options.backends, device=options.devices[0] if options.devices else 0):
             outcome = result.outcome
-            if outcome is not None and outcome.signature == by_id[result.id].signature:
+            if outcome is not None and same_finding(outcome, by_id[result.id]):
                 failing.add(result.id)
             elif result.status == "changed" and outcome is not None and not outcome.verdict.failed:
                 stopped.append(result.id)

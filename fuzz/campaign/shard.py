@@ -14,10 +14,10 @@ from hypothesis.errors import Flaky, HypothesisException, Unsatisfiable
 
 from fuzz.backends import kind
 from fuzz.campaign.findings import Unfinished, built, keep, settle, write
-from fuzz.campaign.known import finding_of
 from fuzz.campaign.record import ShardResult, ShardSpec
 from fuzz.campaign.store import ShardStore
 from fuzz.content.counter import finalise
+from fuzz.corpus.cause import finding_of
 from fuzz.errors import TridiffError
 from fuzz.records import Case, CorpusEntry, Environment, Outcome, Signature, Verdict
 from fuzz.shrink.explicit import minimise

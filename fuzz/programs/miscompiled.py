@@ -299,6 +299,17 @@ def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="bitwise_not" if node.op == "relu" else "add")
 
 
+@_form("power to the bits of an fp8", ops=("pow",))
+def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
+    """The LLVM of 3.6.0 makes a vector of the tests of an exponent's bits. Where these are the bits of a computed fp8,
+    ptxas 12.8 reads the register of the second element before it writes it. Drawn all the same."""
+    exponent = analysis.graph.nodes[node.args[1]]
+    while isinstance(exponent, Cast) and not exponent.bitcast:
+        exponent = analysis.graph.nodes[exponent.arg]
+    bits = isinstance(exponent, Cast) and analysis.dtype(exponent.arg) in FP8
+    return node if bits and not isinstance(analysis.graph.nodes[exponent.arg], Load) else None
+
+
 @_form("half of a 16-bit sum", Load, Pointwise, ops=("add", "sub"))
 def _half_of_sums(analysis: Analysis, node: Load | Pointwise) -> Result:
     """ptxas 12.8 and 12.9 add 0 for the constant of an add.s16x2 of which only the lower half is used. LLVM pairs the

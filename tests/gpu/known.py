@@ -4,18 +4,16 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.corpus import Corpus
+from fuzz.corpus.cause import finding_of
 from fuzz.records import CorpusEntry, Outcome
-from fuzz.targets import find
 
 
 @cache
-def _defects(family: str) -> frozenset[tuple[str, str, str]]:
+def _findings() -> frozenset[str]:
     root = Path(__file__).resolve().parents[2] / "corpus"
-    return frozenset((one.signature.kind, one.signature.where, one.signature.about) for one in Corpus(root).entries()
-                     if isinstance(one, CorpusEntry) and find(one.case.target).family == family)
+    return frozenset(finding_of(one.signature) for one in Corpus(root).entries() if isinstance(one, CorpusEntry))
 
 
 def explained(outcome: Outcome) -> bool:
-    """Whether an entry of the target's family has this kind, place and feature."""
-    one = outcome.signature
-    return one is not None and (one.kind, one.where, one.about) in _defects(find(one.target).family)
+    """Whether the corpus has an entry of the same finding."""
+    return outcome.signature is not None and finding_of(outcome.signature) in _findings()

@@ -5,18 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
 from fuzz.backends import available
+from fuzz.corpus import Corpus
 from fuzz.corpus.replay import FLAKY_ATTEMPTS, ReplayResult, misfit, replay
 from fuzz.corpus.table import Cell, rich_table, table
 from fuzz.errors import TridiffError
 from fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 from tests.unit.corpus.entries import division_case, entry, expect, outcome
 
+CORPUS = Path(__file__).parents[3] / "corpus"
 Answer = Callable[[Case, str, str, int], Outcome]
 
 
@@ -92,6 +95,19 @@ def test_failing_in_another_way_is_a_change() -> None:
     assert (result.ok, result.reason) == (False, "still disagree, but of kind nan_missing instead of value")
     assert only(expect(kind="value"), Verdict.DISAGREE, "value").ok is True
     assert only(expect(kind=""), Verdict.DISAGREE, "nan_missing").ok is True, "no kind recorded: any will do"
+
+
+@pytest.mark.parametrize("about, ok", [("product, one stage", True), ("product, rows split", False)])
+def test_another_symptom_of_the_same_named_cause_is_no_change(about: str, ok: bool) -> None:
+    known = next(one for one in Corpus(CORPUS).entries() if isinstance(one, CorpusEntry) and (
+        one.signature.about == "product, one stage"))
+    crash = replace(known.signature, verdict=Verdict.CRASH, kind="illegal_address", where="", about=about)
+
+    def crashing(case: Case, subject: str, backend: str, number: int) -> Outcome:
+        return replace(outcome(case, subject, Verdict.CRASH, backend=backend), signature=crash)
+
+    result, = results([known], FakeWorkers(crashing, triton="3.6.0"), backends=("cuda",))
+    assert result.ok is ok
 
 
 def test_without_an_expectation_a_verdict_is_new_information() -> None:

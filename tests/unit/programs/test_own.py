@@ -241,6 +241,14 @@ def test_truth_that_axes_decide_is_named_where_it_becomes_fp8_and_still_drawn(ma
     assert miscompiled(graph) == known and without_miscompiled(graph) == graph
 
 
+@pytest.mark.parametrize("between, known", [(cast(0, "fp8e5"), True), (load("in1"), False)])
+def test_powers_to_the_bits_of_an_fp8_are_named_and_still_drawn(between: Node, known: bool) -> None:
+    graph = vector(load("in0"), between, cast(1, "i8", bitcast=True), cast(2, "i16"), op("pow", 0, 3),
+                   store("out0", X, 4), in0="i16", in1="fp8e5", out0="i16")
+    assert miscompiled(graph) == ("power to the bits of an fp8" if known else "")
+    assert without_miscompiled(graph) == graph
+
+
 @pytest.mark.parametrize("dtype, block, known", [
     ("i8", 8, True), ("i16", 8, True), ("i16", 4, False), ("i32", 8, False)])
 def test_16_bit_sums_of_lanes_beyond_an_axis_are_named_and_still_drawn(dtype: str, block: int, known: bool) -> None:

@@ -1,9 +1,9 @@
-"""What of a campaign's findings the corpus knows already."""
+"""Which signatures are one finding."""
 
 import pytest
 from msgspec.structs import replace
 
-from fuzz.campaign.known import finding_of
+from fuzz.corpus.cause import finding_of
 from fuzz.records import Signature, Verdict
 
 LAYOUTS = "gluon.reduce_scan_layouts"
