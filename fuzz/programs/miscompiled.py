@@ -1,4 +1,4 @@
-"""What Triton, LLVM or the assembler is known to compile wrong of generated kernels: named in findings, and not drawn.
+"""What Triton, LLVM or the assembler is known to compile wrong of generated kernels: named, and mostly not drawn.
 
 Each form below has an entry in corpus/codegen.*, which says on which version it is wrong and why, and which every
 replay tries again. Drawn programs keep clear of them (`without_miscompiled`), on all versions alike: a campaign would
@@ -6,7 +6,8 @@ meet the same ones under new names each night. A case that the shrinker or a per
 then names them (`miscompiled`), so that nothing else is taken for one of them.
 
 A form is one function: its docstring says what goes wrong, and where. It returns what to put for the node, or for
-others that make up the form, a near relative of each; nothing where the node is harmless.
+others that make up the form, a near relative of each; nothing where the node is harmless; and the node itself where it
+is drawn all the same, because few of its kind are compiled wrong.
 """
 
 from __future__ import annotations
