@@ -2,15 +2,17 @@
 
 A missing release or acquire shows as a wrong value only where memory happens to reorder; an H200 kept the order of a
 relaxed arrival in every one of 212 launches. What the instructions promise can be read. So with `completion`: shared
-memory that a bulk store still reads may only be given up behind a wait for it, and an H200 was always fast enough.
-And with `fence`, between what threads write to shared memory and a copy or product that reads it by itself: where the
-compiler puts a missing one back, it is there.
+memory that a bulk store still reads may only be given up behind a wait for it, and an H200 was always fast enough. In
+the code of several partitions what stands last is not what runs last: `some completion` asks for one such wait beside
+those behind the copies of tensor maps. And with `fence`, between what threads write to shared memory and a copy or
+product that reads it by itself: where the compiler puts a missing one back, it is there. `fence of reads`: between
+threads' reads of shared memory and the arrival that lets another partition's copy write there.
 """
 
 import re
 from typing import Literal
 
-MemoryOrder = Literal["release", "acquire", "completion", "fence"]
+MemoryOrder = Literal["release", "acquire", "completion", "some completion", "fence", "fence of reads"]
 
 _GIVES: dict[str, tuple[MemoryOrder, ...]] = {
     "release": ("release",), "acquire": ("acquire",), "acq_rel": ("release", "acquire"), "sc": ("release", "acquire")}
@@ -19,6 +21,20 @@ _OLDER_FENCE = re.compile(r"^\s*(?:@!?%\w+\s+)?membar\.(?:gl|sys);", re.MULTILIN
 _WIDE = {"gpu", "sys"}
 _BULK_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.(?:reduce\.)?async\.bulk\.[\w.]*?global\.shared::cta", re.MULTILINE)
 _ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read)?\s+0\s*;", re.MULTILINE)
+
+_MAP_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?tensormap\.cp_fenceproxy", re.MULTILINE)
+_HANDING_BACK = re.compile(
+    r"\b(?:(?P<read>ld\.shared|ldmatrix)|(?P<given>mbarrier\.arrive(?!\S*expect_tx))|mbarrier\.try_wait|fence\.proxy\.async)")
+
+
+def _reads_are_fenced(ptx: str) -> bool:
+    """Whether no slot is given back behind reads of it, since the last wait, without a fence between."""
+    read = False
+    for match in _HANDING_BACK.finditer(ptx):
+        if read and match["given"]:
+            return False
+        read = bool(match["read"]) or (read and bool(match["given"]))
+    return True
 
 
 def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrder, ...]:
@@ -31,6 +47,10 @@ def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrd
     *_, stored = (-1, *(match.start() for match in _BULK_STORE.finditer(ptx)))
     if stored < 0 or _ALL_DONE.search(ptx, stored):
         carried.add("completion")
+    if stored < 0 or len(_ALL_DONE.findall(ptx)) > len(_MAP_STORE.findall(ptx)):
+        carried.add("some completion")
+    if _reads_are_fenced(ptx):
+        carried.add("fence of reads")
     if "fence.proxy.async" in ptx or (stored < 0 and "wgmma.mma_async" not in ptx):
         carried.add("fence")
     for match in _ORDERED.finditer(ptx):

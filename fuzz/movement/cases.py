@@ -6,6 +6,7 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from fuzz.backends import lacking_type
 from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout, Small, Special
 from kernels.gluon.chain import Atomic, Chain, Convert, Fp4, Global, Out
 from kernels.gluon.check import problem
@@ -127,9 +128,10 @@ def unsuited(chain: Chain, arch: str) -> str:
     if arch.startswith("gfx"):
         return "layouts are drawn for warps of 32 lanes"
     if arch == "sm_80":
-        if any(one.dtype == "fp8e4nv" for one in chain.arrays) or any(
-                getattr(step, "dtype", "") == "fp8e4nv" for step in chain.steps):
-            return "sm_80 has no fp8e4nv"
+        lacking = lacking_type(f"compile:{arch}", {one.dtype for one in chain.arrays} | {
+            getattr(step, "dtype", "") for step in chain.steps})
+        if lacking:
+            return lacking
         for step in chain.steps:
             if isinstance(step, Fp4) and step.dtype == "fp16":
                 return "sm_80 has no conversion from fp4 to fp16"

@@ -91,11 +91,15 @@ def _orders(case: Case) -> tuple[MemoryOrder, ...]:
     from kernels.pipelines.build import build
     from kernels.pipelines.faults import flat
 
-    partitions = build(cases.plan_of(case)).partitions
+    plan = cases.plan_of(case)
+    partitions = build(plan).partitions
     kinds = {type(step) for part in partitions for step in flat(part.steps)}
-    # In the code of several partitions what stands last is not what runs last.
     wanted: dict[MemoryOrder, bool] = {
-        "fence": Fence in kinds, "completion": StoreWait in kinds and len(partitions) == 1}
+        "fence": Fence in kinds,
+        "completion" if len(partitions) == 1 else "some completion": StoreWait in kinds,
+        # Where threads read other things as well before they arrive, text does not tell them apart.
+        "fence of reads": bool(plan.workers) and not plan.has("store") and not isinstance(plan.sink, Dot) and (
+            {source.copy for source in plan.sources} == {"tma"}) and not case.params["sanitize"]}
     return tuple(order for order, asked in wanted.items() if asked)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from fuzz.backends import lacking_type
 from fuzz.programs.arrays import after, dim_of, graph_of
 from fuzz.programs.faults import hooked
 from fuzz.programs.workspaces import Place, places
@@ -57,17 +58,14 @@ def launch_graph(launch: Launch) -> None:
 
 
 def lacking_on(backend: str, graph: Graph) -> str:
-    """What an architecture that is compiled for lacks of a program, "" if nothing: inline assembly is PTX, and fp8e4nv
-    is a type of sm_89 and later (Triton says so in an error of its own)."""
+    """What an architecture that is compiled for lacks of a program, "" if nothing: inline assembly is PTX."""
     if not backend.startswith("compile:"):
         return ""
     arch = backend.partition(":")[2]
     if not arch.startswith("sm_") and any(isinstance(node, Asm) for node in graph.nodes):
         return f"inline assembly in PTX is not for {arch}"
-    if arch == "sm_80" and "fp8e4nv" in {*(one.dtype for one in graph.buffers), *(
-            node.dtype for node in graph.nodes if isinstance(node, Cast | Constant))}:
-        return f"{arch} has no fp8e4nv"
-    return ""
+    return lacking_type(backend, {*(one.dtype for one in graph.buffers), *(
+        node.dtype for node in graph.nodes if isinstance(node, Cast | Constant))})
 
 
 def wild_truths(launch: Launch) -> list[str]:

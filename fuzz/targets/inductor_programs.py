@@ -72,7 +72,7 @@ def _target(family: Family, about: str) -> Target:
         subjects={"own": "fuzz.programs.upstream:launch_own", "inductor": "fuzz.programs.upstream:launch_graph"},
         untraced=("inductor",), writes_once=False, backends=("cuda", "interpreter"),
         valid=lambda case: valid(case) and not expressible(graph_of(case)).startswith("torch "),
-        about=lambda case: suspect(graph_of(case)),
+        about=lambda case: suspect(graph_of(case)), about_causes=True,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         interpreter_elements=1 << 9)
 

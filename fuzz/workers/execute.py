@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import torch
 
-from fuzz.backends import kind
+from fuzz.backends import kind, lacking_type
 from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.content.staging import Staging, fits
@@ -231,6 +231,10 @@ class _Attempt:
     def _compile_only(self, helper: Any, options: LaunchOptions) -> Outcome:
         from fuzz.backends.compile import Pointer
         from oracles.dtypes import dtype
+
+        lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
+        if lacking:
+            return self._outcome(Verdict.NOT_CHECKED, reason=lacking)
 
         def pointer(name: str) -> Pointer:
             spec = self.case.array(name)

@@ -196,6 +196,27 @@ def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool) -> None:
     assert missing_orders(text, ("completion",)) == (() if complete else ("completion",))
 
 
+@pytest.mark.parametrize(("lines", "complete"), [
+    ("", True), ("M W", True), ("M W S", False), ("M W S W", True), ("W M W S", True), ("W S", True), ("S", False)])
+def test_a_wait_of_some_partition_is_told_from_those_for_tensor_maps(lines: str, complete: bool) -> None:
+    spelled = {"M": "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu [%rd1], [%r1], 128;",
+               "S": "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd25, {%r25, %r28}], [%r30];",
+               "W": "cp.async.bulk.wait_group.read \t0;"}
+    text = "\n".join(["ret;", *(f"\t{spelled[one]}" for one in lines.split())])
+    assert missing_orders(text, ("some completion",)) == (() if complete else ("some completion",))
+
+
+@pytest.mark.parametrize(("lines", "fenced"), [
+    ("T R F A", True), ("T R A", False), ("T R A F", False), ("T F R A", False), ("T A R", True), ("R T A", True),
+    ("T R X F A A", True), ("T R X A", False)])
+def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bool) -> None:
+    spelled = {"T": "mbarrier.try_wait.parity.shared::cta.b64 p, [%r1], %r2;", "R": "ld.shared.v4.b32 {%r3}, [%r4];",
+               "F": "fence.proxy.async.shared::cta;", "A": "@%p8 mbarrier.arrive.shared::cta.b64 _, [%r45];",
+               "X": "mbarrier.arrive.expect_tx.shared.b64 _, [%r5], 64;"}
+    text = "\n".join(f"\t{spelled[one]}" for one in lines.split())
+    assert missing_orders(text, ("fence of reads",)) == (() if fenced else ("fence of reads",))
+
+
 @pytest.mark.parametrize(("text", "there"), [
     ("wgmma.mma_async.sync", False), ("fence.proxy.async.shared::cta;\nwgmma.mma_async.sync", True), ("ret;", True),
     ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];", False),

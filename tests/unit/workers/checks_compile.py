@@ -22,6 +22,7 @@ from fuzz.bench.draws import draw_cases
 from fuzz.errors import TridiffError
 from fuzz.records import Case, LaunchOptions, Outcome, Verdict
 from fuzz.target import Limits
+from fuzz.targets import find
 from fuzz.workers.artefacts import Artefacts
 from fuzz.workers.execute import Executor
 from kernels.drivers.vector_add import vector_add
@@ -215,6 +216,14 @@ def check_oversized_cases_are_refused_here_too() -> None:
         executed(addition(rows=10**13))
 
 
+def check_a_type_that_an_architecture_lacks_is_not_checked_there() -> None:
+    case = next(one for one in draw_cases("helpers.is_floating", Limits(elements=64, rows=2), 300, seed=1)
+                if one.array("a").dtype == "fp8e4nv")
+    outcome = executed(case, "own", backend="compile:sm_80")
+    assert (outcome.verdict, outcome.reason) == (Verdict.NOT_CHECKED, "sm_80 has no fp8e4nv")
+    assert executed(case, "own", backend="compile:sm_90").verdict is Verdict.AGREE
+
+
 def check_memory_orders_are_read_from_the_compiled_code() -> None:
     """What shows on no GPU at hand is still a finding; what cannot be read is none."""
     def judged(target: str, subject: str, backend: str, drawn: Case | None = None) -> tuple[Verdict, str]:
@@ -235,3 +244,10 @@ def check_memory_orders_are_read_from_the_compiled_code() -> None:
     assert judged("tma.boxes", "own", "compile:sm_90", boxes) == (Verdict.AGREE, "")
     assert judged("tma.boxes", "own+fault:store_wait_missing", "compile:sm_90", boxes) == (
         Verdict.DISAGREE, "memory_order")
+    ring = "warp_specialize.ring"
+    asked = find(ring).orders
+    passed_on = next(case for case in draw_cases(ring, Limits(elements=1 << 12, rows=4), 200, seed=5)
+                     if {"fence of reads", "some completion"} <= {*asked(case)})
+    assert judged(ring, "own", "compile:sm_90", passed_on) == (Verdict.AGREE, "")
+    for fault in ("missing_proxy_fence", "store_wait_missing"):
+        assert judged(ring, f"own+fault:{fault}", "compile:sm_90", passed_on) == (Verdict.DISAGREE, "memory_order")
