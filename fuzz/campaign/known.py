@@ -27,11 +27,12 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
     Hangs are taken at their word: each would cost the whole hang limit.
     """
     wanted = select(options.targets)
+    names = {target.name for target in wanted}
     relatives = {target.name for target in select(tuple({target.family for target in wanted}))}
 
     def concerned(signature: Signature) -> bool:
         shared = signature.target in relatives and finding_of(signature) != signature.key
-        return shared or signature.target in {target.name for target in wanted}
+        return shared or signature.target in names
 
     unreadable: list[str] = []
     keys: list[str] = []

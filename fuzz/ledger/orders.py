@@ -21,8 +21,7 @@ _OLDER_FENCE = re.compile(r"^\s*(?:@!?%\w+\s+)?membar\.(?:gl|sys);", re.MULTILIN
 _WIDE = {"gpu", "sys"}
 _BULK_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.(?:reduce\.)?async\.bulk\.[\w.]*?global\.shared::cta", re.MULTILINE)
 _ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read)?\s+0\s*;", re.MULTILINE)
-
-_MAP_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?tensormap\.cp_fenceproxy", re.MULTILINE)
+_MAP_COPY = re.compile(r"^\s*(?:@!?%\w+\s+)?tensormap\.cp_fenceproxy", re.MULTILINE)
 _HANDING_BACK = re.compile(
     r"\b(?:(?P<read>ld\.shared|ldmatrix)|(?P<given>mbarrier\.arrive(?!\S*expect_tx))|mbarrier\.try_wait|fence\.proxy\.async)")
 
@@ -33,23 +32,25 @@ def _reads_are_fenced(ptx: str) -> bool:
     for match in _HANDING_BACK.finditer(ptx):
         if read and match["given"]:
             return False
-        read = bool(match["read"]) or (read and bool(match["given"]))
+        read = bool(match["read"])
     return True
 
 
 def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrder, ...]:
-    """Those of the wanted orders that no instruction carries among all programs of the device, and `completion` if no
-    wait for all bulk stores stands behind the last of them; empty text lacks none, because nothing can be said about
-    it (PTX ISA, memory consistency model, proxies and cp.async.bulk.wait_group)."""
+    """Those of the wanted orders that the code does not carry, among all programs of the device for release and
+    acquire, as the module says for the others; empty text lacks none, because nothing can be said about it (PTX ISA,
+    memory consistency model, proxies and cp.async.bulk.wait_group)."""
     if not ptx or not wanted:
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
     *_, stored = (-1, *(match.start() for match in _BULK_STORE.finditer(ptx)))
-    if stored < 0 or _ALL_DONE.search(ptx, stored):
+    if stored < 0:
+        carried |= {"completion", "some completion"}
+    if _ALL_DONE.search(ptx, max(stored, 0)):
         carried.add("completion")
-    if stored < 0 or len(_ALL_DONE.findall(ptx)) > len(_MAP_STORE.findall(ptx)):
+    if len(_ALL_DONE.findall(ptx)) > len(_MAP_COPY.findall(ptx)):
         carried.add("some completion")
-    if _reads_are_fenced(ptx):
+    if "fence of reads" in wanted and _reads_are_fenced(ptx):
         carried.add("fence of reads")
     if "fence.proxy.async" in ptx or (stored < 0 and "wgmma.mma_async" not in ptx):
         carried.add("fence")

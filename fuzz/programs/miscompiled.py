@@ -35,7 +35,7 @@ from kernels.codegen.graph import (
     real_number,
 )
 from kernels.codegen.schedules import schedule_problem
-from kernels.codegen.tiles import tiling
+from kernels.codegen.tiles import Tiling, tiling
 from kernels.pointwise.record import HALVES
 from oracles.dtypes import FP8
 
@@ -48,7 +48,7 @@ F = TypeVar("F", bound=Form)
 _SINGLE = (*HALVES, "fp32")
 _NARROW = ("i8", "u8", "i16", "u16")
 _LONG = ("i64", "u64")
-_MANY, LANES = 64, 32
+_MANY, _LANES = 64, 32
 """Elements of a thread that are many, threads of a warp."""
 _LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
 _HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
@@ -122,9 +122,8 @@ def spilled(graph: Graph, *, warps: int) -> str:
     analysis = Analysis(graph)
     called = any(isinstance(node, Pointwise) and node.op in _DIVISIONS and analysis.dtype(node.args[0]) in _LONG
                  and not _is_constant(analysis, node.args[1]) for node in graph.nodes)
-    held = [prod(tile.block for tile in tiling(graph, schedule).tiles) for schedule in graph.schedules
-            if not schedule_problem(graph, schedule)]
-    return "calls among spilled registers" if called and max(held, default=0) >= _MANY * LANES * warps else ""
+    held = [prod(tile.block for tile in one.tiles) for one in _tilings(graph)]
+    return "calls among spilled registers" if called and max(held, default=0) >= _MANY * _LANES * warps else ""
 
 
 # -- the forms
@@ -320,9 +319,7 @@ def _half_of_sums(analysis: Analysis, node: Load | Pointwise) -> Result:
         narrow = node.checked and any(analysis.dtype(k) in ("i8", "i16") for k in indirect(node.index))
     else:
         narrow = analysis.dtype(node.args[0]) in _NARROW and any(_is_constant(analysis, k) for k in node.args)
-    static = [schedule for schedule in analysis.graph.schedules
-              if schedule.static and not schedule_problem(analysis.graph, schedule)]
-    beyond = any(tile.block >= 2 * tile.numel for one in static for tile in tiling(analysis.graph, one).tiles)
+    beyond = any(tile.block >= 2 * tile.numel for one in _tilings(analysis.graph, static=True) for tile in one.tiles)
     return node if narrow and beyond else None
 
 
@@ -420,9 +417,19 @@ def _is_truth(analysis: Analysis, position: int) -> bool:
 
 def _of_axes(analysis: Analysis, position: int) -> bool:
     """Whether a value depends on an expression over the axes, other than as an address."""
-    node = analysis.graph.nodes[position]
-    return isinstance(node, Index) or (not isinstance(node, Load) and any(
-        _of_axes(analysis, k) for k in operands(node)))
+    nodes, reached, waiting = analysis.graph.nodes, set[int](), [position]
+    while waiting:
+        place = waiting.pop()
+        if place not in reached and not isinstance(nodes[place], Load):
+            waiting += operands(nodes[place])
+        reached.add(place)
+    return any(isinstance(nodes[k], Index) for k in reached)
+
+
+def _tilings(graph: Graph, *, static: bool = False) -> list[Tiling]:
+    """Of the schedules that fit the graph; static: of those that spell its sizes out."""
+    return [tiling(graph, schedule) for schedule in graph.schedules
+            if (schedule.static or not static) and not schedule_problem(graph, schedule)]
 
 
 def _is_negation(analysis: Analysis, node: Pointwise) -> bool:
