@@ -6,13 +6,19 @@ memory that a bulk store still reads may only be given up behind a wait for it, 
 the code of several partitions what stands last is not what runs last: `some completion` asks for one such wait beside
 those behind the copies of tensor maps. And with `fence`, between what threads write to shared memory and a copy or
 product that reads it by itself: where the compiler puts a missing one back, it is there. `fence of reads`: between
-threads' reads of shared memory and the arrival that lets another partition's copy write there.
+threads' reads of shared memory and the arrival that lets another partition's copy write there. `at most 1 products`: no
+wait for tensor cores leaves more under way, whose operands would be written over; an H200's tensor cores were faster
+than any copy that came too early.
 """
 
 import re
 from typing import Literal
 
-MemoryOrder = Literal["release", "acquire", "completion", "some completion", "fence", "fence of reads"]
+MemoryOrder = Literal["release", "acquire", "completion", "some completion", "fence", "fence of reads",
+                      "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products"]
+PRODUCTS: tuple[MemoryOrder, ...] = (
+    "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products")
+"""By how many multiplications a kernel may have under way behind a wait for some."""
 
 _GIVES: dict[str, tuple[MemoryOrder, ...]] = {
     "release": ("release",), "acquire": ("acquire",), "acq_rel": ("release", "acquire"), "sc": ("release", "acquire")}
@@ -21,6 +27,7 @@ _OLDER_FENCE = re.compile(r"^\s*(?:@!?%\w+\s+)?membar\.(?:gl|sys);", re.MULTILIN
 _WIDE = {"gpu", "sys"}
 _BULK_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.(?:reduce\.)?async\.bulk\.[\w.]*?global\.shared::cta", re.MULTILINE)
 _ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read)?\s+0\s*;", re.MULTILINE)
+_LEFT = re.compile(r"^\s*wgmma\.wait_group\.sync\.aligned\s+(\d+)\s*;", re.MULTILINE)
 _MAP_COPY = re.compile(r"^\s*(?:@!?%\w+\s+)?tensormap\.cp_fenceproxy", re.MULTILINE)
 _HANDING_BACK = re.compile(
     r"\b(?:(?P<read>ld\.shared|ldmatrix)|(?P<given>mbarrier\.arrive(?!\S*expect_tx))|mbarrier\.try_wait|fence\.proxy\.async)")
@@ -39,7 +46,7 @@ def _reads_are_fenced(ptx: str) -> bool:
 def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrder, ...]:
     """Those of the wanted orders that the code does not carry, among all programs of the device for release and
     acquire, as the module says for the others; empty text lacks none, because nothing can be said about it (PTX ISA,
-    memory consistency model, proxies and cp.async.bulk.wait_group)."""
+    memory consistency model, proxies, cp.async.bulk.wait_group and wgmma.wait_group)."""
     if not ptx or not wanted:
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
@@ -54,6 +61,7 @@ def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrd
         carried.add("fence of reads")
     if "fence.proxy.async" in ptx or (stored < 0 and "wgmma.mma_async" not in ptx):
         carried.add("fence")
+    carried.update(PRODUCTS[max(map(int, _LEFT.findall(ptx)), default=0):])
     for match in _ORDERED.finditer(ptx):
         words = set(match[1].split("."))
         if words & _WIDE and "proxy" not in words:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from fuzz.backends import lacking_type
+from fuzz.backends.late import a_warp_at_most, built_in, named, of_launch, prompt_params
 from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout, Small, Special
+from fuzz.strategies import late_warps
 from kernels.gluon.chain import Atomic, Chain, Convert, Fp4, Global, Out
 from kernels.gluon.check import problem
 
@@ -47,7 +49,7 @@ def chain_cases(draw: st.DrawFn, *, target: str, chains: st.SearchStrategy[Chain
     for array in chain.arrays:
         offset = draw(st.sampled_from((0, 1, 4, 3, 16))) if offsets else 0
         arrays.append(spec_of(array, None if array.output else draw(_contents(array)), offset=offset))
-    return Case(target=target, sizes=sizes_of(chain), arrays=tuple(arrays), program=chain,
+    return Case(target=target, sizes=sizes_of(chain), arrays=tuple(arrays), params=draw(late_warps()), program=chain,
                 options=LaunchOptions(num_warps=chain.warps), repeats=draw(st.integers(0, 1)))
 
 
@@ -82,7 +84,7 @@ def valid(case: Case) -> bool:
         return False
     if any(one.num_warps != chain.warps or one.num_ctas != 1 for one in case.variants) or case.sizes != sizes_of(chain):
         return False
-    if len(case.arrays) != len(chain.arrays):
+    if len(case.arrays) != len(chain.arrays) or prompt_params(case.params) or not a_warp_at_most(case):
         return False
     for spec, array in zip(case.arrays, chain.arrays, strict=True):
         if (spec.content is None) != array.output:
@@ -100,7 +102,7 @@ def launch_chain(launch: "Launch") -> None:
     from fuzz.workers.failures import Declined
     from kernels.generated import load
     from kernels.gluon.dialect import installed
-    from kernels.gluon.emit import Unsupported, scalars
+    from kernels.gluon.emit import KERNEL, Unsupported, scalars
     from kernels.gluon.operations import expected_operations
 
     chain = launch.case.program
@@ -114,9 +116,12 @@ def launch_chain(launch: "Launch") -> None:
         text = launch.helper(chain, installed())
     except Unsupported as error:
         raise Declined(str(error)) from None
-    kernel = load(text, name="chain").chain
+    late = of_launch(launch, warps=chain.warps)
+    name = named(KERNEL, late)
+    kernel = getattr(load(text.replace(f"def {KERNEL}(", f"def {name}("), name="chain"), name)
     arguments = {f"{array.name}_ptr": launch.pointer(array.name) for array in chain.arrays}
-    launch.run(kernel, (1, 1, 1), {**arguments, **scalars(chain)})
+    with built_in(late):
+        launch.run(kernel, (1, 1, 1), {**arguments, **scalars(chain)})
     if not launch.planted and (ttgir := launch.reports[-1].ttgir):
         gone = missing(ttgir, expected_operations(chain))
         if gone:

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from fuzz.backends.late import promptly
 from fuzz.movement.cases import with_chain
 from fuzz.records import Case
 from kernels.gluon.chain import (
@@ -54,6 +55,7 @@ def size(case: Case) -> tuple[int, ...]:
 
 def reductions(case: Case) -> Iterable[Case]:
     """Legal simpler cases, each by one step, those that take away most first."""
+    yield from promptly(case)
     chain = case.program
     assert isinstance(chain, Chain)
     for proposed in _proposals(chain):

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fuzz.backends.late import a_warp_at_most, prompt_params, promptly
 from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Layout, Small
 from kernels.gluon.values import EXACT
 from kernels.pipelines.legal import problem
@@ -98,7 +99,9 @@ def valid(case: Case) -> bool:
     plan = case.program
     if not isinstance(plan, Plan) or problem(plan) or case.variants:
         return False
-    if set(case.params) != {"sanitize"} or not isinstance(case.params["sanitize"], bool):
+    if set(prompt_params(case.params)) != {"sanitize"} or not isinstance(case.params["sanitize"], bool):
+        return False
+    if not a_warp_at_most(case) or (case.params["sanitize"] and len(case.params) > 1):
         return False
     programs = case.sizes.get("rows", 0)
     if not 1 <= programs <= most_programs(plan) or case.sizes != sizes_of(plan, programs):
@@ -180,6 +183,7 @@ def size(case: Case) -> tuple[int, ...]:
 def reductions(case: Case) -> Iterable[Case]:
     """Cases with a simpler plan, one step each; contents stay unless they are listed and would not fit."""
     plan = plan_of(case)
+    yield from promptly(case)
     for simpler in _simpler(plan):
         if problem(simpler):
             continue

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from fuzz.backends.late import built_in, named, of_launch
 from fuzz.pipelines import contents_of_ir
 from fuzz.pipelines.cases import plan_of
 from fuzz.workers.failures import Declined, Refuted
@@ -44,12 +45,12 @@ def run(launch: Launch) -> None:
     hopper_only(launch, *(("sm_80", "sm_100") if launch.case.target == "async.copy_ring" else ()))
     if launch.schedule and launch.backend != "cuda":
         return
-    plan = plan_of(launch.case)
+    plan, late = plan_of(launch.case), of_launch(launch, warps=total_warps(plan_of(launch.case)))
     kernel = _planted(launch)
     sanitized = launch.schedule == SANITIZED and (
         not dialect.installed_text().local_barrier or old_sanitizer_judges(plan))
     try:
-        emitted = emit(kernel, dialect.installed(), name="sanitized" if sanitized else "pipeline")
+        emitted = emit(kernel, dialect.installed(), name="sanitized" if sanitized else named("pipeline", late))
     except NotImplementedError as lacking:
         raise Declined(str(lacking)) from None
     module = generated.load(_with_hook(emitted, launch.fault), name="pipeline")
@@ -66,7 +67,8 @@ def run(launch: Launch) -> None:
         under_sanitizer(launch, work)
         _read_back(launch)
         return
-    work()
+    with built_in(late):
+        work()
     _read_back(launch)
     if not launch.planted or launch.planted == "register_request_ignored":
         contents_of_ir.check(plan, launch.reports[-1].ttgir)

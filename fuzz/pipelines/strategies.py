@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fuzz.pipelines import cases
 from fuzz.records import Case, Content, Finite, LaunchOptions, Small
-from fuzz.strategies import contents
+from fuzz.strategies import contents, late_warps
 from fuzz.target import Limits
 from kernels.pipelines.legal import problem
 from kernels.pipelines.plan import (
@@ -285,6 +285,7 @@ def pipeline_cases(draw: st.DrawFn, *, target: str, family: Family, limits: Limi
     # An instrumented kernel takes ten times as long to compile and more, the more partitions and unrolled tiles.
     cheap = len(plan.workers) <= 2 and len(plan.ops) <= 3 and plan.loop != "static" and plan.tail != "peel"
     sanitize = cheap and draw(st.integers(0, 15)) == 15
-    return Case(target=target, params={"sanitize": sanitize}, sizes=cases.sizes_of(plan, programs),
+    late = {} if sanitize else draw(late_warps())
+    return Case(target=target, params={"sanitize": sanitize, **late}, sizes=cases.sizes_of(plan, programs),
                 arrays=cases.arrays_of(plan, _contents(draw, plan)),
                 options=LaunchOptions(num_warps=plan.warps), repeats=draw(st.integers(0, 2)), program=plan)

@@ -11,7 +11,7 @@ from fuzz.pipelines.strategies import Family, pipeline_cases
 from fuzz.records import Case, Environment
 from fuzz.target import Reference, Target
 from kernels.pipelines.plan import Dot, Plan, TmaStore
-from kernels.pipelines.steps import Fence, StoreWait
+from kernels.pipelines.steps import DotWait, Fence, StoreWait
 
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
@@ -88,13 +88,17 @@ def _about(case: Case) -> str:
 
 
 def _orders(case: Case) -> tuple[MemoryOrder, ...]:
+    from fuzz.ledger.orders import PRODUCTS
     from kernels.pipelines.build import build
     from kernels.pipelines.faults import flat
 
     plan = cases.plan_of(case)
     partitions = build(plan).partitions
-    kinds = {type(step) for part in partitions for step in flat(part.steps)}
+    steps = [step for part in partitions for step in flat(part.steps)]
+    kinds = set(map(type, steps))
+    left = max((step.pending for step in steps if isinstance(step, DotWait)), default=0)
     wanted: dict[MemoryOrder, bool] = {
+        PRODUCTS[left]: DotWait in kinds,
         "fence": Fence in kinds,
         "completion" if len(partitions) == 1 else "some completion": StoreWait in kinds,
         # Where threads read other things as well before they arrive, text does not tell them apart.

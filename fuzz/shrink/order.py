@@ -1,5 +1,6 @@
 """The order of simplicity (see notes.md)."""
 
+from fuzz.backends.late import prompt_params
 from fuzz.content.text import complexity
 from fuzz.records import ArraySpec, Case, Constant, Explicit, Iota, LaunchOptions, Layout
 from fuzz.target import Target
@@ -31,7 +32,7 @@ def _options(options: LaunchOptions) -> int:
 
 
 def _params(case: Case, target: Target) -> tuple[int, ...]:
-    ranks = []
+    ranks = [len(case.params) - len(prompt_params(case.params))]
     for name, values in target.simplest.items():
         if name in case.params:
             value = case.params[name]

@@ -27,12 +27,12 @@ from fuzz.strategies.contents import (
 )
 from fuzz.strategies.dtypes import dtypes
 from fuzz.strategies.layouts import strided_layouts
-from fuzz.strategies.options import launch_options, option_variants
+from fuzz.strategies.options import late_warps, launch_options, option_variants
 from fuzz.strategies.ramps import Ramp, integer_ramps
 from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
 __all__ = ["Ramp", "contents", "crowded_contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
-           "integer_ramps", "launch_options", "lengths", "nan_contents", "nan_patterns", "offset_contents",
-           "one_hot_contents", "option_variants", "pattern_contents", "range_limits", "row_counts",
+           "integer_ramps", "late_warps", "launch_options", "lengths", "nan_contents", "nan_patterns",
+           "offset_contents", "one_hot_contents", "option_variants", "pattern_contents", "range_limits", "row_counts",
            "row_lengths", "shapes", "sorted_contents", "square_contents", "strided_layouts",
            "tie_patterns", "true_contents", "truth_contents", "weight_contents", "weighted"]

@@ -1,12 +1,15 @@
-"""How it is compiled: warps, stages, fp fusion."""
+"""How it is compiled: warps, stages, fp fusion; which warp comes late."""
 
 from functools import cache
 
 from hypothesis import strategies as st
 
-from fuzz.records import LaunchOptions
+from fuzz.records import LaunchOptions, Scalar
+from fuzz.strategies.choice import weighted
 
 _WARPS = (4, 1, 2, 8, 16)
+_RUNS = 24
+"""Runs of accesses of one kind that a kernel's text has, at most, but for a few."""
 
 
 @cache
@@ -22,3 +25,12 @@ def option_variants() -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
     """None in half of the draws, else one other set of options that must give the same bits."""
     table = [(LaunchOptions(num_warps=warps, num_stages=stages),) for warps in _WARPS for stages in (3, 1)]
     return st.sampled_from([*[()] * len(table), *table])
+
+
+@cache
+def late_warps() -> st.SearchStrategy[dict[str, Scalar]]:
+    """Parameters that have nobody come late, or in a third of the draws one warp at some access to shared memory
+    (`fuzz.backends.late`)."""
+    late: st.SearchStrategy[dict[str, Scalar]] = st.fixed_dictionaries({
+        "late_warp": st.integers(0, max(_WARPS) - 1), "late_access": st.integers(0, _RUNS - 1)})
+    return weighted((2, st.just({})), (1, late))

@@ -40,11 +40,6 @@ def integer_ramps(draw: st.DrawFn, *, dtype: str, maximum: int) -> Ramp:
     blocks = draw(st.sampled_from((1, 2, 3, 16, 64)))
     count = max(min(block * blocks, maximum) - draw(st.sampled_from((0, 1, block // 2))), 1)
     lowest, highest = max(int(info.min), -(2**31)), min(int(info.max), 2**31 - 1)
-    start = draw(st.one_of(
-        st.sampled_from((0, -block, -block * blocks // 2, -block * blocks, -1, 1)), st.integers(-(count - 1), 0),
-        st.integers(-4 * block, 4 * block), st.sampled_from((lowest, highest - count, lowest + count // 2, -(2**30))),
-    ))
-    start = min(max(start, lowest), highest)
     powers = st.sampled_from((2, 1, 4, 8, 16, 32, 64))
     # Ramps through zero by powers of two are half of the draws: that is where the analysis has been wrong.
     divisor = draw(weighted(
@@ -53,5 +48,15 @@ def integer_ramps(draw: st.DrawFn, *, dtype: str, maximum: int) -> Ramp:
     ))
     if not info.min <= divisor <= min(int(info.max), 2**31 - 1) or divisor == 0:
         divisor = 2
+    # What is known only of a divisor that the compiler knows, of a start that is aligned to it.
+    groups = max(abs(lowest) // abs(divisor), 1)
+    aligned = st.integers(1, min(2 * -(-count // abs(divisor)), groups)).map(lambda group: -group * abs(divisor))
+    start = draw(weighted(
+        (1, st.sampled_from((0, -block, -block * blocks // 2, -block * blocks, -1, 1))), (2, aligned),
+        (1, st.integers(-(count - 1), 0)), (1, st.integers(-4 * block, 4 * block)),
+        (1, st.sampled_from((lowest, highest - count, lowest + count // 2, -(2**30)))),
+    ))
+    start = min(max(start, lowest), highest)
     return Ramp(start=start, count=count, block=block, divisor=divisor,
-                start_kind=draw(st.sampled_from(START_KINDS)), divisor_kind=draw(st.sampled_from(DIVISOR_KINDS)))
+                start_kind=draw(st.sampled_from(START_KINDS)),
+                divisor_kind=draw(weighted((1, st.just(DIVISOR_KINDS[0])), (2, st.sampled_from(DIVISOR_KINDS)))))

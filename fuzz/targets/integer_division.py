@@ -22,6 +22,7 @@ from fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
+from fuzz.strategies.choice import weighted
 from fuzz.target import Limits, Reference, Target
 from oracles.dtypes import dtype as dtype_info
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
     from oracles.rules import Rule
 
-DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+SIGNED = ("i8", "i16", "i32", "i64")
+DTYPES = (*SIGNED, "u8", "u16", "u32", "u64")
 _DIMS = ("rows", "cols")
 
 
@@ -50,7 +52,7 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
 
 @st.composite
 def _ramp_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
-    dtype = draw(dtypes(among=DTYPES))
+    dtype = draw(weighted((2, dtypes(among=SIGNED)), (1, dtypes(among=DTYPES))))
     ramp = draw(integer_ramps(dtype=dtype, maximum=limits.elements))
     return Case(
         target=name, sizes={"rows": ramp.count},

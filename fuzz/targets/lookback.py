@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.errors import TridiffError
+from fuzz.backends.late import Late, asked_for, built_in, of_launch, prompt_params, promptly
 from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Scalar
 from fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
 from fuzz.strategies import lengths as program_counts
@@ -29,7 +29,6 @@ DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp1
           "exclusive_scan_decoupled_lookback_64": ("i64", "u64", "fp64")}
 _SELECTING = ("maximum", "second", "first")
 _DIMS = ("rows", "cols")
-_LATE = ("late_access", "late_program")
 _FIRST_PROGRAMS = 3
 """Which may come late: their neighbours are what every look-back reads in the end."""
 
@@ -74,9 +73,11 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
 
 def _valid(case: Case) -> bool:
     """Scratch must be zero and dense; 64-bit scans have three words per program. Who comes late is in the launch."""
-    late = [case.params[name] for name in _LATE if name in case.params]
-    if late and not (len(late) == 2 and all(isinstance(one, int) and one >= 0 for one in late)
-                     and int(late[1]) < case.sizes["cols"]):
+    try:
+        late = asked_for(case.params)
+    except ValueError:
+        return False
+    if late is not None and not (isinstance(late, Late) and late.program < case.sizes["cols"]):
         return False
     value = str(case.params.get("value"))
     scratch, values = case.array("scratch"), case.array("values")
@@ -91,9 +92,8 @@ def _valid(case: Case) -> bool:
 def _reductions(case: Case) -> Iterator[Case]:
     """Nobody late; the order in which many programs happened to meet, in however many scans, told by one scan of two or
     three of which one is late."""
-    prompt = {name: value for name, value in case.params.items() if name not in _LATE}
-    if len(prompt) < len(case.params):
-        yield replace(case, params=prompt)
+    prompt = prompt_params(case.params)
+    yield from promptly(case)
     if case.sizes["rows"] == 1 and case.sizes["cols"] <= _FIRST_PROGRAMS:
         return
     drawn, ramp = case.array("values").content, Content(base=Iota(start=1))
@@ -121,13 +121,9 @@ def _launch(launch: "Launch") -> None:
     given: dict[str, object] = {"programs": sizes["cols"], "scans": sizes["rows"]}
     if bits < 64:
         given |= {"VALUE_AS_UINT": triton_type(f"u{bits}"), "PACK": triton_type(f"u{2 * bits}")}
-    from fuzz.backends.late import Late, built_in
     from fuzz.backends.launch import resolve
 
-    late = Late(int(params["late_program"]), int(params["late_access"])) if "late_program" in params else None
-    if late is not None and launch.backend == "record":
-        raise TridiffError("a program comes late by a pause in the PTX, which a script does not have",
-                           fix="rerun it with `tridiff repro` instead")
+    late = of_launch(launch)
     with built_in(late):
         launch.drive(f"kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
                      COMBINE=resolve(f"kernels.drivers.lookback_scan:{params['combine']}"),

@@ -258,7 +258,7 @@ class _Attempt:
         if not lacking:
             return None
         return self._finding("memory_order", where="ptx",
-                             reason=f"the compiled kernel does not promise {' or '.join(sorted(lacking))} order")
+                             reason=f"the compiled kernel does not promise {' or '.join(sorted(lacking))}")
 
     def _memory_violation(self, buffers: dict[str, Buffer]) -> tuple[str, str, str] | None:
         """The first array with a write where none may be; one synchronisation for all arrays."""

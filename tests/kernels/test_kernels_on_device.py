@@ -109,8 +109,10 @@ def test_fifty_barriers_in_a_row(grid: tuple[int, int, int], initial: int) -> No
         assert sem == [initial ^ (TOP_BIT * (rounds % 2))] * (grid[1] * grid[2])
 
 
-@pytest.mark.parametrize("name", ["nobody_waits", "only_program_zero_waits", "lower_bit_watched"])
+@pytest.mark.parametrize("name", ["nobody_waits", "only_program_zero_waits"])
 def test_the_counts_show_barriers_that_do_not_hold(name: str) -> None:
+    """Mutants that always end; `lower_bit_watched` may wait for a bit that was set and cleared between two looks, so
+    that `tridiff faults` and the simulator have it."""
     helper = BARRIER_MUTANTS["x_grid_barrier"][name]
     wrong = [bool((run_barriers((264, 1, 1), 50, helper=helper, initial=0)[0] != 264).any()) for _ in range(3)]
     assert any(wrong)

@@ -249,7 +249,7 @@ def operands(case: Case) -> tuple[int, int, int]:
 
 @cache
 def signed_ramps() -> tuple[Ramp, ...]:
-    return tuple(draws(integer_ramps(dtype="i32", maximum=1 << 12)))
+    return tuple(draws(integer_ramps(dtype="i32", maximum=1 << 12), 2 * DRAWS))
 
 
 def test_every_form_of_division_comes_up() -> None:

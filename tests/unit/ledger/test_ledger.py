@@ -10,7 +10,7 @@ from fuzz.campaign.record import Ledger
 from fuzz.cli.app import app
 from fuzz.errors import TridiffError
 from fuzz.ledger.declared import DECLARED, TTG, flavour
-from fuzz.ledger.orders import MemoryOrder, missing_orders
+from fuzz.ledger.orders import PRODUCTS, MemoryOrder, missing_orders
 from fuzz.ledger.parse import cells, missing, operations
 from fuzz.ledger.show import different, ledgers, seen, thin, write_ledger
 from fuzz.records import pretty_json
@@ -215,6 +215,13 @@ def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bo
                "X": "mbarrier.arrive.expect_tx.shared.b64 _, [%r5], 64;"}
     text = "\n".join(f"\t{spelled[one]}" for one in lines.split())
     assert missing_orders(text, ("fence of reads",)) == (() if fenced else ("fence of reads",))
+
+
+@pytest.mark.parametrize(("lines", "most"), [("", 0), ("0", 0), ("1 0", 1), ("0 2 1 0", 2), ("3", 3), ("4 0", 4)])
+def test_no_wait_leaves_more_products_under_way(lines: str, most: int) -> None:
+    text = "\n".join(["wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%r1}, %rd1;\nfence.proxy.async;",
+                      *(f"\twgmma.wait_group.sync.aligned {left};" for left in lines.split())])
+    assert missing_orders(text, PRODUCTS) == PRODUCTS[:most]
 
 
 @pytest.mark.parametrize(("text", "there"), [
