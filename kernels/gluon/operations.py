@@ -17,12 +17,27 @@ _OPS: Mapping[type[c.Step], tuple[str, ...]] = {
 """Operations that a step must leave in the compiler's IR."""
 
 
+_VIEWS = (c.Index, c.Subslice, c.Permute, c.Reshape, c.Reinterpret)
+
+
+def _unseen(chain: c.Chain) -> set[int]:
+    """Views through which nothing is read or written."""
+    used: set[int] = set()
+    for number, step in reversed(tuple(enumerate(chain.steps))):
+        if number in used or not isinstance(step, _VIEWS):
+            used |= set(c.operands(step))
+    return {number for number, step in enumerate(chain.steps) if isinstance(step, _VIEWS)} - used
+
+
 def expected_operations(chain: c.Chain) -> tuple[str, ...]:
     """Operations that the kernel's TTGIR must contain; a step that changes nothing may disappear."""
     found: dict[str, None] = {}
+    unseen = _unseen(chain)
     types = typed(chain)
     turned = {step.view for step in chain.steps if isinstance(step, c.Permute)}
     for number, step in enumerate(chain.steps):
+        if number in unseen:
+            continue
         match step:
             case c.Permute(order=order) if order == tuple(range(len(order))):
                 continue

@@ -33,6 +33,7 @@ from kernels.gluon.chain import (
 )
 from kernels.gluon.check import problem
 from kernels.gluon.layouts import Blocked, Linear, Mma, Padded, SharedLinear, Slice, Swizzled
+from kernels.gluon.operations import expected_operations
 from tests.movement.drawn import CHAIN_TARGETS, cases, chain_of
 
 ROWS = Blocked((1, 1), (1, 32), (4, 1), (1, 0))
@@ -201,3 +202,15 @@ def test_conversions_meet_many_pairs_of_layouts() -> None:
                 pairs += 1
                 distinct.add((sources[step.source], step.layout))
     assert len(distinct) > 100, f"{len(distinct)} of {pairs}"
+
+
+def test_views_through_which_nothing_is_read_may_be_gone_from_the_ir() -> None:
+    part = Subslice(1, 0, 0, 8)
+    small = (ARRAYS[0], replace(ARRAYS[1], shape=(8, 32)))
+    read = chain(LOADED, BUFFER, part, Read(2, ROWS), Out(3, 1), arrays=small)
+    unread = chain(LOADED, BUFFER, part, Read(1, ROWS), Out(3, 1))
+    on_the_way = chain(LOADED, BUFFER, part, Subslice(2, 0, 0, 8), Read(3, ROWS), Out(4, 1), arrays=small)
+    for made, kept in ((read, True), (unread, False), (on_the_way, True)):
+        assert not problem(made)
+        assert ("ttg.memdesc_subslice" in expected_operations(made)) == kept
+        assert {"ttg.local_alloc", "ttg.local_load"} <= set(expected_operations(made))
