@@ -5,6 +5,7 @@ Arrays keep their names throughout, because the name of the failing output is pa
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,11 @@ from kernels.gluon.chain import (
     Index,
     Load,
     Out,
+    Permute,
     Ramp,
     Read,
+    Reinterpret,
+    Reshape,
     Ring,
     Scatter,
     Step,
@@ -68,6 +72,8 @@ def reductions(case: Case) -> Iterable[Case]:
 def _proposals(chain: Chain) -> Iterator[Chain]:
     yield from _fewer_outputs(chain)
     yield from _fewer_steps(chain)
+    yield from _filled_at_once(chain)
+    yield from _anew(chain)
     yield from _fewer_slots(chain)
     yield from _plainer(chain)
     yield from _smaller(chain)
@@ -117,16 +123,21 @@ def _arrays(step: Step) -> tuple[int, ...]:
     return tuple(getattr(step, name) for name in _array_fields(step))
 
 
-def live(chain: Chain, roots: Iterable[int]) -> set[int]:
-    """Steps that the roots need: their operands, and whatever writes bytes that a needed step reads."""
+def live(chain: Chain, roots: Iterable[int], *, anew: int | None = None) -> set[int]:
+    """Steps that the roots need: their operands, and whatever writes bytes that a needed step reads. anew: a view that
+    is taken for a buffer of its own."""
     types = typed(chain)
+    of_it = set() if anew is None else {anew}
+    for number, step in enumerate(chain.steps):
+        if not of_it.isdisjoint(operands(step)):
+            of_it.add(number)
     needed = set(roots)
     while True:
-        more = {operand for number in needed for operand in operands(chain.steps[number])}
+        more = {operand for number in needed - {anew} for operand in operands(chain.steps[number])}
         looking = [step for number in needed if isinstance(step := chain.steps[number], Read | Gather | Atomic)]
-        read = [types[step.view] for step in looking]
+        read = [(types[step.view], step.view in of_it) for step in looking]
         more |= {number for number, step in enumerate(chain.steps) if isinstance(step, _EFFECTS)
-                 and any(_overlap(types[step.view], view) for view in read)}
+                 and any((step.view in of_it) == apart and _overlap(types[step.view], view) for view, apart in read)}
         if any(isinstance(chain.steps[number], Atomic) for number in needed):
             more |= {number for number, step in enumerate(chain.steps) if isinstance(step, Barrier)}
         if more <= needed:
@@ -142,7 +153,7 @@ def _overlap(one: Type, other: Type) -> bool:
 
 
 def _fewer_outputs(chain: Chain) -> Iterator[Chain]:
-    ends = [number for number, step in enumerate(chain.steps) if isinstance(step, Out | Ring)]
+    ends = _ends(chain)
     for number in ends:
         yield kept(chain, live(chain, [number]))
     for number in ends:
@@ -162,8 +173,66 @@ def _fewer_steps(chain: Chain) -> Iterator[Chain]:
             rewired = tuple(renumbered(one, numbers) if k > number else one for k, one in enumerate(chain.steps))
             bypassed = _typed_out(replace(chain, steps=rewired))
             if bypassed is not None:
-                ends = [k for k, one in enumerate(bypassed.steps) if isinstance(one, Out | Ring)]
-                yield kept(bypassed, live(bypassed, ends))
+                yield kept(bypassed, live(bypassed, _ends(bypassed)))
+
+
+def _ends(chain: Chain) -> list[int]:
+    return [number for number, step in enumerate(chain.steps) if isinstance(step, Out | Ring)]
+
+
+def _loading(chain: Chain, number: int, view: View) -> Chain:
+    """The chain whose load with this number is of all elements of an array of the view's type."""
+    load = chain.steps[number]
+    assert isinstance(load, Load)
+    arrays = tuple(replace(one, shape=view.shape, dtype=view.dtype) if k == load.array else one
+                   for k, one in enumerate(chain.arrays))
+    return with_step(replace(chain, arrays=arrays), number,
+                     Load(load.array, plain_blocked(len(view.shape), chain.warps)))
+
+
+def _behind(chain: Chain, buffer: int, number: int) -> Chain | None:
+    """The chain with step `buffer` behind a later one; None if one in between needs it."""
+    if any(buffer in operands(one) for one in chain.steps[buffer + 1:number + 1]):
+        return None
+    order = [*(k for k in range(number + 1) if k != buffer), buffer, *range(number + 1, len(chain.steps))]
+    numbers = {old: new for new, old in enumerate(order)}
+    return replace(chain, steps=tuple(renumbered(chain.steps[old], numbers) for old in order))
+
+
+def _filled_at_once(chain: Chain) -> Iterator[Chain]:
+    """Buffers allocated with what is stored or scattered to them, and scatters made stores."""
+    every = set(range(len(chain.steps)))
+    types = typed(chain)
+    for number, step in enumerate(chain.steps):
+        if not isinstance(step, Store | Scatter):
+            continue
+        buffer, empty, view = step.view, chain.steps[step.view], types[step.view]
+        made = chain
+        if isinstance(step, Scatter):
+            yield with_step(chain, number, Store(step.view, step.source))
+            if isinstance(chain.steps[step.source], Load) and isinstance(view, View):
+                made = _loading(chain, step.source, view)
+        if isinstance(empty, Alloc) and not empty.slots and empty.source is UNSET:
+            filled = with_step(made, buffer, replace(empty, source=step.source))
+            moved = _behind(filled, buffer, step.source) if step.source > buffer else filled
+            if moved is not None:
+                left = kept(moved, every - {number})
+                with suppress(Illegal):
+                    yield kept(left, live(left, _ends(left)))
+
+
+def _anew(chain: Chain) -> Iterator[Chain]:
+    """Views replaced by buffers of their own, empty or filled with an input that takes the view's shape."""
+    for number, (step, view) in enumerate(zip(chain.steps, typed(chain), strict=True)):
+        if not isinstance(step, Index | Subslice | Permute | Reshape | Reinterpret) or not isinstance(view, View):
+            continue
+        buffer = Alloc(view.dtype, view.shape, row_major(len(view.shape)))
+        wanted = live(chain, _ends(chain), anew=number)
+        yield kept(with_step(chain, number, buffer), wanted)
+        for source, load in enumerate(chain.steps[:number]):
+            if isinstance(load, Load):
+                made = with_step(_loading(chain, source, view), number, replace(buffer, source=source))
+                yield kept(made, wanted | {source})
 
 
 def _typed_out(chain: Chain) -> Chain | None:

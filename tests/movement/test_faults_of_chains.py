@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
@@ -16,7 +17,20 @@ from fuzz.movement.evaluate import by_numpy, by_torch, explained, settle
 from fuzz.movement.reduce import reductions, size
 from fuzz.records import Case
 from fuzz.targets import find
-from kernels.gluon.chain import Atomic, Chain, Load, Out, Subslice
+from kernels.gluon.chain import (
+    Alloc,
+    Atomic,
+    Chain,
+    Gather,
+    Load,
+    Out,
+    Permute,
+    Ramp,
+    Read,
+    Reshape,
+    Scatter,
+    Subslice,
+)
 from kernels.gluon.dialect import Dialect
 from kernels.gluon.emit import Unsupported, emit
 from kernels.gluon.faults import CHAINS, FAULTS, WRITTEN, broken
@@ -118,10 +132,11 @@ def shrunk(case: Case, fault: str) -> Case:
 @pytest.mark.parametrize("target, fault, most", [
     ("gluon.view_chain", "subslice_shifted", 9), ("gluon.view_chain", "swizzle_mismatch", 7),
     ("gluon.convert_layout", "load_mask_dropped", 3), ("gluon.reduce_scan_layouts", "scan_reversed", 3),
-    ("gluon.gather_scatter", "indices_shifted", 6), ("gluon.local_memory", "ring_slot_off_by_one", 1),
+    ("gluon.gather_scatter", "indices_shifted", 7), ("gluon.local_memory", "ring_slot_off_by_one", 1),
 ])
 def test_a_failing_chain_shrinks_to_few_steps(target: str, fault: str, most: int) -> None:
     failing = [case for case in cases(target, 60) if shows(case, fault)]
+    # Of indices_shifted seven: what is in memory, what is scattered there by which index, and how it is read again.
     largest = max(failing, key=lambda case: len(chain_of(case).steps))
     found = shrunk(largest, fault)
     assert len(chain_of(found).steps) <= most, chain_of(found).steps
@@ -187,3 +202,16 @@ def test_a_permuted_arrival_settles_and_a_wrong_value_does_not() -> None:
         after = settle(case, spoilt, *(expected[name] for name in reference.outputs[1:]), *given)
         wrong += not torch.equal(after[0].view(torch.uint8), expected[holder].contiguous().view(torch.uint8))
     assert settled >= 5 and wrong == settled
+
+
+def test_views_on_the_way_to_a_scatter_shrink_to_a_buffer_of_their_own() -> None:
+    found = 0
+    for case in cases("gluon.gather_scatter", 60):
+        ways = [step for step in chain_of(case).steps if isinstance(step, Reshape | Permute)]
+        if ways and shows(case, "indices_shifted"):
+            smaller = chain_of(shrunk(case, "indices_shifted"))
+            assert len(smaller.steps) <= 7, smaller
+            assert {type(step) for step in smaller.steps} <= {Load, Alloc, Ramp, Gather, Scatter, Read, Out}, smaller
+            assert sum(math.prod(array.shape) for array in smaller.arrays) <= 64
+            found += 1
+    assert found > 2
