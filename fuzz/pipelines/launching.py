@@ -3,7 +3,7 @@
 Schedule 0 is the plain launch. Schedule 1 launches while other work keeps the multiprocessors and the caches busy, so
 that copies are late. Schedule 2, for cases with the parameter `sanitize`, runs under Triton's concurrency sanitizer
 (contract: ttg_ops.md §6b), or is one more plain launch where the installed sanitizer does not know the plan's
-operations or takes minutes to compile it.
+operations or takes minutes to compile it. In cases with `late_warp`, one warp comes late in schedules 0 and 1.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from fuzz.backends.late import a_warp_at_most, built_in, of_launch, prompt_params
 from fuzz.pipelines.cases import contents_of, small_integers, unplaced
 from fuzz.pipelines.strategies import FINITE, SMALL
 from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Layout, Permutation
-from fuzz.strategies import contents
+from fuzz.strategies import contents, late_warps
 from fuzz.target import Limits
 from kernels.gluon.values import EXACT
 from kernels.pipelines.plan import DTYPE_BITS, REDUCED, TMA_SLOT, TMA_UNIT
@@ -88,7 +89,8 @@ def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], speciali
             p <= limits.rows and _elements(form, params, sizes | {"rows": p}) <= most
             and _sums_exact(form, params, p))]))
     warps = draw(st.sampled_from((4, 8) if form == "product" else (4, 1, 2, 8)))
-    return Case(target=target, sizes=sizes, params=params,
+    late = draw(late_warps()) if form != "gather" else {}
+    return Case(target=target, sizes=sizes, params={**params, **late},
                 arrays=_arrays(form, params, _contents(draw, form, params), sizes),
                 options=LaunchOptions(num_warps=4 if specialised or form == "gather" else warps),
                 repeats=draw(st.integers(0, 1)))
@@ -188,7 +190,9 @@ def valid(case: Case) -> bool:
               "copy": ("dtype", "rows", "columns", "added", "described_store", "cut_unit"),
               "reduction": ("dtype", "rows", "columns", "kind"),
               "gather": ("dtype", "scatter")}
-    if form not in wanted or set(p) != {"form", "stages", *wanted[form]} or not 1 <= int(p["stages"]) <= 5:
+    if form not in wanted or set(prompt_params(p)) != {"form", "stages", *wanted[form]} or not a_warp_at_most(case):
+        return False
+    if not 1 <= int(p["stages"]) <= 5:
         return False
     if min(sizes.values(), default=0) < 1 or max(sizes.values()) > 1 << 16 or case.elements() > _MOST:
         return False
@@ -233,7 +237,15 @@ def _parameters_valid(form: str, p: Params, sizes: dict[str, int]) -> bool:
 
 
 def launch_loop(launch: Launch) -> None:
-    """Run the form; schedule 1 is its plain version: one stage, one partition."""
+    """Run the form; schedule 1 is its plain version: one stage, one partition, nobody late."""
+    # The compiler chooses the warps of its own partitions: up to three times as many again.
+    warps = launch.options.num_warps * (4 if launch.case.params.get("specialised") else 1)
+    late = None if launch.schedule == 1 else of_launch(launch, warps=warps)
+    with built_in(late):
+        _launch_form(launch, str(late or ""))
+
+
+def _launch_form(launch: Launch, late: str) -> None:
     from fuzz.pipelines.launching import copy_initial, reported_warps
     from fuzz.workers.failures import Declined
     from kernels.pipelines import loops
@@ -242,7 +254,7 @@ def launch_loop(launch: Launch) -> None:
     form, plain = str(p["form"]), launch.schedule == 1
     pointers = {f"{spec.name}_ptr": launch.pointer(spec.name) for spec in case.arrays if spec.name != "initial"}
     stages = 1 if plain else int(p["stages"])
-    common: dict[str, Any] = {**pointers, "STAGES": stages}
+    common: dict[str, Any] = {**pointers, "STAGES": stages, "LATE": late}
     rows = (sizes.get("rows", 1), 1, 1)
     if form in ("stream", "fold"):
         kernel = loops.stream if form == "stream" else loops.fold

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from fuzz.backends.late import promptly
 from fuzz.pipelines import loop_cases
 from fuzz.pipelines.cases import inputs
 from fuzz.pipelines.targets import EVERY_ROW, references
@@ -61,7 +62,7 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
                                         sample=EVERY_ROW if _across_programs(case) else None),
         about=loop_cases.about, about_causes=specialised,
         simplest={"stages": (1, 2, 3, 4, 5), "described_store": (False, True), "added": (0, 1, 3)},
-        backends=backends, lacking=lacking, interpreter_elements=1 << 12)
+        backends=backends, lacking=lacking, reductions=promptly, interpreter_elements=1 << 12)
 
 
 TARGETS = (

@@ -1,7 +1,7 @@
 """Ordinary kernels with loops that the compiler pipelines or splits into partitions (contract: ttg_ops.md §3).
 
-STAGES is the loop's num_stages; SPECIALISED asks for partitions. Nothing else depends on either, so all of them must
-give the same bits. One program per line or matrix.
+STAGES is the loop's num_stages; SPECIALISED asks for partitions; LATE names the warp that comes late, if one does
+(`fuzz.backends.late`). Nothing else depends on them, so all must give the same bits. One program per line or matrix.
 """
 
 import triton
@@ -10,7 +10,8 @@ import triton.language as tl
 
 @triton.jit
 def stream(
-    x_ptr, y_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
+    x_ptr, y_ptr, out_ptr, length, pitch,
+    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, LATE: tl.constexpr,
 ):  # fmt: skip
     """out from x and y, block by block. KIND: "add": x + y. "running": sums of all blocks of x so far. "indirect":
     x[y], where y holds positions. "conditional": x where y is even, else what the block before had there."""
@@ -37,7 +38,9 @@ def stream(
 
 
 @triton.jit
-def fold(x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr):
+def fold(
+    x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, LATE: tl.constexpr,
+):  # fmt: skip
     """out[line] = sum ("sum"), maximum ("max") or exclusive or ("xor") of the line, reduced in every iteration."""
     line = tl.program_id(0) * pitch
     lanes = tl.arange(0, BLOCK)
@@ -60,6 +63,7 @@ def fold(x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr,
 def product(
     a_ptr, b_ptr, out_ptr, inner,
     M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, TRANSPOSED: tl.constexpr, STAGES: tl.constexpr,
+    LATE: tl.constexpr,
 ):  # fmt: skip
     """out (M, N) = a (M, inner) @ b (inner, N), or @ b.T with b (N, inner); blocks of the inner axis."""
     program = tl.program_id(0)
@@ -85,7 +89,7 @@ def product(
 def described_product(
     a_ptr, b_ptr, out_ptr, inner, column,
     M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr, SPECIALISED: tl.constexpr,
-    DESCRIBED_STORE: tl.constexpr, ONE_MAP: tl.constexpr,
+    LATE: tl.constexpr, DESCRIBED_STORE: tl.constexpr, ONE_MAP: tl.constexpr,
 ):  # fmt: skip
     """out (M, N) = a (M, inner) @ b.T with b (N, inner), through tensor descriptors made on the device. ONE_MAP: all
     programs store through one descriptor, each at its own row and at column `column`, which is 0, instead of each
@@ -110,6 +114,7 @@ def described_product(
 def described_copy(
     x_ptr, out_ptr, height, width, pitch,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, ADDED: tl.constexpr, STAGES: tl.constexpr, DESCRIBED_STORE: tl.constexpr,
+    LATE: tl.constexpr,
 ):  # fmt: skip
     """out = x + ADDED over boxes of ROWS x COLUMNS along a program's rows; boxes reach over the edges."""
     x = tl.make_tensor_descriptor(x_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
@@ -129,7 +134,7 @@ def described_copy(
 @triton.jit
 def described_reduction(
     x_ptr, out_ptr, height, width, pitch, programs,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, LATE: tl.constexpr,
 ):  # fmt: skip
     """out = out KIND x of every program; all programs work on the same out."""
     x = tl.make_tensor_descriptor(x_ptr, [programs * height, width], [pitch, 1], [ROWS, COLUMNS])
