@@ -3,6 +3,7 @@
 import pytest
 
 from fuzz.records import Case
+from fuzz.shrink.order import simplicity
 from fuzz.target import Target
 from fuzz.targets.pipelines_async import TARGETS
 from kernels.pipelines.plan import Dot
@@ -23,7 +24,7 @@ def _smallest(case: Case, target: Target, keeps: object) -> Case:
 def test_every_step_is_valid_and_smaller(target: Target) -> None:
     for case in drawn(target, 15, number=3):
         for step in target.reductions(case):
-            assert target.size(step) < target.size(case)
+            assert simplicity(step, target) < simplicity(case, target)
             assert target.valid(step), (case.program, step.program)
 
 
