@@ -2,19 +2,20 @@
 
 A missing release or acquire shows as a wrong value only where memory happens to reorder; an H200 kept the order of a
 relaxed arrival in every one of 212 launches. What the instructions promise can be read. So with `completion`: shared
-memory that a bulk store still reads may only be given up behind a wait for it, and an H200 was always fast enough. In
-the code of several partitions what stands last is not what runs last: `some completion` asks for one such wait beside
-those behind the copies of tensor maps. And with `fence`, between what threads write to shared memory and a copy or
-product that reads it by itself: where the compiler puts a missing one back, it is there. `fence of reads`: between
-threads' reads of shared memory and the arrival that lets another partition's copy write there. `at most 1 products`: no
-wait for tensor cores leaves more under way, whose operands would be written over; an H200's tensor cores were faster
-than any copy that came too early.
+memory that a bulk store still reads may only be given up behind a wait for it, on every way to the end, and an H200
+was always fast enough. And with `fence`, between what threads write to shared memory and a copy or product that reads
+it by itself: where the compiler puts a missing one back, it is there. `fence of reads`: between threads' reads of
+shared memory and the arrival that lets another partition's copy write there. `at most 1 products`: no wait for tensor
+cores leaves more under way, whose operands would be written over; an H200's tensor cores were faster than any copy that
+came too early.
 """
 
 import re
 from typing import Literal
 
-MemoryOrder = Literal["release", "acquire", "completion", "some completion", "fence", "fence of reads",
+from fuzz.ledger.flow import ends_without
+
+MemoryOrder = Literal["release", "acquire", "completion", "fence", "fence of reads",
                       "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products"]
 PRODUCTS: tuple[MemoryOrder, ...] = (
     "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products")
@@ -28,7 +29,6 @@ _WIDE = {"gpu", "sys"}
 _BULK_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.(?:reduce\.)?async\.bulk\.[\w.]*?global\.shared::cta", re.MULTILINE)
 _ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read)?\s+0\s*;", re.MULTILINE)
 _LEFT = re.compile(r"^\s*wgmma\.wait_group\.sync\.aligned\s+(\d+)\s*;", re.MULTILINE)
-_MAP_COPY = re.compile(r"^\s*(?:@!?%\w+\s+)?tensormap\.cp_fenceproxy", re.MULTILINE)
 _HANDING_BACK = re.compile(
     r"\b(?:(?P<read>ld\.shared|ldmatrix)|(?P<given>mbarrier\.arrive(?!\S*expect_tx))|mbarrier\.try_wait|fence\.proxy\.async)")
 
@@ -50,16 +50,12 @@ def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrd
     if not ptx or not wanted:
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
-    *_, stored = (-1, *(match.start() for match in _BULK_STORE.finditer(ptx)))
-    if stored < 0:
-        carried |= {"completion", "some completion"}
-    if _ALL_DONE.search(ptx, max(stored, 0)):
+    stores = bool(_BULK_STORE.search(ptx))
+    if not ends_without(ptx, _BULK_STORE, _ALL_DONE):
         carried.add("completion")
-    if len(_ALL_DONE.findall(ptx)) > len(_MAP_COPY.findall(ptx)):
-        carried.add("some completion")
     if "fence of reads" in wanted and _reads_are_fenced(ptx):
         carried.add("fence of reads")
-    if "fence.proxy.async" in ptx or (stored < 0 and "wgmma.mma_async" not in ptx):
+    if "fence.proxy.async" in ptx or (not stores and "wgmma.mma_async" not in ptx):
         carried.add("fence")
     carried.update(PRODUCTS[max(map(int, _LEFT.findall(ptx)), default=0):])
     for match in _ORDERED.finditer(ptx):

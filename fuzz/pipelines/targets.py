@@ -100,7 +100,7 @@ def _orders(case: Case) -> tuple[MemoryOrder, ...]:
     wanted: dict[MemoryOrder, bool] = {
         PRODUCTS[left]: DotWait in kinds,
         "fence": Fence in kinds,
-        "completion" if len(partitions) == 1 else "some completion": StoreWait in kinds,
+        "completion": StoreWait in kinds,
         # Where threads read other things as well before they arrive, text does not tell them apart.
         "fence of reads": bool(plan.workers) and not plan.has("store") and not isinstance(plan.sink, Dot) and (
             {source.copy for source in plan.sources} == {"tma"}) and not case.params["sanitize"]}

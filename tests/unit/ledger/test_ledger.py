@@ -196,14 +196,25 @@ def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool) -> None:
     assert missing_orders(text, ("completion",)) == (() if complete else ("completion",))
 
 
-@pytest.mark.parametrize(("lines", "complete"), [
-    ("", True), ("M W", True), ("M W S", False), ("M W S W", True), ("W M W S", True), ("W S", True), ("S", False)])
-def test_a_wait_of_some_partition_is_told_from_those_for_tensor_maps(lines: str, complete: bool) -> None:
-    spelled = {"M": "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu [%rd1], [%r1], 128;",
-               "S": "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd25, {%r25, %r28}], [%r30];",
-               "W": "cp.async.bulk.wait_group.read \t0;"}
-    text = "\n".join(["ret;", *(f"\t{spelled[one]}" for one in lines.split())])
-    assert missing_orders(text, ("some completion",)) == (() if complete else ("some completion",))
+STORE = "\t@%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.min.bulk_group [%rd1, {%r30, %r31}], [%r24];"
+WAIT = "\tcp.async.bulk.wait_group.read \t0;"
+BEHIND = ("{\n\t@%p1 bra \t$L1;\n\tbra.uni $L3;\n$L2:\n{wait}\n\tret;\n$L1:\n$L3:\n{store}\n\t@%p2 bra $L3;\n"
+          "\tbra.uni $L2;\n}")
+PARTITIONS = ("{\n$L0:\n\t$L_t: .branchtargets\n\t\t$L1,\n\t\t$L2,\n\t\t$L3;\n\tbrx.idx \t%r7, $L_t;\n"
+              "$L1:\n\tbra.uni $L0;\n$L2:\n{store}\n{wait}\n\tbra.uni $L0;\n$L3:\n\tret;\n}")
+ASSEMBLY = ("{\n{store}\n{\nwaitLoop:\n\tmbarrier.try_wait.parity.shared.b64 complete, [%r1], %r2;\n"
+            "\t@!complete bra.uni waitLoop;\n}\n{wait}\n{\nwaitLoop:\n\t@!complete bra.uni waitLoop;\n}\n\tret;\n}")
+SKIPPED = "{\n{store}\n\t@%p1 bra $L1;\n{wait}\n$L1:\n\tret;\n}"
+
+
+@pytest.mark.parametrize(("text", "wait", "complete"), [
+    (BEHIND, WAIT, True), (BEHIND, "", False), (BEHIND, WAIT.replace("0", "1"), False), (PARTITIONS, WAIT, True),
+    (PARTITIONS, "", False), (ASSEMBLY, WAIT, True), (ASSEMBLY, "", False), (SKIPPED, WAIT, False)],
+    ids=str)
+def test_bulk_stores_are_awaited_on_every_way_to_the_end(text: str, wait: str, complete: bool) -> None:
+    """Wherever LLVM puts the blocks; among partitions, which a table of branches chooses from."""
+    ptx = text.replace("{store}", STORE).replace("{wait}", wait)
+    assert missing_orders(ptx, ("completion",)) == (() if complete else ("completion",))
 
 
 @pytest.mark.parametrize(("lines", "fenced"), [

@@ -247,7 +247,7 @@ def check_memory_orders_are_read_from_the_compiled_code() -> None:
     ring = "warp_specialize.ring"
     asked = find(ring).orders
     passed_on = next(case for case in draw_cases(ring, Limits(elements=1 << 12, rows=4), 200, seed=5)
-                     if {"fence of reads", "some completion"} <= {*asked(case)})
+                     if {"fence of reads", "completion"} <= {*asked(case)})
     assert judged(ring, "own", "compile:sm_90", passed_on) == (Verdict.AGREE, "")
     for fault in ("missing_proxy_fence", "store_wait_missing"):
         assert judged(ring, f"own+fault:{fault}", "compile:sm_90", passed_on) == (Verdict.DISAGREE, "memory_order")
