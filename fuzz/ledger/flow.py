@@ -53,21 +53,20 @@ def _next(ptx: str) -> list[tuple[int, ...]]:
     return following
 
 
-def ends_without(ptx: str, first: re.Pattern[str], then: re.Pattern[str]) -> bool:
-    """Whether some way leads from a line that `first` matches to the end of the kernel past no line that `then`
-    matches."""
+def leads(ptx: str, first: re.Pattern[str], *, past: re.Pattern[str], to: re.Pattern[str] | None = None) -> bool:
+    """Whether some way leads from a line that `first` matches to one that `to` matches, or without it to the end of the
+    kernel, and meets no line that `past` matches."""
     lines = ptx.splitlines()
     following = _next(ptx)
     ahead = [one for number, line in enumerate(lines) if first.match(line) for one in following[number]]
     seen: set[int] = set()
     while ahead:
         number = ahead.pop()
-        if number >= len(lines):
-            return True
-        if number in seen or then.match(lines[number]):
+        if number in seen or (number < len(lines) and past.match(lines[number])):
             continue
         seen.add(number)
-        if not following[number]:
+        ended = number >= len(lines) or not following[number]
+        if ended if to is None else not ended and to.match(lines[number]):
             return True
-        ahead += following[number]
+        ahead += following[number] if number < len(lines) else ()
     return False

@@ -4,18 +4,19 @@ A missing release or acquire shows as a wrong value only where memory happens to
 relaxed arrival in every one of 212 launches. What the instructions promise can be read. So with `completion`: shared
 memory that a bulk store still reads may only be given up behind a wait for it, on every way to the end, and an H200
 was always fast enough. And with `fence`, between what threads write to shared memory and a copy or product that reads
-it by itself: where the compiler puts a missing one back, it is there. `fence of reads`: between threads' reads of
-shared memory and the arrival that lets another partition's copy write there. `at most 1 products`: no wait for tensor
-cores leaves more under way, whose operands would be written over; an H200's tensor cores were faster than any copy that
-came too early.
+it by itself: where the compiler puts a missing one back, it is there. `fence of writes`: one such fence on every way
+from a write to a bulk store, for kernels whose threads write nothing else there. `fence of reads`: between threads'
+reads of shared memory and the arrival that lets another partition's copy write there. `at most 1 products`: no wait for
+tensor cores leaves more under way, whose operands would be written over; an H200's tensor cores were faster than any
+copy that came too early.
 """
 
 import re
 from typing import Literal
 
-from fuzz.ledger.flow import ends_without
+from fuzz.ledger.flow import leads
 
-MemoryOrder = Literal["release", "acquire", "completion", "fence", "fence of reads",
+MemoryOrder = Literal["release", "acquire", "completion", "fence", "fence of reads", "fence of writes",
                       "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products"]
 PRODUCTS: tuple[MemoryOrder, ...] = (
     "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products")
@@ -28,6 +29,8 @@ _OLDER_FENCE = re.compile(r"^\s*(?:@!?%\w+\s+)?membar\.(?:gl|sys);", re.MULTILIN
 _WIDE = {"gpu", "sys"}
 _BULK_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.(?:reduce\.)?async\.bulk\.[\w.]*?global\.shared::cta", re.MULTILINE)
 _ALL_DONE = re.compile(r"^\s*(?:@!?%\w+\s+)?cp\.async\.bulk\.wait_group(?:\.read)?\s+0\s*;", re.MULTILINE)
+_WRITE = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:st\.(?:\w+\.)*shared|stmatrix)", re.MULTILINE)
+_FENCE = re.compile(r"^\s*(?:@!?%\w+\s+)?fence\.proxy\.async", re.MULTILINE)
 _LEFT = re.compile(r"^\s*wgmma\.wait_group\.sync\.aligned\s+(\d+)\s*;", re.MULTILINE)
 _HANDING_BACK = re.compile(
     r"\b(?:(?P<read>ld\.shared|ldmatrix)|(?P<given>mbarrier\.arrive(?!\S*expect_tx))|mbarrier\.try_wait|fence\.proxy\.async)")
@@ -51,7 +54,9 @@ def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrd
         return ()
     carried: set[str] = {"release", "acquire"} if _OLDER_FENCE.search(ptx) else set()
     stores = bool(_BULK_STORE.search(ptx))
-    if not ends_without(ptx, _BULK_STORE, _ALL_DONE):
+    if "fence of writes" in wanted and not leads(ptx, _WRITE, past=_FENCE, to=_BULK_STORE):
+        carried.add("fence of writes")
+    if not leads(ptx, _BULK_STORE, past=_ALL_DONE):
         carried.add("completion")
     if "fence of reads" in wanted and _reads_are_fenced(ptx):
         carried.add("fence of reads")

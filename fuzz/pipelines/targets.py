@@ -101,6 +101,8 @@ def _orders(case: Case) -> tuple[MemoryOrder, ...]:
         PRODUCTS[left]: DotWait in kinds,
         "fence": Fence in kinds,
         "completion": StoreWait in kinds,
+        "fence of writes": Fence in kinds and len(partitions) == 1 and isinstance(plan.sink, TmaStore) and (
+            not case.params["sanitize"]),
         # Where threads read other things as well before they arrive, text does not tell them apart.
         "fence of reads": bool(plan.workers) and not plan.has("store") and not isinstance(plan.sink, Dot) and (
             {source.copy for source in plan.sources} == {"tma"}) and not case.params["sanitize"]}

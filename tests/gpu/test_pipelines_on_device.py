@@ -30,7 +30,7 @@ SANITIZED = 8
 """Of these, how many are tried under the sanitizer."""
 HANG_LIMIT = 3.0
 """Seconds from the start of a launch to its end; these kernels take milliseconds."""
-_FENCED = "within a partition the compiler puts a missing fence back before the copy (3.9.0 also before the product)"
+_FENCED = "3.9.0 puts back a fence that is missing within a partition"
 HIDDEN = {(target, "missing_proxy_fence"): _FENCED for target in ("tma.load_store", "tma.reduce", "wgmma.chain")}
 """Faults that need not be caught in a target's kernels, and why; others must catch them."""
 LATE = tuple({"sanitize": False, "late_warp": warp, "late_access": access} for access in range(12) for warp in (0, 3))

@@ -19,8 +19,7 @@ TRUE, MIXED, FALSE = [[1, 1]], [[1, 0]], [[0, 0]]
 DIFFERENCES: dict[str, tuple[list[list[int]], bool, list[int] | None, list[int] | None]] = {
     "assertion_dropped": (FALSE, True, None, [5, 5]), "condition_inverted": (TRUE, True, [5, 5], None),
     "all_lanes_must_fail": (MIXED, True, None, [5, 5]), "result_off_by_one": (TRUE, True, [5, 5], [6, 6]),
-    "result_replaced_where_false": (MIXED, False, [5, 5], [5, 0]),
-}
+    "result_replaced_where_false": (MIXED, False, [5, 5], [5, 0])}
 
 
 def passed_through(helper: Any, condition: Any, r: Any, *, enabled: bool, cols: int | None = None) -> Any:

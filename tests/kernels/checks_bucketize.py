@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 import triton.language as tl
+from torch import Tensor, tensor
 from torch._inductor.runtime import triton_helpers as inductor
 from triton.runtime.interpreter import interpreter_builder
 
@@ -17,9 +18,9 @@ INDEX = {tl.int32: torch.int32, tl.int64: torch.int64}
 
 
 def search(
-    values: torch.Tensor, boundaries: torch.Tensor, *, helper: Any = bucketize_binary_search, right: bool = False,
-    index: Any = tl.int64, size: int | None = None, numel: int | None = None, rows: torch.Tensor | None = None,
-    sorter: torch.Tensor | None = None,
+    values: Tensor, boundaries: Tensor, *, helper: Any = bucketize_binary_search, right: bool = False,
+    index: Any = tl.int64, size: int | None = None, numel: int | None = None, rows: Tensor | None = None,
+    sorter: Tensor | None = None,
 ) -> list[list[int]]:
     """Looks up values [R, C] in boundaries [B, N]; rows [R, C] names the boundary row (default: all row 0)."""
     numel = boundaries.untyped_storage().nbytes() // boundaries.element_size() if numel is None else numel
@@ -28,17 +29,16 @@ def search(
     out = run(
         bucketize, inputs, {"out": torch.full(values.shape, -7, dtype=INDEX[index])},
         boundaries_size=boundaries.shape[1] if size is None else size, boundaries_numel=numel,
-        HELPER=helper, INDEX_DTYPE=index, RIGHT=right, ROW_BLOCK=2, COL_BLOCK=16,
-    )
+        HELPER=helper, INDEX_DTYPE=index, RIGHT=right, ROW_BLOCK=2, COL_BLOCK=16)
     return out["out"].tolist()
 
 
-def draw(generator: torch.Generator, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+def draw(generator: torch.Generator, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """Few distinct values, so that ties are common; all of them exact in every dtype."""
     whole = torch.randint(-4 if dtype.is_signed else 0, 5, shape, generator=generator)
     if not dtype.is_floating_point:
         return whole.to(dtype)
-    special = torch.tensor([NAN, INF, -INF, 0.0, -0.0, 0.5], dtype=dtype)
+    special = tensor([NAN, INF, -INF, 0.0, -0.0, 0.5], dtype=dtype)
     pick = torch.randint(0, 18, shape, generator=generator)
     return torch.where(pick < 6, special[pick.clamp(max=5)], whole.to(dtype))
 
@@ -59,8 +59,8 @@ def check_equals_torch_for_every_dtype_size_side_and_index_type() -> None:
 
 
 def check_nan_rules() -> None:
-    boundaries = torch.tensor([[1.0, 2.0, NAN, NAN]])
-    values = torch.tensor([[NAN, 5.0, 1.5, 1.0, INF, -INF]])
+    boundaries = tensor([[1, 2, NAN, NAN]])
+    values = tensor([[NAN, 5, 1.5, 1, INF, -INF]])
     # By the rule itself, without torch: every boundary is below NaN, every NaN boundary is below everything.
     # The row [1, 2, NaN, NaN] is then not sorted for the search (below 1.5: yes, no, yes, yes), only its
     # NaN-free probes are decided by order; values above all numbers, and NaN, have one answer.
@@ -69,12 +69,12 @@ def check_nan_rules() -> None:
         assert got[0] == 4 and got[1] == 4 and got[4] == 4, got
         assert got == torch.bucketize(values, boundaries[0], right=right)[0].tolist()
     all_nan = torch.full((1, 3), NAN)
-    assert search(torch.tensor([[-INF, 0.0, NAN]]), all_nan) == [[3, 3, 3]]
+    assert search(tensor([[-INF, 0, NAN]]), all_nan) == [[3, 3, 3]]
 
 
 def check_zeros_of_either_sign_are_one_value() -> None:
-    boundaries = torch.tensor([[-0.0, 0.0]])
-    values = torch.tensor([[0.0, -0.0]])
+    boundaries = tensor([[-0.0, 0]])
+    values = tensor([[0, -0.0]])
     assert search(values, boundaries, right=False) == [[0, 0]]
     assert search(values, boundaries, right=True) == [[2, 2]]
 
@@ -99,32 +99,30 @@ def check_rows_strides_and_sorter() -> None:
             got = search(values, in_order, rows=any_row, right=right, index=index)
             wanted = [
                 [int(torch.searchsorted(in_order[b], v, right=right)) for b, v in zip(br, vr, strict=True)]
-                for br, vr in zip(any_row.tolist(), values, strict=True)
-            ]
+                for br, vr in zip(any_row.tolist(), values, strict=True)]
             assert got == wanted
-    one = torch.tensor([[3]]).expand(1, 6)  # six boundaries in one element
-    assert search(torch.tensor([[2, 3, 4]]), one, right=False) == [[0, 0, 6]]
-    assert search(torch.tensor([[2, 3, 4]]), one, right=True) == [[0, 6, 6]]
+    one = tensor([[3]]).expand(1, 6)  # six boundaries in one element
+    assert search(tensor([[2, 3, 4]]), one, right=False) == [[0, 0, 6]]
+    assert search(tensor([[2, 3, 4]]), one, right=True) == [[0, 6, 6]]
 
 
 def check_sizes_from_2_30_on_do_not_overflow_int32() -> None:
     for size in (2**30 - 1, 2**30, 2**30 + 1, 2**31 - 1):
         boundaries = torch.zeros(1, 1)
         for index in INDEX:
-            values = torch.tensor([[-1.0, 0.0, 1.0, NAN]])
+            values = tensor([[-1, 0, 1, NAN]])
             got = search(values, boundaries.expand(1, 4), size=size, numel=1, index=index)
             assert got == [[0, 0, size, size]], (size, index, got)
         as_inductor = search(
-            torch.tensor([[1.0]]), boundaries.expand(1, 4), size=size, numel=1, index=tl.int32,
-            helper=inductor.bucketize_binary_search,
-        )
+            tensor([[1.0]]), boundaries.expand(1, 4), size=size, numel=1, index=tl.int32,
+            helper=inductor.bucketize_binary_search)
         assert (as_inductor == [[size]]) == (size < 2**30), "the driver no longer shows inductor's overflow"
 
 
 def check_empty_rows_touch_no_memory() -> None:
     nothing = torch.empty(1, 0)
     with RecordedLoads() as accesses:
-        assert search(torch.tensor([[1.0, NAN]]), nothing, numel=0) == [[0, 0]]
+        assert search(tensor([[1, NAN]]), nothing, numel=0) == [[0, 0]]
     assert accesses.of(nothing) == []
     assert not any(address < 4096 for address in accesses.addresses()), "a load through a null pointer"
 
@@ -149,10 +147,10 @@ class RecordedLoads:
     def addresses(self) -> list[int]:
         return [int(address) for call in self.calls for address in call]
 
-    def of(self, tensor: torch.Tensor) -> list[int]:
-        """Element offsets into the storage that tensor is a view of; loads elsewhere are left out."""
-        base, width = tensor.untyped_storage().data_ptr(), tensor.element_size()
-        end = base + tensor.untyped_storage().nbytes()
+    def of(self, view: Tensor) -> list[int]:
+        """Element offsets into the storage behind the view; loads elsewhere are left out."""
+        base, width = view.untyped_storage().data_ptr(), view.element_size()
+        end = base + view.untyped_storage().nbytes()
         return [(a - base) // width for a in self.addresses() if base <= a < end]
 
 
@@ -170,7 +168,7 @@ def check_unsorted_rows_stay_in_range_and_in_bounds() -> None:
 
 def check_a_corrupt_sorter_is_not_followed_out_of_bounds() -> None:
     boundaries = torch.rand(300, generator=torch.Generator().manual_seed(4))[100:104][None]
-    sorter = torch.tensor([[0, 90, -90, 3]])
+    sorter = tensor([[0, 90, -90, 3]])
     with RecordedLoads() as accesses:
         got = search(torch.rand(1, 16), boundaries, sorter=sorter, numel=4)
     assert all(0 <= k <= 4 for k in got[0])
@@ -188,20 +186,18 @@ def check_number_of_probes_is_the_bit_length_of_the_size() -> None:
         assert len(probes) == size.bit_length(), (size, len(probes))
 
 
-INPUTS: dict[str, tuple[torch.Tensor, torch.Tensor, dict[str, Any], list[list[int]]]] = {
-    "sides_swapped": (torch.tensor([[2]]), torch.tensor([[1, 2, 3]]), {}, [[1]]),
-    "last_boundary_skipped": (torch.tensor([[5]]), torch.tensor([[1, 2, 3]]), {}, [[3]]),
-    "one_probe_too_few": (torch.tensor([[5]]), torch.tensor([[1]]), {}, [[1]]),
+INPUTS: dict[str, tuple[Tensor, Tensor, dict[str, Any], list[list[int]]]] = {
+    "sides_swapped": (tensor([[2]]), tensor([[1, 2, 3]]), {}, [[1]]),
+    "last_boundary_skipped": (tensor([[5]]), tensor([[1, 2, 3]]), {}, [[3]]),
+    "one_probe_too_few": (tensor([[5]]), tensor([[1]]), {}, [[1]]),
     "midpoint_overflow": (
-        torch.tensor([[1]]), torch.tensor([[0]]).expand(1, 2), {"size": 2**31 - 1, "numel": 1, "index": tl.int32},
-        [[2**31 - 1]],
+        tensor([[1]]), tensor([[0]]).expand(1, 2), {"size": 2**31 - 1, "numel": 1, "index": tl.int32}, [[2**31 - 1]],
     ),
-    "nan_boundary_on_top": (torch.tensor([[5.0]]), torch.tensor([[1.0, 2.0, NAN]]), {}, [[3]]),
-    "nan_value_at_bottom": (torch.tensor([[NAN]]), torch.tensor([[1.0]]), {}, [[1]]),
-    "stride_ignored": (torch.tensor([[3]]), torch.tensor([[0, 9, 2, 9]])[:, ::2], {}, [[2]]),
-    "row_offset_ignored": (torch.tensor([[5]]), torch.tensor([[1], [9]]), {"rows": torch.tensor([[1]])}, [[0]]),
-    "sorter_ignored": (torch.tensor([[5]]), torch.tensor([[9, 1]]), {"sorter": torch.tensor([[1, 0]])}, [[1]]),
-}
+    "nan_boundary_on_top": (tensor([[5.0]]), tensor([[1, 2, NAN]]), {}, [[3]]),
+    "nan_value_at_bottom": (tensor([[NAN]]), tensor([[1.0]]), {}, [[1]]),
+    "stride_ignored": (tensor([[3]]), tensor([[0, 9, 2, 9]])[:, ::2], {}, [[2]]),
+    "row_offset_ignored": (tensor([[5]]), tensor([[1], [9]]), {"rows": tensor([[1]])}, [[0]]),
+    "sorter_ignored": (tensor([[5]]), tensor([[9, 1]]), {"sorter": tensor([[1, 0]])}, [[1]])}
 
 
 def check_every_mutant_differs_where_its_docstring_says() -> None:
@@ -213,9 +209,9 @@ def check_every_mutant_differs_where_its_docstring_says() -> None:
 
 
 def check_inductor_runs_through_the_same_driver_and_keeps_its_known_defect() -> None:
-    values, boundaries = torch.tensor([[0.5, 1.0, 5.0]]), torch.tensor([[1.0, 2.0]])
+    values, boundaries = tensor([[0.5, 1, 5]]), tensor([[1.0, 2.0]])
     assert search(values, boundaries, helper=inductor.bucketize_binary_search) == search(values, boundaries)
-    with_nan = torch.tensor([[1.0, 2.0, NAN]])
-    assert search(torch.tensor([[5.0]]), with_nan, helper=inductor.bucketize_binary_search) == [[2]]
-    five = torch.tensor([[5.0]])
+    with_nan = tensor([[1, 2, NAN]])
+    assert search(tensor([[5.0]]), with_nan, helper=inductor.bucketize_binary_search) == [[2]]
+    five = tensor([[5.0]])
     assert search(five, with_nan) == torch.bucketize(five, with_nan[0]).tolist() == [[3]]

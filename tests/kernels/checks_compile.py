@@ -49,8 +49,7 @@ class Recipe:
             constexprs["BOOL"] = dtype == "i1"
         stored = "i8" if dtype == "i1" else dtype
         return compile_ahead(
-            self.driver, stored, target=target, pointers=self.pointers, options=options, constexprs=constexprs
-        )
+            self.driver, stored, target=target, pointers=self.pointers, options=options, constexprs=constexprs)
 
 
 def family(module: Any, names: str, driver: Driver, dtypes: tuple[str, ...], **more: Any) -> Iterator[Recipe]:
@@ -88,9 +87,12 @@ RECIPES = (
     *family(probe_helpers, "promote_to_tensor", probes.promote, EVERYTHING, constexprs={"SCALAR": False},
             pointers={"facts": "i32"}),
     *family(probe_helpers, "is_floating", probes.classify, EVERYTHING, constexprs={"SCALAR": True},
-            pointers={"out": "i8"}),
-)
+            pointers={"out": "i8"}))
 OTHER_TARGETS = ((SM_80, "ptx"), (SM_100, "ptx"), (GFX942, "amdgcn"))
+
+
+def recipe_of(helper: Any) -> Recipe:
+    return next(recipe for recipe in RECIPES if recipe.helper is helper)
 
 
 def check_every_helper() -> None:
@@ -160,10 +162,10 @@ def check_planted_compile_error() -> None:
 
 def check_assertions_exist_only_when_asked_for() -> None:
     """The helper's own, and the planted one."""
-    assertion = next(recipe for recipe in RECIPES if recipe.helper is assertion_helpers.device_assert_then)
+    assertion = recipe_of(assertion_helpers.device_assert_then)
     assert "__assertfail" in assertion.build("fp32", options={"debug": True}).asm["ptx"]
     assert "__assertfail" not in assertion.build("fp32").asm["ptx"]
-    other = next(recipe for recipe in RECIPES if recipe.helper is extrema.minimum)
+    other = recipe_of(extrema.minimum)
     for fault, expected in (("runtime_error", True), ("wrong_value", False), ("", False)):
         assert ("__assertfail" in other.build("fp32", options={"debug": True}, FAULT=fault).asm["ptx"]) is expected
 
@@ -174,14 +176,14 @@ def check_floor_helpers_satisfy_the_overflow_sanitizer() -> None:
     A helper that relied on wrap-around would fail there on legal operands; see the interpreted check for values.
     """
     for name in ("div_floor_integer", "remainder_integer"):
-        recipe = next(recipe for recipe in RECIPES if recipe.helper is getattr(integer, name))
+        recipe = recipe_of(getattr(integer, name))
         assert recipe.build("i32", options={"debug": True, "sanitize_overflow": True}).asm["ptx"]
 
 
 def check_no_flush_to_zero() -> None:
     """Comparison, selection and decomposition must see subnormals."""
     for helper in (extrema.minimum, extrema.maximum_with_index, bits.frexp):
-        recipe = next(recipe for recipe in RECIPES if recipe.helper is helper)
+        recipe = recipe_of(helper)
         assert ".ftz" not in recipe.build("fp32").asm["ptx"], helper
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import triton
+from numpy.testing import assert_array_equal
 from torch._inductor.runtime import triton_helpers as inductor
 
 from kernels.drivers.elementwise import (
@@ -34,6 +35,7 @@ from tests.kernels.ptx_execution import launch
 
 THREADS = 128  # of the default four warps
 HELPERS = {div_floor_integer: np.floor_divide, remainder_integer: np.remainder}
+EXTREMA = {extrema.minimum: np.minimum, extrema.maximum: np.maximum}
 TILE = {"ROW_BLOCK": 1, "COL_BLOCK": 256}
 
 
@@ -69,6 +71,13 @@ def elementwise(driver: Driver, dtype: str, operands: list[Any], outputs: list[A
     launch(compiled.asm["ptx"], [*arguments, 1, 256], threads=THREADS)
 
 
+def binary(helper: Any, dtype: str, a: Any, b: Any, *, boolean: bool = False) -> Any:
+    left, right = rows_of_256(a, b)
+    out = np.full_like(left, UNWRITTEN)
+    elementwise(elementwise_binary, dtype, [left, right], [out], HELPER=helper, BOOL=boolean)
+    return out[0, : a.size]
+
+
 def check_floor_helpers_on_contiguous_runs() -> None:
     """The shape of Triton issue 7749: no lane may take over its neighbour's quotient."""
     for dtype in INTEGERS:
@@ -78,7 +87,7 @@ def check_floor_helpers_on_contiguous_runs() -> None:
         for form in forms:
             for helper, reference in HELPERS.items():
                 out = ramp(helper, dtype, start=start, divisor=16, form=form)
-                np.testing.assert_array_equal(out, reference(numerator, NUMPY[dtype](16)), err_msg=f"{dtype} {form}")
+                assert_array_equal(out, reference(numerator, NUMPY[dtype](16)), err_msg=f"{dtype} {form}")
 
 
 def check_the_miscompile_is_visible_here() -> None:
@@ -91,7 +100,7 @@ def check_the_miscompile_is_visible_here() -> None:
     corrected = ramp(inductor.div_floor_integer, "i32", start=-256, divisor=16, form="literal")
     assert corrected[:4].tolist() == [-16, -17, -17, -17] != (numerator // 16)[:4].tolist()
     rest = ramp(operator_mod, "i32", start=-256, divisor=16, form="literal")
-    np.testing.assert_array_equal(rest, np.fmod(numerator, 16))
+    assert_array_equal(rest, np.fmod(numerator, 16))
 
 
 def gathered(helper: Any, *, start: int, divisor: int) -> Any:
@@ -111,7 +120,7 @@ def check_floor_helpers_as_addresses() -> None:
             for helper, reference in HELPERS.items():
                 out = gathered(helper, start=start, divisor=divisor)
                 expected = reference(numerator, np.int32(divisor))
-                np.testing.assert_array_equal(out, expected, err_msg=f"{start} {divisor}")
+                assert_array_equal(out, expected, err_msg=f"{start} {divisor}")
 
 
 def check_the_merged_load_is_visible_here() -> None:
@@ -126,57 +135,45 @@ def check_floor_helpers_at_the_boundaries_of_every_type() -> None:
     """INT_MIN // -1 among them, and zero divisors, of which none may reach the division."""
     for dtype in INTEGERS:
         a, b = pairs(boundary_integers(NUMPY[dtype]))
-        expected_shape = a.size
-        left, right = rows_of_256(a, b)
         for helper, reference in HELPERS.items():
-            out = np.full_like(left, UNWRITTEN)
-            elementwise(elementwise_binary, dtype, [left, right], [out], HELPER=helper, BOOL=False)
-            np.testing.assert_array_equal(out[0, :expected_shape], reference(a, b).ravel(), err_msg=dtype)
+            assert_array_equal(binary(helper, dtype, a, b), reference(a, b).ravel(), err_msg=dtype)
 
 
 def check_extrema_of_floats() -> None:
     for dtype in ("fp16", "fp32", "fp64"):
         a, b = pairs(boundary_floats(NUMPY[dtype]))
-        left, right = rows_of_256(a, b)
-        for helper, reference in ((extrema.minimum, np.minimum), (extrema.maximum, np.maximum)):
-            out = np.full_like(left, UNWRITTEN)
-            elementwise(elementwise_binary, dtype, [left, right], [out], HELPER=helper, BOOL=False)
-            np.testing.assert_array_equal(out[0, : a.size], reference(a, b).ravel(), err_msg=dtype)
+        for helper, reference in EXTREMA.items():
+            assert_array_equal(binary(helper, dtype, a, b), reference(a, b).ravel(), err_msg=dtype)
 
 
 def check_negation_of_signed_zeros() -> None:
     """`-x` changes the sign of +0.0 since Triton's pull request 10270; 3.6.0 subtracts from zero."""
     for dtype in ("fp32", "fp64"):
-        (row,) = rows_of_256(np.array([0.0, -0.0, 1.5, -np.inf, 1e-40], NUMPY[dtype]))
+        (row,) = rows_of_256(np.array([0, -0.0, 1.5, -np.inf, 1e-40], NUMPY[dtype]))
         out = np.full_like(row, UNWRITTEN)
         elementwise(elementwise_unary, dtype, [row], [out], HELPER=operator_negate, BOOL=False)
-        np.testing.assert_array_equal(out, -row)
+        assert_array_equal(out, -row)
         subtracts = triton.__version__.startswith("3.6.")
         assert np.signbit(out[0, :5]).tolist() == [not subtracts, False, True, False, True]
 
 
 def check_extrema_of_bf16() -> None:
     """Through the 16-bit patterns, which numpy can hold: the upper halves of the fp32 numbers."""
-    numbers = np.array([np.nan, np.inf, -np.inf, 0.0, 1e-40, -1e-40, 1.0, -1.0, 2.0], np.float32)
+    numbers = np.array([np.nan, np.inf, -np.inf, 0, 1e-40, -1e-40, 1, -1, 2], np.float32)
     patterns = (numbers.view(np.uint32) >> 16).astype(np.uint16)
     numbers = (patterns.astype(np.uint32) << 16).view(np.float32)
     a, b = pairs(patterns)
-    left, right = rows_of_256(a, b)
-    for helper, reference in ((extrema.minimum, np.minimum), (extrema.maximum, np.maximum)):
-        out = np.full_like(left, UNWRITTEN)
-        elementwise(elementwise_binary, "bf16", [left, right], [out], HELPER=helper, BOOL=False)
-        result = (out[0, : a.size].astype(np.uint32) << 16).view(np.float32)
-        np.testing.assert_array_equal(result, reference(*pairs(numbers)).ravel())
+    for helper, reference in EXTREMA.items():
+        result = (binary(helper, "bf16", a, b).astype(np.uint32) << 16).view(np.float32)
+        assert_array_equal(result, reference(*pairs(numbers)).ravel())
 
 
 def check_extrema_of_booleans_and_unsigned() -> None:
     for dtype, boolean in (("i8", True), ("u8", False), ("u64", False)):
         values = np.array([0, 1], np.int8) if boolean else boundary_integers(NUMPY[dtype])
         a, b = pairs(values)
-        left, right = rows_of_256(a, b)
-        out = np.full_like(left, UNWRITTEN)
-        elementwise(elementwise_binary, dtype, [left, right], [out], HELPER=extrema.minimum, BOOL=boolean)
-        np.testing.assert_array_equal(out[0, : a.size], np.minimum(a, b).ravel(), err_msg=dtype)
+        out = binary(extrema.minimum, dtype, a, b, boolean=boolean)
+        assert_array_equal(out, np.minimum(a, b).ravel(), err_msg=dtype)
 
 
 def check_extrema_with_index() -> None:
@@ -190,27 +187,26 @@ def check_extrema_with_index() -> None:
         out, out_index = np.full_like(left, UNWRITTEN), np.full_like(index, UNWRITTEN)
         elementwise(
             elementwise_pair_with_index, "fp32", [left, index, right, other], [out, out_index],
-            HELPER=helper, BOOL=False, pointers=is_int64,
-        )
+            HELPER=helper, BOOL=False, pointers=is_int64)
         both_nan = np.isnan(left) & np.isnan(right)
         tie = (left == right) | both_nan
         left_wins = wins(left, right) | (np.isnan(left) & ~both_nan) | (tie & (index < other))
         left_wins &= ~(np.isnan(right) & ~np.isnan(left))
-        np.testing.assert_array_equal(out_index, np.where(left_wins, index, other))
-        np.testing.assert_array_equal(out, np.where(left_wins, left, right))
+        assert_array_equal(out_index, np.where(left_wins, index, other))
+        assert_array_equal(out, np.where(left_wins, left, right))
 
 
 def check_welford_combine_special_values() -> None:
     """Empty partners stay neutral and infinities give NaN once the optimiser has been at the selections."""
     nan, inf = np.nan, np.inf
     cases = [  # state 1, state 2, union
-        ((1.0, 2.0, 3.0), (inf, nan, 0.0), (1.0, 2.0, 3.0)),
-        ((nan, inf, 0.0), (-0.0, 2.0, 3.0), (-0.0, 2.0, 3.0)),
-        ((1e30, 5.0, 0.0), (1.0, 0.0, 1.0), (1.0, 0.0, 1.0)),
-        ((7.0, 7.0, 0.0), (nan, 7.0, 0.0), (0.0, 0.0, 0.0)),
-        ((inf, 0.0, 1.0), (inf, 0.0, 1.0), (nan, nan, 2.0)),
-        ((1.0, 0.0, 1.0), (inf, 0.0, 1.0), (inf, nan, 2.0)),
-        ((0.0, 0.0, 1.0), (4.0, 0.0, 3.0), (3.0, 12.0, 4.0)),
+        ((1, 2, 3), (inf, nan, 0), (1, 2, 3)),
+        ((nan, inf, 0), (-0.0, 2, 3), (-0.0, 2, 3)),
+        ((1e30, 5, 0), (1, 0, 1), (1, 0, 1)),
+        ((7, 7, 0), (nan, 7, 0), (0, 0, 0)),
+        ((inf, 0, 1), (inf, 0, 1), (nan, nan, 2)),
+        ((1, 0, 1), (inf, 0, 1), (inf, nan, 2)),
+        ((0, 0, 1), (4, 0, 3), (3, 12, 4)),
     ]
     for dtype in ("fp32", "fp64"):
         columns = np.array(cases, NUMPY[dtype]).reshape(len(cases), 9).T
@@ -218,8 +214,8 @@ def check_welford_combine_special_values() -> None:
         outputs = [np.full_like(operands[0], UNWRITTEN) for _ in range(3)]
         elementwise(welford_pairs, dtype, operands, outputs, HELPER=welford_combine)
         for out, expected in zip(outputs, columns[6:], strict=True):
-            np.testing.assert_array_equal(out[0, : len(cases)], expected, err_msg=dtype)
-            np.testing.assert_array_equal(np.signbit(out[0, :4]), np.signbit(expected[:4]))
+            assert_array_equal(out[0, : len(cases)], expected, err_msg=dtype)
+            assert_array_equal(np.signbit(out[0, :4]), np.signbit(expected[:4]))
 
 
 def check_frexp() -> None:
@@ -231,6 +227,6 @@ def check_frexp() -> None:
         mantissa, exponent = np.full_like(x, UNWRITTEN), np.full(x.shape, UNWRITTEN, np.int32)
         elementwise(frexp_driver, dtype, [x], [mantissa, exponent], HELPER=frexp, pointers={"exponent": "i32"})
         expected_mantissa, expected_exponent = np.frexp(x)
-        np.testing.assert_array_equal(mantissa, expected_mantissa)
-        np.testing.assert_array_equal(np.signbit(mantissa), np.signbit(expected_mantissa))
-        np.testing.assert_array_equal(exponent, expected_exponent)
+        assert_array_equal(mantissa, expected_mantissa)
+        assert_array_equal(np.signbit(mantissa), np.signbit(expected_mantissa))
+        assert_array_equal(exponent, expected_exponent)

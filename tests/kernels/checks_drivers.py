@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 import triton.language as tl
+from numpy.testing import assert_array_equal
 
 from fuzz.interpreter import repaired
 from kernels.drivers.elementwise import (
@@ -102,21 +103,21 @@ def check_nothing_undefined_is_used() -> None:
         pair = {"a": a, "a_index": index, "b": a, "b_index": index + 1}
         paired = {"out": a.copy(), "out_index": index.copy()}
         result = run(elementwise_pair_with_index, pair, paired, HELPER=extrema.maximum_with_index, **TILE)
-        np.testing.assert_array_equal(result["out_index"], index)
+        assert_array_equal(result["out_index"], index)
         reduced = {"AXIS": 1, "PADDING": -np.inf, "HELPER": extrema.max2}
-        np.testing.assert_array_equal(run(reduce_rows, {"a": a}, column, **reduced, **whole)["out"], a[:, -1:])
+        assert_array_equal(run(reduce_rows, {"a": a}, column, **reduced, **whole)["out"], a[:, -1:])
         product = {"AXIS": 1, "PADDING": 1, "HELPER": reductions.prod}
         out = run(reduce_rows, {"a": a}, column, **product, **whole)["out"]
-        np.testing.assert_array_equal(out, a.prod(1, keepdims=True))
+        assert_array_equal(out, a.prod(1, keepdims=True))
         searched = {"AXIS": 1, "PADDING": -np.inf, "INDEX_PADDING": 2**62, "HELPER": extrema.max_with_index}
         best = run(reduce_rows_with_index, {"a": a, "index": index}, indexed, **searched, **whole)["out_index"]
         assert best.ravel().tolist() == [6, 13, 20]
         picked = {"AXIS": 1, "KEEP_DIMS": False, "HELPER": select.select_one}
         chosen = run(select_rows, {"a": a, "mask": mask}, column, **picked, **whole)["out"]
-        np.testing.assert_array_equal(chosen, a[mask != 0][:, None])
+        assert_array_equal(chosen, a[mask != 0][:, None])
         frexp_out = {"mantissa": a.copy(), "exponent": n.copy()}
         parts = run(frexp_driver, {"a": a}, frexp_out, HELPER=bits.frexp, **TILE)
-        np.testing.assert_array_equal(np.ldexp(parts["mantissa"], parts["exponent"]), a)
+        assert_array_equal(np.ldexp(parts["mantissa"], parts["exponent"]), a)
         rows = {"HELPER": welford.welford_reduce, "MERGE": welford.welford, "ACCUMULATOR": tl.float32, "PEELED": False}
         mean = run(welford_rows, {"a": a}, state, **rows, **TILE)["mean"]
         np.testing.assert_allclose(mean, a.mean(1, keepdims=True))
@@ -127,4 +128,4 @@ def check_nothing_undefined_is_used() -> None:
         both = {**sets, "b_mean": a, "b_m2": ones, "b_weight": ones}
         full = {name: a.copy() for name in ("mean", "m2", "weight")}
         mean = run(welford_pairs, both, full, HELPER=welford.welford_combine, **TILE)["mean"]
-        np.testing.assert_array_equal(mean, a)
+        assert_array_equal(mean, a)

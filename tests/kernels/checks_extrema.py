@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.testing import assert_array_equal
 
 from fuzz.interpreter import repaired
 from kernels.drivers.elementwise import elementwise_binary, elementwise_pair_with_index, elementwise_scalar
@@ -40,14 +41,12 @@ SEARCH = {"min_with_index": np.argmin, "max_with_index": np.argmax}
 # other order where the comparison matters. (dtype, a, b).
 PAIR_DIFFERENCES: dict[str, tuple[str, float, float]] = {
     "nan_in_a_dropped": ("fp32", NAN, 1.0), "nan_in_b_dropped": ("fp32", 1.0, NAN), "unsigned_compare": ("i32", -1, 1),
-    "compared_in_fp32": ("i32", 2**24, 2**24 + 1), "direction_reversed": ("i32", 0, 1),
-}
+    "compared_in_fp32": ("i32", 2**24, 2**24 + 1), "direction_reversed": ("i32", 0, 1)}
 # (value, index) pairs a and b, and the position (0 = a, 1 = b) of the index that the helper returns.
 INDEX_DIFFERENCES: dict[str, tuple[float, int, float, int, int]] = {
     "tie_to_larger_index": (1.0, 0, 1.0, 1, 0), "tie_to_first": (1.0, 1, 1.0, 0, 1),
     "nans_not_equal": (NAN, 0, NAN, 1, 0), "nan_in_first_lost": (NAN, 0, 1.0, 1, 0),
-    "index_of_loser": (1.0, 0, 1.0, 1, 0),
-}
+    "index_of_loser": (1.0, 0, 1.0, 1, 0)}
 
 
 def boundary_values(dtype: str) -> Any:
@@ -99,12 +98,12 @@ def check_pairs_of_every_type() -> None:
         a, b = pairs(boundary_values(dtype))
         for name, reference in PAIR.items():
             out = pair(getattr(extrema, name), a, b, boolean=dtype == "i1")
-            np.testing.assert_array_equal(out, reference(a, b), err_msg=f"{name} {dtype}")
+            assert_array_equal(out, reference(a, b), err_msg=f"{name} {dtype}")
 
 
 def check_bf16_pairs() -> None:
     """bf16 is compared as the number it is, though the interpreter holds a 16-bit pattern."""
-    values = torch.tensor([NAN, INF, -INF, -2.0, 1.0, -1.0, 0.0, 1e-40, 3.0], dtype=torch.bfloat16)
+    values = torch.tensor([NAN, INF, -INF, -2, 1, -1, 0, 1e-40, 3], dtype=torch.bfloat16)
     a, b = values[:, None].expand(9, 9).contiguous(), values[None, :].expand(9, 9).contiguous()
     for name in PAIR:
         out = torch.zeros(9, 9, dtype=torch.bfloat16)
@@ -113,9 +112,9 @@ def check_bf16_pairs() -> None:
 
 
 def check_ties_return_b() -> None:
-    zeros = np.array([[0.0, -0.0]], np.float32)
+    zeros = np.array([[0, -0.0]], np.float32)
     for name in PAIR:
-        np.testing.assert_array_equal(np.signbit(pair(getattr(extrema, name), zeros, -zeros)), [[True, False]])
+        assert_array_equal(np.signbit(pair(getattr(extrema, name), zeros, -zeros)), [[True, False]])
 
 
 def check_relu_passes_nan_and_minus_zero() -> None:
@@ -123,7 +122,7 @@ def check_relu_passes_nan_and_minus_zero() -> None:
     x = np.array([[NAN, -0.0, -1.5, 2.5, -INF, INF]], np.float32)
     scalar = {"b": 0, "B": 0, "SCALAR_FIRST": True, "HELPER": extrema.maximum, **TILE}
     out = run(elementwise_scalar, {"a": x}, {"out": np.full_like(x, UNWRITTEN)}, **scalar)["out"]
-    np.testing.assert_array_equal(out, [[NAN, 0.0, 0.0, 2.5, 0.0, INF]])
+    assert_array_equal(out, [[NAN, 0.0, 0.0, 2.5, 0.0, INF]])
     assert np.signbit(out[0, 1])
 
 
@@ -135,7 +134,7 @@ def check_reductions_of_every_type() -> None:
             for axis in (0, 1) if dtype == "fp32" else (1,):
                 helper, padding = getattr(extrema, name), worst(dtype, name)
                 out = fold(helper, a, padding=padding, axis=axis, boolean=dtype == "i1", columns=8)
-                np.testing.assert_array_equal(out, reference(a, axis=axis, keepdims=True), err_msg=f"{name} {dtype}")
+                assert_array_equal(out, reference(a, axis=axis, keepdims=True), err_msg=f"{name} {dtype}")
 
 
 def check_searches_of_every_type() -> None:
@@ -148,12 +147,12 @@ def check_searches_of_every_type() -> None:
                 helper, index = getattr(extrema, name), np.ascontiguousarray(np.indices(a.shape)[axis])
                 value, best = search(helper, a, index, padding=worst(dtype, name), axis=axis, columns=8)
                 expected = reference(a, axis=axis, keepdims=True)
-                np.testing.assert_array_equal(best, expected, err_msg=f"{name} {dtype}")
-                np.testing.assert_array_equal(value, np.take_along_axis(a, expected, axis))
+                assert_array_equal(best, expected, err_msg=f"{name} {dtype}")
+                assert_array_equal(value, np.take_along_axis(a, expected, axis))
 
 
 def check_permuted_indices_break_ties_by_index() -> None:
-    a = np.array([[2.0, 1.0, 1.0, NAN], [5.0, 5.0, 5.0, 5.0]], np.float32)
+    a = np.array([[2, 1, 1, NAN], [5, 5, 5, 5]], np.float32)
     index = np.array([[0, 9, 3, 1], [7, 2, 8, 4]], np.int32)
     _, best = search(extrema.min_with_index, a[:, :3].copy(), index[:, :3].copy(), padding=INF)
     assert best.tolist() == [[3], [2]]
@@ -162,17 +161,17 @@ def check_permuted_indices_break_ties_by_index() -> None:
 
 
 def check_pair_order_is_associative_and_commutative() -> None:
-    values = np.array([NAN, 0.0, -0.0, 1.0, -INF, INF], np.float32)
+    values = np.array([NAN, 0, -0.0, 1, -INF, INF], np.float32)
     a, b = pairs(values)
     index = np.arange(36, dtype=np.int64).reshape(6, 6)
     for name in ("minimum_with_index", "maximum_with_index"):
         helper = getattr(extrema, name)
         forward, backward = indexed_pair(helper, a, index, b, index + 50), indexed_pair(helper, b, index + 50, a, index)
-        np.testing.assert_array_equal(forward[1], backward[1])
+        assert_array_equal(forward[1], backward[1])
         c = np.roll(a, 1, axis=0)
         left = indexed_pair(helper, *forward, c, index - 50)
         right = indexed_pair(helper, a, index, *indexed_pair(helper, b, index + 50, c, index - 50))
-        np.testing.assert_array_equal(left[1], right[1])
+        assert_array_equal(left[1], right[1])
 
 
 def check_looped_reduction_keeps_a_nan_in_the_accumulator() -> None:
@@ -183,7 +182,7 @@ def check_looped_reduction_keeps_a_nan_in_the_accumulator() -> None:
     with repaired():  # loops with a run-time bound do not run in the bare interpreter of 3.6.0
         fold_with = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": INF, **TILE}
         out = run(reduce_rows_looped, {"a": a}, {"out": outputs["out"]}, **fold_with)["out"]
-        np.testing.assert_array_equal(out, [[NAN], [0.0]])
+        assert_array_equal(out, [[NAN], [0.0]])
         search_with = {"HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": LAST}
         inputs = {"a": a, "index": index}
         result = run(reduce_rows_looped_with_index, inputs, outputs, **{**fold_with, **search_with})
@@ -210,7 +209,7 @@ def check_pair_mutants_differ_as_stated() -> None:
                     outcomes.append(fold(function, np.hstack([left, other]), padding=0, columns=2))
                 else:
                     outcomes.append(pair(function, left, other))
-            np.testing.assert_array_equal(outcomes, np.array([[[right]], [[wrong]]]), err_msg=f"{helper} {fault}")
+            assert_array_equal(outcomes, np.array([[[right]], [[wrong]]]), err_msg=f"{helper} {fault}")
 
 
 def outcomes_with_index(helper: str, fault: str) -> Sequence[int]:

@@ -28,13 +28,11 @@ def barriers(
     arguments = {
         "sem_ptr": sem, "marks_ptr": marks, "seen_ptr": seen,
         "x_programs": x, "y_programs": y, "z_programs": z, "rounds": rounds,
-        "HELPER": helper, "PROGRAM_BLOCK": 1 << (x - 1).bit_length(), "FAULT": "",
-    }
+        "HELPER": helper, "PROGRAM_BLOCK": 1 << (x - 1).bit_length(), "FAULT": ""}
     assert grid_barrier.grid({name: value for name, value in arguments.items() if isinstance(value, int)}) == grid
     happened = simulate_kernel(
         grid_barrier.kernel, grid, arguments, shared={"sem": sem, "marks": marks}, choices=choices, reorders=reorders,
-        resident=resident,
-    )
+        resident=resident)
     return happened, seen
 
 
@@ -48,8 +46,7 @@ def compare_with_protocol(
             real, seen = barriers((programs, 1, 1), rounds, policy(), helper=helper, reorders=reorders)
             model = simulate(
                 protocol.barrier_programs(programs, rounds, wrong=wrong),
-                protocol.barrier_memory(programs, rounds, reorders=reorders), choices=policy(),
-            )
+                protocol.barrier_memory(programs, rounds, reorders=reorders), choices=policy())
             assert real.steps == model.steps and real.outcome == model.outcome, (wrong, programs, rounds)
             for x, counts in enumerate(model.results):
                 assert counts is None or tuple(seen[:, 0, x].tolist()) == counts, (wrong, programs, rounds)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.testing import assert_array_equal
 
 from kernels.drivers.elementwise import (
     elementwise_binary,
@@ -17,26 +18,22 @@ from kernels.helpers.operators import operator_floordiv, operator_mod
 from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_integers, pairs, run
 
 TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16}
-HELPERS = {"div_floor_integer": div_floor_integer, "remainder_integer": remainder_integer}
-REFERENCES = {"div_floor_integer": np.floor_divide, "remainder_integer": np.remainder}
+FLOOR, REST = "div_floor_integer", "remainder_integer"
+HELPERS = {FLOOR: div_floor_integer, REST: remainder_integer}
+REFERENCES = {FLOOR: np.floor_divide, REST: np.remainder}
 
 # The operands on which each broken variant differs from its helper: (dtype, a, b, right, wrong).
 LEAST = np.iinfo(np.int32).min
 DIFFERENCES = {
-    ("div_floor_integer", "trunc_for_floor"): ("i32", -7, 2, -4, -3),
-    ("div_floor_integer", "ceil_for_floor"): ("i32", 7, 2, 3, 4),
-    ("div_floor_integer", "exact_multiple_decremented"): ("i32", -6, 2, -3, -4),
-    ("div_floor_integer", "divisor_sign_ignored"): ("i32", 7, -2, -4, -3),
-    ("div_floor_integer", "unsigned_operands"): ("i32", -4, 2, -2, 2**31 - 2),
-    ("div_floor_integer", "int_min_saturated"): ("i32", LEAST, 1, LEAST, LEAST + 1),
-    ("div_floor_integer", "in_32_bits"): ("i64", 2**32, 1, 2**32, 0),
-    ("remainder_integer", "trunc_for_floor"): ("i32", -7, 2, 1, -1),
-    ("remainder_integer", "exact_multiple_gives_divisor"): ("i32", 6, -3, 0, -3),
-    ("remainder_integer", "never_negative"): ("i32", 7, -4, -1, 3),
-    ("remainder_integer", "of_magnitudes"): ("i32", -7, 4, 1, 3),
-    ("remainder_integer", "through_fp32"): ("i32", 2**31 - 1, 2, 1, -1),
-    ("remainder_integer", "in_32_bits"): ("i64", 2**32, 3, 1, 0),
-}
+    (FLOOR, "trunc_for_floor"): ("i32", -7, 2, -4, -3), (FLOOR, "ceil_for_floor"): ("i32", 7, 2, 3, 4),
+    (FLOOR, "exact_multiple_decremented"): ("i32", -6, 2, -3, -4),
+    (FLOOR, "divisor_sign_ignored"): ("i32", 7, -2, -4, -3),
+    (FLOOR, "unsigned_operands"): ("i32", -4, 2, -2, 2**31 - 2),
+    (FLOOR, "int_min_saturated"): ("i32", LEAST, 1, LEAST, LEAST + 1),
+    (FLOOR, "in_32_bits"): ("i64", 2**32, 1, 2**32, 0), (REST, "trunc_for_floor"): ("i32", -7, 2, 1, -1),
+    (REST, "exact_multiple_gives_divisor"): ("i32", 6, -3, 0, -3), (REST, "never_negative"): ("i32", 7, -4, -1, 3),
+    (REST, "of_magnitudes"): ("i32", -7, 4, 1, 3), (REST, "through_fp32"): ("i32", 2**31 - 1, 2, 1, -1),
+    (REST, "in_32_bits"): ("i64", 2**32, 3, 1, 0)}
 
 
 def apply(helper: Any, a: Any, b: Any, **tile: int) -> Any:
@@ -52,14 +49,14 @@ def check_all_8_bit_pairs() -> None:
         a, b = pairs(np.arange(info.min, info.max + 1).astype(dtype))
         for name, helper in HELPERS.items():
             out = apply(helper, a, b, ROW_BLOCK=256, COL_BLOCK=256)
-            np.testing.assert_array_equal(out, REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
+            assert_array_equal(out, REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
 
 
 def check_boundaries_of_every_type() -> None:
     for dtype in INTEGERS:
         a, b = pairs(boundary_integers(NUMPY[dtype]))
         for name, helper in HELPERS.items():
-            np.testing.assert_array_equal(apply(helper, a, b), REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
+            assert_array_equal(apply(helper, a, b), REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
 
 
 def check_quotient_and_remainder_recombine() -> None:
@@ -71,7 +68,7 @@ def check_quotient_and_remainder_recombine() -> None:
         b = np.where(generator.random(b.shape) < 0.5, b >> (info.bits - 4), b)
         b[b == 0] = 1
         q, r = apply(div_floor_integer, a, b), apply(remainder_integer, a, b)
-        np.testing.assert_array_equal(q * b + r, a, err_msg=dtype)
+        assert_array_equal(q * b + r, a, err_msg=dtype)
         assert ((r == 0) | ((r < 0) == (b < 0))).all(), dtype
 
 
@@ -85,14 +82,14 @@ def check_scalar_operands_agree_with_blocks() -> None:
                 out = np.full_like(a, UNWRITTEN)
                 run(elementwise_scalar, {"a": a}, {"out": out}, b=divisor, B=literal, HELPER=helper,
                     SCALAR_FIRST=False, **TILE)
-                np.testing.assert_array_equal(out, expected, err_msg=f"{name} {divisor} {literal}")
+                assert_array_equal(out, expected, err_msg=f"{name} {divisor} {literal}")
 
 
 def check_scalar_dividend() -> None:
     b = np.ascontiguousarray(boundary_integers(np.int64)[None, :])
     out = np.full_like(b, UNWRITTEN)
     run(elementwise_scalar, {"a": b}, {"out": out}, b=0, B=-7, HELPER=div_floor_integer, SCALAR_FIRST=True, **TILE)
-    np.testing.assert_array_equal(out, np.floor_divide(np.int64(-7), b))
+    assert_array_equal(out, np.floor_divide(np.int64(-7), b))
 
 
 def ramp(driver: Any, helper: Any, dtype: str, *, start: int, divisor: int, form: str) -> Any:
@@ -102,8 +99,7 @@ def ramp(driver: Any, helper: Any, dtype: str, *, start: int, divisor: int, form
     run(
         driver, {"divisor": loaded}, {"out": out}, start=start, divisor=divisor, count=500, HELPER=helper,
         BLOCK=256, DTYPE=INTEGERS[dtype], START=None if form == "run-time start" else start,
-        DIVISOR=divisor if form == "literal" else None,
-    )
+        DIVISOR=divisor if form == "literal" else None)
     return out
 
 
@@ -116,14 +112,14 @@ def check_ramps_in_every_form() -> None:
             for form in ("literal", "scalar", "loaded", "run-time start"):
                 for driver in (integer_ramp, integer_ramp_unspecialised):
                     out = ramp(driver, helper, dtype, start=start, divisor=16, form=form)
-                    np.testing.assert_array_equal(out, expected, err_msg=f"{name} {dtype} {form}")
+                    assert_array_equal(out, expected, err_msg=f"{name} {dtype} {form}")
 
 
 def check_bare_operators_truncate() -> None:
     numerator = np.arange(500, dtype=np.int32) - 256
     for helper, expected in ((operator_floordiv, np.trunc(numerator / 16)), (operator_mod, np.fmod(numerator, 16))):
         out = ramp(integer_ramp, helper, "i32", start=-256, divisor=16, form="scalar")
-        np.testing.assert_array_equal(out, expected)
+        assert_array_equal(out, expected)
 
 
 def check_strides_and_tails() -> None:
@@ -133,7 +129,7 @@ def check_strides_and_tails() -> None:
     backing = torch.full((7, 20), UNWRITTEN, dtype=torch.int32)
     tile = {"ROW_BLOCK": 4, "COL_BLOCK": 8}
     run(elementwise_binary, {"a": a, "b": b}, {"out": backing[:, ::2]}, HELPER=div_floor_integer, **tile)
-    np.testing.assert_array_equal(backing[:, ::2].numpy(), np.floor_divide(a.numpy(), b.numpy()))
+    assert_array_equal(backing[:, ::2].numpy(), np.floor_divide(a.numpy(), b.numpy()))
     assert (backing[:, 1::2] == UNWRITTEN).all()
 
 

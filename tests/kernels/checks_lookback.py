@@ -1,7 +1,5 @@
 """Interpreted runs of the look-back scans."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +7,7 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
+from torch import Tensor
 from torch._inductor.runtime import triton_helpers as inductor
 
 from kernels.drivers import lookback_scan as driver
@@ -22,12 +21,13 @@ from tests.kernels.driver_runs import run
 from tests.kernels.interleavings import POLICIES, affine
 
 PACKED, WIDE = "exclusive_scan_decoupled_lookback", "exclusive_scan_decoupled_lookback_64"
+BOTH = ((32, PACKED), (64, WIDE))
 UINT = {16: tl.uint16, 32: tl.uint32, 64: tl.uint64}
 SCRATCH = {16: torch.uint32, 32: torch.uint64, 64: torch.uint64}
 UNSIGNED = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-def launch_arguments(values: torch.Tensor, *, combine: Any, index: Any, helper: Any) -> tuple[Any, dict[str, Any]]:
+def launch_arguments(values: Tensor, *, combine: Any, index: Any, helper: Any) -> tuple[Any, dict[str, Any]]:
     """The driver for the width of the values, and everything it takes apart from the arrays."""
     bits = 8 * values.element_size()
     shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "LATE": "",
@@ -37,16 +37,16 @@ def launch_arguments(values: torch.Tensor, *, combine: Any, index: Any, helper: 
     return driver.lookback_scan, {**shared, "VALUE_AS_UINT": UINT[bits], "PACK": UINT[2 * bits]}
 
 
-def own(values: torch.Tensor) -> Any:
+def own(values: Tensor) -> Any:
     return getattr(lookback, WIDE if values.element_size() == 8 else PACKED)
 
 
-def new_scratch(values: torch.Tensor) -> torch.Tensor:
+def new_scratch(values: Tensor) -> Tensor:
     bits = 8 * values.element_size()
     return torch.zeros(values.numel() * (3 if bits == 64 else 1), dtype=SCRATCH[bits])
 
 
-def scan(values: torch.Tensor, combine: Any, *, index: Any = tl.int32, helper: Any = None) -> torch.Tensor:
+def scan(values: Tensor, combine: Any, *, index: Any = tl.int32, helper: Any = None) -> Tensor:
     """Exclusive prefixes [S, P] of values [S, P], programs one after the other."""
     scratch, prefix = new_scratch(values), torch.full_like(values, 77)
     which, constants = launch_arguments(values, combine=combine, index=index, helper=helper or own(values))
@@ -54,7 +54,7 @@ def scan(values: torch.Tensor, combine: Any, *, index: Any = tl.int32, helper: A
     return prefix
 
 
-def bits(x: torch.Tensor) -> list[list[int]]:
+def bits(x: Tensor) -> list[list[int]]:
     array = x.view(torch.int16).numpy() if x.dtype == torch.bfloat16 else x.numpy()
     result: list[list[int]] = array.view(UNSIGNED[array.itemsize]).tolist()
     return result
@@ -68,7 +68,7 @@ DTYPES = (torch.int16, torch.uint16, torch.float16, torch.bfloat16, torch.int32,
           torch.int64, torch.uint64, torch.float64)
 
 
-def patterns(dtype: torch.dtype, shape: tuple[int, int], seed: int) -> torch.Tensor:
+def patterns(dtype: torch.dtype, shape: tuple[int, int], seed: int) -> Tensor:
     """Arbitrary bit patterns: NaNs of all payloads, infinities and both zeros among the floats."""
     words = np.random.default_rng(seed).integers(0, 2**64, shape, dtype=np.uint64)
     words[:, ::5] = np.array([0, 1 << (8 * dtype.itemsize - 1)], np.uint64)[np.arange(words[:, ::5].shape[1]) % 2]
@@ -152,14 +152,10 @@ def interleaved(
         scratch.copy_(torch.from_numpy(np.array(dirt, scratch.numpy().dtype)))
     which, constants = launch_arguments(tensor, combine=combine, index=index, helper=helper)
     arguments = {
-        **constants,
-        "values_ptr": tensor, "values_stride_row": len(values), "values_stride_col": 1,
-        "scratch_ptr": scratch,
-        "prefix_ptr": prefix, "prefix_stride_row": len(values), "prefix_stride_col": 1,
-    }
+        **constants, "values_ptr": tensor, "values_stride_row": len(values), "values_stride_col": 1,
+        "scratch_ptr": scratch, "prefix_ptr": prefix, "prefix_stride_row": len(values), "prefix_stride_col": 1}
     happened = simulate_kernel(
-        which.kernel, (len(values), 1, 1), arguments, shared={"scratch": scratch}, choices=choices, reorders=reorders
-    )
+        which.kernel, (len(values), 1, 1), arguments, shared={"scratch": scratch}, choices=choices, reorders=reorders)
     assert tuple(scratch.tolist()) == happened.words["scratch"]
     return happened, tuple(prefix[0].tolist())
 
@@ -175,32 +171,30 @@ def compare_with_protocol(
         for number, policy in enumerate(POLICIES):
             values, reorders = VALUES[:count], number % 2 == 0
             real, prefixes = interleaved(
-                values, width, driver.affine, policy(), helper=helper, reorders=reorders, index=index
-            )
+                values, width, driver.affine, policy(), helper=helper, reorders=reorders, index=index)
             model = simulate(
                 protocol.scan_programs(values, affine(width // 2), bits=width, wrong=wrong),
-                protocol.scan_memory(count, bits=width, reorders=reorders), choices=policy(),
-            )
+                protocol.scan_memory(count, bits=width, reorders=reorders), choices=policy())
             assert real.steps == model.steps, (helper.__name__, width, count)
             assert real.outcome == model.outcome == "finished"
             assert prefixes == model.results, (helper.__name__, width, count)
 
 
 def check_the_kernels_are_the_simulated_protocols() -> None:
-    for width, name in ((16, PACKED), (32, PACKED), (64, WIDE)):
+    for width, name in ((16, PACKED), *BOTH):
         compare_with_protocol(getattr(lookback, name), width)
     compare_with_protocol(lookback.exclusive_scan_decoupled_lookback, 32, index=tl.int64)
 
 
 def check_the_broken_kernels_are_the_broken_protocols() -> None:
     assert set(MUTANTS[PACKED]) == set(protocol.FAULTS) and set(MUTANTS[WIDE]) == set(protocol.FAULTS_64)
-    for width, name in ((32, PACKED), (64, WIDE)):
+    for width, name in BOTH:
         for wrong, mutant in MUTANTS[name].items():
             compare_with_protocol(mutant, width, wrong=wrong, programs=(3,))
 
 
 def check_inductors_kernels_are_the_same_protocols() -> None:
-    for width, name in ((16, PACKED), (32, PACKED), (64, WIDE)):
+    for width, name in ((16, PACKED), *BOTH):
         compare_with_protocol(getattr(inductor, name), width)
 
 
@@ -210,7 +204,7 @@ def check_every_mutant_is_found_by_running_its_kernel() -> None:
     combines = {"carry_on_the_right": driver.second, "block_on_the_left": driver.second,
                 "first_program_adds_zeros": driver.maximum}
     folds = {driver.second: lambda a, b: b, driver.add: lambda a, b: a + b, driver.maximum: max}
-    for width, name in ((32, PACKED), (64, WIDE)):
+    for width, name in BOTH:
         for wrong, mutant in MUTANTS[name].items():
             combine = combines.get(wrong, driver.add)
             values: tuple[int, ...] = (3, 5, 9)
@@ -233,7 +227,7 @@ def check_zeros_are_no_identity(mutant: Any = None, width: int = 32) -> None:
 
 
 def check_dirty_scratch_is_seen_only_out_of_order() -> None:
-    for width, name in ((32, PACKED), (64, WIDE)):
+    for width, name in BOTH:
         helper = getattr(lookback, name)
         used, _ = interleaved((1, 2, 3, 4), width, driver.add, Oldest(), helper=helper)
         dirt, expected = used.words["scratch"], (0, 10, 30, 60)

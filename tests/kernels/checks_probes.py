@@ -18,12 +18,10 @@ FLOATS = ("fp64", "fp32", "fp16", "bf16", "fp8e4nv", "fp8e5")
 PROMOTE_DIFFERENCES: dict[str, tuple[str, bool, tuple[int, int, int], tuple[int, int, int]]] = {
     "bf16_widened": ("bf16", False, (1, 2, 16), (0, 2, 32)), "bool_widened": ("i1", False, (1, 2, 1), (0, 2, 32)),
     "rank_kept": ("fp32", True, (1, 1, 32), (1, 0, 32)),
-    "narrow_integers_widened": ("i16", False, (1, 2, 16), (0, 2, 32)),
-}
+    "narrow_integers_widened": ("i16", False, (1, 2, 16), (0, 2, 32))}
 CLASSIFY_DIFFERENCES: dict[str, tuple[str, int, int]] = {
     "fp8_forgotten": ("fp8e5", 1, 0), "bf16_forgotten": ("bf16", 1, 0), "fp64_forgotten": ("fp64", 1, 0),
-    "bool_counted": ("i1", 0, 1), "inverted": ("i32", 0, 1),
-}
+    "bool_counted": ("i1", 0, 1), "inverted": ("i32", 0, 1)}
 
 
 def operand(dtype: str, *, scalar: bool) -> torch.Tensor:
@@ -69,7 +67,7 @@ def check_mutants_differ_as_stated() -> None:
     for fault, (dtype, scalar, right, wrong) in PROMOTE_DIFFERENCES.items():
         assert promoted(promote_to_tensor, dtype, scalar=scalar)[1] == right, fault
         assert promoted(MUTANTS["promote_to_tensor"][fault], dtype, scalar=scalar)[1] == wrong, fault
-    minus_zero = np.array([-0.0, 1.0], np.float32)
+    minus_zero = np.array([-0.0, 1], np.float32)
     assert promoted(promote_to_tensor, "fp32", scalar=False)[0] == minus_zero.tobytes()
     lost = MUTANTS["promote_to_tensor"]["minus_zero_lost"]
     assert promoted(lost, "fp32", scalar=False)[0] == np.abs(minus_zero).tobytes()

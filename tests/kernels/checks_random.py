@@ -53,8 +53,7 @@ def uniform(word: int) -> np.float32:
 def check_randint64_equals_the_definition() -> None:
     ranges = [
         (0, 10), (-5, 5), (0, 1), (7, 8), (INT64_MIN, INT64_MAX), (INT64_MIN, 0), (-1, INT64_MAX), (0, 2**32 + 1),
-        (-(2**62), 2**62 + 5), (INT64_MAX - 1, INT64_MAX), (INT64_MIN, INT64_MIN + 3), (0, 2**32 - 1),
-    ]
+        (-(2**62), 2**62 + 5), (INT64_MAX - 1, INT64_MAX), (INT64_MIN, INT64_MIN + 3), (0, 2**32 - 1)]
     offsets = torch.tensor([*range(33), 2**31 - 1, 2**31, 2**32 - 1]).expand(len(ranges), -1)
     for seed in SEEDS:
         got = integers([seed] * len(ranges), offsets, [r[0] for r in ranges], [r[1] for r in ranges])
@@ -124,8 +123,7 @@ def check_every_mutant_differs_where_its_docstring_says() -> None:
         "high_included": ([5], few, 0, 1), "low_ignored": ([5], few, -5, 5), "halves_reduced_apart": ([5], few, 0, 10),
         "halves_swapped": ([5], few, 0, 10), "upper_half_dropped": ([5], few, 0, 2**62),
         "seed_and_offset_swapped": ([5], few, 0, 1000), "seven_rounds": ([5], few, 0, 1000),
-        "wide_offset_kept": ([5], wide, 0, 1000), "signed_remainder": ([5], few, 0, 10),
-    }
+        "wide_offset_kept": ([5], wide, 0, 1000), "signed_remainder": ([5], few, 0, 10)}
     assert set(integer_runs) == set(MUTANTS["randint64"])
     for name, (seeds, offsets, low, high) in integer_runs.items():
         right = [expected(seeds[0], offsets[0], low, high)]

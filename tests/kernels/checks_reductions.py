@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.testing import assert_array_equal
 
 from kernels.drivers.reduce_rows import reduce_rows
 from kernels.helpers import reductions
@@ -15,8 +16,7 @@ DIFFERENCES: dict[tuple[str, str], tuple[str, list[float], float, float]] = {
     ("prod", "sign_lost"): ("i32", [-2, 3], -6, 6), ("prod", "in_fp32"): ("i32", [4097, 4097], 4097**2, 4097**2 - 1),
     ("prod", "last_lane_ignored"): ("i32", [2, 3], 6, 2), ("any", "all_for_any"): ("i1", [1, 0], 1, 0),
     ("any", "parity_for_any"): ("i1", [1, 1], 1, 0), ("any", "truth_value"): ("i32", [2, 4], 6, 1),
-    ("any", "last_lane_ignored"): ("i1", [0, 1], 1, 0), ("any", "inverted"): ("i1", [0, 0], 0, 1),
-}
+    ("any", "last_lane_ignored"): ("i1", [0, 1], 1, 0), ("any", "inverted"): ("i1", [0, 0], 0, 1)}
 
 
 def reduced(helper: Any, a: Any, *, padding: Any, axis: int = 1, boolean: bool = False, length: int = 8) -> Any:
@@ -31,7 +31,7 @@ def check_integer_products_wrap_in_their_own_type() -> None:
         a = generator.choice(boundary_integers(NUMPY[dtype]), (3, 5))
         with np.errstate(over="ignore"):
             expected = np.multiply.reduce(a, axis=1, keepdims=True, dtype=a.dtype)
-        np.testing.assert_array_equal(reduced(reductions.prod, a, padding=1), expected, err_msg=dtype)
+        assert_array_equal(reduced(reductions.prod, a, padding=1), expected, err_msg=dtype)
 
 
 def check_int8_product_stays_int8() -> None:
@@ -40,17 +40,17 @@ def check_int8_product_stays_int8() -> None:
 
 def check_float_products_with_special_values() -> None:
     """Powers of two, so that the association does not matter."""
-    rows = [[2.0, 0.5, -4.0], [0.0, INF, 1.0], [NAN, 2.0, 0.0], [-INF, 2.0, -1.0], [-0.0, 2.0, 1.0]]
+    rows = [[2, 0.5, -4], [0, INF, 1], [NAN, 2, 0], [-INF, 2, -1], [-0.0, 2, 1]]
     for dtype in (np.float16, np.float32, np.float64):
         a = np.array(rows, dtype)
         out = reduced(reductions.prod, a, padding=1.0)
-        np.testing.assert_array_equal(out, np.array([[-4.0], [NAN], [NAN], [INF], [0.0]], dtype))
+        assert_array_equal(out, np.array([[-4.0], [NAN], [NAN], [INF], [0.0]], dtype))
         assert np.signbit(out[4, 0])
 
 
 def check_products_down_the_columns() -> None:
     a = np.arange(1, 16, dtype=np.int64).reshape(5, 3)
-    np.testing.assert_array_equal(reduced(reductions.prod, a, padding=1, axis=0), a.prod(0, keepdims=True))
+    assert_array_equal(reduced(reductions.prod, a, padding=1, axis=0), a.prod(0, keepdims=True))
 
 
 def check_length_one_is_the_identity() -> None:
@@ -61,8 +61,8 @@ def check_any_of_booleans() -> None:
     """All false; the single True in each position; all true."""
     a = np.vstack([np.zeros((1, 5)), np.eye(5), np.ones((1, 5))]).astype(np.int8)
     expected = a.max(axis=1, keepdims=True)
-    np.testing.assert_array_equal(reduced(reductions.any, a, padding=0, boolean=True), expected)
-    np.testing.assert_array_equal(reduced(reductions.any, a, padding=0, boolean=True, axis=0), np.ones((1, 5)))
+    assert_array_equal(reduced(reductions.any, a, padding=0, boolean=True), expected)
+    assert_array_equal(reduced(reductions.any, a, padding=0, boolean=True, axis=0), np.ones((1, 5)))
 
 
 def check_any_byte_but_zero_is_true() -> None:

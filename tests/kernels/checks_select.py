@@ -13,10 +13,9 @@ from tests.kernels.driver_runs import UNWRITTEN, along, run
 
 # The fp32 row and the position of its True on which each broken variant differs: (row, position, right, wrong).
 DIFFERENCES: dict[str, tuple[list[float], int, float, float]] = {
-    "first_lane": ([1.0, 2.0], 1, 2.0, 1.0), "mask_inverted": ([1.0, 2.0], 1, 2.0, 1.0),
-    "last_lane_ignored": ([1.0, 2.0], 1, 2.0, 0.0), "sum_of_floats": ([-0.0, 1.0], 0, -0.0, 0.0),
-    "top_bit_lost": ([-1.0, 2.0], 0, -1.0, 1.0), "low_half_only": ([1.0, 2.0], 0, 1.0, 0.0),
-}
+    "first_lane": ([1, 2], 1, 2, 1), "mask_inverted": ([1, 2], 1, 2, 1),
+    "last_lane_ignored": ([1, 2], 1, 2, 0), "sum_of_floats": ([-0.0, 1], 0, -0.0, 0),
+    "top_bit_lost": ([-1, 2], 0, -1, 1), "low_half_only": ([1, 2], 0, 1, 0)}
 
 
 def selected(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 import triton.language as tl
+from torch import Tensor, tensor
 from torch._inductor.runtime import triton_helpers as inductor
 
 from kernels.drivers.sort_rows import sort_all_zero_one_rows, sort_rows, zero_one_rows
@@ -16,15 +17,14 @@ from tests.kernels.errors import error_of
 INDEX = {tl.int16: torch.int16, tl.int32: torch.int32, tl.int64: torch.int64}
 KEY_DTYPES = (
     torch.bool, torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.int64,
-    torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64,
-)
+    torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64)
 BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def sort(
-    keys: torch.Tensor, *, helper: Any = sort_with_index, stable: bool = False, descending: bool = False,
+    keys: Tensor, *, helper: Any = sort_with_index, stable: bool = False, descending: bool = False,
     index: Any = tl.int32, rnumel: int | None = None, padding: float = 0,
-) -> tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[Tensor, Tensor]:
     """Sorts the rows of keys; the block is the next power of two, validity is passed if that is larger or rnumel is."""
     cols = keys.shape[1]
     block = 1 << (cols - 1).bit_length()
@@ -35,21 +35,20 @@ def sort(
     run(
         sort_rows, {"a": stored}, {"out": out, "out_index": order}, rnumel=cols if rnumel is None else rnumel,
         HELPER=helper, INDEX_DTYPE=index, STABLE=stable, DESCENDING=descending, BOOL=is_bool,
-        VALIDITY=block != cols or rnumel is not None, PADDING=padding, ROW_BLOCK=4, COL_BLOCK=block,
-    )
+        VALIDITY=block != cols or rnumel is not None, PADDING=padding, ROW_BLOCK=4, COL_BLOCK=block)
     return (out.view(torch.bool) if is_bool else out), order
 
 
-def bits(x: torch.Tensor) -> torch.Tensor:
+def bits(x: Tensor) -> Tensor:
     """The bit patterns of x."""
     return x.contiguous().view(BITS[x.element_size()])
 
 
-def draw(generator: torch.Generator, shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
+def draw(generator: torch.Generator, shape: tuple[int, int], dtype: torch.dtype) -> Tensor:
     """Keys with many ties; NaNs of several payloads, both zeros and infinities among the floats."""
     whole = torch.randint(-3, 4, shape, generator=generator)
     if dtype.is_floating_point:
-        special = torch.tensor([NAN, NAN, -NAN, INF, -INF, 0.0, -0.0, 0.25], dtype=dtype)
+        special = tensor([NAN, NAN, -NAN, INF, -INF, 0.0, -0.0, 0.25], dtype=dtype)
         bits(special)[0] += 3  # another NaN
         pick = torch.randint(0, 20, shape, generator=generator)
         return torch.where(pick < 8, special[pick.clamp(max=7)], whole.to(dtype))
@@ -57,12 +56,12 @@ def draw(generator: torch.Generator, shape: tuple[int, int], dtype: torch.dtype)
         return whole > 0
     if not dtype.is_signed:
         return bits(whole.to(torch.int64) * 2 + 1).to(BITS[dtype.itemsize]).view(dtype)  # wraps: values above 2^(w-1)
-    extremes = torch.tensor([torch.iinfo(dtype).min, torch.iinfo(dtype).max], dtype=dtype)
+    extremes = tensor([torch.iinfo(dtype).min, torch.iinfo(dtype).max], dtype=dtype)
     pick = torch.randint(0, 8, shape, generator=generator)
     return torch.where(pick < 2, extremes[pick.clamp(max=1)], whole.to(dtype))
 
 
-def reference_order(keys: torch.Tensor, descending: bool) -> torch.Tensor:
+def reference_order(keys: Tensor, descending: bool) -> Tensor:
     """The stable order by numpy alone: rank every key, then a stable argsort of the ranks."""
     if keys.dtype == torch.bfloat16:
         keys = keys.float()
@@ -127,7 +126,7 @@ def check_padding_stands_behind_all_valid_elements_whatever_its_value() -> None:
             for descending in (False, True):
                 _, order = sort(keys, stable=True, descending=descending, padding=padding)
                 assert torch.equal(order.long(), reference_order(keys, descending)), (padding, length, descending)
-    keys = torch.tensor([[5.0, NAN, 3.0, -INF, 4.0, 9.0, 0.0, 1.0]])
+    keys = tensor([[5, NAN, 3, -INF, 4, 9, 0, 1]])
     for rnumel in range(9):
         for descending in (False, True):
             _, order = sort(keys, stable=True, descending=descending, rnumel=rnumel)
@@ -140,8 +139,7 @@ def check_the_network_sorts_every_row_of_zeros_and_ones() -> None:
         for descending in (False, True):
             for stable in (False, True):
                 report = sort_all_zero_one_rows(
-                    length=length, helper=sort_with_index, descending=descending, stable=stable
-                )
+                    length=length, helper=sort_with_index, descending=descending, stable=stable)
                 assert report.rows == 2**length
                 assert report.wrong_rows == 0, report
 
@@ -166,17 +164,16 @@ def check_the_zero_one_proof_rejects_broken_networks() -> None:
     assert sort_all_zero_one_rows(length=8, helper=mutants["nan_first"]).wrong_rows == 0
 
 
-ROWS: dict[str, tuple[torch.Tensor, dict[str, Any], list[int]]] = {
-    "nan_first": (torch.tensor([[NAN, 1.0]]), {}, [1, 0]), "nan_unordered": (torch.tensor([[NAN, 1.0]]), {}, [1, 0]),
-    "nan_last_when_descending": (torch.tensor([[1.0, NAN]]), {"descending": True}, [1, 0]),
-    "ties_left_alone": (torch.tensor([[0, 0, 0, 0]]), {"stable": True}, [0, 1, 2, 3]),
-    "ties_reversed": (torch.tensor([[0, 0]]), {"stable": True}, [0, 1]),
-    "ties_reversed_when_descending": (torch.tensor([[0, 0]]), {"stable": True, "descending": True}, [0, 1]),
-    "padding_valid": (torch.tensor([[1, 2, 3]]), {}, [0, 1, 2]),
-    "padding_first_when_descending": (torch.tensor([[1, 2, 3]]), {"descending": True}, [2, 1, 0]),
-    "index_stays": (torch.tensor([[2, 1]]), {}, [1, 0]), "last_layer_missing": (torch.tensor([[2, 1]]), {}, [1, 0]),
-    "keys_rounded_to_fp32": (torch.tensor([[2**24 + 1, 2**24]], dtype=torch.int32), {}, [1, 0]),
-}
+ROWS: dict[str, tuple[Tensor, dict[str, Any], list[int]]] = {
+    "nan_first": (tensor([[NAN, 1]]), {}, [1, 0]), "nan_unordered": (tensor([[NAN, 1]]), {}, [1, 0]),
+    "nan_last_when_descending": (tensor([[1, NAN]]), {"descending": True}, [1, 0]),
+    "ties_left_alone": (tensor([[0, 0, 0, 0]]), {"stable": True}, [0, 1, 2, 3]),
+    "ties_reversed": (tensor([[0, 0]]), {"stable": True}, [0, 1]),
+    "ties_reversed_when_descending": (tensor([[0, 0]]), {"stable": True, "descending": True}, [0, 1]),
+    "padding_valid": (tensor([[1, 2, 3]]), {}, [0, 1, 2]),
+    "padding_first_when_descending": (tensor([[1, 2, 3]]), {"descending": True}, [2, 1, 0]),
+    "index_stays": (tensor([[2, 1]]), {}, [1, 0]), "last_layer_missing": (tensor([[2, 1]]), {}, [1, 0]),
+    "keys_rounded_to_fp32": (tensor([[2**24 + 1, 2**24]], dtype=torch.int32), {}, [1, 0])}
 
 
 def check_every_mutant_differs_where_its_docstring_says() -> None:
@@ -187,10 +184,10 @@ def check_every_mutant_differs_where_its_docstring_says() -> None:
         assert order[0].tolist() == expected, name
         _, wrong_order = sort(row, helper=mutants[name], **options)
         assert wrong_order[0].tolist() != expected, name
-    ties = torch.tensor([[1, 0, 0, 1]])
+    ties = tensor([[1, 0, 0, 1]])
     assert sort(ties)[0].tolist() == [[0, 0, 1, 1]]
     assert sort(ties, helper=mutants["runs_not_alternating"])[0].tolist() == [[0, 1, 0, 1]]
-    both = torch.tensor([[0, 0]])
+    both = tensor([[0, 0]])
     assert sort(both, stable=True, helper=mutants["ties_reversed_when_descending"])[1].tolist() == [[0, 1]]
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import triton.language as tl
+from numpy.testing import assert_array_equal
 
 from fuzz.interpreter import repaired
 from kernels.drivers.welford import welford_pairs, welford_rows, welford_states, welford_step
@@ -18,22 +19,20 @@ FLOATS = ("fp32", "fp64")
 
 # The step (state, value, first iteration) on which each broken variant differs: right and wrong states.
 STEP_DIFFERENCES: dict[str, tuple[State, float, bool, State, State]] = {
-    "weight_not_reset": ((9.0, 9.0, 3.0), 5.0, True, (5.0, 0.0, 1.0), (5.0, 0.0, 4.0)),
-    "m2_not_reset": ((9.0, 9.0, 3.0), 5.0, True, (5.0, 0.0, 1.0), (5.0, 9.0, 1.0)),
-    "m2_with_old_mean": ((1.0, 0.0, 1.0), 3.0, False, (2.0, 2.0, 2.0), (2.0, 4.0, 2.0)),
-    "m2_sign": ((1.0, 0.0, 1.0), 3.0, False, (2.0, 2.0, 2.0), (2.0, -2.0, 2.0)),
-    "mean_over_old_weight": ((1.0, 0.0, 1.0), 3.0, False, (2.0, 2.0, 2.0), (3.0, 2.0, 2.0)),
-}
+    "weight_not_reset": ((9, 9, 3), 5, True, (5, 0, 1), (5, 0, 4)),
+    "m2_not_reset": ((9, 9, 3), 5, True, (5, 0, 1), (5, 9, 1)),
+    "m2_with_old_mean": ((1, 0, 1), 3, False, (2, 2, 2), (2, 4, 2)),
+    "m2_sign": ((1, 0, 1), 3, False, (2, 2, 2), (2, -2, 2)),
+    "mean_over_old_weight": ((1, 0, 1), 3, False, (2, 2, 2), (3, 2, 2))}
 # The two states whose union each broken variant gets wrong: right and wrong unions.
 UNION_DIFFERENCES: dict[str, tuple[State, State, State, State]] = {
-    "zero_weight_unguarded": ((1.0, 0.0, 1.0), (INF, 0.0, 0.0), (1.0, 0.0, 1.0), (NAN, NAN, 1.0)),
-    "cross_term_missing": ((0.0, 0.0, 1.0), (2.0, 0.0, 1.0), (1.0, 2.0, 2.0), (1.0, 0.0, 2.0)),
-    "cross_term_sign": ((0.0, 0.0, 1.0), (2.0, 0.0, 1.0), (1.0, 2.0, 2.0), (1.0, -2.0, 2.0)),
-    "mean_unweighted": ((0.0, 0.0, 1.0), (4.0, 0.0, 3.0), (3.0, 12.0, 4.0), (2.0, 12.0, 4.0)),
-    "weights_swapped": ((0.0, 0.0, 1.0), (4.0, 0.0, 3.0), (3.0, 12.0, 4.0), (1.0, 12.0, 4.0)),
-    "weight_not_added": ((0.0, 0.0, 1.0), (4.0, 0.0, 3.0), (3.0, 12.0, 4.0), (3.0, 12.0, 1.0)),
-    "equal_infinities": ((INF, 0.0, 1.0), (INF, 0.0, 1.0), (NAN, NAN, 2.0), (INF, 0.0, 2.0)),
-}
+    "zero_weight_unguarded": ((1, 0, 1), (INF, 0, 0), (1, 0, 1), (NAN, NAN, 1)),
+    "cross_term_missing": ((0, 0, 1), (2, 0, 1), (1, 2, 2), (1, 0, 2)),
+    "cross_term_sign": ((0, 0, 1), (2, 0, 1), (1, 2, 2), (1, -2, 2)),
+    "mean_unweighted": ((0, 0, 1), (4, 0, 3), (3, 12, 4), (2, 12, 4)),
+    "weights_swapped": ((0, 0, 1), (4, 0, 3), (3, 12, 4), (1, 12, 4)),
+    "weight_not_added": ((0, 0, 1), (4, 0, 3), (3, 12, 4), (3, 12, 1)),
+    "equal_infinities": ((INF, 0, 1), (INF, 0, 1), (NAN, NAN, 2), (INF, 0, 2))}
 
 
 def outputs(shape: tuple[int, ...], dtype: Any, *, prefix: str = "") -> dict[str, Any]:
@@ -64,8 +63,7 @@ def merged(helper: Any, states: Any, *, dtype: str = "fp32", axis: int = 1, leng
     columns = np.array(states, NUMPY[dtype]).T
     inputs = {
         f"a_{name}": (column[None, :] if axis == 1 else column[:, None]).copy()
-        for name, column in zip(NAMES, columns, strict=True)
-    }
+        for name, column in zip(NAMES, columns, strict=True)}
     kept, tile = along(axis, inputs["a_mean"].shape, length=length)
     result = run(welford_states, inputs, outputs(kept, NUMPY[dtype]), HELPER=helper, AXIS=axis, **tile)
     return [float(result[name][0, 0]) for name in NAMES]
@@ -82,11 +80,11 @@ def row_states(a: Any, *, accumulator: Any, peeled: bool) -> Any:
 
 def check_first_iteration_ignores_the_state() -> None:
     """An uninitialised state may hold anything, NaN included; literal and run-time flags agree."""
-    states = [(NAN, NAN, NAN), (INF, -INF, 7.0), (1.0, 2.0, 3.0)]
+    states = [(NAN, NAN, NAN), (INF, -INF, 7), (1, 2, 3)]
     for dtype in FLOATS:
         for literal in (True, False):
-            out = step(welford.welford_reduce, [5.0, -0.0, NAN], states, first=True, literal=literal, dtype=dtype)
-            np.testing.assert_array_equal(out, [[5.0, 0.0, 1.0], [-0.0, 0.0, 1.0], [NAN, 0.0, 1.0]])
+            out = step(welford.welford_reduce, [5, -0.0, NAN], states, first=True, literal=literal, dtype=dtype)
+            assert_array_equal(out, [[5, 0, 1], [-0.0, 0, 1], [NAN, 0, 1]])
             assert np.signbit(out[1, 0])
 
 
@@ -94,53 +92,52 @@ def check_one_more_element() -> None:
     for dtype in FLOATS:
         for literal in (True, False):
             out = step(
-                welford.welford_reduce, [3.0, 6.0], [(1.0, 0.0, 1.0), (2.0, 8.0, 3.0)],
-                first=False, literal=literal, dtype=dtype,
-            )
-            np.testing.assert_array_equal(out, [[2.0, 2.0, 2.0], [3.0, 20.0, 4.0]])
+                welford.welford_reduce, [3, 6], [(1, 0, 1), (2, 8, 3)],
+                first=False, literal=literal, dtype=dtype)
+            assert_array_equal(out, [[2, 2, 2], [3, 20, 4]])
 
 
 def check_empty_partners_are_neutral_bit_for_bit() -> None:
     """Whatever garbage an empty set holds, the other state comes back unchanged; two empty sets give zeros."""
-    garbage = [(NAN, NAN, 0.0), (INF, 5.0, 0.0), (1e30, -1.0, 0.0), (-INF, INF, 0.0), (0.0, 0.0, 0.0)]
-    full = [(-0.0, 0.1, 1.0), (1.5, 2.5, 3.0), (INF, 0.0, 1.0), (1e30, 7.0, 2.0), (NAN, NAN, 4.0)]
+    garbage = [(NAN, NAN, 0), (INF, 5, 0), (1e30, -1, 0), (-INF, INF, 0), (0, 0, 0)]
+    full = [(-0.0, 0.1, 1), (1.5, 2.5, 3), (INF, 0, 1), (1e30, 7, 2), (NAN, NAN, 4)]
     for dtype in FLOATS:
         expected = np.array(full, NUMPY[dtype])
         for states in (
             union(welford.welford_combine, full, garbage, dtype=dtype),
             union(welford.welford_combine, garbage, full, dtype=dtype),
         ):
-            np.testing.assert_array_equal(states, expected)
-            np.testing.assert_array_equal(np.signbit(states[:, 0]), np.signbit(expected[:, 0]))
+            assert_array_equal(states, expected)
+            assert_array_equal(np.signbit(states[:, 0]), np.signbit(expected[:, 0]))
         both = union(welford.welford_combine, garbage, garbage[::-1], dtype=dtype)
-        np.testing.assert_array_equal(both, np.zeros((5, 3)))
+        assert_array_equal(both, np.zeros((5, 3)))
 
 
 def check_infinities_give_nan_variance() -> None:
-    first = [(INF, 0.0, 1.0), (INF, 0.0, 1.0), (1.0, 0.0, 1.0), (-INF, 0.0, 1.0), (NAN, 0.0, 1.0)]
-    second = [(INF, 0.0, 1.0), (1.0, 0.0, 1.0), (INF, 0.0, 1.0), (INF, 0.0, 1.0), (1.0, 0.0, 1.0)]
+    first = [(INF, 0, 1), (INF, 0, 1), (1, 0, 1), (-INF, 0, 1), (NAN, 0, 1)]
+    second = [(INF, 0, 1), (1, 0, 1), (INF, 0, 1), (INF, 0, 1), (1, 0, 1)]
     out = union(welford.welford_combine, first, second)
     assert np.isnan(out[:, 1]).all() and not np.isfinite(out[:, 0]).any()
-    assert out[:, 2].tolist() == [2.0] * 5
+    assert out[:, 2].tolist() == [2] * 5
 
 
 def check_huge_distances_overflow_to_infinity_not_nan() -> None:
-    out = union(welford.welford_combine, [(1e30, 0.0, 1.0)], [(-1e30, 0.0, 1.0)])
+    out = union(welford.welford_combine, [(1e30, 0, 1)], [(-1e30, 0, 1)])
     assert out[0, 1] == INF and abs(out[0, 0]) < 1e24
 
 
 def check_unions_along_an_axis() -> None:
     """1, 2, 3 as one-element sets, garbage of weight 0 between them; then a lone infinity among empty sets."""
-    states = [(1.0, 0.0, 1.0), (NAN, INF, 0.0), (2.0, 0.0, 1.0), (3.0, 0.0, 1.0)]
+    states = [(1, 0, 1), (NAN, INF, 0), (2, 0, 1), (3, 0, 1)]
     for dtype in FLOATS:
         for axis in (0, 1):
-            assert merged(welford.welford, states, dtype=dtype, axis=axis) == [2.0, 2.0, 3.0]
+            assert merged(welford.welford, states, dtype=dtype, axis=axis) == [2, 2, 3]
             # The first lane is empty and holds a large mean: 1e30 squared times 0 must not turn into NaN.
-            large = [(1e30, 0.0, 0.0), (1.0, 0.0, 1.0)]
-            assert merged(welford.welford, large, dtype=dtype, axis=axis) == [1.0, 0.0, 1.0]
-    mean, m2, weight = merged(welford.welford, [(INF, 0.0, 1.0), (0.0, 0.0, 0.0)])
+            large = [(1e30, 0, 0), (1, 0, 1)]
+            assert merged(welford.welford, large, dtype=dtype, axis=axis) == [1, 0, 1]
+    mean, m2, weight = merged(welford.welford, [(INF, 0, 1), (0, 0, 0)])
     assert mean == INF and np.isnan(m2) and weight == 1.0
-    assert merged(welford.welford, [(5.0, 9.0, 0.0), (7.0, 9.0, 0.0)]) == [0.0, 0.0, 0.0]
+    assert merged(welford.welford, [(5, 9, 0), (7, 9, 0)]) == [0, 0, 0]
 
 
 def check_rows_against_two_pass_statistics() -> None:
@@ -148,7 +145,7 @@ def check_rows_against_two_pass_statistics() -> None:
     generator = np.random.default_rng(31)
     for cols in (1, 3, 4, 5, 11):
         for accumulator, dtype in ((tl.float32, np.float32), (tl.float64, np.float64)):
-            a = (generator.standard_normal((3, cols)) + 100.0).astype(dtype)
+            a = (generator.standard_normal((3, cols)) + 100).astype(dtype)
             exact = a.astype(np.longdouble)
             expected_m2 = ((exact - exact.mean(1, keepdims=True)) ** 2).sum(1)
             unit = float(np.finfo(dtype).eps)
@@ -161,8 +158,8 @@ def check_rows_against_two_pass_statistics() -> None:
 
 def check_rows_of_short_floats_accumulate_in_fp32() -> None:
     """60000 + 60000 overflows fp16, not the accumulator."""
-    states = row_states(np.array([[60000.0, 60000.0, 60000.0]], np.float16), accumulator=tl.float32, peeled=False)
-    np.testing.assert_array_equal(states, [[60000.0, 0.0, 3.0]])
+    states = row_states(np.array([[60000, 60000, 60000]], np.float16), accumulator=tl.float32, peeled=False)
+    assert_array_equal(states, [[60000, 0, 3]])
 
 
 def check_mutants_differ_as_stated() -> None:
@@ -171,10 +168,10 @@ def check_mutants_differ_as_stated() -> None:
     for fault, (state, value, first, right, wrong) in STEP_DIFFERENCES.items():
         for helper, expected in ((welford.welford_reduce, right), (MUTANTS["welford_reduce"][fault], wrong)):
             out = step(helper, [value], [state], first=first, literal=False)
-            np.testing.assert_array_equal(out, [expected], err_msg=fault)
+            assert_array_equal(out, [expected], err_msg=fault)
     assert set(MUTANTS["welford_combine"]) == set(MUTANTS["welford"]) == set(UNION_DIFFERENCES)
     for fault, (one, two, right, wrong) in UNION_DIFFERENCES.items():
         for helper, expected in ((welford.welford_combine, right), (MUTANTS["welford_combine"][fault], wrong)):
-            np.testing.assert_array_equal(union(helper, [one], [two]), [expected], err_msg=fault)
+            assert_array_equal(union(helper, [one], [two]), [expected], err_msg=fault)
         for helper, expected in ((welford.welford, right), (MUTANTS["welford"][fault], wrong)):
-            np.testing.assert_array_equal(merged(helper, [one, two], length=2), expected, err_msg=fault)
+            assert_array_equal(merged(helper, [one, two], length=2), expected, err_msg=fault)

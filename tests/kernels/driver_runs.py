@@ -21,13 +21,11 @@ GFX942 = GPUTarget("hip", "gfx942", 64)
 
 INTEGERS = {
     "i8": tl.int8, "i16": tl.int16, "i32": tl.int32, "i64": tl.int64,
-    "u8": tl.uint8, "u16": tl.uint16, "u32": tl.uint32, "u64": tl.uint64,
-}
+    "u8": tl.uint8, "u16": tl.uint16, "u32": tl.uint32, "u64": tl.uint64}
 NUMPY: dict[str, Any] = {
     "i1": np.int8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
-    "fp16": np.float16, "fp32": np.float32, "fp64": np.float64,
-}
+    "fp16": np.float16, "fp32": np.float32, "fp64": np.float64}
 UNWRITTEN = 77
 NAN, INF = float("nan"), float("inf")
 _USUAL = {"FAULT": "", "BOOL": False, "LATE": ""}
@@ -111,8 +109,7 @@ def along(axis: int, shape: tuple[int, ...], *, length: int) -> tuple[tuple[int,
 def pairs(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """All ordered pairs of a 1-D array's elements, as two square arrays."""
     return np.ascontiguousarray(np.repeat(values[:, None], len(values), 1)), np.ascontiguousarray(
-        np.repeat(values[None, :], len(values), 0)
-    )
+        np.repeat(values[None, :], len(values), 0))
 
 
 def boundary_integers(dtype: type[np.integer[Any]]) -> NDArray[Any]:
@@ -127,5 +124,4 @@ def boundary_floats(dtype: type[np.floating[Any]]) -> NDArray[Any]:
     info = np.finfo(dtype)
     least = info.smallest_subnormal
     return np.array(
-        [np.nan, np.inf, -np.inf, 0.0, -0.0, least, -least, info.tiny, info.max, -info.max, 1.0, -1.0, 1.5], dtype
-    )
+        [np.nan, np.inf, -np.inf, 0.0, -0.0, least, -least, info.tiny, info.max, -info.max, 1.0, -1.0, 1.5], dtype)

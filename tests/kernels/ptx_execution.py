@@ -28,11 +28,9 @@ SPACING = 1 << 32  # between the base addresses of arrays, so that a stray addre
 
 INTEGER_OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "sub": operator.sub, "mul.lo": operator.mul, "mul.wide": operator.mul,
-    "and": operator.and_, "or": operator.or_, "xor": operator.xor, "min": min, "max": max,
-}
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor, "min": min, "max": max}
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-}
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
 class Unsupported(Exception):

@@ -12,6 +12,7 @@ import triton.language as tl
 from triton.backends import backends
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.runtime import driver
 
 from kernels.helpers import host_drivers
 from kernels.helpers.host_drivers import _log2, get_backend_options, set_driver_to_cpu, set_driver_to_gpu
@@ -42,8 +43,8 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """An empty table of backends and no active driver, for the time of a test."""
     saved = dict(backends)
     backends.clear()
-    monkeypatch.setattr(triton.runtime.driver, "_active", None)
-    monkeypatch.setattr(triton.runtime.driver, "_default", None)
+    monkeypatch.setattr(driver, "_active", None)
+    monkeypatch.setattr(driver, "_default", None)
     monkeypatch.setattr(host_drivers, "_torch_sees_a_gpu", lambda name: False)
     yield backends
     backends.clear()
@@ -57,11 +58,11 @@ def stub(*, active: bool) -> Any:
 def test_without_a_cpu_backend_there_is_one_warning_and_no_change(registry: dict[str, Any]) -> None:
     registry["nvidia"] = stub(active=True)
     set_driver_to_gpu()
-    before = triton.runtime.driver.active
+    before = driver.active
     with pytest.warns(UserWarning, match="Could not find an active CPU backend") as caught:
         set_driver_to_cpu()
     assert len(caught) == 1
-    assert triton.runtime.driver.active is before
+    assert driver.active is before
 
 
 def test_cpu_backend_is_made_active_once(registry: dict[str, Any]) -> None:
@@ -69,23 +70,23 @@ def test_cpu_backend_is_made_active_once(registry: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         set_driver_to_cpu()
-        first = triton.runtime.driver.active
+        first = driver.active
         set_driver_to_cpu()
     assert isinstance(first, registry["cpu"].driver)
-    assert triton.runtime.driver.active is first and registry["cpu"].driver.made == 1
+    assert driver.active is first and registry["cpu"].driver.made == 1
 
 
 def test_first_active_gpu_backend_wins_and_stays(registry: dict[str, Any]) -> None:
     registry["cpu"], registry["amd"], registry["nvidia"] = stub(active=True), stub(active=False), stub(active=True)
     registry["other"] = stub(active=True)
     set_driver_to_gpu()
-    first = triton.runtime.driver.active
+    first = driver.active
     assert isinstance(first, registry["nvidia"].driver)
     set_driver_to_gpu()
-    assert triton.runtime.driver.active is first and registry["nvidia"].driver.made == 1
+    assert driver.active is first and registry["nvidia"].driver.made == 1
     set_driver_to_cpu()
     set_driver_to_gpu()
-    assert isinstance(triton.runtime.driver.active, registry["nvidia"].driver)
+    assert isinstance(driver.active, registry["nvidia"].driver)
 
 
 def test_no_gpu_backend_is_an_error(registry: dict[str, Any]) -> None:
@@ -117,7 +118,7 @@ def empty_kernel(out_ptr):
 
 
 def test_options_are_those_that_compilation_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(triton.runtime.driver, "_active", StubDriver())
+    monkeypatch.setattr(driver, "_active", StubDriver())
     options = get_backend_options()
     source = ASTSource(fn=empty_kernel, signature={"out_ptr": "*fp32"}, constexprs={})
     recorded = triton.compile(source, target=SM_90).metadata._asdict()
@@ -165,8 +166,7 @@ def test_log2_in_interpreted_kernels() -> None:
         "        tl.store(out_ptr + step, step + 1)\n"
         "out = torch.zeros(5, dtype=torch.int32)\n"
         "kernel[(1,)](out, 8)\n"
-        "assert out.tolist() == [1, 2, 3, 0, 0], out\n"
-    )
+        "assert out.tolist() == [1, 2, 3, 0, 0], out\n")
 
 
 def test_log2_says_so_where_triton_has_no_compile_time_functions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,8 @@ from oracles.by_exact.rows import randint64 as expected_integers
 from tests.kernels.driver_runs import launch
 from tests.kernels.interleavings import affine
 
+each = pytest.mark.parametrize
+
 pytestmark = pytest.mark.gpu
 
 DEVICE = "cuda"
@@ -59,8 +61,8 @@ def random_words(shape: tuple[int, int], bits: int, seed: int) -> torch.Tensor:
     return torch.from_numpy(words)
 
 
-@pytest.mark.parametrize("programs", [1, 2, 33, 1000, 10_000])
-@pytest.mark.parametrize("bits", [16, 32, 64])
+@each("programs", [1, 2, 33, 1000, 10_000])
+@each("bits", [16, 32, 64])
 def test_scans_that_do_not_commute(bits: int, programs: int) -> None:
     values = random_words((2, programs), bits, seed=programs)
     rows = values.tolist()
@@ -73,7 +75,7 @@ def test_scans_that_do_not_commute(bits: int, programs: int) -> None:
             assert run_scan(on_device, scans.affine, index=index) == composed
 
 
-@pytest.mark.parametrize("bits", [32, 64])
+@each("bits", [32, 64])
 def test_scratch_that_was_not_cleared_shows(bits: int) -> None:
     values = random_words((1, 4000), bits, seed=1)
     expected = [list(exclusive_prefixes(row, lambda a, b: b)) for row in values.tolist()]
@@ -94,14 +96,13 @@ def run_barriers(
     seen = torch.zeros_like(marks)
     launch(
         grid_barrier, {"sem": sem, "marks": marks, "seen": seen}, options=COOPERATIVE,
-        x_programs=x, y_programs=y, z_programs=z, rounds=rounds,
-        HELPER=helper, PROGRAM_BLOCK=1 << (x - 1).bit_length(),
+        x_programs=x, y_programs=y, z_programs=z, rounds=rounds, HELPER=helper, PROGRAM_BLOCK=1 << (x - 1).bit_length(),
     )
     return seen.cpu(), sem.cpu().tolist()
 
 
-@pytest.mark.parametrize("initial", [0, TOP_BIT])
-@pytest.mark.parametrize("grid", [(1, 1, 1), (2, 1, 1), (3, 5, 2), (31, 2, 2), (132, 1, 3), (513, 1, 1)])
+@each("initial", [0, TOP_BIT])
+@each("grid", [(1, 1, 1), (2, 1, 1), (3, 5, 2), (31, 2, 2), (132, 1, 3), (513, 1, 1)])
 def test_fifty_barriers_in_a_row(grid: tuple[int, int, int], initial: int) -> None:
     for rounds in (1, 50):
         seen, sem = run_barriers(grid, rounds, helper=x_grid_barrier, initial=initial)
@@ -109,7 +110,7 @@ def test_fifty_barriers_in_a_row(grid: tuple[int, int, int], initial: int) -> No
         assert sem == [initial ^ (TOP_BIT * (rounds % 2))] * (grid[1] * grid[2])
 
 
-@pytest.mark.parametrize("name", ["nobody_waits", "only_program_zero_waits"])
+@each("name", ["nobody_waits", "only_program_zero_waits"])
 def test_the_counts_show_barriers_that_do_not_hold(name: str) -> None:
     """Mutants that always end; `lower_bit_watched` may wait for a bit that was set and cleared between two looks, so
     that `tridiff faults` and the simulator have it."""
@@ -121,18 +122,17 @@ def test_the_counts_show_barriers_that_do_not_hold(name: str) -> None:
 # ---- sort, search, random ----
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("length", [2, 3, 8, 16])
+@each("descending", [False, True])
+@each("length", [2, 3, 8, 16])
 def test_the_compiled_network_sorts_every_row_of_zeros_and_ones(length: int, descending: bool) -> None:
     for stable in (False, True):
         report = sort_all_zero_one_rows(
-            length=length, helper=sort_with_index, descending=descending, stable=stable, device=DEVICE
-        )
+            length=length, helper=sort_with_index, descending=descending, stable=stable, device=DEVICE)
         assert report.rows == 2**length and report.wrong_rows == 0, report
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize(
+@each("descending", [False, True])
+@each(
     "dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
               torch.float32, torch.float64], ids=str)
 def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
@@ -147,8 +147,7 @@ def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
         launch(
             sort_rows, {"a": a, "out": out, "out_index": order}, rnumel=length, HELPER=sort_with_index,
             INDEX_DTYPE=tl.int16, STABLE=True, DESCENDING=descending, VALIDITY=True, PADDING=0, ROW_BLOCK=4,
-            COL_BLOCK=block,
-        )
+            COL_BLOCK=block)
         expected = torch.sort(keys, dim=1, stable=True, descending=descending).indices
         assert torch.equal(order.cpu().long(), expected)
         # Gathered as integers: torch's gather on the CPU rewrites the bits of bf16 NaNs.

@@ -1,7 +1,5 @@
 """Look-back scans: compilation and memory ordering for sm_90; late programs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -20,6 +18,8 @@ from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
 from tests.kernels.ptx import memory_instructions
 
+each = pytest.mark.parametrize
+PACKED, WIDE = (MUTANTS["exclusive_scan_decoupled_lookback" + width] for width in ("", "_64"))
 UINT = {8: tl.uint8, 16: tl.uint16, 32: tl.uint32, 64: tl.uint64}
 
 
@@ -44,23 +44,27 @@ def build_64(
         return compile_ahead(driver.lookback_scan_64, dtype, pointers={"scratch": "u64"}, constexprs=constexprs).asm
 
 
+def without_barriers(instructions: Sequence[str]) -> list[str]:
+    return [one for one in instructions if not one.startswith("bar")]
+
+
 INDEX_TYPES = [tl.int32, tl.int64, tl.uint32]
 
 
-@pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
-@pytest.mark.parametrize("dtype", ["i16", "u16", "fp16", "bf16", "i32", "u32", "fp32"])
+@each("index", INDEX_TYPES, ids=str)
+@each("dtype", ["i16", "u16", "fp16", "bf16", "i32", "u32", "fp32"])
 def test_packed_scan_is_relaxed_exchanges_and_relaxed_polls(dtype: str, index: tl.dtype) -> None:
     # Value in, own total out, poll the neighbour, poll further left, own prefix out, result out. Value and
     # flag share a word, so no order between words is needed.
-    accesses = [a for a in memory_instructions(build(dtype, index=index)["ptx"]) if not a.startswith("bar")]
+    accesses = without_barriers(memory_instructions(build(dtype, index=index)["ptx"]))
     assert accesses == ["ld", "exch.relaxed", "ld.relaxed", "ld.relaxed", "exch.relaxed", "st"]
 
 
-@pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
-@pytest.mark.parametrize("dtype", ["i64", "u64", "fp64"])
+@each("index", INDEX_TYPES, ids=str)
+@each("dtype", ["i64", "u64", "fp64"])
 def test_wide_scan_releases_the_flag_behind_the_value_and_acquires_it_before(dtype: str, index: tl.dtype) -> None:
     found = memory_instructions(build_64(dtype, index=index)["ptx"])
-    accesses = [a for a in found if not a.startswith("bar")]
+    accesses = without_barriers(found)
     publish, look = ["st", "exch.release"], ["ld.acquire", "ld"]
     assert accesses == ["ld", *publish, *look, *look, *publish, "st"]
     # The barrier makes the order hold between the threads of a program, of which only one has the ordered
@@ -82,23 +86,22 @@ def test_wrong_widths_are_refused() -> None:
 def test_inductor_refuses_a_64_bit_index_in_the_packed_scan() -> None:
     # The reason why the walk counts in int64 here. When this fails, upstream has been fixed: drop the remark.
     assert "target" in error_of(
-        lambda: build("fp32", helper=inductor.exclusive_scan_decoupled_lookback, index=tl.int64)
-    )
+        lambda: build("fp32", helper=inductor.exclusive_scan_decoupled_lookback, index=tl.int64))
 
 
-@pytest.mark.parametrize("combine", [driver.add, driver.maximum, driver.first, driver.affine], ids=lambda f: f.__name__)
+@each("combine", [driver.add, driver.maximum, driver.first, driver.affine], ids=lambda f: f.__name__)
 def test_every_combine_compiles(combine: Any) -> None:
     assert build("u32", combine=combine)["ptx"]
 
 
-@pytest.mark.parametrize("name", sorted(MUTANTS["exclusive_scan_decoupled_lookback"]))
+@each("name", sorted(PACKED))
 def test_packed_mutants_compile(name: str) -> None:
-    assert build("fp32", helper=MUTANTS["exclusive_scan_decoupled_lookback"][name], index=tl.int64)["ptx"]
+    assert build("fp32", helper=PACKED[name], index=tl.int64)["ptx"]
 
 
-@pytest.mark.parametrize("name", sorted(MUTANTS["exclusive_scan_decoupled_lookback_64"]))
+@each("name", sorted(WIDE))
 def test_wide_mutants_compile(name: str) -> None:
-    mutant = MUTANTS["exclusive_scan_decoupled_lookback_64"][name]
+    mutant = WIDE[name]
     accesses = memory_instructions(build_64("fp64", helper=mutant)["ptx"])
     assert ("exch.release" in accesses) == (name != "flag_without_release")
     assert ("ld.acquire" in accesses) == (name != "poll_without_acquire")
@@ -129,7 +132,7 @@ def shows(fault: str, bits: int, programs: int, choices: Choices) -> bool:
         for combine in (int.__add__, lambda a, b: b, lambda a, b: a))
 
 
-@pytest.mark.parametrize("bits, faults", [(32, protocol.FAULTS), (64, protocol.FAULTS_64)])
+@each("bits, faults", [(32, protocol.FAULTS), (64, protocol.FAULTS_64)])
 def test_three_programs_one_of_them_late_show_every_fault_that_memory_keeps_in_order(
     bits: int, faults: tuple[str, ...]
 ) -> None:
@@ -144,10 +147,10 @@ def test_three_programs_one_of_them_late_show_every_fault_that_memory_keeps_in_o
 
 
 def test_a_pause_stands_before_its_access_and_changes_nothing_else() -> None:
-    mutant = MUTANTS["exclusive_scan_decoupled_lookback_64"]["flag_before_value"]
+    mutant = WIDE["flag_before_value"]
     prompt, late = (build_64("fp64", helper=mutant, late=late) for late in (None, Late(1, 2)))
     assert memory_instructions(late["ptx"]) == memory_instructions(prompt["ptx"])
     assert late["cubin"] != prompt["cubin"]
     before = memory_instructions(late["ptx"].partition("%clock64")[0])
-    assert [a for a in before if not a.startswith("bar")] == ["ld", "exch.release"], "between flag and value"
+    assert without_barriers(before) == ["ld", "exch.release"], "between flag and value"
     assert with_pause(prompt["ptx"], Late(0, 99)) == prompt["ptx"]

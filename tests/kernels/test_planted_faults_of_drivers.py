@@ -20,6 +20,7 @@ from kernels.helpers.sorting import sort_with_index
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
 
+each = pytest.mark.parametrize
 BLOCKS = {"ROW_BLOCK": 2, "COL_BLOCK": 8}
 SCAN = {"COMBINE": scans.add, "INDEX_DTYPE": tl.int64}
 CASES: dict[str, tuple[Driver, str, Mapping[str, str], Mapping[str, Any]]] = {
@@ -34,8 +35,7 @@ CASES: dict[str, tuple[Driver, str, Mapping[str, str], Mapping[str, Any]]] = {
         "HELPER": lookback.exclusive_scan_decoupled_lookback_64, **SCAN}),
     "grid_barrier": (grid_barrier, "i32", {"sem": "u32"}, {"HELPER": x_grid_barrier, "PROGRAM_BLOCK": 8}),
     "random_integer": (random_integer, "i64", {}, {"HELPER": randint64, "COL_BLOCK": 8}),
-    "random_real": (random_real, "fp32", {"seed": "i64", "offset": "i32"}, {"HELPER": rand, "COL_BLOCK": 8}),
-}
+    "random_real": (random_real, "fp32", {"seed": "i64", "offset": "i32"}, {"HELPER": rand, "COL_BLOCK": 8})}
 
 
 def build(name: str, fault: str, *, debug: bool = False) -> str:
@@ -49,18 +49,18 @@ def instructions(ptx: str) -> list[str]:
     return [line for line in ptx.splitlines() if line.startswith("\t") and not line.startswith("\t.")]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_compile_error_does_not_compile(name: str) -> None:
     assert "planted_undefined_name" in error_of(lambda: build(name, "compile_error"))
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_runtime_error_asserts_when_assertions_are_on(name: str) -> None:
     assert "planted runtime error" not in build(name, "", debug=True)
     assert instructions(build(name, "runtime_error")) == instructions(build(name, ""))
     assert "__assertfail" in build(name, "runtime_error", debug=True)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_wrong_value_changes_the_code(name: str) -> None:
     assert instructions(build(name, "wrong_value")) != instructions(build(name, ""))

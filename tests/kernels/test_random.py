@@ -7,23 +7,24 @@ from kernels.helpers.mutants_random import MUTANTS
 from kernels.helpers.random import rand, randint64, randn
 from tests.kernels.driver_runs import compile_ahead
 
+each = pytest.mark.parametrize
 
-@pytest.mark.parametrize("offset", ["i32", "u32", "i64"])
+
+@each("offset", ["i32", "u32", "i64"])
 def test_integers_compile_for_every_offset_dtype(offset: str) -> None:
     constexprs = {"HELPER": randint64, "COL_BLOCK": 64}
     stages = compile_ahead(random_integer, "i64", pointers={"offset": offset}, constexprs=constexprs).asm
     assert "arith.remui" in stages["ttir"] and "arith.remsi" not in stages["ttir"]
 
 
-@pytest.mark.parametrize("helper", MUTANTS["randint64"].values(), ids=lambda helper: helper.__name__)
+@each("helper", MUTANTS["randint64"].values(), ids=lambda helper: helper.__name__)
 def test_broken_integers_compile(helper: object) -> None:
     constexprs = {"HELPER": helper, "COL_BLOCK": 64}
     assert compile_ahead(random_integer, "i64", constexprs=constexprs).asm["ptx"]
 
 
-@pytest.mark.parametrize(
-    "helper", [rand, randn, *MUTANTS["rand"].values(), *MUTANTS["randn"].values()], ids=lambda helper: helper.__name__
-)
+@each(
+    "helper", [rand, randn, *MUTANTS["rand"].values(), *MUTANTS["randn"].values()], ids=lambda helper: helper.__name__)
 def test_reals_compile(helper: object) -> None:
     pointers = {"seed": "i64", "offset": "i32"}
     constexprs = {"HELPER": helper, "COL_BLOCK": 64}

@@ -1,7 +1,5 @@
 """The step-wise simulator: its memory, its scheduler, its enumeration, and the protocols in it. Needs no Triton."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +11,8 @@ from kernels.simulator.exhaustive import explore
 from kernels.simulator.memory import Access, Buffer, Memory
 from kernels.simulator.scheduling import Choices, Newest, Oldest, Program, Random, RoundRobin, Run, simulate
 from tests.kernels.interleavings import affine
+
+each = pytest.mark.parametrize
 
 X, Y, Z = ("m", 0), ("m", 1), ("m", 2)
 
@@ -39,19 +39,22 @@ def outcomes(programs: Sequence[Callable[[], Program[tuple[int, ...]]]], *, reor
     return {run.results for run in everything.wrong}
 
 
+def ran(*programs: Callable[[], Program[Any]], choices: Choices | None = None, reorders: bool = False,
+        **options: Any) -> Run[Any]:
+    return simulate(programs, fresh(reorders)(), choices=choices or Oldest(), **options)
+
+
 # ---- memory: the litmus tests of the field ----
 
 
-@pytest.mark.parametrize(
+@each(
     ("store", "load", "lost"),
     [
         ("release", "acquire", False), ("relaxed", "acquire", True), ("release", "relaxed", True),
-        ("plain", "plain", True),
-    ],
-)
+        ("plain", "plain", True)])
 def test_message_passing_needs_release_and_acquire(store: str, load: str, lost: bool) -> None:
-    writer = straight(Access("store", X, 1), Access("store", Y, 1, store))  # type: ignore[arg-type]
-    reader = straight(Access("load", Y, 0, load), Access("load", X))  # type: ignore[arg-type]
+    writer = straight(Access("store", X, 1), Access("store", Y, 1, store))
+    reader = straight(Access("load", Y, 0, load), Access("load", X))
     assert ((0, 0), (1, 0)) not in outcomes([writer, reader], reorders=False)
     assert (((0, 0), (1, 0)) in outcomes([writer, reader], reorders=True)) == lost
 
@@ -66,14 +69,14 @@ def test_store_buffering_happens_only_where_loads_may_lag() -> None:
 def test_one_program_never_sees_a_word_go_back() -> None:
     writer = straight(Access("store", X, 1), Access("store", X, 2))
     reader = straight(Access("load", X), Access("load", Y), Access("load", X))
-    pairs = {(told[0], told[2]) for _, told in outcomes([writer, reader], reorders=True)}  # type: ignore[index]
+    pairs = {(told[0], told[2]) for _, told in outcomes([writer, reader], reorders=True)}
     assert pairs == {(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)}
 
 
 def test_additions_are_atomic_and_wrap() -> None:
     program = straight(Access("add", X, 200, "relaxed"))
     assert outcomes([program, program], reorders=True) == {((0,), (200,)), ((200,), (0,))}
-    run = simulate([program, program], fresh(True)(), choices=Oldest())
+    run = ran(program, program, reorders=True)
     assert run.words["m"] == (400 - 256, 0, 0)
 
 
@@ -91,7 +94,7 @@ def test_an_addition_of_zero_is_a_load_and_writes_nothing() -> None:
 
 def test_words_outside_a_buffer_and_oversized_words_are_refused() -> None:
     with pytest.raises(IndexError, match=r"m\[3\] is outside the buffer of 3 words"):
-        simulate([straight(Access("load", ("m", 3)))], fresh(False)(), choices=Oldest())
+        ran(straight(Access("load", ("m", 3))))
     with pytest.raises(ValueError, match="no unsigned 8-bit number"):
         Buffer((256,), 8)
 
@@ -113,7 +116,7 @@ def programs_in_order(run: Run[int]) -> list[int]:
 
 
 def order_of_three(choices: Choices, **options: Any) -> list[int]:
-    return programs_in_order(simulate([logger(name) for name in range(3)], fresh(False)(), choices=choices, **options))
+    return programs_in_order(ran(*map(logger, range(3)), choices=choices, **options))
 
 
 def test_policies_order_the_steps() -> None:
@@ -138,18 +141,18 @@ def test_waiting_programs_are_woken_by_a_write_and_found_stuck_without_one() -> 
         return polls
 
     for policy in (Oldest, Newest, RoundRobin):
-        run = simulate([waiter, waiter, logger(1)], fresh(False)(), choices=policy())
-        assert run.outcome == "finished" and max(run.results[:2]) <= 1  # type: ignore[type-var, operator]
-    stuck = simulate([waiter, waiter], fresh(False)(), choices=Oldest())
+        run = ran(waiter, waiter, logger(1), choices=policy())
+        assert run.outcome == "finished" and max(run.results[:2]) <= 1
+    stuck = ran(waiter, waiter)
     assert stuck.outcome == "deadlock" and stuck.results == (None, None) and len(stuck.steps) == 2
-    assert simulate([logger(1)], fresh(False)(), choices=Oldest(), step_limit=1).outcome == "step_limit"
+    assert ran(logger(1), step_limit=1).outcome == "step_limit"
 
 
 def test_bad_orders_are_refused() -> None:
     with pytest.raises(ValueError, match="each of the 1 programs once"):
-        simulate([logger(0)], fresh(False)(), choices=Oldest(), start_order=(1,))
+        ran(logger(0), start_order=(1,))
     with pytest.raises(ValueError, match="at least one program must fit"):
-        simulate([logger(0)], fresh(False)(), choices=Oldest(), resident=0)
+        ran(logger(0), resident=0)
 
 
 def test_enumeration_visits_every_state_once() -> None:
@@ -204,14 +207,13 @@ def finds_fault(combine: str, *, bits: int, programs: int, reorders: bool, wrong
     exploration = explore(
         lb.scan_programs(values[:programs], function, bits=bits, wrong=wrong),
         lambda: lb.scan_memory(programs, bits=bits, reorders=reorders),
-        right=lambda run: run.outcome == "finished" and run.results == expected, stop_at_first=True,
-    )
+        right=lambda run: run.outcome == "finished" and run.results == expected, stop_at_first=True)
     return bool(exploration.wrong)
 
 
-@pytest.mark.parametrize("reorders", [False, True])
-@pytest.mark.parametrize("combine", COMBINES)
-@pytest.mark.parametrize(("bits", "programs"), [(32, 1), (32, 2), (32, 3), (32, 4), (64, 1), (64, 2), (64, 3)])
+@each("reorders", [False, True])
+@each("combine", COMBINES)
+@each(("bits", "programs"), [(32, 1), (32, 2), (32, 3), (32, 4), (64, 1), (64, 2), (64, 3)])
 def test_scans_are_right_in_every_order(bits: int, programs: int, combine: str, reorders: bool) -> None:
     assert not finds_fault(combine, bits=bits, programs=programs, reorders=reorders, wrong="")
 
@@ -224,15 +226,14 @@ SHOWN_BY = {"carry_on_the_right": "second", "block_on_the_left": "second", "firs
 SCAN_FAULTS = [*((32, fault) for fault in lb.FAULTS), *((64, fault) for fault in lb.FAULTS_64)]
 
 
-@pytest.mark.parametrize(("bits", "wrong"), SCAN_FAULTS)
+@each(("bits", "wrong"), SCAN_FAULTS)
 def test_scan_faults_are_found_and_only_where_they_can_be(bits: int, wrong: str) -> None:
     combine, in_order, needs_reordering = SHOWN_BY.get(wrong, "add"), wrong in IN_ORDER, wrong in NEED_REORDERING
     function, values = COMBINES[combine]
     assert finds_fault(combine, bits=bits, programs=3, reorders=True, wrong=wrong)
     assert finds_fault(combine, bits=bits, programs=3, reorders=False, wrong=wrong) == (not needs_reordering)
     ascending = simulate(
-        lb.scan_programs(values[:3], function, bits=bits, wrong=wrong), lb.scan_memory(3, bits=bits), choices=Oldest()
-    )
+        lb.scan_programs(values[:3], function, bits=bits, wrong=wrong), lb.scan_memory(3, bits=bits), choices=Oldest())
     assert (ascending.results != lb.exclusive_prefixes(values[:3], function)) == in_order
 
 
@@ -241,8 +242,8 @@ def test_unknown_faults_are_refused() -> None:
         simulate(lb.scan_programs([1], add, wrong="carry"), lb.scan_memory(1), choices=Oldest())
 
 
-@pytest.mark.parametrize("bits", [16, 32, 64])
-@pytest.mark.parametrize("programs", [1, 2, 7, 100, 1000])
+@each("bits", [16, 32, 64])
+@each("programs", [1, 2, 7, 100, 1000])
 def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
     values = [(2654435761 * k + 12345) % 2 ** min(bits, 32) for k in range(programs)]
     function = second if bits == 16 else affine(16)
@@ -251,8 +252,7 @@ def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
         run = simulate(
             lb.scan_programs(values, function, bits=bits),
             lb.scan_memory(programs, bits=bits, reorders=programs <= 100), choices=Random(seed, staleness=0.3),
-            resident=None if programs <= 100 else 132,
-        )
+            resident=None if programs <= 100 else 132)
         assert run.outcome == "finished" and run.results == expected
 
 
@@ -262,7 +262,7 @@ def test_ten_thousand_programs_on_132_processors() -> None:
     assert run.outcome == "finished" and run.results == lb.exclusive_prefixes(values, add)
 
 
-@pytest.mark.parametrize("bits", [32, 64])
+@each("bits", [32, 64])
 def test_progress_needs_ascending_starts_or_residence_of_all(bits: int) -> None:
     values = list(range(1, 9))
     backwards = tuple(reversed(range(8)))
@@ -281,7 +281,7 @@ def test_progress_needs_ascending_starts_or_residence_of_all(bits: int) -> None:
     assert outcome(shuffled, 1) == "deadlock"
 
 
-@pytest.mark.parametrize("bits", [32, 64])
+@each("bits", [32, 64])
 def test_dirty_scratch_is_invisible_in_ascending_order_and_visible_in_others(bits: int) -> None:
     values = [10, 20, 30, 40]
     used = simulate(lb.scan_programs([1, 2, 3, 4], add, bits=bits), lb.scan_memory(4, bits=bits), choices=Oldest())
@@ -315,27 +315,25 @@ def barrier_is_right(run: Run[tuple[int, ...]], programs: int, rounds: int) -> b
     return run.outcome == "finished" and all(result == (programs,) * rounds for result in run.results)
 
 
-@pytest.mark.parametrize("reorders", [False, True])
-@pytest.mark.parametrize("initial", [0, gb.TOP_BIT])
-@pytest.mark.parametrize(("programs", "rounds"), [(1, 3), (2, 1), (2, 2), (3, 1)])
+@each("reorders", [False, True])
+@each("initial", [0, gb.TOP_BIT])
+@each(("programs", "rounds"), [(1, 3), (2, 1), (2, 2), (3, 1)])
 def test_the_barrier_is_right_in_every_order(programs: int, rounds: int, initial: int, reorders: bool) -> None:
     exploration = explore(
         gb.barrier_programs(programs, rounds),
         lambda: gb.barrier_memory(programs, rounds, initial=initial, reorders=reorders),
-        right=lambda run: barrier_is_right(run, programs, rounds),
-    )
+        right=lambda run: barrier_is_right(run, programs, rounds))
     assert not exploration.wrong
 
 
-@pytest.mark.parametrize("wrong", gb.FAULTS)
+@each("wrong", gb.FAULTS)
 def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None:
     rounds = 2 if wrong == "top_bit_set_means_open" else 1
 
     def found(rounds: int, reorders: bool) -> bool:
         exploration = explore(
             gb.barrier_programs(2, rounds, wrong=wrong), lambda: gb.barrier_memory(2, rounds, reorders=reorders),
-            right=lambda run: barrier_is_right(run, 2, rounds), stop_at_first=True,
-        )
+            right=lambda run: barrier_is_right(run, 2, rounds), stop_at_first=True)
         return bool(exploration.wrong)
 
     assert found(rounds, True)
@@ -344,14 +342,13 @@ def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None
         assert not found(1, True), "one use of the barrier is not supposed to show this fault"
 
 
-@pytest.mark.parametrize("programs", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 64])
-@pytest.mark.parametrize("initial", [0, gb.TOP_BIT])
+@each("programs", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 64])
+@each("initial", [0, gb.TOP_BIT])
 def test_five_barriers_in_a_row_in_random_orders(programs: int, initial: int) -> None:
     for seed in range(3):
         run = simulate(
             gb.barrier_programs(programs, 5), gb.barrier_memory(programs, 5, initial=initial, reorders=programs <= 9),
-            choices=Random(seed, staleness=0.2),
-        )
+            choices=Random(seed, staleness=0.2))
         assert barrier_is_right(run, programs, 5)
         assert run.words[gb.SEM] == (initial ^ gb.TOP_BIT,)  # five toggles, and nothing else left behind
 

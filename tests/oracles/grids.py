@@ -24,8 +24,7 @@ def random_patterns(name: str, shape: tuple[int, ...], *, seed: int) -> Array:
     if kind.kind == "bool":
         return generator.integers(0, 2, shape).astype(np.bool_)
     raw = generator.integers(0, 1 << 63, shape, dtype=np.uint64) * np.uint64(2) + generator.integers(
-        0, 2, shape, dtype=np.uint64
-    )
+        0, 2, shape, dtype=np.uint64)
     return np.asarray(raw).astype(bits_dtype(name)).view(numpy_dtype(name))
 
 

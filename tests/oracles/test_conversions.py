@@ -28,13 +28,11 @@ def test_every_pair_of_types_agrees(source: str, to: str) -> None:
     if dtype(source).is_float and dtype(source).bits > 8:
         exponents = np.arange(-30, 70, dtype=np.float64)
         near = np.concatenate(
-            [np.ldexp(1 + 2.0**-9, exponents.astype(int)), np.ldexp(1 - 2.0**-12, exponents.astype(int))]
-        )
+            [np.ldexp(1 + 2.0**-9, exponents.astype(int)), np.ldexp(1 - 2.0**-12, exponents.astype(int))])
         with np.errstate(over="ignore"):
             x = np.concatenate([x, near.astype(numpy_dtype(source))])
     first, second, third = (
-        by_numpy.convert(x, to=to), by_torch.convert(to_torch(x), to=to), by_exact.convert(x, to=to),
-    )
+        by_numpy.convert(x, to=to), by_torch.convert(to_torch(x), to=to), by_exact.convert(x, to=to))
     assert first.dtype == numpy_dtype(to) and second.dtype == torch_dtype(to)
     defined = by_numpy.convert_defined(x, to=to)
     assert np.array_equal(on_torch(by_torch.convert_defined, x, to=to), defined)
@@ -62,12 +60,12 @@ def test_integers_round_once_on_the_way_to_halves() -> None:
 
 
 def test_saturation_and_the_two_answers_for_e5m2() -> None:
-    x = np.array([math.inf, -math.inf, 61440.0, 61439.0, 1.0, math.nan], np.float32)
+    x = np.array([math.inf, -math.inf, 61440, 61439, 1, math.nan], np.float32)
     allowed = to_torch(by_numpy.candidates(x, to="fp8e5"))
     one = by_torch.convert(to_torch(x), to="fp8e5")
-    saturated = torch.tensor([57344.0, -57344.0, 57344.0, 57344.0, 1.0, math.nan]).to(torch.float8_e5m2)
+    saturated = torch.tensor([57344, -57344, 57344, 57344, 1, math.nan]).to(torch.float8_e5m2)
     assert compare(one, allowed, SET(NUM)).clean and compare(saturated, allowed, SET(NUM)).clean
-    wrong = torch.tensor([-57344.0, 57344.0, 49152.0, 49152.0, 1.25, 0.0]).to(torch.float8_e5m2)
+    wrong = torch.tensor([-57344, 57344, 49152, 49152, 1.25, 0]).to(torch.float8_e5m2)
     assert compare(wrong, allowed, SET(NUM)).mismatch.all()
     full = by_numpy.candidates(x, to="fp8e4nv")
     assert full[0].astype(np.float64).tolist()[:3] == [448.0, -448.0, 448.0]
@@ -75,7 +73,7 @@ def test_saturation_and_the_two_answers_for_e5m2() -> None:
 
 
 def test_open_results_are_exactly_those_out_of_range() -> None:
-    x = np.array([127.9, 128.0, -128.9, -129.0, math.nan, math.inf], np.float32)
+    x = np.array([127.9, 128, -128.9, -129, math.nan, math.inf], np.float32)
     assert by_numpy.convert_defined(x, to="i8").tolist() == [True, False, True, False, False, False]
     top = np.array([2.0**63, 2.0**63 - 1024, 2.0**64, 2.0**64 - 2048, -0.5], np.float64)
     assert by_numpy.convert_defined(top, to="i64").tolist() == [False, True, False, False, True]

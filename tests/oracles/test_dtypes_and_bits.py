@@ -18,6 +18,7 @@ from oracles.special_values import special_bits, special_values
 from tests.oracles.agreement import refused, same_bits
 from tests.oracles.grids import random_patterns
 
+each = pytest.mark.parametrize
 FLOAT_NAMES = [d.name for d in DTYPES if d.is_float]
 
 
@@ -57,13 +58,12 @@ def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
         "from oracles.special_values import special_bits;"
         "from oracles.dtypes import NAMES, numpy_dtype;"
         "[(special_bits(n), numpy_dtype(n)) for n in NAMES];"
-        "print(sorted(m for m in sys.modules if m.split('.')[0] in ('torch', 'triton')))"
-    )
+        "print(sorted(m for m in sys.modules if m.split('.')[0] in ('torch', 'triton')))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_special_values_are_distinct_and_fit(name: str) -> None:
     patterns = special_bits(name)
     assert len(set(patterns)) == len(patterns)
@@ -71,7 +71,7 @@ def test_special_values_are_distinct_and_fit(name: str) -> None:
     assert len({value.label for value in special_values(name)}) == len(patterns)
 
 
-@pytest.mark.parametrize("name", FLOAT_NAMES)
+@each("name", FLOAT_NAMES)
 def test_special_float_labels_mean_what_they_say(name: str) -> None:
     kind = dtype(name)
     by_label = {value.label: value.bits for value in special_values(name)}
@@ -100,7 +100,7 @@ def test_special_integers_hold_the_extremes() -> None:
     assert {0xFF, 0xFE} <= set(special_bits("i8"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_arrays_and_tensors_carry_every_bit(name: str) -> None:
     special = array_of_bits(special_bits(name), name)
     filler = random_patterns(name, (4096 + len(special) % 2,), seed=7)
@@ -123,7 +123,7 @@ def test_patterns_that_do_not_fit_are_refused() -> None:
     refused("does not fit i1", array_of_bits, [2], "i1")
 
 
-@pytest.mark.parametrize("name", FLOAT_NAMES)
+@each("name", FLOAT_NAMES)
 def test_classification_equals_exact(name: str) -> None:
     patterns = list(range(1 << dtype(name).bits)) if dtype(name).bits <= 8 else list(special_bits(name))
     tensor = tensor_of_bits(patterns, name)
@@ -137,7 +137,7 @@ def test_classification_equals_exact(name: str) -> None:
     assert bits.is_subnormal(tensor).tolist() == [n is not None and 0 < abs(n) < smallest for n in numbers]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_ordered_keys_sort_like_exact_values(name: str) -> None:
     patterns = [p for p in special_bits(name) if not exact.is_nan(name, p)]
 
@@ -149,11 +149,11 @@ def test_ordered_keys_sort_like_exact_values(name: str) -> None:
     keys = bits.ordered(tensor_of_bits(patterns, name)).tolist()
     for i, first in enumerate(patterns):
         for j, second in enumerate(patterns):
-            assert (keys[i] < keys[j]) == (key(first) < key(second)), (hex(first), hex(second))  # type: ignore[operator]
+            assert (keys[i] < keys[j]) == (key(first) < key(second)), (hex(first), hex(second))
             assert (keys[i] == keys[j]) == (key(first) == key(second)), (hex(first), hex(second))
 
 
-@pytest.mark.parametrize("name", FLOAT_NAMES)
+@each("name", FLOAT_NAMES)
 def test_neighbouring_floats_are_one_step_apart_across_zero_and_binades(name: str) -> None:
     kind = dtype(name)
     normal = 1 << kind.mantissa_bits
@@ -194,7 +194,7 @@ def test_to_float64_rounds_u64_to_nearest(values: list[int]) -> None:
     assert bits.to_float64(tensor).tolist() == [float(v) for v in values]
 
 
-@pytest.mark.parametrize("name", UNSIGNED)
+@each("name", UNSIGNED)
 def test_to_float64_of_unsigned_is_never_negative(name: str) -> None:
     tensor = tensor_of_bits(special_bits(name), name)
     assert bits.to_float64(tensor).tolist() == [float(p) for p in special_bits(name)]

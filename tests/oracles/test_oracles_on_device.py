@@ -18,6 +18,8 @@ from oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP
 from oracles.vote import Answer, judge
 from tests.oracles.grids import mixed_patterns
 
+each = pytest.mark.parametrize
+
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 
 Function = Callable[..., Any]
@@ -32,7 +34,7 @@ def agree(function: Function, *inputs: torch.Tensor, **options: Any) -> None:
         assert found.is_cuda and same(found.cpu(), expected, NUM), function.__name__
 
 
-@pytest.mark.parametrize("name", (*INTEGERS, *FLOATS))
+@each("name", (*INTEGERS, *FLOATS))
 def test_references_agree_with_the_cpu(name: str) -> None:
     a = to_torch(mixed_patterns(name, (64, 33), seed=1))
     b = to_torch(mixed_patterns(name, (64, 33), seed=2))
@@ -68,7 +70,7 @@ def test_philox_agrees_with_the_cpu() -> None:
         assert torch.equal(philox.rand(seed, offset.cuda()).cpu(), philox.rand(seed, offset))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_comparison_agrees_with_the_cpu(name: str) -> None:
     a, b = (to_torch(mixed_patterns(name, (64, 65), seed=s, special_share=0.9)) for s in (3, 4))
     for rule in (BIT, NUM, NUM0, ULP(3, origin="t"), ABS(1.0, origin="t"), REL(0.1, origin="t")):
@@ -79,7 +81,7 @@ def test_comparison_agrees_with_the_cpu(name: str) -> None:
     assert torch.equal(ulp_distance(a.cuda(), b.cuda()).cpu(), ulp_distance(a, b))
 
 
-@pytest.mark.parametrize("name", ("fp32", "u32", "bf16"))
+@each("name", ("fp32", "u32", "bf16"))
 def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str) -> None:
     rows, lanes = 1 << 15, 1 << 12
     pattern = to_torch(mixed_patterns(name, (lanes,), seed=5)).cuda()
@@ -92,7 +94,7 @@ def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str) -> None:
     assert found.failing_rows == (rows - 3,) and found.examples[0].lane == 77 and found.disagree == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_conversion_from_the_device_keeps_bits(name: str) -> None:
     array = mixed_patterns(name, (17, 5), seed=6)
     back = to_numpy(to_torch(array, device="cuda"))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, tensor
 
 from oracles import pointwise, semantics, tolerances
 from oracles.arrays import Array, array_of_bits, to_numpy, to_torch
@@ -26,16 +27,17 @@ from oracles.semantics import CASES, CONVERSIONS, SpecialCase
 from oracles.special_values import special_bits
 from tests.oracles.agreement import refused
 
+each = pytest.mark.parametrize
+
 # Points at which reduction and branch selection inside the routines change (oracles.md §8).
 CRITICAL = [
     0.0, -0.0, 1e-30, -1e-30, 1e-8, 0.1, 0.25, 0.5, -0.5, 0.7, 1.0, -1.0, 1.0000001, 0.9999999, 1.5, 2.0, -2.5, 3.0,
     math.pi / 2, math.pi, 10 * math.pi, 4.0, 5.5, 7.9, -7.9, 10.0, -15.0, 20.0, 50.0, -50.0, 80.0, 88.7, -88.7, 1000.0,
-    12345.678, 2.0**24, 2.0**31,
-]
+    12345.678, 2.0**24, 2.0**31]
 
 
 def points(name: str) -> Array:
-    return to_numpy(torch.tensor(CRITICAL, dtype=torch.float64).to(torch_dtype(name)))
+    return to_numpy(tensor(CRITICAL, dtype=torch.float64).to(torch_dtype(name)))
 
 
 def inputs_of(row: Accuracy, name: str) -> list[Array]:
@@ -50,7 +52,7 @@ EVALUATED = [row for row in TABLE if row.op in by_exact.FUNCTIONS]
 TWO_LIBRARIES = [row for row in TABLE if row.op in by_numpy.FUNCTIONS and row.op in by_torch.FUNCTIONS]
 
 
-@pytest.mark.parametrize("row", EVALUATED, ids=lambda row: row.op)
+@each("row", EVALUATED, ids=lambda row: row.op)
 def test_library_values_equal_high_precision_ones(row: Accuracy) -> None:
     inputs = inputs_of(row, "fp32")
     exact, answered = by_exact.evaluate(row.op, *inputs)
@@ -66,14 +68,14 @@ def test_library_values_equal_high_precision_ones(row: Accuracy) -> None:
         if row.op not in module.FUNCTIONS:
             continue
         found = module.evaluate(row.op, *arrays)
-        values = (found if isinstance(found, torch.Tensor) else to_torch(found))[torch.from_numpy(answered)]
+        values = (found if isinstance(found, Tensor) else to_torch(found))[torch.from_numpy(answered)]
         tiny = reference.abs() < 1e-290  # float64's own subnormals are no reference for anything
         wrong = compare(values, reference, allowed).mismatch & ~tiny & ((values - reference).abs() > floor)
         wrong &= ~((values == 0) & (reference == 0))
         assert not wrong.any(), (row.op, [x[answered][wrong.numpy()][:3] for x in inputs], values[wrong][:3])
 
 
-@pytest.mark.parametrize("row", TWO_LIBRARIES, ids=lambda row: row.op)
+@each("row", TWO_LIBRARIES, ids=lambda row: row.op)
 def test_numpy_and_torch_place_the_same_special_values(row: Accuracy) -> None:
     special = array_of_bits(special_bits("fp32"), "fp32")
     inputs = ([special] if row.arity == 1 else [np.repeat(special, len(special)), np.tile(special, len(special))])
@@ -99,13 +101,13 @@ def test_torch_does_not_judge_bessel_functions() -> None:
 
 
 def test_exact_answers_leave_special_cases_alone() -> None:
-    x = np.array([math.nan, math.inf, -1.0, 0.0, 2.0], np.float64)
+    x = np.array([math.nan, math.inf, -1, 0, 2], np.float64)
     values, answered = by_exact.evaluate("log", x)
     assert answered.tolist() == [False, False, False, False, True] and values[4] == math.log(2)
-    assert by_exact.evaluate("exp", np.array([1000.0, -1000.0]))[0].tolist() == [math.inf, 0.0]
+    assert by_exact.evaluate("exp", np.array([1000.0, -1000.0]))[0].tolist() == [math.inf, 0]
 
 
-@pytest.mark.parametrize("row", [r for r in TABLE if r.fp32.kind == "ULP"], ids=lambda row: row.op)
+@each("row", [r for r in TABLE if r.fp32.kind == "ULP"], ids=lambda row: row.op)
 def test_every_ulp_policy_catches_an_error_just_above_it(row: Accuracy) -> None:
     for name in ("fp16", "bf16", "fp32", "fp64"):
         rule = rule_for(row.op, name)
@@ -113,7 +115,7 @@ def test_every_ulp_policy_catches_an_error_just_above_it(row: Accuracy) -> None:
             continue
         x = to_torch(np.full(1, 10.0)).to(torch_dtype(name)) if rule.plus_per_abs_x else None
         k = math.ceil(rule.k + rule.plus_per_abs_x * (0 if x is None else 10.0))
-        expected = torch.tensor([1.25], dtype=torch_dtype(name))
+        expected = tensor([1.25], dtype=torch_dtype(name))
         bits = expected.view({2: torch.int16, 4: torch.int32, 8: torch.int64}[expected.element_size()])
         for steps, clean in ((k, True), (k + 1, False), (-k - 1, False)):
             actual = (bits + steps).view(expected.dtype)
@@ -144,49 +146,47 @@ def test_half_rules_scale_to_one_ulp_and_regions_switch() -> None:
     assert rule_for("add", "bf16") == NUM
     assert rule_for("exp_fast", "fp16").plus_per_abs_x == pytest.approx(1.23 * 2.0**-13)
     assert rule_for("lgamma", "fp32", x=-5.0).kind == "SUM" and rule_for("lgamma", "fp32", x=3.0) == ULP(
-        6, origin=rule_for("lgamma", "fp32").origin
-    )
+        6, origin=rule_for("lgamma", "fp32").origin)
     assert rule_for("j0", "fp32", x=7.0).kind == "ULP" and rule_for("j0", "fp32", x=9.0).k == 2.2e-6
     refused("not a half", pointwise.half_ulps, 1, "fp32")
     refused("stated for", rule_for, "add", "fp8e5")
 
 
 def test_lgamma_bound_is_absolute_near_roots() -> None:
-    expected = torch.tensor([1e-9, 100.0, math.inf], dtype=torch.float64)
+    expected = tensor([1e-9, 100, math.inf], dtype=torch.float64)
     assert tolerances.lgamma_bound(expected).tolist() == [2.0**-18] * 3
     assert tolerances.lgamma_bound(expected, acc="fp64").tolist() == [2.0**-48, 100 * 2.0**-48, 2.0**-48]
     rule = rule_for("lgamma", "fp32", x=-3.0)
     bound = tolerances.lgamma_bound(expected[:1])
-    assert compare(torch.tensor([3.8e-6]), expected[:1], rule, bound=bound).clean
-    assert not compare(torch.tensor([3.9e-6]), expected[:1], rule, bound=bound).clean
+    assert compare(tensor([3.8e-6]), expected[:1], rule, bound=bound).clean
+    assert not compare(tensor([3.9e-6]), expected[:1], rule, bound=bound).clean
 
 
-LIBRARY: dict[str, Callable[..., torch.Tensor]] = {
+LIBRARY: dict[str, Callable[..., Tensor]] = {
     "minimum": torch.minimum, "maximum": torch.maximum, "fmin": torch.fmin, "fmax": torch.fmax, "sign": torch.sign,
     "round": torch.round, "remainder": torch.remainder, "fmod": torch.fmod, "floor_divide": torch.floor_divide,
     "add": torch.add, "mul": torch.mul, "abs": torch.abs, "pow": torch.pow, "hypot": torch.hypot,
     "erfinv": torch.erfinv, "lgamma": torch.lgamma, "sqrt": torch.sqrt, "log": torch.log, "exp": torch.exp,
-    "atan2": torch.atan2, "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
-}
+    "atan2": torch.atan2, "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor")}
 
 
-def accepted(case: SpecialCase, value: torch.Tensor, members: tuple[Any, ...]) -> bool:
+def accepted(case: SpecialCase, value: Tensor, members: tuple[Any, ...]) -> bool:
     rule: Rule = NUM if case.zero_sign else NUM0
-    return any(compare(value, torch.tensor([m]).to(value.dtype), rule).clean for m in members)
+    return any(compare(value, tensor([m]).to(value.dtype), rule).clean for m in members)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.op}{c.inputs}")
+@each("case", CASES, ids=lambda c: f"{c.op}{c.inputs}")
 def test_pinned_special_values_are_what_torch_computes(case: SpecialCase) -> None:
-    inputs = [torch.tensor([v]).to(torch_dtype(case.dtype)) for v in case.inputs]
+    inputs = [tensor([v]).to(torch_dtype(case.dtype)) for v in case.inputs]
     value = LIBRARY[case.op](*inputs)
     assert value.dtype == inputs[0].dtype
     assert accepted(case, value, case.accepted), value
-    assert not any(accepted(case, torch.tensor([k]).to(value.dtype), case.accepted) for k in case.known_divergence)
+    assert not any(accepted(case, tensor([k]).to(value.dtype), case.accepted) for k in case.known_divergence)
 
 
 def test_pinned_conversions() -> None:
     for conversion in CONVERSIONS:
-        source = torch.tensor([conversion.value], dtype=torch_dtype(conversion.source))
+        source = tensor([conversion.value], dtype=torch_dtype(conversion.source))
         if conversion.kind == "undefined":
             assert conversion.accepted == ()
             continue
@@ -198,13 +198,13 @@ def test_pinned_conversions() -> None:
 def test_length_dependent_library_results_are_found() -> None:
     """`trusted` must notice a function whose vector path differs from its scalar path."""
 
-    def uneven(x: torch.Tensor) -> torch.Tensor:
+    def uneven(x: Tensor) -> Tensor:
         result = x * 2
         return torch.where((x > 3) & (torch.arange(x.shape[-1]) >= 4), torch.inf, result)
 
-    values, trust = by_torch.trusted(uneven, torch.tensor([1.0, 2.0, 5.0]))
-    assert values.tolist() == [2.0, 4.0, 10.0] and trust.tolist() == [True, True, False]
-    assert by_torch.trusted(torch.sqrt, torch.tensor([-1.0, 2.0]))[1].tolist() == [True, True]
+    values, trust = by_torch.trusted(uneven, tensor([1.0, 2.0, 5.0]))
+    assert values.tolist() == [2, 4, 10] and trust.tolist() == [True, True, False]
+    assert by_torch.trusted(torch.sqrt, tensor([-1.0, 2.0]))[1].tolist() == [True, True]
 
 
 def test_cases_name_known_things_only() -> None:
@@ -221,10 +221,10 @@ def resolve(path: str) -> Callable[..., Any]:
     module, _, name = path.partition(":")
     found = getattr(importlib.import_module(module), name)
     assert callable(found)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
-@pytest.mark.parametrize("row", CONTRACTS, ids=lambda row: row.helper)
+@each("row", CONTRACTS, ids=lambda row: row.helper)
 def test_contract_rows_resolve_and_their_references_take_the_same_arguments(row: Any) -> None:
     paths = [row.references.numpy, row.references.torch, row.references.exact, row.defined, row.bound]
     found = [resolve(p) if p else None for p in paths]
@@ -238,12 +238,12 @@ def test_contract_rows_resolve_and_their_references_take_the_same_arguments(row:
 
 def test_contracts_cover_every_specified_helper_and_refuse_the_rest() -> None:
     helpers = {row.helper for row in CONTRACTS}
-    assert {
-        "div_floor_integer", "remainder_integer", "minimum", "maximum", "min2", "max2", "minimum_with_index",
-        "maximum_with_index", "min_with_index", "max_with_index", "prod", "any", "welford_reduce", "welford_combine",
-        "welford", "device_assert_then", "randint64", "bucketize_binary_search", "pack_value_flag", "unpack_value",
-        "unpack_flag", "exclusive_scan_decoupled_lookback", "exclusive_scan_decoupled_lookback_64", "frexp",
-        "sort_with_index", "select_one", "promote_to_tensor", "vector_add",
-    } <= helpers
+    specified = (
+        "div_floor_integer remainder_integer minimum maximum min2 max2 minimum_with_index maximum_with_index "
+        "min_with_index max_with_index prod any welford_reduce welford_combine welford device_assert_then randint64 "
+        "bucketize_binary_search pack_value_flag unpack_value unpack_flag exclusive_scan_decoupled_lookback "
+        "exclusive_scan_decoupled_lookback_64 frexp sort_with_index select_one promote_to_tensor "
+        "vector_add")
+    assert helpers.issuperset(specified.split())
     refused("not specified for fp8e5", contract("minimum").rules_for, "fp8e5")
     refused("no contract", contract, "softmax")

@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from torch import tensor, zeros
 
 from oracles.arrays import to_torch
 from oracles.dtypes import NAMES
@@ -24,10 +25,14 @@ def counts(j: Judgement) -> tuple[int, int, int, int, int]:
     return j.agree, j.disagree, j.conflict, j.undefined, j.unjudged
 
 
+def two(numpy: torch.Tensor, other: torch.Tensor) -> list[Answer]:
+    return [Answer("numpy", numpy), Answer("torch", other)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_answers_agree_for_every_type(name: str) -> None:
     values = to_torch(random_patterns(name, (8, 5), seed=1))
-    result = judge(values, [Answer("numpy", values.clone()), Answer("torch", values.clone())], BIT)
+    result = judge(values, two(values.clone(), values.clone()), BIT)
     assert counts(result) == (8, 0, 0, 0, 0) and result.verdict == "agree"
     assert result.judged_by == (("numpy", 8), ("torch", 8))
     assert result.examples == () and result.dominant_class is None
@@ -36,7 +41,7 @@ def test_equal_answers_agree_for_every_type(name: str) -> None:
 def test_a_wrong_value_disagrees_and_is_located() -> None:
     right, wrong = table(), table()
     wrong[4, 2] = -1.0
-    result = judge(wrong, [Answer("numpy", right), Answer("torch", right.clone())], NUM)
+    result = judge(wrong, two(right, right.clone()), NUM)
     assert counts(result) == (5, 1, 0, 0, 0) and result.verdict == "disagree"
     assert result.failing_rows == (4,) and result.class_counts == (("value", 1),)
     (example,) = result.examples
@@ -48,7 +53,7 @@ def test_a_wrong_value_disagrees_and_is_located() -> None:
 def test_two_contradicting_oracles_are_a_conflict_not_a_finding() -> None:
     actual, other = table(), table()
     other[1, 0] = math.nan
-    result = judge(actual, [Answer("numpy", actual.clone()), Answer("torch", other)], NUM)
+    result = judge(actual, two(actual.clone(), other), NUM)
     assert counts(result) == (5, 0, 1, 0, 0)
     assert result.verdict == "oracle_conflict" and result.conflicting_rows == (1,) and result.split == 1
     assert dict(result.examples[0].expected_bits)["numpy"] == 0x40A00000
@@ -64,8 +69,8 @@ def test_rejected_by_all_is_a_disagreement_even_if_the_oracles_differ() -> None:
 def test_a_third_oracle_settles_a_conflict_both_ways() -> None:
     actual, other = table(), table()
     other[1, 0] = 50.0
-    rows = torch.tensor([1])
-    sides = [Answer("numpy", actual.clone()), Answer("torch", other)]
+    rows = tensor([1])
+    sides = two(actual.clone(), other)
     acquitted = judge(actual, [*sides, Answer("exact", actual[rows], rows=rows)], NUM)
     assert counts(acquitted) == (6, 0, 0, 0, 0) and acquitted.split == 1
     convicted = judge(actual, [*sides, Answer("exact", other[rows], rows=rows)], NUM)
@@ -78,12 +83,11 @@ def test_a_third_oracle_settles_a_conflict_both_ways() -> None:
 def test_a_decisive_oracle_outvotes_two_others() -> None:
     actual, wrong = table(), table()
     wrong[3, 3] = 0.0
-    rows = torch.tensor([3])
-    others = [Answer("numpy", wrong), Answer("torch", wrong.clone())]
+    rows = tensor([3])
+    others = two(wrong, wrong.clone())
     assert counts(judge(actual, [*others, Answer("exact", actual[rows], rows=rows, decisive=True)], NUM)) == (
-        6, 0, 0, 0, 0,
-    )
-    mirrored = [Answer("numpy", actual), Answer("torch", actual.clone())]
+        6, 0, 0, 0, 0)
+    mirrored = two(actual, actual.clone())
     verdict = judge(actual, [*mirrored, Answer("exact", wrong[rows], rows=rows, decisive=True)], NUM)
     assert counts(verdict) == (5, 1, 0, 0, 0)
 
@@ -95,10 +99,10 @@ def test_undefined_lanes_are_ignored_and_undefined_rows_never_agree() -> None:
     defined = torch.ones(6, 4, dtype=torch.bool)
     defined[0, 0] = False
     defined[1, :] = False
-    answers = [Answer("numpy", right), Answer("torch", right.clone())]
+    answers = two(right, right.clone())
     assert counts(judge(wrong, answers, NUM, defined=defined)) == (5, 0, 0, 1, 0)
     assert counts(judge(wrong, answers, NUM, defined=defined[:, 1])) == (4, 1, 0, 1, 0)
-    everything_open = judge(wrong, answers, NUM, defined=torch.zeros(6, dtype=torch.bool))
+    everything_open = judge(wrong, answers, NUM, defined=zeros(6, dtype=torch.bool))
     assert everything_open.verdict == "not_checked" and everything_open.undefined == 6
     defined[0, 1] = False
     wrong[0, 2] = 7.0
@@ -107,7 +111,7 @@ def test_undefined_lanes_are_ignored_and_undefined_rows_never_agree() -> None:
 
 def test_rows_without_an_oracle_are_not_checked() -> None:
     values = table()
-    rows = torch.tensor([5, 0])
+    rows = tensor([5, 0])
     result = judge(values, [Answer("exact", values[rows], rows=rows)], NUM)
     assert counts(result) == (2, 0, 0, 0, 4) and result.verdict == "agree"
     none = judge(values[:0], [Answer("exact", values[:0])], NUM)
@@ -116,7 +120,7 @@ def test_rows_without_an_oracle_are_not_checked() -> None:
 
 def test_rows_of_a_subset_map_back_to_their_place() -> None:
     values = table()
-    rows = torch.tensor([5, 0, 3])
+    rows = tensor([5, 0, 3])
     expected = values[rows].clone()
     expected[0, 3] = -2.0
     result = judge(values, [Answer("exact", expected, rows=rows)], NUM)
@@ -145,9 +149,9 @@ def test_wrong_type_or_shape_fails_every_row() -> None:
     for wrong, name in ((values.half(), "dtype"), (values[:, :3], "shape"), (values.reshape(6, 2, 2), "shape")):
         result = judge(wrong, [Answer("numpy", values)], NUM)
         assert counts(result) == (0, 6, 0, 0, 0) and result.dominant_class == name, name
-    empty = judge(torch.zeros(3, 0), [Answer("numpy", torch.zeros(3, 0))], NUM)
+    empty = judge(zeros(3, 0), [Answer("numpy", zeros(3, 0))], NUM)
     assert counts(empty) == (3, 0, 0, 0, 0)
-    assert counts(judge(torch.zeros(3, 0), [Answer("numpy", torch.zeros(3, 1))], NUM)) == (0, 3, 0, 0, 0)
+    assert counts(judge(zeros(3, 0), [Answer("numpy", zeros(3, 1))], NUM)) == (0, 3, 0, 0, 0)
 
 
 def test_per_answer_rules_bounds_and_sets() -> None:
@@ -159,7 +163,7 @@ def test_per_answer_rules_bounds_and_sets() -> None:
     assert counts(judge(actual, [Answer("fp64", exact, bound=bound)], rule)) == (6, 0, 0, 0, 0)
     bound[2, 2] = 1e-4
     assert judge(actual, [Answer("fp64", exact, bound=bound)], rule).failing_rows == (2,)
-    rows = torch.tensor([2])
+    rows = tensor([2])
     subset = Answer("fp64", exact[rows], rows=rows, bound=bound[rows])
     assert judge(actual, [subset], rule).failing_rows == (2,)
     either = Answer("set", torch.stack([table(), table() + 1e-3]), rule=SET(ULP(1, origin="t")))
@@ -168,8 +172,8 @@ def test_per_answer_rules_bounds_and_sets() -> None:
 
 
 def test_one_dimensional_results_have_one_lane_per_row() -> None:
-    values = torch.tensor([1, 2, 3])
-    result = judge(torch.tensor([1, 9, 3]), [Answer("numpy", values)], BIT)
+    values = tensor([1, 2, 3])
+    result = judge(tensor([1, 9, 3]), [Answer("numpy", values)], BIT)
     assert result.failing_rows == (1,) and result.examples[0].lane == 0
     assert result.examples[0].expected_bits == (("numpy", 2),)
 
@@ -179,6 +183,6 @@ def test_misuse_names_the_fix() -> None:
     refused("at least one answer", judge, values, [], NUM)
     refused("own name", judge, values, [Answer("a", values), Answer("a", values)], NUM)
     refused("expected 6 rows", judge, values, [Answer("a", values[:3])], NUM)
-    refused("expected 6 rows", judge, values, [Answer("a", torch.tensor(1.0))], NUM)
-    refused("unsqueeze", judge, torch.tensor(1.0), [Answer("a", torch.tensor(1.0))], NUM)
+    refused("expected 6 rows", judge, values, [Answer("a", tensor(1.0))], NUM)
+    refused("unsqueeze", judge, tensor(1.0), [Answer("a", tensor(1.0))], NUM)
     refused("defined has shape", judge, values, [Answer("a", values)], NUM, defined=torch.ones(5, dtype=torch.bool))

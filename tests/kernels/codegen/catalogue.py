@@ -29,6 +29,7 @@ from tests.kernels.codegen.nodes import (
     reduce,
     scan,
     store,
+    tiles,
     value_of,
 )
 
@@ -62,10 +63,10 @@ def row_major(length: int) -> Expr:
     return apply("add", apply("mul", X, length), R)
 
 
-LOOPED = Schedule(reduction="looped", x_blocks=(2,), r_block=8)
-ROWS = (Schedule(x_blocks=(4,)), LOOPED, replace(LOOPED, no_x_dim=True, static=True, index_dtype="i64"),
-        Schedule(x_blocks=(2,), static=True, unspecialised=True))
-FOLDS = (*ROWS, Schedule(reduction="cooperative", x_blocks=(2,), r_block=8, static=True))
+LOOPED = tiles(2, reduction="looped", r_block=8)
+ROWS = (tiles(4), LOOPED, replace(LOOPED, no_x_dim=True, static=True, index_dtype="i64"),
+        tiles(2, static=True, unspecialised=True))
+FOLDS = (*ROWS, tiles(2, reduction="cooperative", r_block=8, static=True))
 
 
 def _floats(count: int) -> Any:
@@ -81,10 +82,10 @@ def pointwise() -> Program:
     a = _ints(-50, 50, 105)
     index = apply("add", apply("mul", X, 35), apply("mul", Y, 7), Sym("x2"))
     nodes = (load("a", index), op("relu", 0), constant("3", "i32"), op("mul", 1, 2), store("o", 3, index))
-    return _program((3, 5, 7), {"a": a}, (out("o", "i32", 105),), nodes, Schedule(x_blocks=(32,)),
-                    Schedule(x_blocks=(8, 2), static=True), Schedule(x_blocks=(4, 2, 1), index_dtype="i64"),
-                    Schedule(x_blocks=(16,), access="block_pointers", static=True),
-                    Schedule(x_blocks=(8,), eviction="evict_last"), expected=lambda i: {"o": np.maximum(i["a"], 0) * 3})
+    return _program((3, 5, 7), {"a": a}, (out("o", "i32", 105),), nodes, tiles(32),
+                    tiles(8, 2, static=True), tiles(4, 2, 1, index_dtype="i64"),
+                    tiles(16, access="block_pointers", static=True),
+                    tiles(8, eviction="evict_last"), expected=lambda i: {"o": np.maximum(i["a"], 0) * 3})
 
 
 def transposed() -> Program:
@@ -92,9 +93,9 @@ def transposed() -> Program:
     a = _floats(12 * 20)
     nodes = (load("a", apply("add", apply("mul", Y, 12), X)), op("neg", 0),
              store("o", 1, apply("add", apply("mul", X, 20), Y)))
-    return _program((12, 20), {"a": a}, (out("o", "fp32", 240),), nodes, Schedule(x_blocks=(8, 8)),
-                    Schedule(x_blocks=(64,), static=True), Schedule(x_blocks=(8, 4), access="block_pointers"),
-                    Schedule(x_blocks=(4, 4), access="descriptors", static=True),
+    return _program((12, 20), {"a": a}, (out("o", "fp32", 240),), nodes, tiles(8, 8),
+                    tiles(64, static=True), tiles(8, 4, access="block_pointers"),
+                    tiles(4, 4, access="descriptors", static=True),
                     expected=lambda i: {"o": -i["a"].reshape(20, 12).T.ravel()})
 
 
@@ -109,8 +110,8 @@ def masked_body() -> Program:
         return {"o": np.where(x >= 3, -np.roll(i["a"], 3), np.nan).astype(np.float32),
                 "p": np.where(x >= 3, i["a"], -1.5).astype(np.float32)}
 
-    return _program((64,), {"a": a}, (out("o", "fp32", 64), out("p", "fp32", 64)), nodes, Schedule(x_blocks=(16,)),
-                    Schedule(x_blocks=(128,), static=True), expected=expected)
+    return _program((64,), {"a": a}, (out("o", "fp32", 64), out("p", "fp32", 64)), nodes, tiles(16),
+                    tiles(128, static=True), expected=expected)
 
 
 def gather() -> Program:
@@ -125,7 +126,7 @@ def gather() -> Program:
         return {"o": i["a"][i["k"]], "p": np.where(x < 30, i["k"], 9) - np.where(x < 20, i["k"], 7)}
 
     return _program((50,), {"a": a, "k": k}, (out("o", "i64", 50), out("p", "i64", 50)), nodes,
-                    Schedule(x_blocks=(64,)), Schedule(x_blocks=(16,), index_dtype="i64", static=True),
+                    tiles(64), tiles(16, index_dtype="i64", static=True),
                     expected=expected)
 
 
@@ -134,8 +135,8 @@ def guarded_gather() -> Program:
     a, k = _ints(-99, 99, 37, np.int64), _ints(0, 100, 50, np.int64)
     nodes = (load("k"), constant("37", "i64"), op("lt", 0, 1), load("a", Sym("v0"), mask=2, other="5", checked=True),
              store("o", 3))
-    return _program((50,), {"a": a, "k": k}, (out("o", "i64", 50),), nodes, Schedule(x_blocks=(32,)),
-                    Schedule(x_blocks=(64,), static=True),
+    return _program((50,), {"a": a, "k": k}, (out("o", "i64", 50),), nodes, tiles(32),
+                    tiles(64, static=True),
                     expected=lambda i: {"o": np.where(i["k"] < 37, i["a"][np.minimum(i["k"], 36)], 5)})
 
 
@@ -147,8 +148,8 @@ def constants() -> Program:
              *(store(f"o{k}", v) for k, v in enumerate((0, 1, 2, 3, 6, 7))))
     dtypes = ("fp64", "fp64", "u64", "i1", "i1", "fp32")
     outputs = tuple(out(f"o{k}", dtype, 6) for k, dtype in enumerate(dtypes))
-    return _program((6,), {"a": a, "b": b}, outputs, nodes, Schedule(x_blocks=(8,)),
-                    Schedule(x_blocks=(2,), static=True), truth="b", expected=lambda i: {
+    return _program((6,), {"a": a, "b": b}, outputs, nodes, tiles(8),
+                    tiles(2, static=True), truth="b", expected=lambda i: {
         "o0": np.full(6, -0.0), "o1": np.full(6, 0.1), "o2": np.full(6, 2**64 - 1, np.uint64),
         "o3": (i["b"] != 0).astype(np.int8), "o4": (i["a"] < 0).astype(np.int8), "o5": i["a"].view(np.float32)})
 
@@ -166,7 +167,7 @@ def expressions() -> Program:
     nodes = (*map(value_of, values, kinds), *(store(f"o{k}", k) for k in range(6)))
     outputs = tuple(out(f"o{k}", kind, 16) for k, kind in enumerate(kinds))
     x_all = np.arange(16)
-    return _program((16,), {}, outputs, nodes, Schedule(x_blocks=(4,)), Schedule(x_blocks=(16,), static=True),
+    return _program((16,), {}, outputs, nodes, tiles(4), tiles(16, static=True),
                     expected=lambda i: {"o0": (x_all - 7) // 4, "o1": (x_all - 7) % 4, "o2": x_all * 2,
                                         "o3": (x_all + 16777217) / 3, "o4": np.rint(x_all / 2).astype(np.int64),
                                         "o5": x_all * (1 / 3)})
@@ -193,7 +194,7 @@ def folds() -> Program:
 
 def ties() -> Program:
     """argmax among few values, with NaN; all false rows; the element that equals the padding."""
-    a = GENERATOR.choice(np.array([1.0, 2.0, -np.inf], np.float32), 6 * 37)
+    a = GENERATOR.choice(np.array([1, 2, -np.inf], np.float32), 6 * 37)
     a[37:74], a[80], a[140:143] = -np.inf, np.nan, np.nan
     nodes = (load("a", row_major(37)), reduce("argmax", 0), reduce("max", 0), op("isinf", 0), reduce("all", 3),
              store("o", 1), store("p", 2), store("q", 4))
@@ -247,7 +248,7 @@ def split_scan() -> Program:
     a = _ints(-1000, 1000, 3 * 100)
     nodes = (load("a", row_major(100)), scan("sum", 0), load("a"), store("o", 1, row_major(100)),
              store("p", 2, apply("mul", X, 0), mode="atomic_add"))
-    split = Schedule(reduction="split", x_blocks=(1,), r_block=16)
+    split = tiles(1, reduction="split", r_block=16)
     outputs = (out("o", "i32", 300), buffer("p", "i32", 1, "inout"))
     return _program((3,), {"a": a, "p": np.array([5], np.int32)}, outputs, nodes, split,
                     replace(split, r_block=32, static=True, index_dtype="i64"), LOOPED, r=100, expected=lambda i: {
@@ -256,7 +257,7 @@ def split_scan() -> Program:
 
 def sorting() -> Program:
     """Descending, few distinct keys, NaN first; positions; a length that is no power of two."""
-    a = GENERATOR.choice(np.array([1.0, 2.0, 3.0, np.nan, -np.inf, 0.0], np.float32), 4 * 11)
+    a = GENERATOR.choice(np.array([1, 2, 3, np.nan, -np.inf, 0], np.float32), 4 * 11)
     nodes = (load("a", row_major(11)), Sort(arg=0, descending=True), part(1), part(1, 1), store("o", 2, row_major(11)),
              store("p", 3, row_major(11)))
 
@@ -266,8 +267,8 @@ def sorting() -> Program:
             not np.isnan(row[j]), 0.0 if np.isnan(row[j]) else -row[j], j)) for row in rows])
         return {"o": np.take_along_axis(rows, order, 1).ravel(), "p": order.astype(np.int16).ravel()}
 
-    return _program((4,), {"a": a}, (out("o", "fp32", 44), out("p", "i16", 44)), nodes, Schedule(x_blocks=(2,)),
-                    Schedule(x_blocks=(4,), static=True), Schedule(no_x_dim=True), r=11, expected=expected)
+    return _program((4,), {"a": a}, (out("o", "fp32", 44), out("p", "i16", 44)), nodes, tiles(2),
+                    tiles(4, static=True), Schedule(no_x_dim=True), r=11, expected=expected)
 
 
 def search() -> Program:
@@ -276,7 +277,7 @@ def search() -> Program:
     nodes = (load("a"), Bucketize(arg=0, boundaries="b", size=6),
              Bucketize(arg=0, boundaries="b", size=6, right=True, dtype="i32"), store("o", 1), store("p", 2))
     return _program((40,), {"a": a, "b": b}, (out("o", "i64", 40), out("p", "i32", 40)), nodes,
-                    Schedule(x_blocks=(16,)), Schedule(x_blocks=(64,), static=True),
+                    tiles(16), tiles(64, static=True),
                     expected=lambda i: {"o": np.searchsorted(i["b"], i["a"]),
                                         "p": np.searchsorted(i["b"], i["a"], side="right").astype(np.int32)})
 
@@ -285,8 +286,8 @@ def random_numbers() -> Program:
     """randint64 of more offsets than 8 bits count, from the second of three seeds, in [0, 2)."""
     seeds = np.array([11, 22, 33], np.int64)
     nodes = (value_of(X, "i32"), Random(kind="randint64", seeds="s", slot=1, offset=0, low=0, high=2), store("o", 1))
-    return _program((600,), {"s": seeds}, (out("o", "i64", 600),), nodes, Schedule(x_blocks=(256,)),
-                    Schedule(x_blocks=(64,), static=True, index_dtype="i64"),
+    return _program((600,), {"s": seeds}, (out("o", "i64", 600),), nodes, tiles(256),
+                    tiles(64, static=True, index_dtype="i64"),
                     expected=lambda i: {"o": randint64(22, np.arange(600), np.int64(0), np.int64(2))})
 
 
@@ -311,15 +312,14 @@ def halves() -> Program:
     """300 * 300 / 300 in fp16: 300 where halves are widened, infinity where every node rounds."""
     a = np.array([300, 2, 3, 60000], np.float16)
     nodes = (load("a"), op("mul", 0, 0), op("truediv", 1, 0), store("o", 2))
-    return _program((4,), {"a": a}, (out("o", "fp16", 4),), nodes, Schedule(x_blocks=(4,)),
-                    expected=lambda i: {"o": i["a"]})
+    return _program((4,), {"a": a}, (out("o", "fp16", 4),), nodes, tiles(4), expected=lambda i: {"o": i["a"]})
 
 
 def tall() -> Program:
     """More rows than the grid axis y has programs."""
     a = _ints(-99, 99, 70000)
     nodes = (load("a"), op("neg", 0), store("o", 1))
-    return _program((70000, 1), {"a": a}, (out("o", "i32", 70000),), nodes, Schedule(x_blocks=(1, 1)),
+    return _program((70000, 1), {"a": a}, (out("o", "i32", 70000),), nodes, tiles(1, 1),
                     expected=lambda i: {"o": -i["a"]})
 
 

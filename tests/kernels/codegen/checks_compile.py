@@ -11,7 +11,7 @@ from kernels.codegen.graph import Graph, Schedule
 from kernels.codegen.kernel import Kernel
 from kernels.codegen.launch import has_block_pointers, plan
 from tests.kernels.codegen.catalogue import PROGRAMS, folds, in_place, pointwise, scans, sorting, split_scan, transposed
-from tests.kernels.codegen.nodes import asm, buffer, constant, load, op, out, store
+from tests.kernels.codegen.nodes import asm, buffer, constant, load, op, out, store, tiles
 from tests.kernels.driver_runs import SM_90
 from tests.kernels.errors import error_of
 
@@ -61,17 +61,17 @@ def check_positions_in_64_bits() -> None:
     for make in (pointwise, folds, split_scan):
         graph = make().graph
         kind = "split" if make is split_scan else "looped" if graph.r else "persistent"
-        schedule = Schedule(reduction=kind, x_blocks=(1,), r_block=16, index_dtype="i64")  # type: ignore[arg-type]
+        schedule = tiles(1, reduction=kind, r_block=16, index_dtype="i64")
         assert "ret;" in ptx(graph, schedule)
 
 
 def check_block_accesses() -> None:
     """Tensor descriptors load by the tensor memory accelerator; block pointers exist in Triton 3.6.0 only."""
     graph = transposed().graph
-    assert "cp.async.bulk.tensor" in ptx(graph, Schedule(x_blocks=(4, 4), access="descriptors", static=True))
-    blocks = plan(graph, Schedule(x_blocks=(8, 8), access="block_pointers"))
+    assert "cp.async.bulk.tensor" in ptx(graph, tiles(4, 4, access="descriptors", static=True))
+    blocks = plan(graph, tiles(8, 8, access="block_pointers"))
     assert ("make_block_ptr" in blocks.source) is has_block_pointers()
-    assert "ret;" in ptx(graph, Schedule(x_blocks=(8, 8), access="block_pointers"))
+    assert "ret;" in ptx(graph, tiles(8, 8, access="block_pointers"))
 
 
 def check_inline_assembly() -> None:
@@ -85,11 +85,11 @@ def check_inline_assembly() -> None:
     outputs = tuple(out(f"o{k}", "fp32" if k == 8 else "i32", 64) for k in (*range(1, 7), 8))
     buffers = (buffer("a", "i32", 64), buffer("f", "fp32", 64), *outputs)
     graph = Graph(outer=(64,), buffers=buffers, nodes=tuple(nodes))
-    text = ptx(graph, Schedule(x_blocks=(64,)))
+    text = ptx(graph, tiles(64))
     for name, (instruction, _) in bodies.items():
         assert instruction in text, name
     assert "ex2.approx.ftz.f32" in text
-    source = plan(graph, Schedule(x_blocks=(64,))).source
+    source = plan(graph, tiles(64)).source
     assert source.count('"popc.b32') == 2, "impure assembly is not one with its twin"
 
 
@@ -104,7 +104,7 @@ def check_combo() -> None:
 def check_assertions_and_hooks_reach_the_compiler() -> None:
     nodes = (constant("-1", "fp32"), op("relu", 0), store("o", 1))
     graph = Graph(outer=(8,), buffers=(out("o", "fp32", 8),), nodes=nodes)
-    schedule = Schedule(x_blocks=(8,))
+    schedule = tiles(8)
     assert "__assertfail" in ptx(graph, schedule, faults=("runtime_error",))
     assert "__assertfail" not in ptx(graph, schedule, faults=("accuracy",))
     message = error_of(lambda: ptx(graph, schedule, faults=("compile_error",)))

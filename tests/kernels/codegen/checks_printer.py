@@ -10,15 +10,15 @@ from kernels.codegen.launch import check, plan
 from kernels.codegen.ranges import Facts
 from tests.kernels.codegen.expression_trees import Trees, evaluate
 from tests.kernels.codegen.graph_runs import run
-from tests.kernels.codegen.nodes import X, Y, apply, cast, out, store, value_of
+from tests.kernels.codegen.nodes import X, Y, apply, cast, out, store, tiles, value_of
 
 OUTER = (5, 4, 3)
 KNOWN = {"x0": (0, 4), "x1": (0, 3), "x2": (0, 2), "n0": (5, 5), "n1": (4, 4), "n2": (3, 3)}
 DENSE = apply("add", apply("mul", X, 12), apply("mul", Y, 3), Sym("x2"))
 KINDS = {"int": "i64", "real": "fp64", "bool": "i1"}
-SCHEDULES = (Schedule(x_blocks=(64,)), Schedule(x_blocks=(64,), static=True),
-             Schedule(x_blocks=(16, 4), index_dtype="i64"),
-             Schedule(x_blocks=(4, 4, 8), static=True, unspecialised=True))
+SCHEDULES = (tiles(64), tiles(64, static=True),
+             tiles(16, 4, index_dtype="i64"),
+             tiles(4, 4, 8, static=True, unspecialised=True))
 
 
 def graph_of(trees: list[Expr], facts: Facts) -> Graph:
@@ -124,7 +124,7 @@ def check_32_bit_kernels_stay_in_32_bits() -> None:
                   nodes=(value_of(DENSE, "i32"), store("out0", 0, DENSE)))
     check(graph)
     assert "int64" not in plan(graph, SCHEDULES[0]).source
-    assert "tl.int64" in plan(graph, Schedule(x_blocks=(64,), index_dtype="i64")).source
+    assert "tl.int64" in plan(graph, tiles(64, index_dtype="i64")).source
 
 
 def check_integer_values_of_narrow_types_as_indices() -> None:

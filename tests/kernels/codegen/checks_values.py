@@ -13,7 +13,7 @@ from kernels.codegen.graph import Graph, Schedule
 from kernels.codegen.launch import plan
 from tests.kernels.codegen.catalogue import PROGRAMS, Program, gather, halves, in_place, pointwise, scans, split_scan
 from tests.kernels.codegen.graph_runs import arguments_of, launch, run, tensors_of
-from tests.kernels.codegen.nodes import X, apply, buffer, load, out, part, reduce, store, value_of
+from tests.kernels.codegen.nodes import X, apply, buffer, load, out, part, reduce, store, tiles, value_of
 from tests.kernels.errors import error_of
 
 
@@ -54,7 +54,7 @@ def check_what_stands_for_masked_elements_is_exact() -> None:
                   nodes=(value_of(apply("lt", X, 2), "i1"), *loads, *stores))
     a = np.array([0.1, 0.2, 0.3, 0.4])
     with repaired():
-        outputs = run(graph, Schedule(x_blocks=(4,)), {"a": a})
+        outputs = run(graph, tiles(4), {"a": a})
     for k, value in enumerate(values):
         want = np.array([0.1, 0.2, float(value), float(value)])
         assert outputs[f"o{k}"].tobytes() == want.tobytes(), (value, outputs[f"o{k}"])
@@ -63,7 +63,7 @@ def check_what_stands_for_masked_elements_is_exact() -> None:
 def check_halves_round_at_every_node_without_upcast() -> None:
     program = halves()
     with repaired():
-        outputs = run(program.graph, Schedule(x_blocks=(4,), upcast=False), program.inputs)
+        outputs = run(program.graph, tiles(4, upcast=False), program.inputs)
     assert outputs["o"].tolist() == [float("inf"), 2.0, 3.0, float("inf")]
 
 
@@ -73,10 +73,9 @@ def check_indices_out_of_range_fail_the_launch_and_masked_ones_do_not() -> None:
         keys = program.inputs["k"].copy()
         keys[5] = bad
         with repaired():
-            message = error_of(lambda keys=keys: run(
-                program.graph, Schedule(x_blocks=(64,)), {**program.inputs, "k": keys}))
+            message = error_of(lambda keys=keys: run(program.graph, tiles(64), {**program.inputs, "k": keys}))
         assert "DeviceAssertFailed" in message and "index out of bounds: 0 <= wrapped1 < 37" in message, message
-    verify(program, Schedule(x_blocks=(256,)))  # the lanes behind the end hold no index at all
+    verify(program, tiles(256))  # the lanes behind the end hold no index at all
 
 
 def check_lifting_loads_does_not_change_values() -> None:
@@ -87,10 +86,9 @@ def check_lifting_loads_does_not_change_values() -> None:
 
 def check_empty_axes() -> None:
     """No point, nothing written; no r, neutral results."""
-    empty = Graph(outer=(0,), buffers=(buffer("a", "fp32", 1), out("o", "fp32", 3)),
-                  nodes=(load("a"), store("o", 0)))
+    empty = Graph(outer=(0,), buffers=(buffer("a", "fp32", 1), out("o", "fp32", 3)), nodes=(load("a"), store("o", 0)))
     with repaired():
-        assert run(empty, Schedule(), {"a": np.zeros(1, np.float32)})["o"].tolist() == [77.0] * 3
+        assert run(empty, Schedule(), {"a": np.zeros(1, np.float32)})["o"].tolist() == [77] * 3
         kinds: tuple[Any, ...] = ("sum", "prod", "any", "all", "welford")
         nodes: list[Any] = [load("a")]
         buffers = [buffer("a", "fp32", 2)]
@@ -101,8 +99,8 @@ def check_empty_axes() -> None:
             nodes.append(store(f"{kind}0", len(nodes) - 1))
             buffers.append(out(f"{kind}0", "fp32", 2))
         graph = Graph(outer=(2,), r=0, buffers=tuple(buffers), nodes=tuple(nodes))
-        for schedule in (Schedule(x_blocks=(2,)), Schedule(x_blocks=(1,), reduction="looped", r_block=4, static=True),
-                         Schedule(reduction="cooperative", x_blocks=(2,), r_block=4)):
+        for schedule in (tiles(2), tiles(1, reduction="looped", r_block=4, static=True),
+                         tiles(2, reduction="cooperative", r_block=4)):
             outputs = run(graph, schedule, {"a": np.ones(2, np.float32)})
             found = [outputs[f"{kind}0"].tolist() for kind in kinds]
             assert found == [[0.0] * 2, [1.0] * 2, [0.0] * 2, [1.0] * 2, [0.0] * 2], (schedule, found)
@@ -124,7 +122,7 @@ def check_combo_kernels_do_what_separate_launches_do() -> None:
 
 def check_finite_check_refuses_nan_and_infinity() -> None:
     program = halves()
-    kernel = plan(program.graph, Schedule(x_blocks=(4,), nan_check=True))
+    kernel = plan(program.graph, tiles(4, nan_check=True))
     check = getattr(generated.load(kernel.source, name=kernel.name), kernel.finite_check)
     check(a=torch.ones(3), k=torch.ones(2, dtype=torch.int32))
     for bad, word in ((float("nan"), "NaN"), (float("inf"), "infinity")):

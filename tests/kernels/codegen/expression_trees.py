@@ -46,32 +46,36 @@ class Trees:
             return Sym(choose(self._symbols)) if self._random.random() < 0.6 else Num(choose(NUMBERS))
         name = choose({"int": INTEGER, "real": REAL, "bool": CONDITION}[kind])
         below = depth - 1
+
+        def of(*kinds: str) -> Expr:
+            return Apply(name, tuple(self._part(one, below) for one in kinds))
+
         if name == "where":
-            return Apply(name, (self._part("bool", below), self._part(kind, below), self._part(kind, below)))
+            return of("bool", kind, kind)
         if name in ("and", "or"):
-            return Apply(name, tuple(self._part("bool", below) for _ in range(choose((2, 3)))))
+            return of(*["bool"] * choose((2, 3)))
         if name == "not":
-            return Apply(name, (self._part("bool", below),))
+            return of("bool")
         if name in CONDITION:
             mixed = choose(("int", "int", "real"))
             return Apply(name, (self._part(mixed, below), self._part(choose(("int", mixed)), below)))
         if name in ("add", "mul", "min", "max"):
-            return Apply(name, tuple(self._part(kind, below) for _ in range(choose((2, 2, 3)))))
+            return of(*[kind] * choose((2, 2, 3)))
         if name == "round_decimal":
             return Apply(name, (self._part("real", below), Num(choose((0, 1, 2, 5)))))
         if name == "pow_by_natural":
             return Apply(name, (self._part("int", below), Num(choose((0, 1, 2, 3, 4, 5, 9)))))
         if name == "modular_indexing":
-            return Apply(name, tuple(self._part("int", below) for _ in range(3)))
+            return of("int", "int", "int")
         if name in ("floordiv", "ceildiv", "mod", "python_mod", "int_true_div"):
-            return Apply(name, (self._part("int", below), self._part("int", below)))
+            return of("int", "int")
         if name == "float_true_div":
-            return Apply(name, (self._part("real", below), self._part("real", below)))
+            return of("real", "real")
         if name in ("neg", "abs"):
-            return Apply(name, (self._part(kind, below),))
+            return of(kind)
         if name == "sqrt":
             return Apply(name, (Apply("abs", (self._part("real", below),)),))
-        return Apply(name, (self._part("int" if name == "to_float" else "real", below),))
+        return of("int" if name == "to_float" else "real")
 
     def _part(self, kind: str, depth: int) -> Expr:
         """A legal subtree; after a few attempts a leaf."""
@@ -132,8 +136,7 @@ def _apply(name: str, args: list[Any]) -> Any:
         "modular_indexing": lambda: (a // b) % args[2], "pow_by_natural": lambda: a**b, "to_float": lambda: float(a),
         "int_true_div": lambda: a / b, "round_decimal": lambda: round(a, b) if math.isfinite(a) else a,
         "eq": lambda: a == b, "ne": lambda: a != b, "lt": lambda: a < b, "le": lambda: a <= b, "gt": lambda: a > b,
-        "ge": lambda: a >= b, "and": lambda: all(args), "or": lambda: any(args), "not": lambda: not a,
-    }
+        "ge": lambda: a >= b, "and": lambda: all(args), "or": lambda: any(args), "not": lambda: not a}
     if name in ("eq", "ne", "lt", "le", "gt", "ge") and isinstance(a, float) != isinstance(b, float):
         a, b = float(a), float(b)
         return {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[name]

@@ -21,6 +21,7 @@ from kernels.codegen.graph import (
     Pointwise,
     Reduce,
     Scan,
+    Schedule,
     Store,
     Sym,
 )
@@ -39,6 +40,10 @@ def buffer(name: str, dtype: str, length: int, role: Any = "in") -> Buffer:
 
 def out(name: str, dtype: str, length: int) -> Buffer:
     return buffer(name, dtype, length, "out")
+
+
+def tiles(*x_blocks: int, **more: Any) -> Schedule:
+    return Schedule(x_blocks=x_blocks, **more)
 
 
 def load(name: str, index: Expr = X, **more: Any) -> Load:

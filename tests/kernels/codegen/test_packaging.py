@@ -10,19 +10,19 @@ from kernels.codegen.graph import Graph, Schedule
 from kernels.codegen.harness import script
 from kernels.codegen.launch import plan
 from tests.kernels.codegen.catalogue import PROGRAMS, halves, in_place, pointwise, scans, split_scan
-from tests.kernels.codegen.nodes import buffer, constant, load, op, out, part, store
+from tests.kernels.codegen.nodes import buffer, constant, load, op, out, part, store, tiles
 from tests.support.in_subprocess import run_script
 
 
 def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:
     graph = pointwise().graph
-    one, again = plan(graph, Schedule(x_blocks=(32,))), plan(graph, Schedule(x_blocks=(32,)))
+    one, again = plan(graph, tiles(32)), plan(graph, tiles(32))
     assert one == again and one.name.startswith("triton_poi_relu_mul_")
-    other_block = plan(graph, Schedule(x_blocks=(64,)))
+    other_block = plan(graph, tiles(64))
     assert other_block.source == one.source and other_block.key != one.key, "blocks are arguments of the launch"
-    shorter = plan(replace(graph, outer=(2, 5, 7)), Schedule(x_blocks=(32,)))
+    shorter = plan(replace(graph, outer=(2, 5, 7)), tiles(32))
     assert shorter.source == one.source, "sizes of a dynamic kernel are arguments"
-    static = plan(graph, Schedule(x_blocks=(32,), static=True))
+    static = plan(graph, tiles(32, static=True))
     assert static.name != one.name and "105" in static.source and not any(a.kind == "size" for a in static.arguments)
 
 
@@ -30,7 +30,7 @@ def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:
                                     {"index_dtype": "i64"}, {"unspecialised": True}, {"nan_check": True}])
 def test_options_that_change_the_kernel_change_its_key(change: dict[str, object]) -> None:
     graph = halves().graph
-    assert plan(graph, replace(Schedule(x_blocks=(4,)), **change)).key != plan(graph, Schedule(x_blocks=(4,))).key
+    assert plan(graph, replace(tiles(4), **change)).key != plan(graph, tiles(4)).key
 
 
 def test_names_stay_short() -> None:
@@ -41,7 +41,7 @@ def test_names_stay_short() -> None:
 
 
 def test_combine_functions_are_lifted_once_per_body() -> None:
-    source = plan(scans().graph, Schedule(x_blocks=(4,))).source
+    source = plan(scans().graph, tiles(4)).source
     assert [line for line in source.split("\n") if line.startswith("def combine_")] == [
         "def combine_add(a, b):", "def combine_second(a, b):",
         "def combine_affine(a_scale, a_shift, b_scale, b_shift):"]
@@ -52,7 +52,7 @@ def test_equal_expressions_are_computed_once_but_not_under_other_masks() -> None
     graph = Graph(outer=(8,), buffers=(buffer("a", "i32", 8), out("o", "i32", 8)), nodes=nodes)
     source = plan(graph, Schedule()).source
     assert source.count("tl.load(") == 1 and source.count(" = -tmp0") == 1 and "tmp2 + tmp2" in source
-    assert plan(PROGRAMS["gather"]().graph, Schedule(x_blocks=(64,))).source.count("tl.load(k_ptr + xindex, ") == 3
+    assert plan(PROGRAMS["gather"]().graph, tiles(64)).source.count("tl.load(k_ptr + xindex, ") == 3
 
 
 def test_frexp_is_one_call() -> None:
@@ -63,7 +63,7 @@ def test_frexp_is_one_call() -> None:
 
 
 def test_what_a_kernel_writes_is_declared() -> None:
-    kernel = plan(in_place().graph, Schedule(x_blocks=(4,)))
+    kernel = plan(in_place().graph, tiles(4))
     assert kernel.mutated == ("io", "o", "total")
     split = plan(split_scan().graph, split_scan().graph.schedules[0])
     assert split.mutated == ("o", "p", "workspace0") and split.workspaces[0].dtype == "u64"
@@ -71,7 +71,7 @@ def test_what_a_kernel_writes_is_declared() -> None:
 
 
 def test_unspecialised_sizes_are_marked() -> None:
-    source = plan(pointwise().graph, Schedule(x_blocks=(32,), unspecialised=True)).source
+    source = plan(pointwise().graph, tiles(32, unspecialised=True)).source
     assert '@triton.jit(do_not_specialize=["n1", "n2", "xnumel"])' in source
 
 
@@ -106,7 +106,7 @@ def test_descriptors_store_whole_units_of_16_bytes_only(dtype: str, length: int,
     buffers = (buffer("a", dtype, length), out("o", dtype, length))
     graph = Graph(outer=(length,), nodes=(load("a"), store("o", 0)), buffers=buffers)
     for static in (False, True):
-        schedule = Schedule(x_blocks=(16,), access="descriptors", static=static)
+        schedule = tiles(16, access="descriptors", static=static)
         source = plan(graph, schedule, aligned=("a", "o")).source
         assert "a_descriptor.load(" in source
         assert ("o_descriptor1.store(" in source) is whole

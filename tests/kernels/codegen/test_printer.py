@@ -75,15 +75,13 @@ def test_text_parses_to_the_tree_it_came_from() -> None:
 
 def test_brackets() -> None:
     cases: dict[str, Expr] = {
-        "x0 + x1 * 3": apply("add", X, apply("mul", Y, 3)),
-        "(x0 + x1) * 3": apply("mul", apply("add", X, Y), 3),
+        "x0 + x1 * 3": apply("add", X, apply("mul", Y, 3)), "(x0 + x1) * 3": apply("mul", apply("add", X, Y), 3),
         "x0 - (x1 + 1)": apply("add", X, apply("neg", apply("add", Y, 1))),
         "(x0 // 4) % 3": apply("modular_indexing", X, 4, 3),
         "(x0 % 4) * (x1 // 2)": apply("mul", apply("mod", X, 4), apply("floordiv", Y, 2)),
         "(x0 + 3 - 1) // 3": apply("ceildiv", X, 3),
         "(x0 < 3) & ((x1 == 2) ^ True)": apply("and", apply("lt", X, 3), apply("not", apply("eq", Y, 2))),
-        "x0 + (x1 + 1)": apply("add", X, apply("add", Y, 1)),
-    }
+        "x0 + (x1 + 1)": apply("add", X, apply("add", Y, 1))}
     for text, expr in cases.items():
         assert printer(Facts(KNOWN)).text(expr).text == text
 
@@ -104,8 +102,7 @@ def test_operators_only_where_signs_are_proven() -> None:
     (apply("add", X), "two or more"), (apply("mod", X, 2, 2), "2 arguments"),
     (apply("pow_by_natural", Y, apply("neg", Y)), "exponent"),
     (apply("round_decimal", apply("to_float", X), 40), "0 to 22 digits"),
-    (apply("and", X, Y), "conditions"), (Sym("y9"), "unknown symbol"),
-])
+    (apply("and", X, Y), "conditions"), (Sym("y9"), "unknown symbol")])
 def test_meaningless_expressions_are_refused(expr: Expr, reason: str) -> None:
     with pytest.raises(IllegalExpression, match=reason):
         Facts(KNOWN).of(expr)

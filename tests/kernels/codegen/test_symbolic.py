@@ -53,7 +53,7 @@ def test_both_ways_mean_what_the_expression_means() -> None:
     assert returned > 120
 
 
-class FloorDiv(sympy.Function):  # type: ignore[misc]
+class FloorDiv(sympy.Function):
     """Stands for Inductor's node of that name."""
 
     nargs = (2,)
@@ -66,8 +66,7 @@ def test_nodes_of_inductor_are_known_by_their_names() -> None:
 
 @pytest.mark.parametrize("expression", [
     sympy.Rational(1, 2), sympy.sin(sympy.Symbol("x0")), sympy.Symbol("x0") ** -1, sympy.oo,
-    sympy.Piecewise((1, sympy.Symbol("x0") > 3)),
-])
+    sympy.Piecewise((1, sympy.Symbol("x0") > 3))])
 def test_what_is_not_exact_is_refused(expression: sympy.Basic) -> None:
     with pytest.raises(NotExact):
         from_sympy(expression)

@@ -47,7 +47,8 @@ def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_sa
 
 
 def test_cases_on_which_the_oracles_contradict_each_other_are_kept_and_others_not_checked_are_not(
-        tmp_path: Path) -> None:
+    tmp_path: Path
+) -> None:
     store = ShardStore(tmp_path / "shard.sqlite")
     for number in range(30):
         for reason in ("the contract leaves every row open", "oracle_conflict: 2 rows of out0"):

@@ -33,7 +33,8 @@ def _shard(state: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> tuple[
 
 
 def test_no_case_of_a_target_is_drawn_where_something_is_lacking(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result, asked = _shard(tmp_path, monkeypatch, REASON)
     assert (result.left_out, result.error, result.stopped) == (REASON, "", False)
     assert result.counts.executed == result.counts.not_checked == result.counts.refused == 0

@@ -20,6 +20,8 @@ from tests.support.cases import addition
 from tests.support.fake_pool import FakePool, refuse
 from tests.support.refusals import refusal
 
+each = pytest.mark.parametrize
+
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
@@ -43,7 +45,7 @@ def rows(state: Path, query: str) -> list[tuple[object, ...]]:
         database.close()
 
 
-# -- shards ---------------------------------------------------------------------------------------
+# -- shards --
 
 def test_a_shard_runs_its_number_of_cases_and_records_each(tmp_path: Path) -> None:
     result = run(tmp_path)
@@ -108,7 +110,7 @@ def test_a_pool_that_cannot_start_is_an_error_in_the_result(tmp_path: Path, fake
     assert run(tmp_path).error == "no worker became ready; run `tridiff doctor`"
 
 
-# -- findings -------------------------------------------------------------------------------------
+# -- findings --
 
 def beyond(least: int) -> object:
     return staticmethod(lambda case: "value" if case.sizes["rows"] >= least else "")
@@ -155,7 +157,7 @@ def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[Fak
     assert not claimed & {e.id for e in second.findings}
 
 
-@pytest.mark.parametrize("failures, status", [(5, "stable"), (3, "flaky"), (1, "flaky")])
+@each("failures, status", [(5, "stable"), (3, "flaky"), (1, "flaky")])
 def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[FakePool], failures: int, status: str,
                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     """Confirmations fail k of 5 times; up to then every run fails."""
@@ -226,7 +228,7 @@ def test_shrinking_that_is_out_of_runs_draws_nothing_more(
     assert len(drawn) <= 10 + 5 * len(result.findings)
 
 
-# -- stores ---------------------------------------------------------------------------------------
+# -- stores --
 
 def outcome(case: Case, verdict: Verdict = Verdict.AGREE, reason: str = "") -> Outcome:
     signature = Signature(target=case.target, subject="own", verdict=verdict, kind="k") if verdict.failed else None
@@ -285,7 +287,7 @@ def test_a_store_that_is_no_database_is_one_clear_line(tmp_path: Path) -> None:
         ShardStore(tmp_path / "missing" / "s.sqlite")
 
 
-# -- plans ----------------------------------------------------------------------------------------
+# -- plans --
 
 def options(**changes: object) -> CampaignOptions:
     return campaign_options(**{"targets": ("triton.*",), "backends": ("interpreter",), "workers": 2, **changes})
@@ -309,7 +311,7 @@ def test_no_shard_is_longer_than_two_minutes() -> None:
     assert max(one.seconds for one in plan_shards(options(seconds=8 * 3600.0), known=())) <= 120
 
 
-@pytest.mark.parametrize("workers, cases, targets", [(1, 10, "triton.vector_add"), (2, 10, "triton.vector_add"),
+@each("workers, cases, targets", [(1, 10, "triton.vector_add"), (2, 10, "triton.vector_add"),
                                                      (16, 100, "triton.*"), (2, 1000, "triton.*")])
 def test_a_number_of_cases_is_met(workers: int, cases: int, targets: str) -> None:
     shards = plan_shards(options(workers=workers, max_cases=cases, targets=(targets,)), known=())
@@ -330,11 +332,10 @@ def test_shards_are_dealt_to_all_gpus() -> None:
     assert Counter(one.device for one in shards).keys() == {0, 2, 5}
 
 
-@pytest.mark.parametrize("changes, message", [
+@each("changes, message", [
     ({"targets": ("nothing",)}, "unknown target 'nothing'"),
     ({"subjects": ("nobody",)}, "triton.floordiv has no subject 'nobody'"),
-    ({"subjects": ("own+fault:nothing",)}, "triton.floordiv has no fault 'nothing'"),
-])
+    ({"subjects": ("own+fault:nothing",)}, "triton.floordiv has no fault 'nothing'")])
 def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str) -> None:
     assert refusal(lambda: plan_shards(options(**changes), known=())).startswith(message)
 

@@ -5,8 +5,9 @@ import warnings
 
 import numpy as np
 import torch
-import triton
 import triton.language as tl
+from torch import int32, tensor, zeros
+from triton import jit
 
 from fuzz.errors import TridiffError
 from fuzz.interpreter import (
@@ -34,7 +35,7 @@ def raised(action: object) -> Exception | None:
     return None
 
 
-@triton.jit
+@jit
 def count_up(dst, n):
     total = 0
     for k in range(n):
@@ -44,7 +45,7 @@ def count_up(dst, n):
 
 def check_loop_with_a_bound_known_at_run_time() -> None:
     def holds() -> bool:
-        result = torch.zeros(1, dtype=torch.int32)
+        result = zeros(1, dtype=int32)
         count_up[(1,)](result, 5)
         return result.item() == 10
 
@@ -52,49 +53,49 @@ def check_loop_with_a_bound_known_at_run_time() -> None:
     defect("loop_bounds", holds, exists=old and np.lib.NumpyVersion(np.__version__) >= "2.4.0")
 
 
-@triton.jit
+@jit
 def block_and(x, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(x + i)
     tl.store(dst + i, (v > 0) and (v < 5))
 
 
-@triton.jit
+@jit
 def block_or(x, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(x + i)
     tl.store(dst + i, (v > 5) or (v < 0))
 
 
-@triton.jit
+@jit
 def block_not(x, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, not (tl.load(x + i) > 5))
 
 
-@triton.jit
+@jit
 def chained(x, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, 0 < tl.load(x + i) < 5)
 
 
-@triton.jit
+@jit
 def negated(flags):
     return not flags
 
 
-@triton.jit
+@jit
 def through_a_helper(x, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, negated(tl.load(x + i) > 5))
 
 
 def check_block_logic_is_refused_at_its_line() -> None:
-    x = torch.tensor([-1, 3, 7, 0], dtype=torch.int32)
+    x = tensor([-1, 3, 7, 0], dtype=int32)
     for kernel, function in ((block_and, "block_and"), (block_or, "block_or"), (block_not, "block_not"),
                              (through_a_helper, "negated")):
         def outcome(kernel: object = kernel) -> Exception | None:
-            return raised(lambda: kernel[(1,)](x, torch.zeros(4, dtype=torch.bool), N=4))
+            return raised(lambda: kernel[(1,)](x, zeros(4, dtype=torch.bool), N=4))
 
         with repaired(Repairs().but(block_truth=False)):
             assert outcome() is None, "without the repair the misreading is silent"
@@ -108,8 +109,8 @@ def check_block_logic_is_refused_at_its_line() -> None:
 
 
 def check_chained_comparison_is_right_or_refused() -> None:
-    x = torch.tensor([-1, 3, 7, 0], dtype=torch.int32)
-    result = torch.zeros(4, dtype=torch.bool)
+    x = tensor([-1, 3, 7, 0], dtype=int32)
+    result = zeros(4, dtype=torch.bool)
     with repaired():
         fault = raised(lambda: chained[(1,)](x, result, N=4))
     if interpreter_features().chained_comparison:
@@ -118,7 +119,7 @@ def check_chained_comparison_is_right_or_refused() -> None:
         assert isinstance(fault, BlockTruthValue)
 
 
-@triton.jit
+@jit
 def scalar_logic(dst, n, FLAG: tl.constexpr):
     pid = tl.program_id(0)
     if FLAG and pid < n and not pid == 1:  # noqa: SIM201 - `not` on a scalar is the point
@@ -131,26 +132,26 @@ def scalar_logic(dst, n, FLAG: tl.constexpr):
 
 
 def check_logic_on_scalars_and_constants_stays_accepted() -> None:
-    result = torch.zeros(4, dtype=torch.int32)
+    result = zeros(4, dtype=int32)
     with repaired():
         scalar_logic[(3,)](result, 3, FLAG=True)
     assert result.tolist() == [1, 0, 1, 7]
 
 
-@triton.jit
+@jit
 def argmin_of(x, dst, N: tl.constexpr):
     tl.store(dst, tl.argmin(tl.load(x + tl.arange(0, N)), 0))
     tl.store(dst + 1, tl.max(tl.sort(tl.load(x + tl.arange(0, N))), 0))
 
 
 def check_library_functions_that_use_scalar_logic_still_run() -> None:
-    result = torch.zeros(2, dtype=torch.int32)
+    result = zeros(2, dtype=int32)
     with repaired():
-        argmin_of[(1,)](torch.tensor([4, 2, 9, 2], dtype=torch.int32), result, N=4)
+        argmin_of[(1,)](tensor([4, 2, 9, 2], dtype=int32), result, N=4)
     assert result.tolist() == [1, 9]
 
 
-@triton.jit
+@jit
 def asserting(x, n, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(x + i, mask=i < n, other=-1)
@@ -158,7 +159,7 @@ def asserting(x, n, N: tl.constexpr):
 
 
 def check_device_assert() -> None:
-    x = torch.tensor([1, 2, -3, -4], dtype=torch.int32)
+    x = tensor([1, 2, -3, -4], dtype=int32)
 
     def fails(n: int) -> Exception | None:
         return raised(lambda: asserting[(1,)](x, n, N=4))
@@ -173,7 +174,7 @@ def check_device_assert() -> None:
     assert fault.program == (0, 0, 0)
 
 
-@triton.jit
+@jit
 def assuming(n):
     tl.assume(n > 3)
 
@@ -184,28 +185,28 @@ def check_violated_assumption() -> None:
         assert isinstance(raised(lambda: assuming[(1,)](3)), AssumptionViolated)
 
 
-@triton.jit
+@jit
 def wrap_around(x, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, tl.load(x + i) + tl.load(x + i))
 
 
 def check_integer_overflow_wraps_although_assertions_are_on() -> None:
-    result = torch.zeros(2, dtype=torch.int32)
+    result = zeros(2, dtype=int32)
     with repaired():
-        wrap_around[(1,)](torch.tensor([2**31 - 1, -(2**31)], dtype=torch.int32), result, N=2)
+        wrap_around[(1,)](tensor([2**31 - 1, -(2**31)], dtype=int32), result, N=2)
     assert result.tolist() == [-2, 0]
 
 
-@triton.jit
+@jit
 def divide(a, b, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, tl.load(a + i) // tl.load(b + i))
 
 
 def check_launches_are_silent() -> None:
-    a, b = torch.tensor([1, -(2**31)], dtype=torch.int32), torch.tensor([0, -1], dtype=torch.int32)
-    result = torch.zeros(2, dtype=torch.int32)
+    a, b = tensor([1, -(2**31)], dtype=int32), tensor([0, -1], dtype=int32)
+    result = zeros(2, dtype=int32)
 
     def warned() -> int:
         with warnings.catch_warnings(record=True) as caught:
@@ -219,7 +220,7 @@ def check_launches_are_silent() -> None:
     assert result.tolist() == [0, -(2**31)]
 
 
-@triton.jit
+@jit
 def turn(clock, dst):
     now = tl.load(clock)
     x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
@@ -230,7 +231,7 @@ def turn(clock, dst):
 
 def check_program_order() -> None:
     def positions(order: ProgramOrder | None) -> list[int]:
-        clock, result = torch.zeros(1, dtype=torch.int32), torch.full((24,), -1, dtype=torch.int32)
+        clock, result = zeros(1, dtype=int32), torch.full((24,), -1, dtype=int32)
         with repaired(order=order):
             assert active_order() == order
             turn[(2, 3, 4)](clock, result)
@@ -245,39 +246,39 @@ def check_program_order() -> None:
     assert positions(ProgramOrder("shuffled", seed=6)) != shuffled
 
 
-@triton.jit
+@jit
 def faulty(x):
     return x.no_such_attribute
 
 
-@triton.jit
+@jit
 def outer(x):
     return faulty(x)
 
 
-@triton.jit
+@jit
 def two_levels(x, N: tl.constexpr):
     outer(tl.load(x + tl.arange(0, N)))
 
 
-@triton.jit
+@jit
 def failing_helper(x):
     tl.device_assert(x > 0, "not positive")
     return x
 
 
-@triton.jit
+@jit
 def outer_failing(x):
     return failing_helper(x)
 
 
-@triton.jit
+@jit
 def two_levels_assert(x, N: tl.constexpr):
     outer_failing(tl.load(x + tl.arange(0, N)))
 
 
 def check_frames_of_helpers_stay_visible() -> None:
-    x = torch.zeros(2)
+    x = zeros(2)
     with repaired():
         other = raised(lambda: two_levels[(1,)](x, N=2))
         fault = raised(lambda: two_levels_assert[(1,)](x, N=2))
@@ -289,12 +290,12 @@ def check_frames_of_helpers_stay_visible() -> None:
             assert f"in {function}\n" in text, (function, text)
 
 
-@triton.jit
+@jit
 def increment(x):
     return x + 1
 
 
-@triton.jit
+@jit
 def many_calls(dst, K: tl.constexpr):
     v = tl.program_id(0)
     for _ in tl.static_range(K):
@@ -315,7 +316,7 @@ def check_language_is_patched_once_per_launch() -> None:
         nonlocal calls
         counts, results = [], []
         for k in (1, 20):
-            calls, result = 0, torch.zeros(2, dtype=torch.int32)
+            calls, result = 0, zeros(2, dtype=int32)
             many_calls[(2,)](result, K=k)
             counts.append(calls)
             results.append(result.tolist())
@@ -330,7 +331,7 @@ def check_language_is_patched_once_per_launch() -> None:
     with repaired():
         assert many_calls.fn.__globals__["tl"] is tl
         before = tl.load
-        many_calls[(1,)](torch.zeros(1, dtype=torch.int32), K=1)
+        many_calls[(1,)](zeros(1, dtype=int32), K=1)
         assert tl.load is before
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import torch
-import triton
 import triton.language as tl
+from torch import ones, zeros
+from triton import jit
 
 from fuzz.interpreter import NeverEndingWait, OutOfBounds, ProgramOrder, Repairs, repaired
 from fuzz.interpreter.shadow_memory import bit_patterns
@@ -12,7 +13,7 @@ from fuzz.interpreter.views import bounds, coverage, element_card, races, table,
 from fuzz.versions import interpreter_features
 
 
-@triton.jit
+@jit
 def vector_add(x, y, out, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n
@@ -44,12 +45,12 @@ def launch(kernel: object, grid: tuple[int, ...], tensors: dict[str, torch.Tenso
 
 
 def add_tensors() -> dict[str, torch.Tensor]:
-    return {"x": torch.arange(10.0), "y": 100 * torch.ones(10), "out": torch.zeros(10)}
+    return {"x": torch.arange(10.0), "y": 100 * ones(10), "out": zeros(10)}
 
 
 def integers(**lengths: int) -> dict[str, torch.Tensor]:
     """Arrays of zeros."""
-    return {name: torch.zeros(length, dtype=torch.int32) for name, length in lengths.items()}
+    return {name: zeros(length, dtype=torch.int32) for name, length in lengths.items()}
 
 
 def kinds(trace: Trace) -> list[str]:
@@ -68,8 +69,7 @@ def check_vector_add_gives_the_nine_line_table() -> None:
         f"{3 * p + k} program ({p}, 0, 0) line {line} {operation} {name}[{lanes[p]}]"
         for p in range(3)
         for k, (line, operation, name) in enumerate(
-            ((load_x, "load", "x"), (load_y, "load", "y"), (store, "store", "out")))
-    ]
+            ((load_x, "load", "x"), (load_y, "load", "y"), (store, "store", "out")))]
     assert list(table(trace)) == expected
     last = trace.events[8]
     assert last.mask.tolist() == [True, True, False, False]
@@ -87,7 +87,7 @@ def check_light_mode_counts_the_same_without_events() -> None:
     assert trace.memory(trace.index("x")).writes.tolist() == [0] * 10
 
 
-@triton.jit
+@jit
 def add_without_mask(x, y, out, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + offsets, tl.load(x + offsets) + tl.load(y + offsets))
@@ -105,13 +105,13 @@ def check_missing_mask_is_out_of_bounds_before_it_happens() -> None:
     assert tensors["out"].tolist() == [100.0 + i for i in range(8)] + [0.0, 0.0]
 
 
-@triton.jit
+@jit
 def store_at(out, index):
     tl.store(out + index, 1.0)
 
 
 def check_neighbouring_memory_is_protected_on_both_sides() -> None:
-    whole = torch.zeros(12)
+    whole = zeros(12)
     for index in (-1, 8):
         trace = launch(store_at, (1,), {"out": whole[2:10]}, index, expect=OutOfBounds)
         assert trace.out_of_bounds.element == index
@@ -121,26 +121,26 @@ def check_neighbouring_memory_is_protected_on_both_sides() -> None:
     assert far.out_of_bounds.element == 2**45
 
 
-@triton.jit
+@jit
 def store_through(x, y, index, N: tl.constexpr):
     i = tl.arange(0, N)
     pointers = tl.trans(tl.reshape(x + index + i, (2, N // 2)))
     tl.store(pointers, 1.0)
 
 
-@triton.jit
+@jit
 def store_through_either(x, y, index, flag):
     tl.store(tl.where(flag > 0, x, y) + index, 1.0)
 
 
-@triton.jit
+@jit
 def store_through_integer(x, y, index):
     address = x.to(tl.int64) + index * 4
     tl.store(address.to(tl.pointer_type(tl.float32)), 1.0)
 
 
 def check_an_address_inside_another_buffer_is_out_of_bounds() -> None:
-    whole = torch.zeros(32)
+    whole = zeros(32)
     tensors = {"x": whole[:8], "y": whole[16:24]}
     trace = launch(store_through, (1,), tensors, 16, N=4, expect=OutOfBounds)
     assert "at x[16], which has 8 elements, inside y[0]; lane 0, 4 such lanes" in str(trace.out_of_bounds)
@@ -154,23 +154,23 @@ def check_an_address_inside_another_buffer_is_out_of_bounds() -> None:
 
 
 def check_a_pointer_past_an_empty_buffer_is_out_of_bounds() -> None:
-    tensors = {"x": torch.zeros(0), "y": torch.zeros(8)}
+    tensors = {"x": zeros(0), "y": zeros(8)}
     trace = launch(store_through, (1,), tensors, 0, N=4, expect=OutOfBounds)
     assert trace.out_of_bounds is not None
 
 
-@triton.jit
+@jit
 def store_wide(out, N: tl.constexpr):
     tl.store(out.to(tl.pointer_type(tl.int64)) + tl.arange(0, N), 7)
 
 
-@triton.jit
+@jit
 def store_wide_shifted(out):
     tl.store((out + 1).to(tl.pointer_type(tl.int64)), 7)
 
 
 def check_accesses_wider_than_elements() -> None:
-    out = torch.zeros(8, dtype=torch.int32)
+    out = zeros(8, dtype=torch.int32)
     trace = launch(store_wide, (1,), {"out": out}, N=4)
     assert coverage(trace, "out").exact
     overlapping = launch(store_wide, (1,), {"out": out[:7]}, N=4, expect=OutOfBounds)
@@ -188,7 +188,7 @@ def check_wrong_grid_shows_in_coverage() -> None:
     assert coverage(trace, "out", expected=np.arange(10) < 6).unexpectedly_written.tolist() == [6, 7]
 
 
-@triton.jit
+@jit
 def overlapping_blocks(x, out, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * (BLOCK - 1) + tl.arange(0, BLOCK)
     mask = offsets < n
@@ -196,7 +196,7 @@ def overlapping_blocks(x, out, n, BLOCK: tl.constexpr):
 
 
 def check_double_write_shows_in_races_and_coverage() -> None:
-    tensors = {"x": torch.arange(10.0), "out": torch.zeros(10)}
+    tensors = {"x": torch.arange(10.0), "out": zeros(10)}
     for order in (None, ProgramOrder("reversed"), ProgramOrder("shuffled", seed=1)):
         trace = launch(overlapping_blocks, (3,), tensors, 10, BLOCK=4, order=order)
         report = races(trace)
@@ -208,21 +208,21 @@ def check_double_write_shows_in_races_and_coverage() -> None:
     assert first.second_location.function == "overlapping_blocks"
 
 
-@triton.jit
+@jit
 def tail(x, out, n, BLOCK: tl.constexpr, OTHER: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + tl.program_id(0), tl.sum(tl.load(x + offsets, mask=offsets < n, other=OTHER), 0))
 
 
 def check_missing_other_shows_as_undefined_read() -> None:
-    tensors = {"x": torch.ones(10), "out": torch.zeros(3)}
+    tensors = {"x": ones(10), "out": zeros(3)}
     (use,) = undefined_uses(launch(tail, (3,), tensors, 10, BLOCK=4, OTHER=None)).uses
     assert (use.use, use.buffer, use.element, use.program) == ("store", "out", 2, (2, 0, 0))
     assert torch.isnan(tensors["out"]).tolist() == [False, False, True]
     assert undefined_uses(launch(tail, (3,), tensors, 10, BLOCK=4, OTHER=0.0)).count == 0
 
 
-@triton.jit
+@jit
 def shift_in_place(x, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(x + offsets + 1, mask=offsets + 1 < n, other=0.0)
@@ -237,7 +237,7 @@ def check_reads_and_writes_of_different_programs() -> None:
         assert (race.kind, race.elements.tolist()) == (kind, [4])
 
 
-@triton.jit
+@jit
 def read_shared(x, out):
     p = tl.program_id(0)
     tl.store(out + p, tl.load(x))
@@ -247,17 +247,17 @@ def read_shared(x, out):
 
 def check_a_read_by_several_programs_then_written_is_a_race() -> None:
     for order in (None, ProgramOrder("reversed")):
-        trace = launch(read_shared, (3,), {"x": torch.zeros(1), "out": torch.zeros(3)}, order=order)
+        trace = launch(read_shared, (3,), {"x": zeros(1), "out": zeros(3)}, order=order)
         assert races(trace).count >= 1 and {race.buffer for race in races(trace).races} == {"x"}
 
 
-@triton.jit
+@jit
 def atomic_sum(x, out, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.atomic_add(out + offsets % 2, tl.load(x + offsets, mask=offsets < n, other=0.0), mask=offsets < n)
 
 
-@triton.jit
+@jit
 def half_atomic_sum(x, out, n, BLOCK: tl.constexpr):
     p = tl.program_id(0)
     total = tl.sum(tl.load(x + p * BLOCK + tl.arange(0, BLOCK)), 0)
@@ -268,15 +268,15 @@ def half_atomic_sum(x, out, n, BLOCK: tl.constexpr):
 
 
 def check_atomics_do_not_race_with_each_other_but_with_plain_accesses() -> None:
-    tensors = {"x": torch.ones(10), "out": torch.zeros(2)}
+    tensors = {"x": ones(10), "out": zeros(2)}
     trace = launch(atomic_sum, (3,), tensors, 10, BLOCK=4)
-    assert tensors["out"].tolist() == [5.0, 5.0] and races(trace).clean
+    assert tensors["out"].tolist() == [5, 5] and races(trace).clean
     assert trace.memory(trace.index("out")).writes.tolist() == [5, 5]
-    mixed = launch(half_atomic_sum, (2,), {"x": torch.ones(8), "out": torch.zeros(1)}, 8, BLOCK=4)
+    mixed = launch(half_atomic_sum, (2,), {"x": ones(8), "out": zeros(1)}, 8, BLOCK=4)
     assert kinds(mixed) == ["atomic then read"]
 
 
-@triton.jit
+@jit
 def hand_over(data, flag, out, SEMANTIC: tl.constexpr):
     p = tl.program_id(0)
     if p == 0:
@@ -299,7 +299,7 @@ def check_release_and_acquire_order_accesses_but_relaxed_does_not() -> None:
         assert report(semantic) == ["write then read"], semantic
 
 
-@triton.jit
+@jit
 def write_after_release(data, flag, out):
     p = tl.program_id(0)
     if p == 0:
@@ -314,7 +314,7 @@ def check_what_follows_a_release_is_not_published_by_it() -> None:
     assert kinds(launch(write_after_release, (2,), integers(data=1, flag=1, out=1))) == ["write then read"]
 
 
-@triton.jit
+@jit
 def wait_for_next(flag):
     p = tl.program_id(0)
     if p == 0:
@@ -329,7 +329,7 @@ def check_a_wait_for_a_later_program_ends() -> None:
     launch(wait_for_next, (2,), integers(flag=1), order=ProgramOrder("reversed"))
 
 
-@triton.jit
+@jit
 def swap(cell, out):
     p = tl.program_id(0)
     tl.store(out + p, tl.atomic_cas(cell, p, p + 1))
@@ -353,7 +353,7 @@ def check_element_card_names_writer_and_inputs() -> None:
     assert [access.program for access in element_card(trace, "x", 5).reads] == [(1, 0, 0)]
 
 
-@triton.jit
+@jit
 def broadcast_in_place(x, N: tl.constexpr, BARRIER: tl.constexpr):
     i = tl.arange(0, N)
     first = tl.load(x + i * 0)
@@ -364,17 +364,17 @@ def broadcast_in_place(x, N: tl.constexpr, BARRIER: tl.constexpr):
 
 def check_broadcast_load_then_store_in_place_is_a_hazard_without_barrier() -> None:
     def report(barrier: bool) -> tuple[list[list[int]], bool]:
-        trace = launch(broadcast_in_place, (1,), {"x": torch.zeros(4)}, N=4, BARRIER=barrier, events=True)
+        trace = launch(broadcast_in_place, (1,), {"x": zeros(4)}, N=4, BARRIER=barrier, events=True)
         view = races(trace)
         return [hazard.elements.tolist() for hazard in view.hazards], view.clean
 
     assert report(False) == ([[0]], False)
     assert report(True) == ([], True)
-    light = races(launch(broadcast_in_place, (1,), {"x": torch.zeros(4)}, N=4, BARRIER=False))
+    light = races(launch(broadcast_in_place, (1,), {"x": zeros(4)}, N=4, BARRIER=False))
     assert light.hazards == () and not light.hazards_checked
 
 
-@triton.jit
+@jit
 def through_descriptor(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
     source = tl.make_tensor_descriptor(x, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
     target = tl.make_tensor_descriptor(out, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
@@ -383,14 +383,14 @@ def through_descriptor(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
 
 
 def check_descriptors_are_traced_under_their_name() -> None:
-    x, out = torch.arange(40.0).reshape(5, 8), torch.zeros(5, 8)
+    x, out = torch.arange(40.0).reshape(5, 8), zeros(5, 8)
     trace = launch(through_descriptor, (2,), {"x": x, "out": out}, 5, 8, BM=4, BN=8, events=True, outputs=("out",))
     assert torch.equal(x, out) and coverage(trace, "out").exact
     assert [event.operation for event in trace.events] == ["descriptor_load", "descriptor_store"] * 2
     assert undefined_uses(trace).count == 0
 
 
-@triton.jit
+@jit
 def through_block_pointer(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
     row = tl.program_id(0) * BM
     source = tl.make_block_ptr(x, shape=(M, N), strides=(N, 1), offsets=(row, 0), block_shape=(BM, BN), order=(1, 0))
@@ -399,7 +399,7 @@ def through_block_pointer(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
 
 
 def check_block_pointers_are_traced_where_they_exist() -> None:
-    x, out = torch.arange(40.0).reshape(5, 8), torch.zeros(5, 8)
+    x, out = torch.arange(40.0).reshape(5, 8), zeros(5, 8)
     if not interpreter_features().block_pointers:
         with repaired():
             try:
@@ -413,7 +413,7 @@ def check_block_pointers_are_traced_where_they_exist() -> None:
     assert [event.operation for event in trace.events] == ["block_pointer_load", "block_pointer_store"] * 2
 
 
-@triton.jit
+@jit
 def poll(flag, out):
     p = tl.program_id(0)
     if p == 0:
@@ -434,16 +434,16 @@ def check_atomic_load_and_store_where_they_exist() -> None:
     assert [event.operation for event in trace.events] == ["store", "atomic_store", "atomic_load", "load", "store"]
 
 
-@triton.jit
+@jit
 def fetch(p):
     return tl.load(p)
 
 
-@triton.jit
+@jit
 def calls_helper(x, out):
     tl.store(out, fetch(x))
 
 
 def check_line_of_a_helper_is_the_helpers_own() -> None:
-    trace = launch(calls_helper, (1,), {"x": torch.ones(1), "out": torch.zeros(1)}, events=True)
+    trace = launch(calls_helper, (1,), {"x": ones(1), "out": zeros(1)}, events=True)
     assert [event.location.function for event in trace.events if event.location] == ["fetch", "calls_helper"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-import triton
 import triton.language as tl
+from triton import jit
 
 from fuzz.interpreter import Repairs, repaired
 from fuzz.interpreter.poison import is_poison, poison
@@ -12,7 +12,7 @@ from fuzz.interpreter.trace import Buffer, Trace, recording
 from tests.unit.interpreter.defects import defect
 
 
-@triton.jit
+@jit
 def copy(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, tl.load(src + i, mask=i < n))
@@ -44,13 +44,13 @@ def check_masked_off_lanes_hold_the_marker() -> None:
         assert np.isnan(poison(kind))
 
 
-@triton.jit
+@jit
 def load_one(src, dst, n):
     i = tl.arange(0, 1)
     tl.store(dst + i, tl.load(src + i, mask=i < n, other=0))
 
 
-@triton.jit
+@jit
 def add_one_everywhere(dst, N: tl.constexpr):
     tl.atomic_add(dst + tl.arange(0, N), 1.0)
 
@@ -59,17 +59,17 @@ def check_a_scalar_operand_of_an_atomic_is_spread_over_the_block() -> None:
     result = torch.zeros(4)
     with repaired(), recording([Buffer.of_tensor("result", result)]):
         add_one_everywhere[(1,)](result, N=4)
-    assert result.tolist() == [1.0] * 4
+    assert result.tolist() == [1] * 4
 
 
 def check_other_of_a_one_element_block_counts_although_zero() -> None:
     result = torch.ones(1)
     with repaired():
         load_one[(1,)](torch.ones(1), result, 0)
-    assert result.tolist() == [0.0]
+    assert result.tolist() == [0]
 
 
-@triton.jit
+@jit
 def divide_and_shift(a, b, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     x, y = tl.load(a + i), tl.load(b + i)
@@ -88,8 +88,7 @@ def check_undefined_arithmetic_holds_the_marker() -> None:
         expected = [
             [3, signed_marker, 0, 0], [1, signed_marker, 5, 9],
             [28, 100, signed_marker, (9 << 31) % 2**32 - (2**32 if dtype == torch.int32 else 0)],
-            [1, 100, signed_marker, 0],
-        ]
+            [1, 100, signed_marker, 0]]
 
         def holds(a: torch.Tensor = a, b: torch.Tensor = b, expected: list[list[int]] = expected) -> bool:
             result = torch.zeros(4, 4, dtype=a.dtype)
@@ -125,7 +124,7 @@ def check_stored_undefined_value_is_reported_with_its_place() -> None:
     assert blind.undefined_uses == [] and not blind.undefined_checked and trace.undefined_checked
 
 
-@triton.jit
+@jit
 def careful(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     m = i < n
@@ -143,13 +142,13 @@ def check_masked_use_of_undefined_values_is_clean() -> None:
     assert uses(careful, {"src": torch.ones(8), "dst": torch.zeros(8)}, 5, N=8) == []
 
 
-@triton.jit
+@jit
 def careless_sum(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst, tl.sum(tl.load(src + i, mask=i < n), 0))
 
 
-@triton.jit
+@jit
 def careless_scan(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.cumsum(tl.load(src + i, mask=i != n), 0)
@@ -157,7 +156,7 @@ def careless_scan(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, v, mask=i == n)
 
 
-@triton.jit
+@jit
 def careless_shapes(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(src + i, mask=i < n)
@@ -168,7 +167,7 @@ def careless_shapes(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, both, mask=i % 2 == 1)
 
 
-@triton.jit
+@jit
 def undefined_address(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     k = tl.load(src + i, mask=i < n)
@@ -176,7 +175,7 @@ def undefined_address(src, dst, n, N: tl.constexpr):
     tl.store(dst + (k & 3), 1)
 
 
-@triton.jit
+@jit
 def undefined_mask(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     k = tl.load(src + i, mask=i < n)
@@ -184,14 +183,14 @@ def undefined_mask(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, 1, mask=k > 0)
 
 
-@triton.jit
+@jit
 def undefined_branch(src, dst, n):
     k = tl.load(src, mask=n > 0)
     if k > 3:
         tl.store(dst, 1)
 
 
-@triton.jit
+@jit
 def undefined_assertion(src, n, N: tl.constexpr):
     i = tl.arange(0, N)
     k = tl.load(src + i, mask=i < n)
@@ -199,13 +198,13 @@ def undefined_assertion(src, n, N: tl.constexpr):
     tl.device_assert(k != 0, "any lane")
 
 
-@triton.jit
+@jit
 def undefined_operand(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.atomic_add(dst + i, tl.load(src + i, mask=i < n))
 
 
-@triton.jit
+@jit
 def undefined_gather(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     v = tl.load(src + i, mask=i < n)
@@ -213,7 +212,7 @@ def undefined_gather(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, tl.gather(v, N - 1 - i, 0))
 
 
-@triton.jit
+@jit
 def undefined_quotient(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     q = tl.load(src + i).to(tl.int32) // (i - n)
@@ -221,7 +220,7 @@ def undefined_quotient(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, q, mask=i == n)
 
 
-@triton.jit
+@jit
 def undefined_conversion(src, dst, n, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, (tl.load(src + i) * 1e20).to(tl.int32))
@@ -245,7 +244,7 @@ def check_each_kind_of_use_is_seen_once() -> None:
     assert uses(undefined_conversion, {"src": torch.ones(8), "dst": zeros}, 0, N=8) == ["store"]
 
 
-@triton.jit
+@jit
 def twice(src, dst, out, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, tl.load(src + i), mask=i < N - 1)
@@ -263,7 +262,7 @@ def check_memory_that_was_never_written_is_undefined() -> None:
     assert uses(twice, {"src": src, "dst": dst, "out": out}, N=4) == []
 
 
-@triton.jit
+@jit
 def copy_by_descriptor(src, dst, n, N: tl.constexpr):
     descriptor = tl.make_tensor_descriptor(dst, shape=[n], strides=[1], block_shape=[N])
     i = tl.arange(0, N)
@@ -274,4 +273,4 @@ def check_lanes_that_a_descriptor_cuts_off_may_be_undefined() -> None:
     result = torch.zeros(8)
     with repaired():
         copy_by_descriptor[(1,)](torch.ones(8), result, 5, N=8)
-    assert result.tolist() == [1.0] * 5 + [0.0] * 3
+    assert result.tolist() == [1] * 5 + [0] * 3

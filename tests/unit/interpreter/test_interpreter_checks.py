@@ -22,14 +22,11 @@ def test_install_is_refused_in_a_process_that_compiles() -> None:
         "    install()\n"
         "except TridiffError as error:\n"
         "    print(error)\n"
-        "print(active() == Repairs.none())\n"
-    )
+        "print(active() == Repairs.none())\n")
     lines = run_script(source, interpret=False).stdout.splitlines()
     assert lines == [
         "Triton was imported for compiled kernels, there is no interpreter to repair; "
-        "set TRITON_INTERPRET=1 before anything imports triton",
-        "True",
-    ]
+        "set TRITON_INTERPRET=1 before anything imports triton", "True"]
 
 
 def test_importing_the_package_imports_neither_torch_nor_triton() -> None:

@@ -7,35 +7,37 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from fuzz.interpreter.narrow_floats import BF16, FP8E4NV, FP8E5, FP16, FP32, FloatFormat, decode, encode, fma_once
 from oracles import exact
 
+each = pytest.mark.parametrize
 NAMES = {BF16: "bf16", FP8E4NV: "fp8e4nv", FP8E5: "fp8e5", FP16: "fp16", FP32: "fp32"}
 REFERENCE = {BF16: ml_dtypes.bfloat16, FP8E4NV: ml_dtypes.float8_e4m3fn, FP8E5: ml_dtypes.float8_e5m2}
 
 
-@pytest.mark.parametrize("form", REFERENCE, ids=["bf16", "e4m3", "e5m2"])
+@each("form", REFERENCE, ids=["bf16", "e4m3", "e5m2"])
 def test_decode_is_exact_for_every_code(form: FloatFormat) -> None:
     codes = np.arange(1 << form.bits, dtype=np.uint32).astype(form.storage)
     expected = codes.view(REFERENCE[form]).astype(np.float32)
-    np.testing.assert_array_equal(decode(codes, form), expected)
+    assert_array_equal(decode(codes, form), expected)
     finite = ~np.isnan(expected)
-    np.testing.assert_array_equal(np.signbit(decode(codes, form))[finite], np.signbit(expected)[finite])
+    assert_array_equal(np.signbit(decode(codes, form))[finite], np.signbit(expected)[finite])
 
 
-@pytest.mark.parametrize("form", [*REFERENCE, FP16], ids=["bf16", "e4m3", "e5m2", "fp16"])
+@each("form", [*REFERENCE, FP16], ids=["bf16", "e4m3", "e5m2", "fp16"])
 def test_encode_inverts_decode(form: FloatFormat) -> None:
     codes = np.arange(1 << form.bits, dtype=np.uint32).astype(form.storage)
     values = codes.view(np.float16) if form is FP16 else decode(codes, form)
     keep = np.isfinite(values) if form.infinity is None else ~np.isnan(values)
     for wide in (np.float32, np.float64):
         widened = values[keep].astype(wide)
-        np.testing.assert_array_equal(encode(widened, form), codes[keep])
-        np.testing.assert_array_equal(encode(widened, form, toward_zero=True), codes[keep])
+        assert_array_equal(encode(widened, form), codes[keep])
+        assert_array_equal(encode(widened, form, toward_zero=True), codes[keep])
 
 
-@pytest.mark.parametrize("form", [FP16, FP32], ids=["fp16", "fp32"])
+@each("form", [FP16, FP32], ids=["fp16", "fp32"])
 def test_encode_agrees_with_numpy_where_numpy_rounds(form: FloatFormat) -> None:
     native = {FP16: np.float16, FP32: np.float32}[form]
     rng = np.random.default_rng(0)
@@ -44,7 +46,7 @@ def test_encode_agrees_with_numpy_where_numpy_rounds(form: FloatFormat) -> None:
     values = values[~np.isnan(values)]
     with np.errstate(over="ignore"):
         expected = values.astype(native).view(form.storage)
-    np.testing.assert_array_equal(encode(values, form), expected)
+    assert_array_equal(encode(values, form), expected)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([BF16, FP8E4NV, FP8E5, FP16]))

@@ -218,6 +218,16 @@ def test_bulk_stores_are_awaited_on_every_way_to_the_end(text: str, wait: str, c
 
 
 @pytest.mark.parametrize(("lines", "fenced"), [
+    ("", True), ("W F S", True), ("W S", False), ("F W S", False), ("S W", True), ("L W S F B", False),
+    ("L W F S B", True), ("L F S W B", True), ("L S F W B", False), ("L S W F B", True)])
+def test_writes_are_fenced_on_every_way_to_a_bulk_store(lines: str, fenced: bool) -> None:
+    spelled = {"W": "\tst.shared.v4.b32 \t[%r4], {%r3};", "F": "\tfence.proxy.async.shared::cta;", "S": STORE,
+               "L": "$L1:", "B": "\t@%p1 bra $L1;"}
+    text = "\n".join([*(spelled[one] for one in lines.split()), "\tret;"])
+    assert missing_orders(text, ("fence of writes",)) == (() if fenced else ("fence of writes",))
+
+
+@pytest.mark.parametrize(("lines", "fenced"), [
     ("T R F A", True), ("T R A", False), ("T R A F", False), ("T F R A", False), ("T A R", True), ("R T A", True),
     ("T R X F A A", True), ("T R X A", False)])
 def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bool) -> None:

@@ -4,6 +4,7 @@ takes seconds, every further one a tenth of one."""
 from typing import Any
 
 import torch
+from torch import ones, tensor, zeros
 
 from fuzz import interpreter
 from fuzz.inductor import session
@@ -41,6 +42,10 @@ def _raised(source: str, *arguments: torch.Tensor) -> BaseException:
     raise AssertionError("nothing was raised")
 
 
+def _answer(name: str, *arguments: torch.Tensor) -> list[Any]:
+    return session.run(program(OPERATIONS[name]), arguments).tensors[0].tolist()
+
+
 def _function(expression: str, parameters: str = "a") -> str:
     return f"import torch\n\n\ndef compute({parameters}):\n    return {expression}\n"
 
@@ -49,16 +54,16 @@ def _run(graph: Graph, buffers: dict[str, torch.Tensor]) -> dict[str, torch.Tens
     written = torch_program(graph)
     lengths = {one.name: one for one in graph.buffers}
     arguments = tuple(
-        buffers[name] if name in buffers else torch.zeros(lengths[name].length, dtype=torch_dtype(lengths[name].dtype))
+        buffers[name] if name in buffers else zeros(lengths[name].length, dtype=torch_dtype(lengths[name].dtype))
         for name in written.arguments)
     found = session.run(written.text, arguments, settings=session.Settings(emulate_precision_casts=written.emulated))
     return dict(zip(written.outputs, found.tensors, strict=True))
 
 
 def check_a_program_gives_what_its_graph_says() -> None:
-    gather = {"in0": torch.tensor([1.0, 10.0, 100.0, 1000.0]), "in1": torch.tensor([0, -1, 2, 3, 0, 1])}
-    assert _run(row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099.0, 10.0]
-    rows = {"in0": torch.tensor([1.0, 3.0, 2.0, 5.0, NAN, 4.0]), "io0": torch.tensor([100, 7], dtype=torch.int32)}
+    gather = {"in0": tensor([1.0, 10.0, 100.0, 1000.0]), "in1": tensor([0, -1, 2, 3, 0, 1])}
+    assert _run(row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099, 10]
+    rows = {"in0": tensor([1, 3, 2, 5, NAN, 4]), "io0": tensor([100, 7], dtype=torch.int32)}
     found = _run(sorted_rows_transposed(), rows)
     expected = by_torch.evaluate(sorted_rows_transposed(), rows)
     for name, value in expected.items():
@@ -67,8 +72,8 @@ def check_a_program_gives_what_its_graph_says() -> None:
 
 def check_halves_are_rounded_where_the_graph_says() -> None:
     for upcast, first in ((True, 300.0), (False, INF)):
-        found = _run(halves(upcast=upcast), {"in0": torch.tensor([300.0, 2.0], dtype=torch.float16)})
-        assert found["out0"].tolist() == [first, 2.0]
+        found = _run(halves(upcast=upcast), {"in0": tensor([300, 2], dtype=torch.float16)})
+        assert found["out0"].tolist() == [first, 2]
         assert found["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
 
 
@@ -77,12 +82,11 @@ def check_known_divergences_are_there() -> None:
     for name, inputs, wrong in (
         ("floor_divide", ([1.0], [0.1]), [10.0]), ("times_zero", ([NAN],), [0.0]), ("zero_by", ([0.0],), [0.0]),
     ):
-        tensors = tuple(torch.tensor(one) for one in inputs)
-        assert session.run(program(OPERATIONS[name]), tensors).tensors[0].tolist() == wrong
-    signbit = session.run(program(OPERATIONS["signbit"]), (torch.tensor([-0.0], dtype=torch.float64),))
-    assert signbit.tensors[0].tolist() == [False]
-    halves = tuple(torch.tensor([one], dtype=torch.float16) for one in (0.0, 1.0))
-    assert session.run(program(OPERATIONS["nextafter"]), halves).tensors[0].tolist() == [0.0]
+        tensors = tuple(tensor(one) for one in inputs)
+        assert _answer(name, *tensors) == wrong
+    assert _answer("signbit", tensor([-0.0], dtype=torch.float64)) == [False]
+    halves = tuple(tensor([one], dtype=torch.float16) for one in (0.0, 1.0))
+    assert _answer("nextafter", *halves) == [0]
 
 
 def check_sizes_are_symbols_or_numbers() -> None:
@@ -93,7 +97,7 @@ def check_sizes_are_symbols_or_numbers() -> None:
         in0=("fp32", 10), out0=("fp64", 10))
     written = torch_program(graph)
     assert written.sizes == (("rn", 5),) and "((rn * 16777259) / 7)" in written.text, written.text
-    arguments = (torch.zeros(10), torch.zeros(10, dtype=torch.float64), 5)
+    arguments = (zeros(10), zeros(10, dtype=torch.float64), 5)
     found = {dynamic: session.run(written.text, arguments, settings=session.Settings(dynamic=dynamic)).tensors[0]
              for dynamic in (False, True)}
     assert found[False].tolist() == [5 * 16777259 / 7] * 10
@@ -104,7 +108,7 @@ def check_the_compiler_is_imported_and_runs_in_the_stage_that_has_time_for_it() 
     said: list[str] = []
     session.device(said.append)
     assert said == ["compile"]
-    source, arguments = _function("a * 5 + 3"), (torch.ones(3),)
+    source, arguments = _function("a * 5 + 3"), (ones(3),)
     for expected in (["compile", "launch"], ["compile", "launch"]):
         said.clear()
         session.run(source, arguments, stage=said.append)
@@ -115,7 +119,7 @@ def check_no_processes_are_started_to_compile() -> None:
     from torch._inductor import config
     from torch._inductor.async_compile import AsyncCompile, get_compile_threads
 
-    session.run(_function("a * 7 + 3"), (torch.ones(3),))
+    session.run(_function("a * 7 + 3"), (ones(3),))
     assert config.compile_threads == get_compile_threads() == 1
     assert AsyncCompile.process_pool.cache_info().currsize == 0
 
@@ -125,7 +129,7 @@ def check_nothing_grows_from_program_to_program() -> None:
     from torch._dynamo import config
     from torch._inductor.codecache import PyCodeCache
 
-    kernels = [session.run(_function(f"a * {number} + 2"), (torch.ones(4),)).kernels
+    kernels = [session.run(_function(f"a * {number} + 2"), (ones(4),)).kernels
                for number in range(2, config.recompile_limit + 5)]
     assert set(kernels) == {1}
     assert len(PyCodeCache.modules) <= 2
@@ -136,7 +140,7 @@ def check_a_result_of_another_type_is_a_finding() -> None:
     graph = matrix(load("in0", at(3)), Reduce(kind="any", args=(0,)), store("out0", X, 1), rows=2, columns=3,
                    in0=("u8", 6), out0=("u8", 2))
     written = torch_program(graph)
-    arguments = (torch.ones(6, dtype=torch.uint8), torch.zeros(2, dtype=torch.uint8))
+    arguments = (ones(6, dtype=torch.uint8), zeros(2, dtype=torch.uint8))
     assert session.run(written.text, arguments).tensors[0].dtype == torch.bool
     namespace: dict[str, Any] = {}
     exec(written.text, namespace)
@@ -145,19 +149,19 @@ def check_a_result_of_another_type_is_a_finding() -> None:
 
 def check_one_program_is_compiled_once() -> None:
     source = _function("a * 3 + 1")
-    first = session.run(source, (torch.ones(5),))
-    again = session.run(source, (torch.zeros(5),))
-    other = session.run(source, (torch.zeros(6),))
+    first = session.run(source, (ones(5),))
+    again = session.run(source, (zeros(5),))
+    other = session.run(source, (zeros(6),))
     assert (first.kernels, again.kernels, other.kernels) == (1, 0, 1)
-    assert again.tensors[0].tolist() == [1.0] * 5
+    assert again.tensors[0].tolist() == [1] * 5
 
 
 def check_failures_are_told_apart() -> None:
     assert isinstance(_raised(_function("torch.linalg.inv(a)"), torch.eye(2)), Declined)
-    printing = _raised(_function("a + int(a.sum().item() > 0 and print(1) or 0)"), torch.ones(2))
+    printing = _raised(_function("a + int(a.sum().item() > 0 and print(1) or 0)"), ones(2))
     refused = classify(printing, "interpreter")
     assert (refused.verdict.value, refused.where) == ("compile_error", "dynamo")
-    outside = _raised(_function("a[b]", "a, b"), torch.ones(3), torch.tensor([3]))
+    outside = _raised(_function("a[b]", "a, b"), ones(3), tensor([3]))
     assert isinstance(outside, DeviceAssertFailed) and "0 <= tmp" in str(outside)
 
 
@@ -172,7 +176,7 @@ def check_every_launch_is_watched() -> None:
     original = watched._memory
     watched._memory = lambda arguments: original(arguments)[:1]
     try:
-        error = _raised(_function("a + b", "a, b"), torch.ones(7), torch.ones(7))
+        error = _raised(_function("a + b", "a, b"), ones(7), ones(7))
     finally:
         watched._memory = original
     assert isinstance(error, OutOfBounds)

@@ -96,8 +96,7 @@ def sorted_rows_transposed() -> Graph:
     return matrix(
         load("in0", at(3)), Sort(arg=0, descending=True), Part(of=1, item=0),
         Scan(combine="sum", args=(2,)), constant("1", "i32"),
-        store("out0", apply("add", apply("mul", R, num(2)), X), 2),
-        store("out1", at(3), 3), Index(expr=R, dtype="i32"),
+        store("out0", apply("add", apply("mul", R, num(2)), X), 2), store("out1", at(3), 3), Index(expr=R, dtype="i32"),
         Store(buffer="io0", index=apply("mod", R, num(2)), value=7, mode="atomic_add"), rows=2, columns=3,
         in0=("fp32", 6), out0=("fp32", 6), out1=("fp32", 6), io0=("i32", 2))
 

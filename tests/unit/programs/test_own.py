@@ -47,6 +47,8 @@ from tests.unit.programs.graphs import (
     vector,
 )
 
+each = pytest.mark.parametrize
+
 
 def _graph(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
     return vector(load("in0"), *between, store("out0", X, len(between)), in0=dtype, out0=dtype)
@@ -64,7 +66,7 @@ def _case(graph: Graph, dtype: str, *, base: Base | None = None, options: Launch
         ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=options or LaunchOptions())
 
 
-@pytest.mark.parametrize("backend, graph, word", [
+@each("backend, graph, word", [
     ("compile:gfx942", _graph("i32", Asm(body="popc", args=(0,))), "assembly"),
     ("compile:sm_90", _graph("i32", Asm(body="popc", args=(0,))), ""),
     ("compile:sm_80", _graph("fp32", cast(0, "fp8e4nv")), "fp8e4nv"),
@@ -75,7 +77,7 @@ def test_programs_are_declined_where_the_architecture_lacks_something(backend: s
     assert word in found and bool(found) is bool(word)
 
 
-@pytest.mark.parametrize("base, during", [(Bits(seed=1), [0, 2, 2, 0]), (Small(seed=1, low=0, high=1), [0, 1, 1, 0])])
+@each("base, during", [(Bits(seed=1), [0, 2, 2, 0]), (Small(seed=1, low=0, high=1), [0, 1, 1, 0])])
 def test_truth_is_another_byte_than_one_during_the_launch_only(base: Base, during: list[int]) -> None:
     case = _case(_graph("i1"), "i1", base=base)
     arrays = {"in0": torch.tensor([0, 1, 1, 0], dtype=torch.int8), "out0": torch.zeros(4, dtype=torch.int8)}
@@ -88,7 +90,7 @@ def test_truth_is_another_byte_than_one_during_the_launch_only(base: Base, durin
     assert arrays["in0"].tolist() == [0, 1, 1, 0]
 
 
-@pytest.mark.parametrize("dtype, other, known", [
+@each("dtype, other, known", [
     ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
     ("i32", "-5", False), ("fp16", "-5.0", False)])
 def test_programs_with_a_known_miscompilation_are_told_from_others(dtype: str, other: str, known: bool) -> None:
@@ -98,17 +100,17 @@ def test_programs_with_a_known_miscompilation_are_told_from_others(dtype: str, o
     assert miscompiled(_graph(dtype)) == ""
 
 
-@pytest.mark.parametrize("exponent, known", [("-2147483648", True), ("-2147483647", False)])
+@each("exponent, known", [("-2147483648", True), ("-2147483647", False)])
 def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -> None:
     graph = _graph("fp32", constant(exponent, "i32"), op("ldexp", 0, 1))
     assert miscompiled(graph) == ("ldexp by -2^31" if known else "")
 
 
-@pytest.mark.parametrize("a, b, becomes, known", [
+@each("a, b, becomes, known", [
     ("fp16", "fp16", "bf16", True), ("fp16", "fp16", "fp16", False), ("bf16", "bf16", "fp16", True),
     ("fp16", "bf16", "bf16", True), ("fp16", "bf16", "fp16", False), ("fp16", "fp32", "bf16", False),
     ("fp8e5", "bf16", "bf16", True)])
-@pytest.mark.parametrize("converted", [True, False])
+@each("converted", [True, False])
 def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
         a: str, b: str, becomes: str, known: bool, converted: bool) -> None:
     last = (cast(4, becomes), store("out0", X, 5)) if converted else (store("out0", X, 4),)
@@ -118,26 +120,25 @@ def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
     assert miscompiled(without_miscompiled(graph)) == ""
 
 
-@pytest.mark.parametrize("node, known, drawn", [
+@each("node, known, drawn", [
     (Asm(body="lop3_xor", args=(0, 1, 1)), "lop3 of one register twice", Asm(body="add_s32", args=(0, 1))),
     (Asm(body="lop3_xor", args=(0, 0, 0)), "", None), (Asm(body="lop3_xor", args=(0, 1, 2)), "", None),
     (Masked(mask=3, arg=4, other="-0.0"), "choice of 1 or -0.0", Masked(mask=3, arg=4, other="0.0")),
     (Masked(mask=3, arg=4, other="0.0"), "", None)])
-def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, known: str,
-                                                            drawn: Asm | Masked | None) -> None:
+def test_drawn_programs_keep_clear_of_known_miscompilations(
+    node: Asm | Masked, known: str, drawn: Asm | Masked | None
+) -> None:
     graph = _of_three(op("eq", 0, 1), constant("1.0", "fp32"), node)
     assert miscompiled(graph) == known
     found = without_miscompiled(graph)
     assert found.nodes[5] == (drawn or node) and miscompiled(found) == ""
 
 
-@pytest.mark.parametrize("nodes, known", [
-    ((op("abs_libdevice", 0),), "libdevice.abs of integers"),
-    ((op("abs", 0),), ""),
+@each("nodes, known", [
+    ((op("abs_libdevice", 0),), "libdevice.abs of integers"), ((op("abs", 0),), ""),
     ((op("neg", 1), op("minimum", 0, 3), op("minimum_tl", 4, 2)),
      "extremum of three, one negated"),
-    ((op("neg", 1), op("maximum", 0, 3), op("minimum", 4, 2)), ""),
-    ((op("minimum", 0, 1), op("minimum", 3, 2)), ""),
+    ((op("neg", 1), op("maximum", 0, 3), op("minimum", 4, 2)), ""), ((op("minimum", 0, 1), op("minimum", 3, 2)), ""),
     ((constant("0", "i32"), op("sub", 3, 1), op("maximum", 0, 2),
       op("maximum", 4, 5)), "extremum of three, one negated"),
     ((op("eq", 0, 1), cast(3, "u16"), cast(4, "bf16", bitcast=True),
@@ -146,14 +147,12 @@ def test_drawn_programs_keep_clear_of_known_miscompilations(node: Asm | Masked, 
       cast(5, "fp32")), ""),
     ((op("eq", 0, 1), cast(3, "i16"), cast(4, "fp16", bitcast=True)),
      "truth as bits of fp16"),
-    ((cast(0, "i16"), cast(3, "fp16", bitcast=True)), ""),
-    ((op("abs", 0), op("lt", 3, 1)), "sign of an integer's abs"),
+    ((cast(0, "i16"), cast(3, "fp16", bitcast=True)), ""), ((op("abs", 0), op("lt", 3, 1)), "sign of an integer's abs"),
     ((op("abs_tl", 0), cast(3, "i64"), cast(1, "i64"),
       op("remainder", 4, 5)), "sign of an integer's abs"),
     ((op("abs", 0), Load(buffer="in1", index=apply("python_mod", Sym("v3"), num(4)),
                                            checked=True)), "sign of an integer's abs"),
-    ((op("abs", 0), op("add", 3, 1), cast(3, "fp32")), ""),
-    ((cast(0, "fp32"), op("abs", 3), op("sign", 4)), ""),
+    ((op("abs", 0), op("add", 3, 1), cast(3, "fp32")), ""), ((cast(0, "fp32"), op("abs", 3), op("sign", 4)), ""),
     ((constant("1e-40", "fp32"), op("asin", 3)), "library of a subnormal constant"),
     ((constant("2", "i32"), cast(3, "fp32", bitcast=True), cast(0, "fp32"),
       op("atan2", 5, 4)), "library of a subnormal constant"),
@@ -173,11 +172,9 @@ def test_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node
     assert miscompiled(found) == "" and (found == graph) == (known == "")
 
 
-@pytest.mark.parametrize("source, between, last, becomes, known", [
-    ("fp16", op("mul", 0, 0), op("logical_not", 2), "i1", True),
-    ("fp16", op("mul", 0, 0), cast(2, "fp32"), "i1", True),
-    ("bf16", cast(0, "bf16"), op("ne", 2, 4), "i1", True),
-    ("fp16", op("mul", 0, 0), cast(2, "fp32"), "fp32", False),
+@each("source, between, last, becomes, known", [
+    ("fp16", op("mul", 0, 0), op("logical_not", 2), "i1", True), ("fp16", op("mul", 0, 0), cast(2, "fp32"), "i1", True),
+    ("bf16", cast(0, "bf16"), op("ne", 2, 4), "i1", True), ("fp16", op("mul", 0, 0), cast(2, "fp32"), "fp32", False),
     ("fp16", op("mul", 0, 0), op("lt", 2, 4), "i1", False),
     ("fp32", op("mul", 0, 0), cast(2, "i1"), "i1", False)])
 def test_bits_of_computed_halves_are_not_drawn_where_they_are_compared_with_zero(
@@ -192,7 +189,7 @@ def test_bits_of_computed_halves_are_not_drawn_where_they_are_compared_with_zero
     assert miscompiled(without_miscompiled(graph)) == "" and found == replace(nodes[2], bitcast=not known)
 
 
-@pytest.mark.parametrize("dtype, fusion, known", [
+@each("dtype, fusion, known", [
     ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
     ("i32", True, "")])
 def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
@@ -201,7 +198,7 @@ def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, f
     assert target.about(case) == known
 
 
-@pytest.mark.parametrize("dtype, node, block, warps, known", [
+@each("dtype, node, block, warps, known", [
     ("i64", op("trunc_divide", 0, 0), 2048, 1, True), ("i64", op("trunc_divide", 0, 0), 2048, 2, False),
     ("i64", op("trunc_divide", 0, 0), 1024, 1, False), ("i32", op("trunc_divide", 0, 0), 2048, 1, False),
     ("i64", op("mul", 0, 0), 2048, 1, False)])
@@ -213,17 +210,15 @@ def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node
     assert about == ("calls among spilled registers" if known else "")
 
 
-@pytest.mark.parametrize("target, node, value, known, drawn", [
+@each("target, node, value, known, drawn", [
     ("fp8e5", op("ldexp", 1, 2), "0.0", "fp8 of what folds", cast(2, "fp32")),
-    ("fp32", op("ldexp", 1, 2), "0.0", "", None),
-    ("fp8e5", op("ldexp", 1, 2), "1e-3", "", None),
+    ("fp32", op("ldexp", 1, 2), "0.0", "", None), ("fp8e5", op("ldexp", 1, 2), "1e-3", "", None),
     ("fp8e4nv", op("pow", 1, 0), "1.0", "fp8 of what folds", op("add", 1, 0)),
     ("fp8e4nv", op("pow", 0, 1), "1.0", "", None),
     ("fp8e4nv", op("pow", 0, 1), "-0.0", "fp8 of what folds", op("add", 0, 1)),
     ("fp8e4nv", op("gt", 0, 0), "1.0", "fp8 of what folds", op("ne", 0, 0)),
     ("fp8e5", op("le", 2, 1), "2147483647", "fp8 of what folds", op("ne", 2, 1)),
-    ("fp8e5", op("gt", 2, 2), "1.0", "", None),
-    ("fp8e5", op("add", 0, 1), "nan", "fp8 of what folds", None),
+    ("fp8e5", op("gt", 2, 2), "1.0", "", None), ("fp8e5", op("add", 0, 1), "nan", "fp8 of what folds", None),
     ("fp16", op("add", 0, 1), "nan", "", None)])
 def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, value: str, known: str,
                                             drawn: Cast | Pointwise | None) -> None:
@@ -233,15 +228,14 @@ def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, value:
     assert miscompiled(graph) == known and miscompiled(found) == "" and found.nodes[3] == (drawn or node)
 
 
-@pytest.mark.parametrize("mask, known", [
-    (Index(expr=apply("ge", X, num(2)), dtype="i1"), "fp8 of what folds"), (op("ne", 0, 0), "")])
+@each("mask, known", [(Index(expr=apply("ge", X, num(2)), dtype="i1"), "fp8 of what folds"), (op("ne", 0, 0), "")])
 def test_truth_that_axes_decide_is_named_where_it_becomes_fp8_and_still_drawn(mask: Node, known: str) -> None:
     graph = vector(load("in0"), mask, op("eq", 0, 0), Masked(mask=1, arg=2, other="true"), cast(3, "fp8e5"),
                    store("out0", X, 4), in0="i32", out0="fp8e5")
     assert miscompiled(graph) == known and without_miscompiled(graph) == graph
 
 
-@pytest.mark.parametrize("between, known", [(cast(0, "fp8e5"), True), (load("in1"), False)])
+@each("between, known", [(cast(0, "fp8e5"), True), (load("in1"), False)])
 def test_powers_to_the_bits_of_an_fp8_are_named_and_still_drawn(between: Node, known: bool) -> None:
     graph = vector(load("in0"), between, cast(1, "i8", bitcast=True), cast(2, "i16"), op("pow", 0, 3),
                    store("out0", X, 4), in0="i16", in1="fp8e5", out0="i16")
@@ -249,8 +243,7 @@ def test_powers_to_the_bits_of_an_fp8_are_named_and_still_drawn(between: Node, k
     assert without_miscompiled(graph) == graph
 
 
-@pytest.mark.parametrize("dtype, block, known", [
-    ("i8", 8, True), ("i16", 8, True), ("i16", 4, False), ("i32", 8, False)])
+@each("dtype, block, known", [("i8", 8, True), ("i16", 8, True), ("i16", 4, False), ("i32", 8, False)])
 def test_16_bit_sums_of_lanes_beyond_an_axis_are_named_and_still_drawn(dtype: str, block: int, known: bool) -> None:
     gather = vector(load("in0"), Load(buffer="in1", index=Sym(name="v0"), checked=True), store("out0", X, 1),
                     in0=dtype, in1="fp32", out0="fp32")
@@ -260,7 +253,7 @@ def test_16_bit_sums_of_lanes_beyond_an_axis_are_named_and_still_drawn(dtype: st
         assert miscompiled(graph) == ("half of a 16-bit sum" if known else "") and without_miscompiled(graph) == graph
 
 
-@pytest.mark.parametrize("float_bits, known", [(True, True), (False, False)])
+@each("float_bits, known", [(True, True), (False, False)])
 def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: bool) -> None:
     computed = op("mul", 0, 0) if float_bits else load("in0")
     graph = vector(load("in0"), computed, cast(1, "i32", bitcast=True), load("in1"), op("minimum", 2, 2),
@@ -270,7 +263,7 @@ def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: b
     assert found.nodes[5] == (op("bitwise_xor", 3, 4) if known else graph.nodes[5])
 
 
-@pytest.mark.parametrize("indices, strays", [
+@each("indices, strays", [
     ([9, 0, 1, -9, 2, 3], False), ([0, 4, 0, 0, 0, 0], True), ([0, 0, 0, 0, -5, 0], True),
     ([0, -4, 3, 0, 0, 0], False)])
 def test_contents_whose_indices_leave_the_buffer_are_declined_where_the_load_is_active(
@@ -280,7 +273,7 @@ def test_contents_whose_indices_leave_the_buffer_are_declined_where_the_load_is_
         Interpreter(row_sums_of_a_masked_gather(), arrays).run()
 
 
-@pytest.mark.parametrize("combine, dtype, reduction, unordered", [
+@each("combine, dtype, reduction, unordered", [
     ("sum", "fp32", "split", ("out0",)), ("sum", "i32", "split", ()), ("max", "fp32", "split", ()),
     ("sum", "fp32", "looped", ())])
 def test_scans_of_floats_over_programs_have_no_fixed_order(combine: Any, dtype: str, reduction: Any,
@@ -304,7 +297,7 @@ def _added_in_memory(dtype: str, held: float, added: float) -> Real:
 FLOATS = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}
 
 
-@pytest.mark.parametrize("held, added", [(5e-45, 0.0), (0.0, -1e-39), (2e-38, -1.5e-38)])
+@each("held, added", [(5e-45, 0.0), (0.0, -1e-39), (2e-38, -1.5e-38)])
 def test_additions_of_single_precision_in_memory_may_flush(held: float, added: float) -> None:
     found = _added_in_memory("fp32", held, added)
     for answer in (float(np.float32(held) + np.float32(added)), 0.0):
@@ -312,7 +305,7 @@ def test_additions_of_single_precision_in_memory_may_flush(held: float, added: f
     assert abs(4e-38 - found.value[0]) > found.error[0]
 
 
-@pytest.mark.parametrize("dtype, held, added", [("fp32", 1.5, 2.0**-20), ("fp64", 5e-324, 0.0), ("fp16", 6e-8, 0.0)])
+@each("dtype, held, added", [("fp32", 1.5, 2.0**-20), ("fp64", 5e-324, 0.0), ("fp16", 6e-8, 0.0)])
 def test_additions_in_memory_are_certain_where_nothing_flushes(dtype: str, held: float, added: float) -> None:
     found = _added_in_memory(dtype, held, added)
     assert found.exact.all() and found.value[0] == float(FLOATS[dtype](held)) + added

@@ -81,8 +81,7 @@ def test_known_suspects_are_told_from_programs_without_one() -> None:
 
 def _drawn(family: Family, number: int, *, backend: str = "hypothesis") -> list[Case]:
     """Programs of three seeds."""
-    strategy = torch_programs(family, target=f"inductor.programs_{family}",
-                              limits=Limits(elements=512, variants=False))
+    strategy = torch_programs(family, target=f"inductor.programs_{family}", limits=Limits(elements=512, variants=False))
     return [case for seed in range(5, 8) for case in draws(strategy, number, seed=seed, backend=backend)]
 
 

@@ -52,7 +52,8 @@ def of(kind: str, *boxes: Box, at: str) -> Deviation:
     ("sin", "fp32", of("value", at="0x1"), False), ("exp", "fp16", of("flushed", at="0x1"), False),
 ])
 def test_an_explanation_holds_at_every_corner_or_not_at_all(
-        op: str, dtypes: str, deviation: Deviation, covered: bool) -> None:
+    op: str, dtypes: str, deviation: Deviation, covered: bool
+) -> None:
     assert bool(explained(SweepSpec(op=op, dtypes=tuple(dtypes.split())), deviation).known) == covered
 
 

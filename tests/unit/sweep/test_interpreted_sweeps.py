@@ -23,8 +23,7 @@ SPECS = tuple(SweepSpec(op=op, dtypes=tuple(dtypes.split()), planted=planted, bi
     ("left_shift", "i8 i8", -1), ("clamp", "i8 i8 i8", -1), ("frexp_mantissa", "bf16", -1),
     ("copysign", "fp64 fp64", -1), ("exp", "fp64", 0x1234), ("pow", "i8 i8", -1), ("signbit", "fp64", -1),
     ("minimum", "bf16 bf16", -1), ("where", "i1 fp8e5 fp8e5", -1), ("pack_value_flag", "i8 u8", -1),
-    ("unpack_value_i8", "u16", -1),
-))
+    ("unpack_value_i8", "u16", -1)))
 NEAREST = tuple(SweepSpec(op=op, dtypes=("bf16",), bits=16, nearest=True) for op in ("to_fp8e4nv", "to_fp8e5", "exp"))
 
 

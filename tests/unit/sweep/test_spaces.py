@@ -31,8 +31,7 @@ def test_every_input_of_a_complete_space_comes_once() -> None:
     ("exp", ("fp32",), "fp32", True, False, 32), ("add", ("i16", "i16"), "i16", True, False, 32),
     ("add", ("fp32", "fp32"), "fp32", False, False, STRATIFIED_BITS),
     ("exp", ("fp64",), "fp64", False, True, HOST_BITS), ("to_fp64", ("fp32",), "fp64", True, False, 32),
-    ("where", ("i1", "fp64", "fp64"), "fp64", False, True, HOST_BITS),
-])
+    ("where", ("i1", "fp64", "fp64"), "fp64", False, True, HOST_BITS)])
 def test_spaces_are_complete_up_to_the_limit(
         op: str, dtypes: tuple[str, ...], result: str, complete: bool, on_host: bool, bits: int) -> None:
     space = space_of(spec(op, *dtypes), result)
