@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout
+from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout, Put
 from fuzz.strategies import (
     contents,
     dtypes,
@@ -41,11 +42,17 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
     cols = draw(lengths(maximum=64))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
     layouts = [draw(strided_layouts(dims=_DIMS)) for _ in range(2)]
+    values = [draw(contents(dtype=dtype)), draw(int_divisors(dtype=dtype))]
+    if dtype in SIGNED and cols and draw(st.integers(0, 7)) == 7:
+        # The one quotient that is out of range: both must lie in one lane.
+        column = draw(st.integers(0, cols - 1))
+        values = [replace(one, overrides=(*one.overrides, Put(value=value, column=column)))
+                  for one, value in zip(values, (str(int(dtype_info(dtype).min)), "-1"), strict=True)]
     return Case(
         target=name, sizes={"rows": rows, "cols": cols}, params={"form": "blocks"},
         arrays=(
-            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layouts[0], content=draw(contents(dtype=dtype))),
-            ArraySpec(name="b", dtype=dtype, dims=_DIMS, layout=layouts[1], content=draw(int_divisors(dtype=dtype))),
+            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layouts[0], content=values[0]),
+            ArraySpec(name="b", dtype=dtype, dims=_DIMS, layout=layouts[1], content=values[1]),
             ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
         ), options=draw(launch_options()), variants=draw(option_variants()))
 

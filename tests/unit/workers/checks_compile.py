@@ -246,8 +246,9 @@ def check_memory_orders_are_read_from_the_compiled_code() -> None:
         Verdict.DISAGREE, "memory_order")
     ring = "warp_specialize.ring"
     asked = find(ring).orders
-    passed_on = next(case for case in draw_cases(ring, Limits(elements=1 << 12, rows=4), 200, seed=5)
-                     if {"fence of reads", "completion"} <= {*asked(case)})
-    assert judged(ring, "own", "compile:sm_90", passed_on) == (Verdict.AGREE, "")
-    for fault in ("missing_proxy_fence", "store_wait_missing"):
+    drawn = draw_cases(ring, Limits(elements=1 << 12, rows=4), 200, seed=5)
+    # Where slots go back before anything else is done, nothing but the planted fence stands behind the reads.
+    for fault, order in (("missing_proxy_fence", "fence of reads"), ("store_wait_missing", "completion")):
+        passed_on = next(case for case in drawn if order in asked(case) and case.program.release == "early")
+        assert judged(ring, "own", "compile:sm_90", passed_on) == (Verdict.AGREE, "")
         assert judged(ring, f"own+fault:{fault}", "compile:sm_90", passed_on) == (Verdict.DISAGREE, "memory_order")
