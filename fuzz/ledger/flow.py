@@ -29,9 +29,8 @@ def _labels(lines: list[str]) -> tuple[dict[tuple[int, str], int], list[tuple[in
     return found, scopes
 
 
-def _next(ptx: str) -> list[tuple[int, ...]]:
-    """By line, the lines that may come next."""
-    lines = ptx.splitlines()
+def _next(lines: list[str]) -> list[tuple[int, ...]]:
+    """By line, the lines that may come next; none behind an end."""
     labels, scopes = _labels(lines)
 
     def place(number: int, name: str) -> int:
@@ -56,17 +55,19 @@ def _next(ptx: str) -> list[tuple[int, ...]]:
 def leads(ptx: str, first: re.Pattern[str], *, past: re.Pattern[str], to: re.Pattern[str] | None = None) -> bool:
     """Whether some way leads from a line that `first` matches to one that `to` matches, or without it to the end of the
     kernel, and meets no line that `past` matches."""
-    lines = ptx.splitlines()
-    following = _next(ptx)
-    ahead = [one for number, line in enumerate(lines) if first.match(line) for one in following[number]]
+    lines = [*ptx.splitlines(), "ret;"]
+    starts = [number for number, line in enumerate(lines) if first.match(line)]
+    if not starts:
+        return False
+    following = _next(lines)
+    ahead = [one for number in starts for one in following[number]]
     seen: set[int] = set()
     while ahead:
         number = ahead.pop()
-        if number in seen or (number < len(lines) and past.match(lines[number])):
+        if number in seen or past.match(lines[number]):
             continue
         seen.add(number)
-        ended = number >= len(lines) or not following[number]
-        if ended if to is None else not ended and to.match(lines[number]):
+        if not following[number] if to is None else to.match(lines[number]):
             return True
-        ahead += following[number] if number < len(lines) else ()
+        ahead += following[number]
     return False

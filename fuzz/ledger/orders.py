@@ -12,14 +12,13 @@ copy that came too early.
 """
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 from fuzz.ledger.flow import leads
 
-MemoryOrder = Literal["release", "acquire", "completion", "fence", "fence of reads", "fence of writes",
-                      "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products"]
-PRODUCTS: tuple[MemoryOrder, ...] = (
-    "at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products")
+_Products = Literal["at most 0 products", "at most 1 products", "at most 2 products", "at most 3 products"]
+MemoryOrder = Literal["release", "acquire", "completion", "fence", "fence of reads", "fence of writes"] | _Products
+PRODUCTS: tuple[MemoryOrder, ...] = get_args(_Products)
 """By how many multiplications a kernel may have under way behind a wait for some."""
 
 _GIVES: dict[str, tuple[MemoryOrder, ...]] = {
@@ -56,7 +55,7 @@ def missing_orders(ptx: str, wanted: tuple[MemoryOrder, ...]) -> tuple[MemoryOrd
     stores = bool(_BULK_STORE.search(ptx))
     if "fence of writes" in wanted and not leads(ptx, _WRITE, past=_FENCE, to=_BULK_STORE):
         carried.add("fence of writes")
-    if not leads(ptx, _BULK_STORE, past=_ALL_DONE):
+    if "completion" in wanted and not leads(ptx, _BULK_STORE, past=_ALL_DONE):
         carried.add("completion")
     if "fence of reads" in wanted and _reads_are_fenced(ptx):
         carried.add("fence of reads")

@@ -16,6 +16,7 @@ from fuzz.backends.late import promptly
 from fuzz.movement.cases import with_chain
 from fuzz.records import Case
 from kernels.gluon.chain import (
+    VIEWS_OF_VIEWS,
     Alloc,
     Atomic,
     Barrier,
@@ -25,11 +26,8 @@ from kernels.gluon.chain import (
     Index,
     Load,
     Out,
-    Permute,
     Ramp,
     Read,
-    Reinterpret,
-    Reshape,
     Ring,
     Scatter,
     Step,
@@ -224,7 +222,7 @@ def _filled_at_once(chain: Chain) -> Iterator[Chain]:
 def _anew(chain: Chain) -> Iterator[Chain]:
     """Views replaced by buffers of their own, empty or filled with an input that takes the view's shape."""
     for number, (step, view) in enumerate(zip(chain.steps, typed(chain), strict=True)):
-        if not isinstance(step, Index | Subslice | Permute | Reshape | Reinterpret) or not isinstance(view, View):
+        if not isinstance(step, VIEWS_OF_VIEWS) or not isinstance(view, View):
             continue
         buffer = Alloc(view.dtype, view.shape, row_major(len(view.shape)))
         wanted = live(chain, _ends(chain), anew=number)

@@ -254,7 +254,7 @@ class _Attempt:
         """The finding that the compiled code lacks a memory order which the target declares. Asked before values are
         judged: it is the cause of what they may show."""
         wanted = self.target.orders(self.case)
-        lacking = {order for report in self.reports for order in missing_orders(report.ptx, wanted)}
+        lacking = {order for ptx in {report.ptx for report in self.reports} for order in missing_orders(ptx, wanted)}
         if not lacking:
             return None
         return self._finding("memory_order", where="ptx",

@@ -279,7 +279,8 @@ class Ring(_Step, tag="ring"):
 Step = (Load | Ramp | Convert | Transpose | Regroup | Fp4 | Combine | Reduce | Scan | Take | Out | Alloc | Store | Read
         | Index | Subslice | Permute | Reshape | Reinterpret | Gather | Scatter | Atomic | Barrier | Dealloc | Ring)
 
-VIEW_STEPS = (Alloc, Index, Subslice, Permute, Reshape, Reinterpret)
+VIEWS_OF_VIEWS = (Index, Subslice, Permute, Reshape, Reinterpret)
+VIEW_STEPS = (Alloc, *VIEWS_OF_VIEWS)
 
 
 class Chain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chain"):

@@ -17,16 +17,13 @@ _OPS: Mapping[type[c.Step], tuple[str, ...]] = {
 """Operations that a step must leave in the compiler's IR."""
 
 
-_VIEWS = (c.Index, c.Subslice, c.Permute, c.Reshape, c.Reinterpret)
-
-
 def _unseen(chain: c.Chain) -> set[int]:
     """Views through which nothing is read or written."""
     used: set[int] = set()
     for number, step in reversed(tuple(enumerate(chain.steps))):
-        if number in used or not isinstance(step, _VIEWS):
+        if number in used or not isinstance(step, c.VIEWS_OF_VIEWS):
             used |= set(c.operands(step))
-    return {number for number, step in enumerate(chain.steps) if isinstance(step, _VIEWS)} - used
+    return {number for number, step in enumerate(chain.steps) if isinstance(step, c.VIEWS_OF_VIEWS)} - used
 
 
 def expected_operations(chain: c.Chain) -> tuple[str, ...]:
