@@ -1,8 +1,10 @@
 """What the corpus already knows, checked again before a campaign relies on it."""
 
+import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
-from fuzz.campaign.record import CampaignOptions
+from fuzz.campaign.record import CampaignOptions, ShardSpec
 from fuzz.corpus.cause import finding_of, same_finding
 from fuzz.corpus.replay import replay
 from fuzz.corpus.store import Corpus
@@ -59,3 +61,26 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
         # An entry that still fails on one backend is still known.
         stopped = [name for name in stopped if name not in failing]
     return Known(keys=tuple(keys), stopped=tuple(dict.fromkeys(stopped)), unreadable=tuple(unreadable))
+
+
+class KnownFindings:
+    """Findings that a shard need not follow up: the corpus has them, or another shard of the campaign."""
+
+    def __init__(self, spec: ShardSpec, state: Path) -> None:
+        self._known = set(spec.known)
+        self._claims = state / "claims"
+
+    def is_known(self, signature: Signature) -> bool:
+        """Whether a case with this signature is nothing new."""
+        return finding_of(signature) in self._known
+
+    def claim(self, signature: Signature) -> bool:
+        """Whether this shard is the one to follow up a new finding; it is known from now on, here and to others."""
+        finding = finding_of(signature)
+        self._known.add(finding)
+        self._claims.mkdir(exist_ok=True)
+        try:
+            (self._claims / hashlib.blake2b(finding.encode(), digest_size=8).hexdigest()).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from fuzz.campaign.budget import SHORTEST_SHRINK
 from fuzz.campaign.cache import cache_in_memory
 from fuzz.campaign.drivers import drivers, in_turn, interrupts
 from fuzz.campaign.findings import Unfinished, unfinished
@@ -29,7 +30,7 @@ from fuzz.campaign.record import (
     Summary,
     TargetCounts,
 )
-from fuzz.campaign.shard import SHORTEST_SHRINK, finish_finding, run_shard
+from fuzz.campaign.shard import finish_finding, run_shard
 from fuzz.campaign.store import ShardStore, read_counts
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Environment, decode, pretty_json

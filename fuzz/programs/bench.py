@@ -34,11 +34,12 @@ from fuzz.bench.draws import draw_cases
 from fuzz.campaign.cache import cache_in_memory
 from fuzz.campaign.program_rate import NEAREST_PUBLIC
 from fuzz.campaign.record import ShardSpec
-from fuzz.campaign.shard import _Driver, close_pools
+from fuzz.campaign.shard import close_pools, pool_for, run_shard
 from fuzz.programs.arrays import graph_of
 from fuzz.programs.swarm import FAMILIES
 from fuzz.records import Case, Outcome, Verdict
 from fuzz.target import Limits
+from fuzz.workers.pool import Pool
 
 ELEMENTS, ROWS = 1 << 14, 1 << 10
 START_SECONDS = 60.0
@@ -47,17 +48,6 @@ LONGEST_BARE = 60.0
 """Seconds of the bare loop after a long campaign: programs are drawn independently, the first ones are a sample."""
 TAIL_SECONDS = 30.0
 """What the last program of a campaign may take, and preparing the sources of the bare loop."""
-
-
-class _Recorded(_Driver):
-    """A shard's driver that remembers what it ran."""
-
-    ran: list[tuple[Case, Outcome | None]]
-
-    def execute(self, case: Case, phase: str) -> Outcome | None:
-        outcome = super().execute(case, phase)
-        self.ran.append((case, outcome))
-        return outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,29 +124,31 @@ def _run(number: int, backend: str, device: int, seconds: float, together: Any, 
     with tempfile.TemporaryDirectory() as folder, cache_in_memory(Path(folder)):
         os.environ["TRITON_CACHE_DIR"] = str(Path(folder) / "bare")
         target = f"codegen.{FAMILIES[number % len(FAMILIES)]}"
-        driver = _Recorded(ShardSpec(
+        spec = ShardSpec(
             index=number, target=target, subject="own", backend=backend, device=device, seed=71 + number,
             seconds=seconds, max_cases=None, hang_limit=20.0, memory=6 << 30, elements=ELEMENTS, rows=ROWS,
-            shrink=False, known=()), Path(folder))
-        driver.ran = []
+            shrink=False, known=())
+        ran: list[tuple[Case, Outcome | None]] = []
+        pool = pool_for(spec, Path(folder))
         # Only a worker that has launched something has its context, and its compiler loaded.
         for case in draw_cases(target, Limits(elements=ELEMENTS, rows=ROWS), 2, seed=number):
-            driver.pool.execute(case, "own", backend=backend)
-        driver.pool.stand_by()
+            pool.execute(case, "own", backend=backend)
+        pool.stand_by()
         results.put("ready")
         together.wait(START_SECONDS)
-        began, compiling, cpu = time.monotonic(), driver.pool.compile_seconds, _cpu(driver)
-        driver.run()
-        spent, compiling, cpu = (time.monotonic() - began, driver.pool.compile_seconds - compiling, _cpu(driver) - cpu)
-        driver.store.close()
+        began, compiling, cpu = time.monotonic(), pool.compile_seconds, _cpu(pool)
+        result = run_shard(spec, folder, observe=lambda case, phase, outcome: ran.append((case, outcome)))
+        if result.error:
+            raise SystemExit(result.error)
+        spent, compiling, cpu = (time.monotonic() - began, pool.compile_seconds - compiling, _cpu(pool) - cpu)
         close_pools()
         accepted = sum(outcome is not None and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE)
-                       for _, outcome in driver.ran)
-        judged = {case.digest: (case, outcome) for case, outcome in driver.ran
+                       for _, outcome in ran)
+        judged = {case.digest: (case, outcome) for case, outcome in ran
                   if outcome is not None and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE)}
-        stages = {name: sum(getattr(outcome.seconds, name) for _, outcome in driver.ran if outcome is not None)
+        stages = {name: sum(getattr(outcome.seconds, name) for _, outcome in ran if outcome is not None)
                   for name in ("materialise", "launch", "judge")}
-        part = Part(number=number, target=target, drawn=len(driver.ran), accepted=accepted, judged=len(judged),
+        part = Part(number=number, target=target, drawn=len(ran), accepted=accepted, judged=len(judged),
                     nodes=[len(graph_of(case).nodes) for case, _ in judged.values()],
                     kernels=sum(outcome.compiled_kernels for _, outcome in judged.values()), seconds=spent,
                     bare_programs=0, bare_seconds=0.0, compile_seconds=[], stages=stages, compiling=compiling,
@@ -167,9 +159,9 @@ def _run(number: int, backend: str, device: int, seconds: float, together: Any, 
                             bare_cpu=found[3]))
 
 
-def _cpu(driver: _Driver) -> float:
-    """Processor seconds of the shard's worker and of what it ran, since its start."""
-    fields = Path(f"/proc/{driver.pool.worker}/stat").read_text().rpartition(")")[2].split()
+def _cpu(pool: Pool) -> float:
+    """Processor seconds of the pool's worker and of what it ran, since its start."""
+    fields = Path(f"/proc/{pool.worker}/stat").read_text().rpartition(")")[2].split()
     return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
 

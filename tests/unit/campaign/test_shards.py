@@ -3,15 +3,17 @@
 import dataclasses
 import itertools
 import sqlite3
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from fuzz.backends import ARCHITECTURES
-from fuzz.campaign import shard
+from fuzz.campaign import hunt, shard
 from fuzz.campaign.plan import plan_shards
 from fuzz.campaign.record import CampaignOptions, ShardResult
+from fuzz.campaign.recorder import Recorder
 from fuzz.campaign.store import ShardStore
 from fuzz.errors import TridiffError
 from fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
@@ -71,7 +73,7 @@ def test_a_shard_that_is_done_is_done(tmp_path: Path) -> None:
 
 def test_seconds_end_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count()
-    monkeypatch.setattr(shard.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     result = run(tmp_path, max_cases=None, seconds=50)
     assert 0 < result.counts.executed <= 50
 
@@ -163,16 +165,16 @@ def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[Fak
     """Confirmations fail k of 5 times; up to then every run fails."""
     fake.failing = beyond(1)
     confirmations = itertools.count()
-    execute = shard._Driver.execute
+    execute = Recorder.execute
 
-    def watched(self: shard._Driver, case: Case, phase: str) -> Outcome | None:
-        outcome = execute(self, case, phase)
+    def watched(self: Recorder, case: Case, phase: str, **limits: object) -> Outcome | None:
+        outcome = execute(self, case, phase, **limits)
         if phase == "confirm" and outcome is not None and next(confirmations) % 5 >= failures:
             return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
                            verdict=Verdict.AGREE)
         return outcome
 
-    monkeypatch.setattr(shard._Driver, "execute", watched)
+    monkeypatch.setattr(Recorder, "execute", watched)
     for entry in run(tmp_path).findings:
         assert (entry.reproduced, entry.status) == (f"{failures}/5", status)
 
@@ -180,13 +182,13 @@ def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[Fak
 def test_a_shrunk_case_that_never_fails_again_gives_way_to_the_original(
         tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
     fake.failing = beyond(3)
-    execute = shard._Driver.execute
+    execute = Recorder.execute
 
-    def watched(self: shard._Driver, case: Case, phase: str) -> Outcome | None:
-        outcome = execute(self, case, phase)
+    def watched(self: Recorder, case: Case, phase: str, **limits: object) -> Outcome | None:
+        outcome = execute(self, case, phase, **limits)
         return None if phase == "confirm" else outcome
 
-    monkeypatch.setattr(shard._Driver, "execute", watched)
+    monkeypatch.setattr(Recorder, "execute", watched)
     entries = run(tmp_path).findings
     assert entries and {e.reproduced for e in entries} == {"0/5"} and {e.status for e in entries} == {"flaky"}
     recorded = {digest for (digest,) in rows(tmp_path, "select digest from outcomes where phase in ('fuzz', 'shrink')")}
@@ -221,7 +223,7 @@ def test_shrinking_that_is_out_of_runs_draws_nothing_more(
 
     monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(
         target, cases=lambda limits: target.cases(limits).map(counted)))
-    monkeypatch.setattr(shard, "SHRINK_RUNS", 0)
+    monkeypatch.setattr(hunt, "SHRINK_RUNS", 0)
     fake.failing = beyond(9)
     result = run(tmp_path, max_cases=10)
     assert result.findings and {entry.reproduced for entry in result.findings} == {"5/5"}

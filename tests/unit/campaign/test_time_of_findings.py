@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.campaign import run, shard
+from fuzz.campaign import budget, run, shard
 from fuzz.campaign.findings import unfinished
 from fuzz.campaign.plan import plan_shards
 from fuzz.campaign.record import CampaignOptions, Plan, ShardResult
@@ -101,7 +101,7 @@ def test_shrinking_takes_no_more_than_its_share_of_a_shard(
     result = shard.run_shard(SHARD, str(tmp_path))
     assert result.findings
     spent = 0.1 * result.counts.shrink_runs
-    assert spent <= shard.SHRINK_SHARE * SHARD.seconds + 1
+    assert spent <= budget.SHRINK_SHARE * SHARD.seconds + 1
     assert now[0] - 1000 <= SHARD.seconds + 1
 
 
@@ -119,8 +119,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     monkeypatch.setattr(run, "drivers", drivers)
     monkeypatch.setattr(shard, "Pool", Pool)
     monkeypatch.setattr(shard, "_pools", {})
-    monkeypatch.setattr(shard, "SHRINK_SHARE", 0.0)
-    monkeypatch.setattr(shard, "SHORTEST_SHRINK", 0.0)
+    monkeypatch.setattr(budget, "SHRINK_SHARE", 0.0)
+    monkeypatch.setattr(budget, "SHORTEST_SHRINK", 0.0)
     return Pool
 
 

@@ -1,0 +1,268 @@
+"""The search of one shard: draw cases, and follow up what turns up new until it is small, confirmed and written."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, Unsatisfiable
+
+from fuzz.backends import kind
+from fuzz.campaign.budget import Budget
+from fuzz.campaign.findings import Unfinished, built, keep, settle, write
+from fuzz.campaign.known import KnownFindings
+from fuzz.campaign.record import ShardSpec
+from fuzz.campaign.recorder import Recorder
+from fuzz.content.counter import finalise
+from fuzz.errors import TridiffError
+from fuzz.records import Case, CorpusEntry, Outcome, Signature
+from fuzz.shrink.explicit import minimise
+from fuzz.shrink.order import simplicity
+from fuzz.strategies.independent import BACKEND
+from fuzz.target import Limits, Target
+
+ROUND = 300
+"""Cases per Hypothesis run; a fresh seed afterwards keeps its memory of past examples small."""
+
+SHRINK_RUNS = 250
+CONFIRMATIONS = 5
+
+
+class _RoundOver(BaseException):
+    """Ends a Hypothesis run from inside: budget used up or stop asked for."""
+
+
+class _Broken(BaseException):
+    """Carries an exception of the harness out of a Hypothesis run. Hypothesis would take it for a failure of the case,
+    try it again and, as it does not come again, call the case flaky."""
+
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+        super().__init__(str(cause))
+
+
+class _Failing(Exception):
+    """Tells Hypothesis that a case shows the signature being shrunk."""
+
+
+def _fail() -> None:
+    # Hypothesis tells failures apart by where they are raised: there must be one place.
+    raise _Failing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """When a finding turned up: after so many seconds of drawing and so many cases, and as which case."""
+
+    seconds: float
+    cases: int
+    case: Case
+
+
+@dataclass(kw_only=True)
+class _Hunted:
+    """A finding while Hypothesis shrinks it: its smallest case so far, and what is known of cases tried."""
+
+    signature: Signature
+    rank: object
+    case: Case
+    outcome: Outcome
+    since: float
+    failing: dict[str, bool] = field(default_factory=dict)
+    runs: int = 0
+
+
+class Hunt:
+    """Draws the cases of one shard and follows up new findings."""
+
+    def __init__(self, spec: ShardSpec, state: Path, *, target: Target, budget: Budget, recorder: Recorder,
+                 known: KnownFindings) -> None:
+        self._spec, self._state, self._target = spec, state, target
+        self._budget, self._recorder, self._known = budget, recorder, known
+        self._hunted: _Hunted | None = None
+        self._first: tuple[Case, Outcome] | None = None
+        """The present finding as it was drawn."""
+        self._fault = spec.subject.partition("+fault:")[2]
+        if self._fault not in target.faults:
+            self._fault = ""
+        self._untouched = 0
+        """Drawn cases that the planted fault leaves as they are."""
+        self.findings: list[CorpusEntry] = []
+        self.sightings: list[Sighting] = []
+
+    # -- drawing --------------------------------------------------------------------------------
+
+    def run(self, interrupted: Case | None) -> None:
+        """Draw until the budget is used up. interrupted: a case to judge first, which ran when the shard was killed.
+
+        Raises TridiffError for a strategy that draws nothing or not the same twice, and when nothing can be run or
+        written any more."""
+        if interrupted is not None and not self._exhausted():
+            self._judge(interrupted)
+            self._recorder.round += 1
+        while not self._exhausted():
+            before = self._drawn()
+            self._one_round()
+            self._recorder.round += 1
+            if self._drawn() == before and not self._exhausted():
+                raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
+
+    def _drawn(self) -> int:
+        return self._recorder.executed + self._untouched
+
+    def _exhausted(self) -> bool:
+        return self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
+
+    def _execute(self, case: Case, phase: str) -> Outcome | None:
+        return self._recorder.execute(case, phase, compile_limit=self._budget.compile_limit(phase))
+
+    def _judge(self, case: Case) -> None:
+        """Run a case that Hypothesis did not draw just now."""
+        outcome = self._execute(case, "fuzz")
+        signature = outcome.signature if outcome is not None else None
+        if outcome is not None and signature is not None and self._is_new(case, outcome):
+            self._begin(signature, case, outcome)
+            self.conclude(signature, case, outcome)
+
+    def _is_new(self, case: Case, outcome: Outcome) -> bool:
+        return (outcome.verdict.failed and outcome.signature is not None
+                and not self._known.is_known(outcome.signature) and self._known.claim(outcome.signature))
+
+    def _one_round(self) -> None:
+        """Draw cases until the round is full or a new finding turns up, which is then shrunk."""
+        self._hunted = None
+        try:
+            self._hypothesis()()
+        except (_RoundOver, _Failing):
+            pass
+        except _Broken as error:
+            raise error.cause from None
+        except Unsatisfiable:
+            return
+        except Flaky as error:
+            # A case that was failing and is not drawn again shows at least that it failed.
+            ours = isinstance(error, FlakyFailure) and all(isinstance(one, _Failing) for one in error.exceptions)
+            if not ours:
+                raise TridiffError(f"{self._spec.target} does not draw the same case twice: {error}",
+                                   fix="report this strategy") from error
+        except HypothesisException as error:
+            raise TridiffError(f"{self._spec.target}: {error}", fix="report this strategy") from error
+        hunted = self._hunted
+        if hunted is not None:
+            self.conclude(hunted.signature, hunted.case, hunted.outcome)
+            self._budget.shrunk(hunted.since)
+
+    def _hypothesis(self) -> Callable[[], None]:
+        limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
+                        variants=kind(self._spec.backend) != "interpreter")
+
+        def attempt(case: Case) -> None:
+            try:
+                failing = self._attempt(case)
+            except Exception as error:
+                raise _Broken(error) from error
+            if failing:
+                _fail()
+
+        run = hypothesis.given(self._target.cases(limits))(attempt)
+        run = hypothesis.settings(
+            max_examples=ROUND, database=None, deadline=None, derandomize=False, print_blob=False, backend=BACKEND,
+            report_multiple_bugs=False, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink))(run)
+        seed = finalise(self._spec.seed + (self._recorder.round << 20))
+        seeded: Callable[[], None] = hypothesis.seed(seed)(run)
+        return seeded
+
+    def _attempt(self, case: Case) -> bool:
+        """Whether the case shows the finding being shrunk; before there is one, whether it is the first to show one."""
+        hunted = self._hunted
+        if hunted is None:
+            return self._try(case)
+        digest = case.digest
+        if digest not in hunted.failing:
+            late = time.monotonic() > hunted.since + self._spec.shrink_seconds
+            if hunted.runs >= SHRINK_RUNS or late or not self._budget.may_begin("shrink"):
+                # Answering "no" would let Hypothesis go on drawing for up to five minutes.
+                raise _RoundOver
+            hunted.runs += 1
+            outcome = self._execute(case, "shrink")
+            hunted.failing[digest] = outcome is not None and outcome.signature == hunted.signature
+            if outcome is not None and hunted.failing[digest]:
+                rank = simplicity(case, self._target)
+                if rank < hunted.rank:  # type: ignore[operator]
+                    hunted.rank, hunted.case, hunted.outcome = rank, case, outcome
+        return hunted.failing[digest]
+
+    def _try(self, case: Case) -> bool:
+        if self._exhausted():
+            raise _RoundOver
+        if self._fault and not self._target.touched(case, self._fault):
+            self._untouched += 1
+            return False
+        outcome = self._execute(case, "fuzz")
+        if outcome is None or not self._is_new(case, outcome):
+            return False
+        assert outcome.signature is not None
+        self._hunted = _Hunted(signature=outcome.signature, rank=simplicity(case, self._target), case=case,
+                               outcome=outcome, since=time.monotonic(), failing={case.digest: True})
+        self.sightings.append(Sighting(seconds=round(self._budget.hunting(), 3), cases=self._recorder.executed,
+                                       case=case))
+        self._begin(outcome.signature, case, outcome)
+        if self._spec.shrink and self._budget.may_begin("shrink"):
+            return True
+        raise _RoundOver
+
+    # -- findings -------------------------------------------------------------------------------
+
+    def _begin(self, signature: Signature, case: Case, outcome: Outcome, *, seconds: float | None = None) -> None:
+        """A finding turned up: it is on disk before anything is tried with it, and has its time."""
+        self._budget.grant(signature, seconds=seconds)
+        self._first = case, outcome
+        write(self._state, self._entry(signature, case, outcome, 1, 1))
+        self._keep(signature, case, outcome)
+
+    def finish(self, one: Unfinished, seconds: float) -> None:
+        """Go on with a finding for which there was no time."""
+        self._begin(one.signature, one.case, one.outcome, seconds=seconds)
+        self.conclude(one.signature, one.case, one.outcome)
+
+    def conclude(self, signature: Signature, case: Case, outcome: Outcome) -> None:
+        """Minimise, confirm k of n, write the entry; note what there was no time for."""
+
+        def run(candidate: Case) -> Outcome:
+            found = self._execute(candidate, "shrink") if self._budget.may_begin("shrink") else None
+            if found is None:
+                raise TridiffError("refused", fix="propose another case")
+            return found
+
+        budget, endless = self._budget, self._budget.endless
+        case_final, outcome_final = case, outcome
+        if self._spec.shrink and budget.may_begin():
+            shrunk = minimise(case, outcome, target=self._target, run=run, inputs=self._recorder.pool.inputs,
+                              seconds=min(2 * self._spec.shrink_seconds, budget.granted()))
+            case_final, outcome_final = shrunk.case, shrunk.outcome
+        again: list[Outcome | None] = []
+        while len(again) < (1 if endless else CONFIRMATIONS) and budget.may_begin("confirm"):
+            again.append(self._execute(case_final, "confirm"))
+        failed = sum(one is not None and one.signature == signature for one in again)
+        if endless == "compile" and failed == 0 and self._first is not None and case_final != self._first[0]:
+            # The smaller case was given less time than the compiler has: it may be slow and no more.
+            (case_final, outcome_final), again = self._first, []
+        elif again and failed == 0 and case_final != case:
+            case_final, outcome_final = case, outcome
+        # A run that found the case is the only one if there was no time for another.
+        entry = self._entry(signature, case_final, outcome_final, failed if again else 1, len(again) or 1)
+        self.findings.append(entry)
+        write(self._state, entry)
+        settle(self._state, signature)
+        if budget.ran_out():
+            self._keep(signature, case_final, outcome_final)
+        budget.endless = ""
+
+    def _keep(self, signature: Signature, case: Case, outcome: Outcome) -> None:
+        keep(self._state, Unfinished(shard=self._spec.index, signature=signature, case=case, outcome=outcome))
+
+    def _entry(self, signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int) -> CorpusEntry:
+        return built(signature, case, outcome, failed=failed, runs=runs, environment=self._recorder.pool.environment)

@@ -1,0 +1,67 @@
+"""Runs the cases of one shard, with every one on disk before it runs and its outcome before the next."""
+
+from collections.abc import Callable
+
+from fuzz.campaign.record import ShardSpec
+from fuzz.campaign.store import ShardStore
+from fuzz.errors import TridiffError
+from fuzz.records import Case, Outcome, Verdict
+from fuzz.target import Target
+from fuzz.workers.pool import Pool
+
+Observer = Callable[[Case, str, Outcome | None], None]
+"""Told of every run: the case, the phase ("fuzz", "shrink" or "confirm") and the outcome, None if there is none that
+counts."""
+
+
+class Recorder:
+    """Executes and records. `executed` counts the drawn cases of this and earlier runs of the shard."""
+
+    def __init__(self, spec: ShardSpec, *, target: Target, pool: Pool, store: ShardStore,
+                 observe: Observer | None = None) -> None:
+        self._spec, self._target, self._observe = spec, target, observe
+        self.pool, self.store = pool, store
+        self.executed = store.counts().executed
+        self.round = store.next_round()
+        """Number of the present Hypothesis run; part of its seed."""
+        self.control_failed = 0
+
+    def execute(self, case: Case, phase: str, *, compile_limit: float | None = None) -> Outcome | None:
+        """Record, run, record; None for a case that the worker refused, or one that the control fails as well.
+
+        compile_limit: seconds for compiling one kernel, if less than the pool's. Raises TridiffError when nothing can
+        be run or written any more."""
+        outcome = self._recorded(case, phase, compile_limit)
+        if outcome is not None and self._spec.control and phase != "confirm" and outcome.verdict.failed and (
+                self._fails_in_control(case)):
+            self.control_failed += 1
+            outcome = None
+        if self._observe is not None:
+            self._observe(case, phase, outcome)
+        return outcome
+
+    def _recorded(self, case: Case, phase: str, compile_limit: float | None) -> Outcome | None:
+        self.store.begin(case, round_number=self.round)
+        compiled = self.pool.compile_seconds
+        try:
+            outcome = self.pool.execute(case, self._spec.subject, backend=self._spec.backend,
+                                        compile_limit=compile_limit)
+        except TridiffError as error:
+            self.store.refused(round_number=self.round, reason=error.problem)
+            if not error.fix.startswith("run `tridiff doctor`"):
+                self.executed += phase == "fuzz"
+                return None
+            raise
+        reached: set[str] = set()
+        if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
+            reached = {*self._target.cells(case), *outcome.cells}
+        self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
+                       compiling=self.pool.compile_seconds - compiled)
+        self.executed += phase == "fuzz"
+        return outcome
+
+    def _fails_in_control(self, case: Case) -> bool:
+        try:
+            return self.pool.execute(case, self._spec.control, backend=self._spec.backend).verdict.failed
+        except TridiffError:
+            return True
