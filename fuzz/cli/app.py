@@ -1,39 +1,114 @@
-"""The program `tridiff`. Exit status: 0 nothing new, 1 new findings, 2 could not check."""
+"""The program `tridiff`: its commands, each imported only when it is asked for, and how a run ends.
 
+Exit status: 0 nothing new, 1 new findings, 2 could not check, 3 internal error (`fuzz.cli.failure`).
+"""
+
+import importlib
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import typer
 
-from fuzz.cli import bench, doctor, faults, replay, repro, sweep, targets
-from fuzz.cli import fuzz as fuzz_command
-from fuzz.errors import TridiffError
+from fuzz.cli.failure import COULD_NOT_CHECK, ending
 
-app = typer.Typer(
-    name="tridiff", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    help="Differential correctness fuzzing for Triton: generated kernels inputs run on the GPU (or the interpreter) "
-         "and are judged by independent references. Exit status: 0 nothing new, 1 new findings, 2 could not check.",
-)
-app.command("fuzz", epilog=fuzz_command.EXAMPLES)(fuzz_command.fuzz)
-app.command("replay", epilog=replay.EXAMPLES)(replay.replay_command)
-app.command("repro", epilog=repro.EXAMPLES)(repro.repro)
-app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
-app.command("targets", epilog=targets.EXAMPLES)(targets.targets)
-app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
-app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
-app.command("bench", epilog=bench.EXAMPLES)(bench.bench)
+HELP = ("Differential correctness fuzzing for Triton: generated kernels and inputs run on the GPU (or in the "
+        "interpreter) and are judged by independent references. Exit status: 0 nothing new, 1 new findings, "
+        "2 could not check, 3 internal error.")
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command. module: of this package; it defines `function` and the text EXAMPLES. summary: the first line of
+    the function's docstring, repeated here so that the list of commands imports none of them."""
+
+    module: str
+    function: str
+    summary: str
+
+
+COMMANDS = {
+    "fuzz": Command("fuzz", "fuzz", "Fuzz for a while; report what is new."),
+    "replay": Command("replay", "replay_command", "Run saved findings and compare with their expected verdicts."),
+    "repro": Command("repro", "repro", "Run a saved finding again."),
+    "sweep": Command("sweep", "sweep", "Judge every input of an operation on the device."),
+    "targets": Command("targets", "targets", "List targets with their subjects, backends, oracles and faults."),
+    "doctor": Command("doctor", "doctor", "Check this machine."),
+    "faults": Command("faults", "faults", "Test the tester: fuzz each planted fault until it is caught."),
+    "bench": Command("bench", "bench", "Measure rates beside bare loops that do the same work without a harness."),
+}
+
+
+def load(name: str) -> tuple[Callable[..., None], str]:
+    """The function and the examples of a command; imports its module."""
+    command = COMMANDS[name]
+    module = importlib.import_module(f"{__package__}.{command.module}")
+    return getattr(module, command.function), module.EXAMPLES
+
+
+def _stub() -> None:
+    """In place of a command that was not asked for."""
+
+
+def program(*names: str) -> typer.Typer:
+    """The program with the commands `names` imported and all others only listed."""
+    made = typer.Typer(name="tridiff", add_completion=False, rich_markup_mode="markdown",
+                       pretty_exceptions_enable=False, help=HELP)
+    made.callback()(_options)
+    for name, command in COMMANDS.items():
+        if name in names:
+            function, examples = load(name)
+            made.command(name, epilog=examples)(function)
+        else:
+            made.command(name, help=command.summary)(_stub)
+    return made
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        from fuzz.workers.environment import tridiff_version
+
+        found = []
+        for name in ("triton", "torch"):
+            try:
+                found.append(f"{name} {version(name)}")
+            except PackageNotFoundError:
+                found.append(f"no {name}")
+        print(f"tridiff {tridiff_version()} (Python {sys.version.split()[0]}, {', '.join(found)})")
+        raise typer.Exit(0)
+
+
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True,
+                                 help="Show versions and exit."),
+    traceback: bool = typer.Option(False, "--traceback", help="Show the traceback of an internal error; also "
+                                                              "anywhere on the line, or TRIDIFF_TRACEBACK=1."),
+) -> None:
+    pass
+
+
+def __getattr__(name: str) -> Any:
+    """`app`: the program with every command imported, for whoever embeds or tests it."""
+    if name == "app":
+        return program(*COMMANDS)
+    raise AttributeError(name)
+
+
+def run(arguments: list[str]) -> int:
+    """What `tridiff ARGUMENTS` does; its exit status. Errors are raised."""
+    if not arguments:
+        program()(["--help"], standalone_mode=False, prog_name="tridiff")
+        return COULD_NOT_CHECK
+    named = next((one for one in arguments if not one.startswith("-")), "")
+    return program(named)(arguments, standalone_mode=False, prog_name="tridiff") or 0
 
 
 def main() -> None:
-    """Entry point: errors the user can fix are one line on stderr and status 2."""
-    try:
-        app()
-    except TridiffError as error:
-        print(f"tridiff: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("tridiff: interrupted", file=sys.stderr)
-        sys.exit(130)
+    """Entry point: whatever happens ends in one of the four exit statuses, and in one line unless asked otherwise."""
+    sys.exit(ending(run, sys.argv[1:]))
 
 
 if __name__ == "__main__":

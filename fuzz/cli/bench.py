@@ -7,8 +7,8 @@ import typer
 from rich.table import Table
 
 from fuzz.bench import run_bench
-from fuzz.cli.options import chosen_backends
-from fuzz.cli.render import wide_console
+from fuzz.cli.options import MOST_WORKERS, chosen_backends, count
+from fuzz.cli.text import console
 
 EXAMPLES = """**Examples**
 
@@ -20,12 +20,13 @@ EXAMPLES = """**Examples**
 
 def bench(
     seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 10.0,
-    workers: Annotated[int, typer.Option(help="Worker processes; default one per core, at most 16.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Worker processes; default one per core, at most 16.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="Backends; default those of this machine.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
-    """Measure cases, kernels and rows per second beside bare loops that do the same work without a harness."""
-    lines = run_bench(backends=chosen_backends(backend or []), seconds=seconds, workers=workers)
+    """Measure rates beside bare loops that do the same work without a harness."""
+    lines = run_bench(backends=chosen_backends(backend or []), seconds=seconds,
+                      workers=count(workers, option="--workers", most=MOST_WORKERS) or 0)
     if as_json:
         print(json.dumps([{"name": one.name, "value": one.value, "unit": one.unit, "beside": one.beside,
                            "ratio": one.ratio, "limit": one.limit} for one in lines]))
@@ -36,4 +37,4 @@ def bench(
     for one in lines:
         table.add_row(one.name, f"{one.value:,.4g}", one.unit, f"{one.ratio:.2f}" if one.ratio else "", one.beside,
                       one.limit)
-    wide_console().print(table)
+    console().print(table)

@@ -8,11 +8,12 @@ import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fuzz.backends import kind
 from fuzz.backends.available import available_backends, gpu_count
+from fuzz.cli.text import console
 from fuzz.errors import TridiffError
 from fuzz.records import ArraySpec, Case, Content, Iota, Verdict
 from fuzz.workers.pool import Pool, PoolOptions
@@ -83,6 +84,6 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="JSON instead of
     else:
         table = Table(box=None, show_header=False, pad_edge=False)
         for name, ok, detail in rows:
-            table.add_row("[green]ok[/green]" if ok else "[red]no[/red]", name, detail)
-        Console().print(table)
+            table.add_row(Text("ok", style="green") if ok else Text("no", style="red"), name, detail)
+        console().print(table)
     raise typer.Exit(0 if usable else 2)

@@ -1,7 +1,6 @@
 """`tridiff faults`: does the fuzzer catch what is planted?"""
 
 import json
-import secrets
 import sys
 import tempfile
 from dataclasses import asdict
@@ -12,7 +11,8 @@ import typer
 
 from fuzz.campaign.faults import Caught, plan_faults, run_faults, table
 from fuzz.campaign.record import CampaignOptions
-from fuzz.cli.options import chosen_backends, chosen_devices, default_workers
+from fuzz.cli import options as reading
+from fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers
 from fuzz.cli.options import seconds as duration
 from fuzz.errors import TridiffError
 
@@ -35,8 +35,8 @@ def faults(
     fault: Annotated[list[str] | None, typer.Option(help="Name of a fault; default all of the targets.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="cuda or interpreter; default as for fuzz.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
-    workers: Annotated[int, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = 0,
-    seed: Annotated[int, typer.Option(help="Seed; default random, always printed.")] = -1,
+    workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; default random, always printed.")] = None,
     hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
     hooks: Annotated[bool, typer.Option("--hooks", help="Also the three faults every kernel can plant.")] = False,
     process: Annotated[bool, typer.Option("--process", help="Also those that kill or stop the worker.")] = False,
@@ -52,8 +52,9 @@ def faults(
     devices = chosen_devices(gpus, backends)
     options = CampaignOptions(
         seconds=duration(time), targets=tuple(target or ()), subjects=(), backends=backends, devices=devices,
-        workers=workers or default_workers(backends, devices), seed=secrets.randbelow(1 << 31) if seed < 0 else seed,
-        hang_limit=duration(hang_limit), shrink=shrink)
+        workers=chosen_workers(workers, backends, devices),
+        seed=reading.chosen_seed(seed),
+        hang_limit=reading.hang_limit(hang_limit), shrink=shrink)
     hunts = plan_faults(options, process=process, hooks=hooks, only=fault or ())
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")

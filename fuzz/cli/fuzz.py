@@ -1,7 +1,6 @@
 """`tridiff fuzz`: the main job."""
 
 import json
-import secrets
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +12,11 @@ from fuzz.campaign.known import Known, check_known
 from fuzz.campaign.plan import plan_shards
 from fuzz.campaign.record import CampaignOptions, Plan, Summary
 from fuzz.campaign.run import Campaign, campaign_id
-from fuzz.cli.options import chosen_backends, chosen_devices, default_workers, seconds, size
+from fuzz.cli import options as reading
+from fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
 from fuzz.cli.progress import LiveProgress
 from fuzz.cli.render import render_summary
+from fuzz.cli.text import plain
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
 from fuzz.ledger.show import write_ledger
@@ -41,7 +42,7 @@ def fuzz(
     subject: Annotated[list[str] | None, typer.Option(help="own, inductor, own+fault:NAME; repeatable.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH]; repeatable.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
-    workers: Annotated[int, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,
     max_cases: Annotated[int | None, typer.Option(help="Stop after this many cases instead of --time.")] = None,
     hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
@@ -60,25 +61,32 @@ def fuzz(
     Without options: one minute, every target, on the GPU if there is one, else in the interpreter and the
     ahead-of-time compilers.
     """
-    store = _corpus(corpus)
     known = Known()
+    reading.name_of_campaign(name)
     if resume:
         campaign = Campaign.resume(name, root=state)
-        store = _corpus(Path(campaign.plan.options.corpus))
+        store = _corpus_of(campaign, asked=corpus)
+        _check_reports(reports / campaign.plan.id)
     else:
         backends = chosen_backends(backend or [])
         devices = chosen_devices(gpus, backends)
         options = CampaignOptions(
             seconds=seconds(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
-            devices=devices, workers=workers or default_workers(backends, devices),
-            seed=secrets.randbits(31) if seed is None else seed, max_cases=max_cases, hang_limit=seconds(hang_limit),
-            memory=size(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler)
+            devices=devices, workers=chosen_workers(workers, backends, devices),
+            seed=reading.chosen_seed(seed),
+            max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
+            memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler)
         plan_shards(options, known=())  # refuse a bad target or subject before anything starts
+        identity = name or campaign_id(options)
+        if (state / identity).exists():
+            raise TridiffError(f"campaign {identity} exists", fix="resume it or choose another --id")
+        store = Corpus(reading.writable_folder(corpus, option="--corpus"))
+        _check_reports(reports / identity)
         _note(f"tridiff fuzz: {' '.join(backends)}, {options.workers} workers, seed {options.seed}")
         known = check_known(store, options)
         for line in known.unreadable:
             _note(f"tridiff: {line}")
-        plan = Plan(id=name or campaign_id(options), options=options, shards=plan_shards(options, known=known.keys))
+        plan = Plan(id=identity, options=options, shards=plan_shards(options, known=known.keys))
         campaign = Campaign.start(plan, root=state)
     with LiveProgress(campaign.plan) as progress:
         summary = campaign.run(progress.watch)
@@ -94,16 +102,38 @@ def fuzz(
     raise typer.Exit(summary.exit_status)
 
 
-def _corpus(root: Path) -> Corpus:
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TridiffError(f"{root} cannot be created ({error.strerror})", fix="choose another --corpus") from None
-    return Corpus(root)
+def _corpus_of(campaign: Campaign, *, asked: Path) -> Corpus:
+    """The corpus that a campaign to be resumed keeps its findings in.
+
+    A plan is a file that may come from anywhere: it names no folder but itself, and one that is to be written to exists
+    and lies below this folder, unless the command line names it too.
+    """
+    plan = campaign.plan
+    if reading.name_of_campaign(plan.id) != campaign.state.name:
+        raise TridiffError(f"{campaign.state / 'plan.json'} is the plan of campaign {plan.id[:120]!r}",
+                           fix="start a new campaign")
+    reading.count(plan.options.workers, option=f"the plan of campaign {plan.id}: workers", most=reading.MOST_WORKERS)
+    corpus = Path(plan.options.corpus)
+    if corpus.absolute() != asked.absolute():
+        if not corpus.resolve().is_relative_to(Path.cwd()):
+            raise TridiffError(f"campaign {plan.id} keeps its findings outside this folder, in {str(corpus)[:300]!r}",
+                               fix="if that is right, name it again with --corpus")
+        if not corpus.is_dir():
+            raise TridiffError(f"{corpus}, where campaign {plan.id} keeps its findings, does not exist",
+                               fix="if that is right, name it again with --corpus")
+    return Corpus(reading.writable_folder(corpus, option="--corpus"))
+
+
+def _check_reports(record: Path) -> None:
+    """Refuse a place for the record that cannot be written now, not after a night."""
+    fresh = not record.exists()
+    reading.writable_folder(record, option="--reports")
+    if fresh:
+        record.rmdir()
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr)
+    print(plain(line), file=sys.stderr)
 
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from rich.table import Table
 
 from fuzz.campaign.record import Ledger
-from fuzz.cli.render import wide_console
+from fuzz.cli.text import console
 from fuzz.programs.coverage import Coverage, coverage
 from fuzz.target import Target
 
@@ -40,11 +40,11 @@ def show(records: Iterable[Ledger], chosen: Iterable[Target], *, as_json: bool) 
         table.add_column(title, justify="left" if title in ("Triton", "target") else "right")
     for triton, name, found in rows:
         table.add_row(triton, name, *(str(getattr(found, column)) for column in _COLUMNS), str(len(found.missing)))
-    wide_console().print(table)
+    console().print(table)
     for triton, name, found in rows:
         if name == "all":
             missing = " ".join(f"{op}/{dtype}" for op, dtype in found.missing)
-            wide_console().print(f"Triton {triton}, operations not reached: {missing or 'none'}")
-            wide_console().print(f"Triton {triton}, expressions not reached: {' '.join(found.expressions) or 'none'}")
+            console().print(f"Triton {triton}, operations not reached: {missing or 'none'}")
+            console().print(f"Triton {triton}, expressions not reached: {' '.join(found.expressions) or 'none'}")
     if not rows:
-        wide_console().print("no record has a generated program in it")
+        console().print("no record has a generated program in it")

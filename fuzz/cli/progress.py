@@ -3,12 +3,12 @@
 import sys
 import time
 
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from fuzz.campaign.record import Plan
 from fuzz.campaign.run import Progress
+from fuzz.cli.text import console
 
 
 def clock(seconds: float) -> str:
@@ -40,7 +40,7 @@ class LiveProgress:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._console = Console(stderr=True)
+        self._console = console(errors=True)
         self._live = Live(Text("starting workers"), console=self._console, transient=True, refresh_per_second=4)
         self._last = 0.0
         self._told: set[str] = set()
@@ -59,7 +59,7 @@ class LiveProgress:
         for name in progress.findings:
             if name not in self._told:
                 self._told.add(name)
-                self._console.print(f"new finding: {name}", highlight=False)
+                self._console.print(f"new finding: {name}")
         if self._console.is_terminal:
             self._live.update(Text(line(progress, self._plan)))
         elif time.monotonic() - self._last >= 10:

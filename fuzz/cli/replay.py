@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from fuzz.backends.available import available_backends
 from fuzz.cli.options import chosen_backends
-from fuzz.cli.render import wide_console
+from fuzz.cli.text import coloured, console
 from fuzz.corpus.expected import with_verdict
 from fuzz.corpus.replay import ReplayResult, replay
 from fuzz.corpus.store import Corpus
@@ -52,27 +51,26 @@ def replay_command(
         chosen = everything
     backends = chosen_backends(backend) if backend else available_backends()
     results: list[ReplayResult] = []
-    console = Console(stderr=True)
-    with console.status("replaying") as status:
+    with console(errors=True).status(coloured("replaying")) as status:
         for result in replay(chosen, backends=backends, everywhere=everywhere):
             results.append(result)
             if record:
                 _record(store, result)
-            status.update(f"replayed {len(results)}: {result.id}")
+            status.update(coloured(f"replayed {len(results)}: {result.id}"))
     if as_json:
         print(json.dumps([{"id": r.id, "target": r.target, "subject": r.subject, "backend": r.backend,
                            "triton": r.triton, "expected": r.expected, "actual": r.actual, "ok": r.ok,
                            "status": r.status, "reason": r.reason, "seconds": r.seconds} for r in results]))
     else:
-        out = wide_console()
+        out = console()
         out.print(rich_table(table(chosen, results)))
         for result in results:
             if result.ok is False or result.status == "unreadable":
-                out.print(f"{result.id}: {result.reason or result.status}", highlight=False, markup=False)
+                out.print(f"{result.id}: {result.reason or result.status}")
         checked = [r for r in results if r.ok is not None]
         out.print(f"{len(results)} replayed, {sum(r.ok is True for r in checked)} as expected, "
                   f"{sum(r.ok is False for r in checked)} changed, {len(results) - len(checked)} without a verdict "
-                  "to compare", highlight=False)
+                  "to compare")
     raise typer.Exit(_status(results))
 
 

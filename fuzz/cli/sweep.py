@@ -10,12 +10,12 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from fuzz.cli.options import chosen_backends, chosen_devices
+from fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
 from fuzz.cli.progress import clock
-from fuzz.cli.render import wide_console
+from fuzz.cli.text import coloured, console
 from fuzz.errors import TridiffError
 from fuzz.sweep import compare as comparing
 from fuzz.sweep.choose import Choice, choose
@@ -48,7 +48,7 @@ def sweep(
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all. They share every sweep.")] = "",
     bits: Annotated[int, typer.Option(help="Enumerate spaces of up to 2^bits; default 32, interpreter 16.")] = 0,
     stratified: Annotated[bool, typer.Option(help="Larger spaces too, by stratified sets.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes that compile and check; default one per core.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes that compile and check; default one per core.")] = None,
     fusion: Annotated[bool, typer.Option(help="Let multiplications and additions fuse.")] = True,
     flush: Annotated[bool, typer.Option(help="libdevice flushes fp32 subnormals (Triton's default).")] = True,
     nearest: Annotated[bool, typer.Option("--nearest", help="Only the nearest value is right, without saturation.")
@@ -112,17 +112,23 @@ def _write(record: SweepRecord, folder: Path, plots: bool) -> None:
         draw(record, folder)
 
 
-def _started(choice: Choice, backend: str, gpus: str, workers: int, state: Path) -> Run:
+def _started(choice: Choice, backend: str, gpus: str, workers: int | None, state: Path) -> Run:
     where = backend or ("cuda" if "cuda" in chosen_backends([]) else "interpreter")
     if where not in ("cuda", "interpreter"):
         raise TridiffError(f"--backend {where} cannot judge values", fix="use cuda or interpreter")
     chosen_backends([where])
     limit = choice.bits or (32 if where == "cuda" else 16)
+    if choice.options.num_warps not in (1, 2, 4, 8, 16, 32):
+        raise TridiffError(f"--num-warps {choice.options.num_warps} is no number of warps",
+                           fix="use 1, 2, 4, 8, 16 or 32")
+    if not 0 <= choice.arity <= 3:
+        raise TridiffError(f"--arity {choice.arity} is out of range", fix="use 1, 2 or 3")
     if not 8 <= limit <= 34:
         raise TridiffError(f"--bits {limit} is out of range", fix="use 8 to 34")
     specs = choose(dataclasses.replace(choice, bits=limit))
     devices = chosen_devices(gpus, (where,))
-    plan = Plan(specs, where, devices, workers or len(os.sched_getaffinity(0)))
+    plan = Plan(specs, where, devices, count(workers, option="--workers", most=MOST_WORKERS)
+                or len(os.sched_getaffinity(0)))
     return Run.start(plan, state / time.strftime("%Y%m%d-%H%M%S"))
 
 
@@ -167,10 +173,10 @@ def _brief(one: SweepResult) -> dict[str, object]:
 
 
 def _render(record: SweepRecord, folder: Path) -> None:
-    console = wide_console()
+    out = console()
     environment = record.environment
-    console.print(f"[dim]{environment.backend}: Triton {environment.triton}, torch {environment.torch}, "
-                  f"{environment.device}[/dim]", highlight=False)
+    out.print(f"{environment.backend}: Triton {environment.triton}, torch {environment.torch}, {environment.device}",
+              style="dim")
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("operation", "types", "inputs", "verdict", "max ulp", "wrong", "worst, or why not"):
         table.add_column(title, justify="right" if title in ("inputs", "max ulp", "wrong") else "left", overflow="fold")
@@ -181,24 +187,23 @@ def _render(record: SweepRecord, folder: Path) -> None:
                     for d in one.deviations[:2]]
         worst = one.reason or "; ".join(examples)
         table.add_row(one.spec.op, " ".join(one.spec.dtypes), f"{one.judged:,}",
-                      one.verdict if one.verdict == "agree" else f"[red]{one.verdict}[/red]",
+                      Text(one.verdict, style="" if one.verdict == "agree" else "red"),
                       f"{one.max_ulps.ulps:.3f}" if one.max_ulps else "", f"{one.wrong:,}" if one.wrong else "", worst)
-    console.print(table)
+    out.print(table)
     inputs, seconds = sum(one.judged for one in record.results), sum(one.seconds for one in record.results)
     agree = sum(one.verdict == "agree" for one in record.results)
     copy = f", plain copy {record.copy_bytes_per_second / 1e9:,.0f} GB/s" if record.copy_bytes_per_second else ""
-    console.print(f"{len(record.results)} sweeps, {agree} agree; {inputs:,} inputs judged in {seconds:.2f} s of device "
-                  f"time ({inputs / max(seconds, 1e-9):.3g} per second{copy}), {record.seconds:.0f} s in all",
-                  highlight=False)
-    console.print(f"record: {folder / 'sweep.json'}, {folder / 'report.md'}", highlight=False)
+    out.print(f"{len(record.results)} sweeps, {agree} agree; {inputs:,} inputs judged in {seconds:.2f} s of device "
+                  f"time ({inputs / max(seconds, 1e-9):.3g} per second{copy}), {record.seconds:.0f} s in all")
+    out.print(f"record: {folder / 'sweep.json'}, {folder / 'report.md'}")
 
 
 class _Live:
     """A line on the terminal, or one every ten seconds elsewhere."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
-        self._status = self._console.status("starting workers")
+        self._console = console(errors=True)
+        self._status = self._console.status(coloured("starting workers"))
         self._last = 0.0
 
     def __enter__(self) -> "_Live":
@@ -218,7 +223,7 @@ class _Live:
         if progress.last is not None:
             text += f"  last {progress.last.spec.key}"
         if self._console.is_terminal:
-            self._status.update(text)
+            self._status.update(coloured(text))
         elif time.monotonic() - self._last >= 10:
             self._last = time.monotonic()
             print(text, file=sys.stderr)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from fuzz.backends import expand
 from fuzz.cli import programs_ledger
-from fuzz.cli.render import wide_console
+from fuzz.cli.text import console
 from fuzz.ledger.declared import DECLARED
 from fuzz.ledger.show import different, ledgers, seen, thin
 from fuzz.subjects import fault_names
@@ -44,7 +44,7 @@ def targets(
     ledger: Annotated[bool, typer.Option("--ledger", help="What generated programs have reached instead.")] = False,
     records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir and --ledger.")] = Path("reports"),
 ) -> None:
-    """List targets with their subjects, backends, oracles, contracts and faults."""
+    """List targets with their subjects, backends, oracles and faults."""
     if ir:
         _print_operations(records, as_json=as_json)
         return
@@ -67,7 +67,7 @@ def targets(
     for target, one in zip(chosen, described, strict=True):
         table.add_row(target.name, " ".join(target.subjects), " ".join(one["oracles"]), str(len(target.dtypes)),
                       str(len(target.faults)), target.contract, target.summary)
-    wide_console().print(table)
+    console().print(table)
 
 
 def _print_operations(records: Path, *, as_json: bool) -> None:
@@ -92,14 +92,13 @@ def _print_operations(records: Path, *, as_json: bool) -> None:
             few = " (few)" if entry.cells and thin(one, entry) else ""
             row += [entry.status, f"{entry.cells}{few}", str(entry.cases)]
         shown.add_row(*row)
-    console = wide_console()
-    console.print(shown)
+    out = console()
+    out.print(shown)
     for version in versions:
         never = [one.name for one in DECLARED if table[one.name][version].status == "never seen"]
-        console.print(f"Triton {version}: never seen {len(never)}{': ' + ' '.join(never) if never else ''}",
-                      highlight=False)
+        out.print(f"Triton {version}: never seen {len(never)}{': ' + ' '.join(never) if never else ''}")
     found = ledgers(records)
     united = "" if any(record.digests for record in found) else " in one campaign"
     for version, counts in sorted(different(found).items()):
         said = ", ".join(f"{number:,} ({what})" for what, number in sorted(counts.items()))
-        console.print(f"Triton {version}: different ones judged{united}: {said}", highlight=False)
+        out.print(f"Triton {version}: different ones judged{united}: {said}")

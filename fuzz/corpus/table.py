@@ -9,6 +9,7 @@ from fuzz.backends import BACKENDS
 from fuzz.corpus.replay import UNKNOWN, ReplayResult
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry
+from fuzz.records.codec import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,8 +87,8 @@ def _order(column: tuple[str, str]) -> tuple[list[tuple[bool, int, str]], int, s
 
 def rich_table(data: ReplayTable) -> "Table":
     """The table for a terminal: green as expected, red changed, yellow new or not checked, dim not run now."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     shown = Table(title="corpus: expected verdict, and what was seen now", title_justify="left")
     shown.add_column("entry", overflow="fold")
@@ -98,18 +99,26 @@ def rich_table(data: ReplayTable) -> "Table":
         name = f"{row.target}/{row.id}" if row.target else row.id
         if row.note:
             name += f"\n{row.note}"
-        shown.add_row(escape(name), escape(row.subject), *map(_cell_markup, row.cells))
+        # As texts: what a file is called is shown as it is, whatever it means to rich.
+        shown.add_row(*(Text(printable_lines(one)) for one in (name, row.subject)),
+                      *(Text(*_coloured(cell)) for cell in row.cells))
     return shown
 
 
-def _cell_markup(cell: Cell | None) -> str:
+def printable_lines(text: str) -> str:
+    """`text` with its control characters spelled out, except for ends of lines."""
+    return "\n".join(printable(line, limit=1000) for line in text.split("\n"))
+
+
+def _coloured(cell: Cell | None) -> tuple[str, str]:
+    """What stands in a cell, and its style."""
     if cell is None:
-        return "[dim]-[/]"
+        return "-", "dim"
     if not cell.seen:
-        return f"[dim]{cell.expected}[/]"
+        return cell.expected, "dim"
     if cell.ok:
-        return f"[green]{cell.seen}[/]"
+        return cell.seen, "green"
     if cell.ok is False:
-        return f"[bold red]{cell.expected} -> {cell.seen}[/]"
+        return f"{cell.expected} -> {cell.seen}", "bold red"
     before = "new" if cell.expected == UNKNOWN else cell.expected
-    return f"[yellow]{before}: {cell.seen}[/]"
+    return f"{before}: {cell.seen}", "yellow"

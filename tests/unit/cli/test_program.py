@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from fuzz.cli.app import COMMANDS, run
+from fuzz.cli.failure import ending
 from fuzz.corpus.store import Corpus
 from fuzz.records import CorpusEntry, decode
+from tests.support.campaigns import campaign_options
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,6 +29,13 @@ def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tupl
     assert "Traceback" not in run.stderr, run.stderr
     assert run.returncode == status, run.stdout + run.stderr
     return run.stdout, run.stderr
+
+
+def in_process(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a run that starts no process of its own."""
+    status = ending(run, list(arguments))
+    said = capsys.readouterr()
+    return status, said.out, said.err
 
 
 # One case of vector addition in the interpreter.
@@ -42,6 +53,26 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
     ("fuzz --time 0s", "'0s' is no duration; write a number with s, m or h, such as 60s or 8h"),
     ("fuzz --memory lots", "'lots' is no memory size; write a number with M or G, such as 6G"),
     ("fuzz --hang-limit -1", "'-1' is no duration; write a number with s, m or h, such as 60s or 8h"),
+    ("fuzz --workers -3", "--workers -3 is out of range; give 1 to 1,024, or leave it out"),
+    ("fuzz --workers 0", "--workers 0 is out of range; give 1 to 1,024, or leave it out"),
+    ("fuzz --max-cases 0", "--max-cases 0 is out of range; give 1 to "),
+    ("fuzz --max-cases -1", "--max-cases -1 is out of range; give 1 to "),
+    ("fuzz --seed -1", "--seed -1 is out of range; "),
+    ("fuzz --hang-limit 0.0001s", "--hang-limit 0.0001s is shorter than compiling a kernel takes, so that right "
+     "kernels would be called hangs; give 0.5s or more"),
+    ("fuzz --memory 1K", "--memory 1K is too little to import torch and Triton; give 1G or more"),
+    ("fuzz --memory 99999999T", "--memory 99999999T is no limit; give 16T or less"),
+    ("fuzz --time 99999d", "99999d is longer than 31 days; write a shorter time"),
+    ("fuzz --backend interpreter --gpus 7", "--gpus 7"),
+    ("sweep exp --backend interpreter --gpus 7", "--gpus 7"),
+    ("fuzz --id ../../x", "--id '../../x' is no name for a campaign; use letters, digits, "),
+    ("fuzz --resume --id ../../x", "--id '../../x' is no name for a campaign; use letters, digits, "),
+    ("fuzz --backend interpreter --reports /proc/nope", "/proc/nope"),
+    ("sweep exp --backend interpreter --workers 0", "--workers 0 is out of range; "),
+    ("bench --backend interpreter --workers -1", "--workers -1 is out of range; "),
+    ("faults triton.mod --backend interpreter --workers -1", "--workers -1 is out of range; "),
+    ("fuzz --nonsense", "No such option: --nonsense"), ("nonsense", "No such command 'nonsense'"),
+    ("fuzz --workers many", "Invalid value for '--workers': "),
     ("fuzz --backend abacus",
      "unknown backend 'abacus'; use cuda, interpreter, compile or compile:sm_80|sm_90|sm_100|gfx942"),
     ("fuzz --backend interpreter --target triton.vector_ad",
@@ -55,23 +86,66 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
     ("targets nothing.*", "unknown target 'nothing.*'; try "),
     ("replay no-such-entry", ""), ("repro no-such-entry", ""),
 ])
-def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path) -> None:
-    output, errors = tridiff(*arguments.split(), cwd=tmp_path, status=2)
-    assert output == ""
+def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                            capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, output, errors = in_process(*arguments.split(), capsys=capsys)
+    assert (status, output) == (2, "")
     assert len(errors.strip().splitlines()) == 1
     assert errors.startswith(f"tridiff: {line}")
     assert not (tmp_path / ".tridiff").exists(), "nothing was started"
 
 
-def test_unknown_options_are_status_2(tmp_path: Path) -> None:
-    _, errors = tridiff("fuzz", "--nonsense", cwd=tmp_path, status=2)
-    assert "No such option" in errors
+@pytest.mark.parametrize("arguments", ["fuzz --workers 0", "replay no-such-entry", "targets nothing.*", "fuzz --nope"])
+def test_with_json_a_mistake_is_one_object_as_well(arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                   capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, output, errors = in_process(*arguments.split(), "--json", capsys=capsys)
+    told = json.loads(output)
+    assert status == 2
+    assert set(told) == {"error", "fix", "exit_status"} and told["exit_status"] == 2
+    assert errors == f"tridiff: {told['error']}; {told['fix']}\n"
 
 
-@pytest.mark.parametrize("command", ["fuzz", "replay", "repro", "targets", "doctor"])
-def test_every_command_shows_examples(command: str, tmp_path: Path) -> None:
-    output, _ = tridiff(command, "--help", cwd=tmp_path, status=0)
-    assert "Examples" in output and f"tridiff {command}" in output and "--json" in output
+def test_the_program_without_arguments_and_its_version(tmp_path: Path) -> None:
+    output, errors = tridiff(cwd=tmp_path, status=2)
+    assert "Usage: tridiff" in output and "doctor" in output and errors == ""
+    output, errors = tridiff("--version", cwd=tmp_path, status=0)
+    assert re.fullmatch(r"tridiff \d+\.\d+\.\d+\S* \(Python 3\.\d+\.\d+, triton 3\.\S+, torch 2\.\S+\)\n", output)
+
+
+def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
+    listed = ("import sys; from fuzz.cli.app import COMMANDS, load, run; run(['--help']);"
+              "assert not {'hypothesis', 'numpy', 'torch', 'triton', 'fuzz.cli.fuzz'} & set(sys.modules);"
+              "assert all(load(n)[0].__doc__.startswith(c.summary.rstrip('.')) for n, c in COMMANDS.items());"
+              "assert all('tridiff ' + n in load(n)[1] for n in COMMANDS);"
+              "assert not {'torch', 'triton'} & set(sys.modules)")
+    subprocess.run([sys.executable, "-c", listed], cwd=tmp_path, check=True, capture_output=True,
+                   env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+@pytest.mark.parametrize("plan", [{"id": "../../../../x"}, {"options": {"corpus": "../outside"}},
+                                  {"options": {"corpus": "absent"}}, {"options": {"workers": -1}}])
+def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_path: Path, monkeypatch:
+                                                      pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--resume` reads plan.json of the state folder, whoever wrote it."""
+    here = tmp_path / "here"
+    state = here / ".tridiff" / "campaigns" / "mine"
+    state.mkdir(parents=True)
+    (here / "corpus").mkdir()
+    options = json.loads(msgspec.json.encode(campaign_options(max_cases=1)))
+    whole = {"id": "mine", "options": {**options, "corpus": "corpus", **plan.get("options", {})}, "shards": []}
+    (state / "plan.json").write_text(json.dumps(whole | {"id": plan.get("id", "mine")}))
+    monkeypatch.chdir(here)
+    assert in_process("fuzz", "--resume", "--id", "mine", capsys=capsys)[0] == 2
+    assert [one.name for one in tmp_path.iterdir()] == ["here"]
+    assert {one.name for one in here.iterdir()} == {"corpus", ".tridiff"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, output, _ = in_process(command, "--help", capsys=capsys)
+    assert status == 0 and "Examples" in output and f"tridiff {command}" in output and "--json" in output
 
 
 def test_targets_as_json(tmp_path: Path) -> None:
@@ -156,7 +230,7 @@ def test_find_know_and_stop_failing(tmp_path: Path) -> None:
 
 def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
     """Workers without memory for anything: that is the harness's failure, not the subject's."""
-    found = summary(*SHORT, "--max-cases", "5", "--memory", "1M", cwd=tmp_path, status=2)
+    found = summary(*SHORT, "--max-cases", "5", "--memory", "128M", cwd=tmp_path, status=2)
     assert found["new_findings"] == found["agree"] == found["crash"] == 0
     assert found["not_checked"] == found["executed"]
     assert found["not_checked_reasons"] or found["errors"]
