@@ -10,7 +10,6 @@ import difflib
 import errno
 import fcntl
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from fuzz.corpus.expected import expectation, merge, with_verdict
 from fuzz.errors import TridiffError
 from fuzz.records import CorpusEntry, Signature, encode, pretty_json_without_defaults
 from fuzz.records.codec import decode_file, printable
+from fuzz.records.reading import over, read_bytes
 
 __all__ = ["MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
 
@@ -31,6 +31,8 @@ MAX_BYTES = 256 << 10
 
 _KEPT_EVIDENCE = 64
 """Values per array that evidence keeps when the whole would exceed MAX_BYTES; longer arrays are left out."""
+
+_TOO_LARGE = "shrink the case or delete the file"
 
 _IGNORED = (".md", ".txt")
 
@@ -60,7 +62,7 @@ def entry_id(signature: Signature) -> str:
 def parse(data: bytes, *, source: str) -> CorpusEntry:
     """The entry that a file's bytes hold; TridiffError with one line naming `source` for anything else."""
     if len(data) > MAX_BYTES:
-        raise _too_large(source, len(data))
+        raise over(source, len(data), MAX_BYTES, fix=_TOO_LARGE)
     entry = decode_file(data, CorpusEntry, source=source)
     if entry.signature.target != entry.case.target:
         raise TridiffError(f"{source}: its signature is about {printable(entry.signature.target, limit=80)}, "
@@ -75,32 +77,8 @@ def parse(data: bytes, *, source: str) -> CorpusEntry:
     return entry
 
 
-def _too_large(source: str, size: int) -> TridiffError:
-    return TridiffError(f"{source}: {size:,} bytes, the limit is {MAX_BYTES:,}",
-                        fix="shrink the case or delete the file")
-
-
 def _read(path: Path, source: str, *, follow: bool) -> bytes:
-    """At most MAX_BYTES of a regular file; never waits on a pipe, never follows a link unless told."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-    try:
-        descriptor = os.open(path, flags)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise TridiffError(f"{source}: is a symbolic link", fix="put the file itself there") from None
-        raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the path") from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise TridiffError(f"{source}: is not a regular file", fix="delete it")
-        if status.st_size > MAX_BYTES:
-            raise _too_large(source, status.st_size)
-        with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise TridiffError(f"{source}: cannot be read ({error.strerror})", fix="check the disk") from None
-    finally:
-        os.close(descriptor)
+    return read_bytes(path, most=MAX_BYTES, source=source, follow=follow, too_large=_TOO_LARGE)
 
 
 class Corpus:

@@ -1,6 +1,5 @@
 """The ledger of committed records against the declared operations: what has been seen, and what never."""
 
-import lzma
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +11,14 @@ from fuzz.campaign.record import DIGEST_CHARACTERS, Ledger
 from fuzz.errors import TridiffError
 from fuzz.ledger.declared import DECLARED, Declared, Reach, flavour
 from fuzz.ledger.parse import PREFIX
-from fuzz.records.codec import canonical_json, decode_file
+from fuzz.records import pretty_json
+from fuzz.records.codec import decode_file, printable
+from fuzz.records.reading import read_bytes, unpack_xz
 
-_LEDGER, _DIGESTS = "ledger.json.xz", "digests.json.xz"
+_LEDGER, _DIGESTS = "ledger.json", "digests.json"
+
+MOST_PACKED, MOST_BYTES = 4 << 20, 32 << 20
+"""Largest file that is read, packed and as it is; the ledger of five minutes takes 50 KB, digests as much."""
 
 WANTED_CELLS = 20
 """Distinct cells that an operation with parameters should have."""
@@ -45,36 +49,37 @@ class Seen:
 
 
 def write_ledger(folder: Path, ledger: Ledger) -> None:
-    """Keep a ledger with its campaign's record, packed: it is long, and read by programs. Its digests lie in a file of
-    their own, which cannot be packed: without it the record still says how many there were. Equal ledgers give equal
-    files."""
+    """Keep a ledger with its campaign's record. Its digests, which tell a reader nothing, lie in a file of their own:
+    without it the record still says how many there were. Equal ledgers give equal files."""
     only = Ledger(triton=ledger.triton, reached={}, digests=ledger.digests)
     for name, one in ((_LEDGER, replace(ledger, digests={})), (_DIGESTS, only)):
         if one.reached or one.digests:
-            (folder / name).write_bytes(lzma.compress(canonical_json(one), preset=9 | lzma.PRESET_EXTREME))
+            (folder / name).write_text(pretty_json(one))
 
 
 def ledgers(folder: Path) -> list[Ledger]:
-    """All ledgers below a folder of records, packed or plain. Raises TridiffError where there is none."""
-    found = [_with_digests(_read(path), path.with_name(_DIGESTS)) for path in sorted(folder.rglob("ledger.json*"))
+    """All ledgers below a folder of records, also packed ones as older releases wrote them. Raises TridiffError where
+    there is none, and for a file that is none."""
+    found = [_with_digests(_read(path), path.parent) for path in sorted(folder.rglob("ledger.json*"))
              if path.suffix in (".json", ".xz")]
     if not found:
-        raise TridiffError(f"no ledger.json.xz below {folder}", fix="run `tridiff fuzz`, or give --records")
+        raise TridiffError(f"no ledger.json below {folder}", fix="run `tridiff fuzz`, or give --records")
     return found
 
 
 def _read(path: Path) -> Ledger:
-    data = path.read_bytes()
+    source = printable(str(path))
+    data = read_bytes(path, most=MOST_PACKED if path.suffix == ".xz" else MOST_BYTES)
     if path.suffix == ".xz":
-        try:
-            data = lzma.decompress(data)
-        except lzma.LZMAError as error:
-            raise TridiffError(f"{path} cannot be unpacked ({error})", fix="restore the file, or remove it") from None
-    return decode_file(data, Ledger, source=str(path))
+        data = unpack_xz(data, most=MOST_BYTES, source=source)
+    return decode_file(data, Ledger, source=source)
 
 
-def _with_digests(ledger: Ledger, path: Path) -> Ledger:
-    return replace(ledger, digests=_read(path).digests) if path.exists() else ledger
+def _with_digests(ledger: Ledger, folder: Path) -> Ledger:
+    for path in (folder / _DIGESTS, folder / f"{_DIGESTS}.xz"):
+        if path.exists():
+            return replace(ledger, digests=_read(path).digests)
+    return ledger
 
 
 def seen(records: Iterable[Ledger]) -> dict[str, dict[str, Seen]]:

@@ -1,19 +1,16 @@
-"""Records as files: one result per line, so that a change of one sweep is a change of one line.
+"""Records as files: one result per line, so that a change of one sweep is a change of one line."""
 
-Records of the same sweeps say nearly the same: old ones lie together in one packed file, half as large.
-"""
-
-import lzma
-import tarfile
 from pathlib import Path
 
 import msgspec
 
 from fuzz.errors import TridiffError
+from fuzz.records.codec import decode, printable
+from fuzz.records.reading import read_bytes
 from fuzz.sweep.records import SweepRecord
 
-PACK = "records.tar.xz"
-"""Beside the records' folders; FOLDER/sweep.json in it stands for the file that is not there."""
+MOST_BYTES = 32 << 20
+"""Largest record that is read; the 269 sweeps of all unary operations take 0.2 MB."""
 
 
 def save(record: SweepRecord, path: Path) -> None:
@@ -36,22 +33,10 @@ def file_of(path: Path) -> Path:
 
 
 def read(path: Path) -> SweepRecord:
-    """A record from its file, from the folder it lies in, or from the pack beside that folder."""
+    """A record from its file or from the folder it lies in; TridiffError where there is none."""
     file = file_of(path)
-    pack = file.absolute().parent.parent / PACK
     try:
-        content = file.read_bytes() if file.exists() or not pack.exists() else _packed(pack, file)
-        return msgspec.json.decode(content, type=SweepRecord)
-    except (EOFError, lzma.LZMAError, tarfile.TarError) as error:
-        raise TridiffError(f"{pack} cannot be unpacked ({error})", fix="restore it") from None
-    except OSError as error:
-        raise TridiffError(f"{file} cannot be read ({error.strerror})", fix="name a record's file or folder") from None
-    except msgspec.MsgspecError as error:
-        raise TridiffError(f"{file} is no sweep record ({error})", fix="write one with tridiff sweep") from None
-
-
-def _packed(pack: Path, file: Path) -> bytes:
-    with tarfile.open(pack) as members:
-        name = f"{file.absolute().parent.name}/{file.name}"
-        found = members.extractfile(name) if name in members.getnames() else None
-        return file.read_bytes() if found is None else found.read()
+        return decode(read_bytes(file, most=MOST_BYTES), SweepRecord, source=printable(str(file)))
+    except TridiffError as error:
+        raise TridiffError(f"{error.problem} (no sweep record)",
+                           fix="name the file or folder of a record; tridiff sweep writes one") from None

@@ -1,9 +1,12 @@
 """From IR text to cells, and from records to what has never been seen."""
 
 import json
+import lzma
+import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from fuzz.campaign.record import Ledger
@@ -12,7 +15,7 @@ from fuzz.errors import TridiffError
 from fuzz.ledger.declared import DECLARED, TTG, flavour
 from fuzz.ledger.orders import PRODUCTS, MemoryOrder, missing_orders
 from fuzz.ledger.parse import cells, missing, operations
-from fuzz.ledger.show import different, ledgers, seen, thin, write_ledger
+from fuzz.ledger.show import MOST_BYTES, different, ledgers, seen, thin, write_ledger
 from fuzz.records import pretty_json
 
 IR = """
@@ -145,7 +148,7 @@ def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(
     assert "Triton 3.9.0: different ones judged in one campaign: 9 (view chain)" in shown(tmp_path)
 
 
-def test_packed_ledgers_are_small_equal_and_united_by_their_digests(tmp_path: Path) -> None:
+def test_ledgers_are_equal_files_and_united_by_their_digests(tmp_path: Path) -> None:
     def of(*digests: str) -> Ledger:
         return Ledger(triton="3.9.0", reached={"cuda": {"t": {f"ir ttg.x {k}": k for k in range(2000)}}},
                       different={"cuda": {"t": {"view chain": len(digests)}}},
@@ -155,15 +158,35 @@ def test_packed_ledgers_are_small_equal_and_united_by_their_digests(tmp_path: Pa
     for name, ledger in (("a", one), ("b", other), ("c", one)):
         (tmp_path / name).mkdir()
         write_ledger(tmp_path / name, ledger)
-    packed = [(tmp_path / name / "ledger.json.xz").read_bytes() for name in "ac"]
-    assert packed[0] == packed[1] and len(packed[0]) < len(pretty_json(one)) / 4
+    assert (tmp_path / "a" / "ledger.json").read_bytes() == (tmp_path / "c" / "ledger.json").read_bytes()
     assert ledgers(tmp_path) == [one, other, one]
     assert different(ledgers(tmp_path)) == {"3.9.0": {"view chain": 3}}
     for name in "abc":
-        (tmp_path / name / "digests.json.xz").unlink()
+        (tmp_path / name / "digests.json").unlink()
     assert different(ledgers(tmp_path)) == {"3.9.0": {"view chain": 2}}
-    (tmp_path / "c" / "ledger.json.xz").write_bytes(packed[0][:40])
-    with pytest.raises(TridiffError, match=r"c/ledger\.json\.xz cannot be unpacked"):
+
+
+def test_packed_ledgers_are_read_as_far_as_they_are_ledgers(tmp_path: Path) -> None:
+    """A packed file of a few kilobytes may stand for gigabytes, or for nothing; a pipe never ends."""
+    ledger = Ledger(triton="3.9.0", reached={"cuda": {"t": {"ir ttg.x": 1}}}, digests={"cuda": {"t": {"x": "0" * 12}}})
+    path = tmp_path / "a" / "ledger.json.xz"
+    path.parent.mkdir()
+    path.write_bytes(lzma.compress(pretty_json(replace(ledger, digests={})).encode()))
+    path.with_name("digests.json.xz").write_bytes(lzma.compress(pretty_json(ledger).encode()))
+    assert ledgers(tmp_path) == [ledger]
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40])
+    with pytest.raises(TridiffError, match=r"a/ledger\.json\.xz cannot be unpacked"):
+        ledgers(tmp_path)
+    bomb = lzma.LZMACompressor(preset=0)
+    path.write_bytes(b"".join(bomb.compress(b" " * (1 << 20)) for _ in range(MOST_BYTES // (1 << 20) + 1))
+                     + bomb.flush())
+    assert path.stat().st_size < 64 << 10
+    with pytest.raises(TridiffError, match=r"unpacks to more than 33,554,432 bytes"):
+        ledgers(tmp_path)
+    path.unlink()
+    os.mkfifo(path.with_name("ledger.json"))
+    with pytest.raises(TridiffError, match=r"a/ledger\.json: is not a regular file"):
         ledgers(tmp_path)
 
 

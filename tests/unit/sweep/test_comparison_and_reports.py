@@ -1,8 +1,7 @@
 """What changed between two records, and what a person reads."""
 
 import json
-import shutil
-import tarfile
+import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from fuzz.cli.app import app
 from fuzz.cli.sweep import exit_status
 from fuzz.errors import TridiffError
 from fuzz.sweep.compare import compare
-from fuzz.sweep.files import PACK, read, save
+from fuzz.sweep.files import read, save
 from fuzz.sweep.records import SweepOptions
 from fuzz.sweep.report import comparison_markdown, markdown, measured_rows, ranges_text
 from tests.unit.sweep.records import EXAMPLE, box, deviation, record, result
@@ -74,21 +73,19 @@ def test_the_report_shows_figures_sets_and_what_was_not_decided() -> None:
     assert ranges_text([box((0, 255), (0, 0))], ("i8", "i8")) == "[0x00..0xff] x {0x00}"
 
 
-def test_packed_records_are_read_as_if_they_lay_in_their_folder(tmp_path: Path) -> None:
+def test_what_is_no_record_is_one_line(tmp_path: Path) -> None:
+    """Whatever lies where a record is looked for: it is refused at once, and in little memory."""
     save(BEFORE, tmp_path / "old" / "sweep.json")
-    with tarfile.open(tmp_path / PACK, "w:xz") as pack:
-        pack.add(tmp_path / "old" / "sweep.json", "old/sweep.json")
-    save(AFTER, tmp_path / "old" / "sweep.json")
-    assert read(tmp_path / "old") == AFTER, "what lies there goes first"
-    shutil.rmtree(tmp_path / "old")
-    assert read(tmp_path / "old") == read(tmp_path / "old" / "sweep.json") == BEFORE
-    with pytest.raises(TridiffError, match="cannot be read"):
-        read(tmp_path / "new")
-    whole = (tmp_path / PACK).read_bytes()
-    for broken in (b"not packed", whole[:len(whole) // 2]):
-        (tmp_path / PACK).write_bytes(broken)
-        with pytest.raises(TridiffError, match="cannot be unpacked"):
-            read(tmp_path / "old")
+    whole = (tmp_path / "old" / "sweep.json").read_bytes()
+    (tmp_path / "cut.json").write_bytes(whole[:len(whole) // 2])
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "zero.json").symlink_to("/dev/zero")
+    with (tmp_path / "huge.json").open("wb") as stream:
+        stream.truncate(1 << 40)
+    for name in ("absent", "cut.json", "deep.json", "pipe.json", "zero.json", "huge.json"):
+        with pytest.raises(TridiffError, match=r"\(no sweep record\); name the file or folder of a record"):
+            read(tmp_path / name)
 
 
 def test_only_complete_fp32_functions_judged_in_ulps_have_measured_rows() -> None:

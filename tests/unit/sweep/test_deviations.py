@@ -1,6 +1,5 @@
 """Explanations cover exactly the inputs they speak of, and the committed records need all of them."""
 
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -8,13 +7,12 @@ from msgspec.structs import replace
 
 from fuzz.cli.sweep import exit_status
 from fuzz.sweep.deviations import KNOWN, explained, explained_record, explanation
-from fuzz.sweep.files import PACK, read
+from fuzz.sweep.files import read
 from fuzz.sweep.records import Box, Deviation, SweepOptions, SweepRecord, SweepSpec
 from tests.unit.sweep.records import EXAMPLE, box
 
 _REPORTS = Path(__file__).parents[3] / "reports"
-with tarfile.open(_REPORTS / PACK) as _pack:
-    REPORTS = sorted((_REPORTS / name).parent for name in _pack.getnames() if name.endswith("/sweep.json"))
+REPORTS = sorted(path.parent for path in _REPORTS.glob("*/sweep.json"))
 
 
 def of(kind: str, *boxes: Box, at: str) -> Deviation:
