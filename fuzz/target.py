@@ -30,6 +30,8 @@ class Limits:
     rows: int = 1 << 10
     variants: bool = True
     """Whether the backend tells options apart (the interpreter does not)."""
+    avoid: frozenset[str] = frozenset()
+    """Known issues (`fuzz.known`) seen to fail here: their patterns are drawn once in fifty times only."""
 
 
 @dataclass(frozen=True, kw_only=True)

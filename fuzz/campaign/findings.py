@@ -6,7 +6,9 @@ from pathlib import Path
 import msgspec
 
 from fuzz.corpus.expected import torch_matters
-from fuzz.corpus.store import entry_id
+from fuzz.corpus.store import BESIDE, entry_id
+from fuzz.known.attribute import cause
+from fuzz.known.issues import issue_of_entry
 from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, pretty_json
 
 
@@ -17,24 +19,34 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     signature: Signature
     case: Case
     outcome: Outcome
+    finding: str = ""
+    """Its cause (`fuzz.corpus.cause`)."""
 
 
 _UNFINISHED = msgspec.json.Decoder(Unfinished)
 
 
 def built(signature: Signature, case: Case, outcome: Outcome, *, failed: int, runs: int,
-          environment: Environment) -> CorpusEntry:
-    """The corpus entry of a finding; failed: how many of `runs` runs of the case gave the signature."""
+          environment: Environment, finding: str = "") -> CorpusEntry:
+    """The corpus entry of a finding; failed: how many of `runs` runs of the case gave the signature. finding: its cause
+    (`fuzz.corpus.cause`), if that is not the signature's."""
     torch_version = environment.torch.partition("+")[0] if torch_matters(signature.subject) else ""
     about = f" ({signature.about})" if signature.about else ""
     title = f"{signature.target}{about}, {signature.subject} on {outcome.backend}: {outcome.reason}"[:300]
     return CorpusEntry(
-        id=entry_id(signature), title=title, signature=signature, case=case,
+        id=id_of(signature, finding), title=title, signature=signature, case=case,
         evidence=outcome.evidence or Evidence(), status="stable" if failed == runs else "flaky",
         reproduced=f"{failed}/{runs}",
         expected=(Expectation(subject=signature.subject, triton=environment.triton, backend=outcome.backend,
                               verdict=outcome.verdict, kind=signature.kind, torch=torch_version),),
         found_in=environment)
+
+
+def id_of(signature: Signature, finding: str) -> str:
+    """The id of a finding. Beside a known issue whose entry has the same signature, another defect has its own id."""
+    name = entry_id(signature)
+    issue = issue_of_entry(signature.target, name)
+    return name if not issue or not finding or finding == cause(issue) else f"{name}{BESIDE}"
 
 
 def _replace(path: Path, text: bytes) -> None:
@@ -49,18 +61,18 @@ def write(state: Path, entry: CorpusEntry) -> None:
     _replace(state / "findings" / f"{entry.id}.json", pretty_json(entry).encode())
 
 
-def _note(state: Path, signature: Signature) -> Path:
-    return state / "unfinished" / f"{entry_id(signature)}.json"
+def _note(state: Path, name: str) -> Path:
+    return state / "unfinished" / f"{name}.json"
 
 
 def keep(state: Path, one: Unfinished) -> None:
     """Note that the finding may become smaller."""
-    _replace(_note(state, one.signature), msgspec.json.encode(one))
+    _replace(_note(state, id_of(one.signature, one.finding)), msgspec.json.encode(one))
 
 
-def settle(state: Path, signature: Signature) -> None:
+def settle(state: Path, entry: CorpusEntry) -> None:
     """The finding is as small as it gets."""
-    _note(state, signature).unlink(missing_ok=True)
+    _note(state, entry.id).unlink(missing_ok=True)
 
 
 def unfinished(state: Path) -> list[Unfinished]:

@@ -16,7 +16,9 @@ from fuzz.campaign.known import KnownFindings
 from fuzz.campaign.record import ShardSpec
 from fuzz.campaign.recorder import Recorder
 from fuzz.content.counter import finalise
+from fuzz.corpus.cause import finding_of, findings_of
 from fuzz.errors import TridiffError
+from fuzz.known import Attribution
 from fuzz.records import Case, CorpusEntry, Outcome, Signature
 from fuzz.shrink.explicit import minimise
 from fuzz.shrink.order import simplicity
@@ -81,6 +83,10 @@ class Hunt:
                  known: KnownFindings) -> None:
         self._spec, self._state, self._target = spec, state, target
         self._budget, self._recorder, self._known = budget, recorder, known
+        self._attribution = Attribution(
+            lambda case: recorder.pool.execute(case, spec.subject, backend=spec.backend))
+        self._finding = ""
+        """The present finding, by its cause."""
         self._hunted: _Hunted | None = None
         self._first: tuple[Case, Outcome] | None = None
         """The present finding as it was drawn."""
@@ -127,8 +133,26 @@ class Hunt:
             self.conclude(signature, case, outcome)
 
     def _is_new(self, case: Case, outcome: Outcome) -> bool:
-        return (outcome.verdict.failed and outcome.signature is not None
-                and not self._known.is_known(outcome.signature) and self._known.claim(outcome.signature))
+        """Whether the case shows a finding that this shard is to follow up."""
+        new: str | None = None
+        for finding in self._findings(case, outcome):
+            if self._known.is_known(finding):
+                self._recorder.store.saw(finding)
+            else:
+                new = new or finding
+        if new is None or not self._known.claim(new):
+            return False
+        self._finding = new
+        return True
+
+    def _findings(self, case: Case, outcome: Outcome) -> tuple[str, ...]:
+        if not outcome.verdict.failed or outcome.signature is None:
+            return ()
+        return findings_of(outcome.signature, self._attribution.issues(case, outcome))
+
+    def _shows(self, signature: Signature, case: Case, outcome: Outcome | None) -> bool:
+        """Whether a smaller case shows the present finding, by its signature and by its cause."""
+        return outcome is not None and outcome.signature == signature and self._finding in self._findings(case, outcome)
 
     def _one_round(self) -> None:
         """Draw cases until the round is full or a new finding turns up, which is then shrunk."""
@@ -188,7 +212,7 @@ class Hunt:
                 raise _RoundOver
             hunted.runs += 1
             outcome = self._execute(case, "shrink")
-            hunted.failing[digest] = outcome is not None and outcome.signature == hunted.signature
+            hunted.failing[digest] = self._shows(hunted.signature, case, outcome)
             if outcome is not None and hunted.failing[digest]:
                 rank = simplicity(case, self._target)
                 if rank < hunted.rank:  # type: ignore[operator]
@@ -225,6 +249,7 @@ class Hunt:
 
     def finish(self, one: Unfinished, seconds: float) -> None:
         """Go on with a finding for which there was no time."""
+        self._finding = one.finding or finding_of(one.signature)
         self._begin(one.signature, one.case, one.outcome, seconds=seconds)
         self.conclude(one.signature, one.case, one.outcome)
 
@@ -233,7 +258,7 @@ class Hunt:
 
         def run(candidate: Case) -> Outcome:
             found = self._execute(candidate, "shrink") if self._budget.may_begin("shrink") else None
-            if found is None:
+            if found is None or (found.signature == signature and not self._shows(signature, candidate, found)):
                 raise TridiffError("refused", fix="propose another case")
             return found
 
@@ -256,13 +281,15 @@ class Hunt:
         entry = self._entry(signature, case_final, outcome_final, failed if again else 1, len(again) or 1)
         self.findings.append(entry)
         write(self._state, entry)
-        settle(self._state, signature)
+        settle(self._state, entry)
         if budget.ran_out():
             self._keep(signature, case_final, outcome_final)
         budget.endless = ""
 
     def _keep(self, signature: Signature, case: Case, outcome: Outcome) -> None:
-        keep(self._state, Unfinished(shard=self._spec.index, signature=signature, case=case, outcome=outcome))
+        keep(self._state, Unfinished(shard=self._spec.index, signature=signature, case=case, outcome=outcome,
+                                     finding=self._finding))
 
     def _entry(self, signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int) -> CorpusEntry:
-        return built(signature, case, outcome, failed=failed, runs=runs, environment=self._recorder.pool.environment)
+        return built(signature, case, outcome, failed=failed, runs=runs, environment=self._recorder.pool.environment,
+                     finding=self._finding)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.campaign.record import CampaignOptions, ShardSpec
-from fuzz.corpus.cause import finding_of, same_finding
+from fuzz.corpus.cause import finding_of_entry, same_finding
 from fuzz.corpus.replay import replay
 from fuzz.corpus.store import Corpus
 from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Signature, Verdict
+from fuzz.records import CorpusEntry, Verdict
 from fuzz.targets import select
 
 
@@ -32,8 +32,9 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
     names = {target.name for target in wanted}
     relatives = {target.name for target in select(tuple({target.family for target in wanted}))}
 
-    def concerned(signature: Signature) -> bool:
-        shared = signature.target in relatives and finding_of(signature) != signature.key
+    def concerned(entry: CorpusEntry) -> bool:
+        signature = entry.signature
+        shared = signature.target in relatives and finding_of_entry(entry) != signature.key
         return shared or signature.target in names
 
     unreadable: list[str] = []
@@ -42,9 +43,9 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
     for entry in corpus.entries():
         if isinstance(entry, TridiffError):
             unreadable.append(str(entry))
-        elif concerned(entry.signature) and (not options.subjects or entry.signature.subject in options.subjects):
+        elif concerned(entry) and (not options.subjects or entry.signature.subject in options.subjects):
             if entry.signature.verdict is Verdict.HANG:
-                keys.append(finding_of(entry.signature))
+                keys.append(finding_of_entry(entry))
             else:
                 relevant.append(entry)
     stopped: list[str] = []
@@ -57,7 +58,7 @@ def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
                 failing.add(result.id)
             elif result.status == "changed" and outcome is not None and not outcome.verdict.failed:
                 stopped.append(result.id)
-        keys += [finding_of(by_id[name].signature) for name in sorted(failing)]
+        keys += [finding_of_entry(by_id[name]) for name in sorted(failing)]
         # An entry that still fails on one backend is still known.
         stopped = [name for name in stopped if name not in failing]
     return Known(keys=tuple(keys), stopped=tuple(dict.fromkeys(stopped)), unreadable=tuple(unreadable))
@@ -70,13 +71,12 @@ class KnownFindings:
         self._known = set(spec.known)
         self._claims = state / "claims"
 
-    def is_known(self, signature: Signature) -> bool:
-        """Whether a case with this signature is nothing new."""
-        return finding_of(signature) in self._known
+    def is_known(self, finding: str) -> bool:
+        """Whether a finding, by its cause (`fuzz.corpus.cause`), is nothing new."""
+        return finding in self._known
 
-    def claim(self, signature: Signature) -> bool:
+    def claim(self, finding: str) -> bool:
         """Whether this shard is the one to follow up a new finding; it is known from now on, here and to others."""
-        finding = finding_of(signature)
         self._known.add(finding)
         self._claims.mkdir(exist_ok=True)
         try:

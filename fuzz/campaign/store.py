@@ -26,6 +26,7 @@ create table if not exists outcomes (
 create index if not exists by_signature on outcomes(signature) where signature != '';
 create table if not exists cells (cell text primary key, cases integer not null) without rowid;
 create table if not exists failing (number integer primary key, outcome text not null, description text not null);
+create table if not exists seen (finding text primary key, cases integer not null) without rowid;
 create table if not exists inflight (slot integer primary key, round integer, started real, description text);
 create table if not exists result (slot integer primary key, result text not null);
 """
@@ -122,11 +123,14 @@ class ShardStore:
         """Totals of what is recorded."""
         return read_counts(self._db)
 
+    def saw(self, finding: str) -> None:
+        """Count a drawn case that showed a finding which is followed up elsewhere, or was."""
+        self._write("insert into seen values (?, 1) on conflict (finding) do update set cases = cases + 1", (finding,))
+
     def known_seen(self, known: frozenset[str]) -> dict[str, int]:
-        """How often each known signature came up."""
-        rows = self._db.execute("select signature, count(*) from outcomes where signature != '' and phase = 'fuzz' "
-                                "group by signature")
-        return {signature: int(count) for signature, count in rows if signature in known}
+        """How often each known finding came up."""
+        rows = self._db.execute("select finding, cases from seen")
+        return {finding: int(cases) for finding, cases in rows if finding in known}
 
     def signatures(self) -> dict[str, int]:
         """All signatures of generated cases with their counts."""

@@ -1,5 +1,7 @@
 """Which signatures are one finding, because they have one cause."""
 
+from fuzz.known.attribute import cause
+from fuzz.known.issues import issue_of_entry
 from fuzz.records import CorpusEntry, Outcome, Signature, Verdict
 from fuzz.targets import find
 
@@ -10,6 +12,12 @@ _ASTRAY = ("illegal_address", "misaligned_address")
 
 _GENERATED = ("codegen", "gluon", "pipelines")
 """Families whose targets draw kernels."""
+
+
+def findings_of(signature: Signature, issues: tuple[str, ...]) -> tuple[str, ...]:
+    """Keys of the findings that a failure shows: one for each known issue that it is one of (`fuzz.known.Attribution`),
+    else that of its signature."""
+    return tuple(map(cause, issues)) or (finding_of(signature),)
 
 
 def finding_of(signature: Signature) -> str:
@@ -31,6 +39,16 @@ def finding_of(signature: Signature) -> str:
     return signature.key
 
 
+def finding_of_entry(entry: CorpusEntry) -> str:
+    """The finding that a corpus entry is: the issue that it proves, or that of its signature."""
+    issue = issue_of_entry(entry.case.target, entry.id)
+    return findings_of(entry.signature, (issue,) if issue else ())[0]
+
+
 def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
     """Whether a case fails as the entry does, by its cause."""
-    return outcome.signature is not None and finding_of(outcome.signature) == finding_of(entry.signature)
+    if outcome.signature is None:
+        return False
+    issue = issue_of_entry(entry.case.target, entry.id)
+    return (issue != "" and issue in outcome.explained_by) or (
+        finding_of(outcome.signature) == finding_of(entry.signature))

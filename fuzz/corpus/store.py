@@ -24,10 +24,13 @@ from fuzz.records import CorpusEntry, Signature, encode, pretty_json_without_def
 from fuzz.records.codec import decode_file, printable
 from fuzz.records.reading import over, read_bytes
 
-__all__ = ["MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
+__all__ = ["BESIDE", "MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
 
 MAX_BYTES = 256 << 10
 """Largest file that is read or written; shrunk entries take one to four KiB."""
+
+BESIDE = "-beside"
+"""End of the id of an entry that shows another defect than a known issue's entry of the same signature."""
 
 _KEPT_EVIDENCE = 64
 """Values per array that evidence keeps when the whole would exceed MAX_BYTES; longer arrays are left out."""
@@ -173,10 +176,11 @@ class Corpus:
 
     def known(self, signature: Signature) -> CorpusEntry | None:
         """The stored entry with this signature; files of its target that cannot be read are passed over."""
-        found = self._of_signature(signature)
+        found = self._of_signature(signature, "")
         return found[1] if found else None
 
-    def _of_signature(self, signature: Signature) -> tuple[Path, CorpusEntry] | None:
+    def _of_signature(self, signature: Signature, name: str) -> tuple[Path, CorpusEntry] | None:
+        """The stored entry of this signature that stands for the same as one called `name`."""
         folder = self.root / signature.target
         if not folder.is_dir():
             return None
@@ -184,7 +188,7 @@ class Corpus:
             if path.suffix == ".json" and not _passed_over(path):
                 with contextlib.suppress(TridiffError):
                     entry = self._load_inside(path)
-                    if entry.signature.key == signature.key:
+                    if entry.signature.key == signature.key and entry.id.endswith(BESIDE) == name.endswith(BESIDE):
                         return path, entry
         return None
 
@@ -196,7 +200,7 @@ class Corpus:
         disk that is full.
         """
         with self._locked(entry):
-            known = self._of_signature(entry.signature)
+            known = self._of_signature(entry.signature, entry.id)
             if known is None:
                 path = self._write(entry, fresh=True)
                 return Admission(status="new", entry=entry, path=path)

@@ -113,3 +113,5 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cells: tuple[str, ...] = ()
     """Cells of the IR ledger found in the kernels that were compiled."""
     seconds: Seconds = Seconds()
+    explained_by: tuple[str, ...] = ()
+    """Known issues (`fuzz.known`) that predict every wrong element as it is."""

@@ -12,6 +12,7 @@ from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from fuzz.content.place import Buffer, place
 from fuzz.content.staging import Staging, fits
 from fuzz.errors import TridiffError
+from fuzz.known.explain import explained_launch
 from fuzz.ledger.orders import missing_orders
 from fuzz.ledger.parse import cells as ledger_cells
 from fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
@@ -129,6 +130,8 @@ class _Attempt:
         self.case, self.target, self.subject, self.backend = case, target, subject, backend
         self.device, self.runner, self.stage, self.want_inputs = device, runner, stage, want_inputs
         self.expected = Expectations()
+        self.explained: tuple[Judged, tuple[str, ...]] | None = None
+        """The failure that known issues predict to the element, if a launch gave one, and their names."""
         self.reports: list[LaunchReport] = []
         self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
         self._mark = time.perf_counter()
@@ -166,12 +169,27 @@ class _Attempt:
             return unsound
         judged = judge_outputs(self.case, self.target, buffers, self.expected)
         self._lap("judge")
-        if judged.verdict is not Verdict.AGREE:
+        if judged.verdict is Verdict.NOT_CHECKED:
             return self._judged(judged)
-        unstable = self._repeat(buffers, helper, options, judged) or self._vary(buffers, helper, judged)
+        unstable = self._unexplained(judged, buffers) or self._repeat(buffers, helper, options, judged) or self._vary(
+            buffers, helper, judged)
         if unstable is not None:
             return unstable
+        if self.explained is not None:
+            wrong, names = self.explained
+            return msgspec.structs.replace(self._judged(wrong), explained_by=names)
         return self._judged(judged, buffers if self.want_inputs else None)
+
+    def _unexplained(self, judged: Judged, buffers: dict[str, Buffer]) -> Outcome | None:
+        """The finding of a launch with wrong elements. What known issues predict to the element is set aside, and is
+        what the case gives only if none of its launches shows anything else."""
+        if not judged.verdict.failed:
+            return None
+        names = explained_launch(self.case, self.target, self.subject.name, buffers, self.expected, judged)
+        if not names:
+            return self._judged(judged)
+        self.explained = self.explained or (judged, names)
+        return None
 
     def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions, schedule: int = 0) -> str:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
@@ -292,9 +310,10 @@ class _Attempt:
             if trespass is not None:
                 return trespass
             if self.target.unordered(self.case):
-                again_judged = judge_outputs(self.case, self.target, again, self.expected)
-                if again_judged.verdict.failed:
-                    return self._judged(again_judged)
+                unexplained = self._unexplained(
+                    judge_outputs(self.case, self.target, again, self.expected), again)
+                if unexplained is not None:
+                    return unexplained
             different = same_bits(self.case, self.target, buffers, again, bits=True)
             self._lap("judge")
             if different:
@@ -327,10 +346,11 @@ class _Attempt:
             if trespass is not None:
                 return trespass
             # A value that is wrong under other options is a wrong value first, an option dependence second.
-            again_judged = judge_outputs(self.case, self.target, again, self.expected)
-            if again_judged.verdict.failed:
-                return self._judged(again_judged)
-            different = same_bits(self.case, self.target, buffers, again, bits=False)
+            unexplained = self._unexplained(judge_outputs(self.case, self.target, again, self.expected), again)
+            if unexplained is not None:
+                return unexplained
+            # A known defect may give other elements under other options.
+            different = None if self.explained else same_bits(self.case, self.target, buffers, again, bits=False)
             self._lap("judge")
             if different:
                 return self._finding("option_dependent", where=different[0], rows=judged.rows,

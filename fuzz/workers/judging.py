@@ -141,7 +141,7 @@ def _answers(case: Case, references: tuple[Reference, ...], inputs: Inputs, rows
     return answers
 
 
-def _canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, torch.Tensor]:
+def canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, torch.Tensor]:
     """Every output as it is judged: in canonical form where the contract admits several answers."""
     actual = {name: buffer.typed() for name, buffer in buffers.items() if buffer.is_output}
     form = target.canonical(case)
@@ -163,7 +163,7 @@ def defined_masks(case: Case, target: Target, inputs: Inputs) -> dict[str, torch
     return {spec.name: masks for spec in case.arrays if spec.content is None and spec.dims[:1] == ("rows",)}
 
 
-def _mask(defined: Mapping[str, torch.Tensor], bounds: Mapping[str, torch.Tensor], name: str,
+def judged_mask(defined: Mapping[str, torch.Tensor], bounds: Mapping[str, torch.Tensor], name: str,
           actual: torch.Tensor) -> torch.Tensor | None:
     """Which elements (or rows) of an output are judged; None for all. An infinite bound leaves its element open."""
     mask, bound = defined.get(name), bounds.get(name)
@@ -194,12 +194,12 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer],
         expected.answers = _answers(case, references, inputs, rows, device, None, bounds)
         expected.defined = defined_masks(case, target, inputs)
     answers, defined = expected.answers, expected.defined
-    actuals = _canonical(case, target, buffers)
+    actuals = canonical(case, target, buffers)
     rule_of = target.rules(case)
     worst: Judged | None = None
     for name in outputs:
         actual, batched = actuals[name], case.array(name).dims[:1] == ("rows",)
-        mask = _mask(defined, bounds, name, actual)
+        mask = judged_mask(defined, bounds, name, actual)
         found = vote.judge(actual, answers[name], rule_of[name], defined=mask)
         if batched and (found.disagree or found.conflict):
             suspects = torch.tensor((*found.failing_rows, *found.conflicting_rows), device=device).unique()
@@ -300,7 +300,7 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
     inputs = Inputs(case, first)
     defined = defined_masks(case, target, inputs)
     rule_of = target.rules(case)
-    canonical = None if bits else (_canonical(case, target, first), _canonical(case, target, second))
+    forms = None if bits else (canonical(case, target, first), canonical(case, target, second))
     unordered = target.unordered(case)
     for name, buffer in first.items():
         if not buffer.is_output or 0 in buffer.shape or name in unordered:
@@ -311,8 +311,8 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
             continue
         if rule.kind not in ("BIT", "NUM", "NUM0"):
             rule = rules.NUM
-        one, other = (buffer.typed(), second[name].typed()) if canonical is None else (
-            canonical[0][name], canonical[1][name])
+        one, other = (buffer.typed(), second[name].typed()) if forms is None else (
+            forms[0][name], forms[1][name])
         different = compare.compare(one, other, rule).mismatch
         mask = defined.get(name)
         if mask is not None and mask.shape == different.shape:

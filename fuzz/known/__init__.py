@@ -1,0 +1,12 @@
+"""Known defects: one `KnownIssue` each, for all families of targets.
+
+`issue` says what such a record holds, `issues` finds them all, `explain` holds wrong elements against what they predict
+(in the worker, which has torch), `attribute` says in the campaign's process which of them a failure belongs to. How to
+add one is in `notes.md`.
+"""
+
+from fuzz.known.attribute import Attribution
+from fuzz.known.issue import KnownIssue, Stage, Truth, Wrong
+from fuzz.known.issues import all_issues, issue, issue_of_entry, issues_of
+
+__all__ = ["Attribution", "KnownIssue", "Stage", "Truth", "Wrong", "all_issues", "issue", "issue_of_entry", "issues_of"]

@@ -1,0 +1,90 @@
+"""Which known issue a failure belongs to, asked where campaigns and replays run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fuzz.errors import TridiffError
+from fuzz.known.issue import KnownIssue
+from fuzz.known.issues import issues_of
+from fuzz.records import Case, Outcome, Verdict
+
+Execute = Callable[[Case], Outcome]
+"""Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""
+
+
+def cause(issue: str) -> str:
+    """The finding that all failures of an issue are."""
+    return f"issue {issue}"
+
+
+class Attribution:
+    """Attributes failures of one subject on one backend to known issues. Remembers what relatives gave.
+
+    Use one per shard; `execute` is asked about relatives only, at most one more than there are issues for a failure.
+    """
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+        self._fails: dict[str, bool] = {}
+        self.controls = 0
+        """Relatives that were run."""
+        self.refuted: dict[str, int] = {}
+        """Per issue, failures that it might have been and whose relative failed as well."""
+
+    def issues(self, case: Case, outcome: Outcome) -> tuple[str, ...]:
+        """Names of the issues that a failure belongs to: what every wrong element is predicted by, or, where nothing
+        can be predicted, those without whose pattern the case does not fail. () for a failure that is none of them."""
+        signature = outcome.signature
+        if signature is None or not outcome.verdict.failed:
+            return ()
+        possible = [one for one in issues_of(case, outcome.subject) if one.shows_as(signature)]
+        told = [one for one in possible if one.tells(signature)]
+        if told:
+            return self._controlled(case, told) if any(one.relative for one in told) else (told[0].name,)
+        explained = [one for one in possible if one.name in outcome.explained_by]
+        if explained and len(explained) == len(outcome.explained_by):
+            named = tuple(one.name for one in explained)
+            controlled = [one for one in explained if one.relative]
+            return named if not controlled or self._passes(case, controlled) else ()
+        return self._controlled(case, [one for one in possible if not one.explains])
+
+    def _controlled(self, case: Case, possible: list[KnownIssue]) -> tuple[str, ...]:
+        """The issues of which the case must be rid of not to fail; the first one that suffices alone, if one does."""
+        possible = [one for one in possible if one.relative]
+        if not possible:
+            return ()
+        if not self._passes(case, possible):
+            for one in possible:
+                self.refuted[one.name] = self.refuted.get(one.name, 0) + 1
+            return ()
+        if len(possible) > 1:
+            alone = next((one for one in possible if self._passes(case, [one])), None)
+            if alone is not None:
+                return (alone.name,)
+        return tuple(one.name for one in possible)
+
+    def _passes(self, case: Case, rid_of: list[KnownIssue]) -> bool:
+        """Whether the case agrees once it is rid of the patterns. One that cannot be is no control: False."""
+        relative: Case | None = case
+        for one in rid_of:
+            if relative is not None and one.match(relative):
+                assert one.relative is not None
+                relative = one.relative(relative)
+        if relative is None or relative == case:
+            return False
+        if relative.digest not in self._fails:
+            self.controls += 1
+            try:
+                outcome = self._execute(relative)
+                # What is left of other issues, to the element, is none of this one.
+                self._fails[relative.digest] = outcome.verdict is not Verdict.AGREE and not outcome.explained_by
+            except TridiffError:
+                self._fails[relative.digest] = True
+        return not self._fails[relative.digest]
+
+
+def avoided(names: frozenset[str], issue: str, choose: Callable[[int], int]) -> bool:
+    """Whether a draw keeps clear of an issue's pattern: if the issue was seen to fail here (`Limits.avoid` names it),
+    and in 49 of 50 draws even then. choose(n) draws a number from 0 to n - 1; 0 is what shrinking prefers."""
+    return issue in names and choose(50) != 49

@@ -1,0 +1,57 @@
+"""Known issues of integer division and remainder."""
+
+from fuzz.known.issue import KnownIssue
+from fuzz.records import Case, Constant, Iota
+from oracles.dtypes import dtype as dtype_info
+
+_PREDICTED = "fuzz.known.predictions.division"
+
+
+def _negative_ramp(case: Case, *forms: str) -> bool:
+    """Whether the kernel divides a contiguous run that has lanes below zero by one divisor, of size 2 at least."""
+    if case.params.get("form") not in forms or case.params.get("divisor_kind") == "loaded":
+        return False
+    a, b = case.array("a"), case.array("b")
+    if dtype_info(a.dtype).kind != "int" or a.content is None or b.content is None:
+        return False
+    start, divisor = a.content.base, b.content.base
+    if not isinstance(start, Iota) or not isinstance(divisor, Constant) or abs(int(divisor.value)) < 2:
+        return False
+    wraps = start.start + case.sizes["rows"] - 1 > int(dtype_info(a.dtype).max)
+    return start.start < 0 or wraps
+
+
+def _divided_run(case: Case) -> bool:
+    return _negative_ramp(case, "ramp", "gather")
+
+
+def _remainder_as_address(case: Case) -> bool:
+    return _negative_ramp(case, "gather")
+
+
+def _bytes_divided(case: Case) -> bool:
+    return case.params.get("form") == "blocks" and case.array("a").dtype == "u8"
+
+
+ISSUES = (
+    KnownIssue(
+        name="ramp-quotient", title="// of a contiguous run below zero gives one quotient to a group of lanes",
+        upstream=("triton#7749",), stage="ttgir", truth="defect",
+        where=(("triton.floordiv", "own"), ("helpers.div_floor_integer", "inductor")),
+        entries=("triton.floordiv/value-cd18b7a4b0", "triton.floordiv/value-d3fbf381ae",
+                 "helpers.div_floor_integer/value-8abf8c0e12", "helpers.div_floor_integer/value-ecf810ee59"),
+        match=_divided_run, explains=f"{_PREDICTED}:ramp_quotient"),
+    KnownIssue(
+        name="ramp-remainder-address", title="% of a contiguous run below zero, as an address, reads what follows",
+        upstream=("triton#7749",), stage="ttgir", truth="defect",
+        where=(("triton.mod", "own"),), entries=("triton.mod/value-23c7c3836b",),
+        match=_remainder_as_address, explains=f"{_PREDICTED}:ramp_remainder_address"),
+    KnownIssue(
+        name="u8-division-by-zero", title="u8 // and % of a zero divisor change the lanes above",
+        stage="llvm", truth="undefined",
+        where=(("triton.floordiv", "own"), ("triton.mod", "own"), ("helpers.div_floor_integer", "inductor"),
+               ("helpers.remainder_integer", "inductor")),
+        entries=("triton.floordiv/value-6d90010665", "triton.mod/value-b52d2a95a0",
+                 "helpers.div_floor_integer/value-9db4503538"),
+        match=_bytes_divided, explains=f"{_PREDICTED}:byte_division_by_zero"),
+)

@@ -1,0 +1,118 @@
+"""Which known issues account for every wrong element of a launch. Runs in the worker, where the outputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from fuzz.backends.launch import resolve
+from fuzz.content.place import Buffer
+from fuzz.known.issue import Wrong
+from fuzz.known.issues import issues_of
+from fuzz.records import Case
+from fuzz.target import Target
+from fuzz.workers.judging import Expectations, Judged, canonical, judged_mask
+from oracles import compare
+from oracles.rules import Rule
+from oracles.vote import Answer
+
+
+def wrong_elements(actual: torch.Tensor, answers: Sequence[Answer], rule: Rule,
+                   defined: torch.Tensor | None) -> torch.Tensor:
+    """Bool tensor of actual's shape: defined elements that every oracle which was asked about their row rejects.
+
+    answers, rule, defined: as for `oracles.vote.judge`.
+    """
+    rejected = torch.ones(actual.shape, dtype=torch.bool, device=actual.device)
+    asked = torch.zeros(actual.shape[:1], dtype=torch.bool, device=actual.device)
+    for answer in answers:
+        rows = slice(None) if answer.rows is None else answer.rows
+        part = actual if answer.rows is None else _rows(actual, answer.rows)
+        mismatch = compare.compare(part, answer.values, answer.rule or rule, bound=answer.bound).mismatch
+        if mismatch.shape != part.shape:  # of another shape or type altogether
+            mismatch = torch.ones(part.shape, dtype=torch.bool, device=part.device)
+        rejected[rows] &= mismatch
+        asked[rows] = True
+    rejected &= asked.reshape(asked.shape + (1,) * (rejected.dim() - 1))
+    if defined is not None:
+        rejected &= defined.reshape(defined.shape + (1,) * (rejected.dim() - defined.dim()))
+    return rejected
+
+
+def _rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    from oracles.bits import from_bits, to_bits
+    from oracles.dtypes import name_of_tensor
+
+    return from_bits(to_bits(tensor)[rows], name_of_tensor(tensor))
+
+
+def explaining(seen: Wrong, subject: str) -> tuple[str, ...]:
+    """Names of the issues that together predict every wrong element as it is: one if one does, else all that it takes;
+    () if something remains."""
+    predicted: dict[str, Mapping[str, torch.Tensor]] = {}
+    for issue in issues_of(seen.case, subject):
+        if issue.explains:
+            predicted[issue.name] = resolve(issue.explains)(seen)
+    if not any(bool(mask.any()) for mask in seen.wrong.values()):
+        return ()
+
+    def left(names: Sequence[str]) -> int:
+        total = 0
+        for output, mask in seen.wrong.items():
+            remaining = mask
+            for name in names:
+                found = predicted[name].get(output)
+                if found is not None:
+                    remaining = remaining & ~found
+            total += int(remaining.sum())
+        return total
+
+    for name in predicted:
+        if left((name,)) == 0:
+            return (name,)
+    if not predicted or left(tuple(predicted)):
+        return ()
+    needed = list(predicted)
+    for name in predicted:
+        without = [one for one in needed if one != name]
+        if left(without) == 0:
+            needed = without
+    return tuple(needed)
+
+
+def explained_launch(case: Case, target: Target, subject: str, buffers: Mapping[str, Buffer], expected: Expectations,
+                     judged: Judged) -> tuple[str, ...]:
+    """Names of the issues that predict all wrong elements of all outputs of a launch; () if there are none.
+
+    expected: of the case, as `judge_outputs` left it; judged: what that said of this launch.
+    """
+    if not any(issue.explains for issue in issues_of(case, subject)):
+        return ()
+    seen = wrong_in(case, target, buffers, expected)
+    found = seen.wrong.get(judged.where)
+    if found is None or int(found.reshape(found.shape[0], -1).any(1).sum()) < judged.rows.disagree:
+        return ()  # the vote holds rows wrong of which no single element is rejected by all
+    return explaining(seen, subject)
+
+
+def wrong_in(case: Case, target: Target, buffers: Mapping[str, Buffer], expected: Expectations) -> Wrong:
+    """The wrong elements of a launch that was judged."""
+    actual = canonical(case, target, buffers)
+    rules = target.rules(case)
+    answers = expected.answers or {}
+    wrong: dict[str, torch.Tensor] = {}
+    whole: dict[str, torch.Tensor] = {}
+    for name, values in actual.items():
+        given = answers.get(name, [])
+        mask = judged_mask(expected.defined, expected.bounds, name, values)
+        found = wrong_elements(values, given, rules[name], mask) if given else None
+        if found is not None and bool(found.any()):
+            wrong[name] = found
+        for one in given:
+            if one.rows is None and one.values.shape == values.shape:
+                whole.setdefault(name, one.values)
+    return Wrong(
+        case=case, expected=whole, actual=actual, wrong=wrong,
+        inputs={name: buffer.values for name, buffer in buffers.items() if buffer.values is not None},
+        poison={name: buffer.poison for name, buffer in buffers.items() if buffer.is_output})

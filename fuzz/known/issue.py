@@ -1,0 +1,95 @@
+"""What is recorded about one known defect, whatever the family of targets in which it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal
+
+from fuzz.records import Case, Signature
+
+if TYPE_CHECKING:
+    import torch
+
+Truth = Literal["defect", "by_design", "undefined", "accuracy", "contract"]
+"""What the difference is. by_design: documented or stated by the project concerned. undefined: of undefined or
+unpromised input. accuracy: within what the project allows itself. contract: our own reading."""
+
+Stage = Literal["source", "frontend", "ttir", "ttgir", "llvm", "ptxas", "interpreter", "inductor", "hardware"]
+"""Where it arises. source: the text of the helper under test; inductor: of what torch.compile generates."""
+
+Path = str
+"""An importable object, "package.module:name"."""
+
+WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "dtype", "shape")
+"""How wrong elements of an output may look."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownIssue:
+    """One defect, its evidence, and how its failures are told from those of others.
+
+    match: whether the pattern is in a case; without it a case is never taken for this issue.
+
+    explains: a function that is run where the outputs are. It gets a `Wrong` and returns, per output, a bool tensor of
+    that output's shape: true where the defect predicts just the value that is there. A failure belongs to the issue
+    only if every wrong element is predicted.
+
+    relative: the nearest case without the pattern; None if there is none. A failure belongs to the issue only if this
+    one does not fail. A case that has no relative is then taken for none. One of explains and relative must be given,
+    unless the issue shows in no wrong values but in `errors` alone; if both are, both must hold.
+
+    errors: globs over the kind of a failure that leaves no values to look at (an error of the compiler, a crash), or
+    that is no matter of values (`memory_order`). Empty: such a failure never belongs to the issue.
+
+    Which versions have the defect is said by the expectations of its entries, and nowhere else.
+    """
+
+    name: str
+    """Words joined by hyphens; findings and corpus entries (`cause`) carry it."""
+    title: str
+    upstream: tuple[str, ...] = ()
+    """Issue references such as triton#7749."""
+    stage: Stage
+    truth: Truth
+    where: tuple[tuple[str, str], ...]
+    """(glob over the names of targets, subject): what has the defect. Its failures are one finding in all of them."""
+    entries: tuple[str, ...]
+    """TARGET/ID of the corpus entries that prove it."""
+    match: Callable[[Case], bool]
+    explains: Path = ""
+    relative: Callable[[Case], Case | None] | None = None
+    errors: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = WRONG
+    """Kinds of wrong elements as which it shows; one of `errors` needs no mention."""
+
+    def concerns(self, case: Case, subject: str) -> bool:
+        """Whether the case has the pattern, on a subject that has the defect."""
+        return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.match(case)
+
+    def shows_as(self, signature: Signature) -> bool:
+        """Whether a failure of this kind may be one of the issue."""
+        return signature.kind in self.kinds or self.tells(signature)
+
+    def tells(self, signature: Signature) -> bool:
+        """Whether the failure has no values to explain, and is of a kind that the issue is known for."""
+        return any(fnmatchcase(signature.kind, glob) for glob in self.errors)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Wrong:
+    """One launch with wrong elements, on the device where it was judged.
+
+    inputs: whole input arrays by name. expected, actual: output arrays by name, as they are judged; an output that no
+    oracle answers as a whole has no `expected`. wrong: for outputs with wrong elements, a bool tensor of the output's
+    shape, true where every oracle that was asked rejects the element. poison: the pattern of elements that nothing
+    wrote, as an integer of the output's width (`content.place.Buffer.poison`).
+    """
+
+    case: Case
+    inputs: Mapping[str, torch.Tensor]
+    expected: Mapping[str, torch.Tensor]
+    actual: Mapping[str, torch.Tensor]
+    wrong: Mapping[str, torch.Tensor]
+    poison: Mapping[str, int]

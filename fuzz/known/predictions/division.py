@@ -1,0 +1,85 @@
+"""What defects of integer division put in place of right quotients and remainders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from fuzz.known.issue import Wrong
+from oracles.bits import to_bits
+from oracles.by_torch.integer import div_trunc, rem_trunc
+
+_NEIGHBOURS = 3
+"""Lanes of 8 bits above its own that share a 32-bit register with a quotient of 16 bits."""
+
+
+def _groups(count: int, block: int) -> Iterator[tuple[int, torch.Tensor]]:
+    """(width, position of the first lane of each position's group) for every group width that divides a block."""
+    position = torch.arange(count)
+    width = 2
+    while width <= block:
+        yield width, position // width * width
+        width *= 2
+
+
+def _one_width(seen: Wrong, candidates: Iterator[torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The candidate that has most of the wrong elements as they are: a launch has one group width."""
+    actual, wrong = to_bits(seen.actual["out"]), seen.wrong["out"]
+    best = torch.zeros_like(wrong)
+    for candidate in candidates:
+        found = wrong & (to_bits(candidate) == actual)
+        if int(found.sum()) > int(best.sum()):
+            best = found
+    return {"out": best}
+
+
+def ramp_quotient(seen: Wrong) -> dict[str, torch.Tensor]:
+    """`//` of a contiguous run: all lanes of an aligned group have the truncated quotient of its first lane. Inductor's
+    flooring helper takes the remainder of each lane, which is right, and corrects that quotient by it."""
+    if "out" not in seen.wrong:
+        return {}
+    a, b = seen.inputs["a"], seen.inputs["b"]
+    quotient, remainder = div_trunc(a, b), rem_trunc(a, b)
+    floored = seen.case.target.endswith("div_floor_integer")
+
+    def candidates() -> Iterator[torch.Tensor]:
+        for _, first in _groups(a.shape[0], int(seen.case.params["block"])):
+            grouped = quotient[first.to(a.device)]
+            if floored:
+                below = (remainder != 0) & ((a < 0) != (b < 0))
+                grouped = torch.where(below, grouped - 1, grouped)
+            yield grouped
+
+    return _one_width(seen, candidates())
+
+
+def ramp_remainder_address(seen: Wrong) -> dict[str, torch.Tensor]:
+    """`%` of a contiguous run as an address: of every group that is loaded as one, the elements behind the first lane's
+    are read in turn. The table holds its own positions, so that what is read is the index."""
+    if "out" not in seen.wrong:
+        return {}
+    remainder = rem_trunc(seen.inputs["a"], seen.inputs["b"])
+    position = torch.arange(remainder.shape[0], device=remainder.device)
+
+    def candidates() -> Iterator[torch.Tensor]:
+        for width, first in _groups(remainder.shape[0], min(int(seen.case.params["block"]), 4)):
+            group = first.to(remainder.device)
+            yield (remainder[group] + (position - group)).to(remainder.dtype)
+            del width
+
+    return _one_width(seen, candidates())
+
+
+def byte_division_by_zero(seen: Wrong) -> dict[str, torch.Tensor]:
+    """u8 division: a zero divisor gives the 16-bit quotient 0xFFFF, which is packed with its upper byte over the lanes
+    above: 255 there. Lanes are neighbours along either axis."""
+    if "out" not in seen.wrong:
+        return {}
+    zero = seen.inputs["b"] == 0
+    above = torch.zeros_like(zero)
+    for axis in range(zero.dim()):
+        for distance in range(1, min(_NEIGHBOURS, zero.shape[axis] - 1) + 1):
+            kept = zero.shape[axis] - distance
+            above.narrow(axis, distance, kept).logical_or_(zero.narrow(axis, 0, kept))
+    return {"out": seen.wrong["out"] & above & (seen.actual["out"] == 255)}

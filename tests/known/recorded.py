@@ -1,0 +1,29 @@
+"""Outputs that a corpus entry recorded on the device where it failed, put back into a rehearsed launch."""
+
+import torch
+
+from fuzz.content import text
+from fuzz.content.generate import INT_VIEW
+from fuzz.known.rehearse import Rehearsal, rehearse
+from fuzz.records import CorpusEntry
+from oracles.bits import from_bits
+from oracles.dtypes import dtype as dtype_info
+
+
+def rehearsed(entry: CorpusEntry) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
+    """The entry's case, and the outputs that its evidence lists whole."""
+    rehearsal = rehearse(entry.case)
+    found: dict[str, torch.Tensor] = {}
+    for name, right in rehearsal.outputs().items():
+        listed = entry.evidence.actual.get(name, ())
+        if len(listed) == right.numel():
+            found[name] = values(listed, entry.case.array(name).dtype).reshape(right.shape)
+    return rehearsal, found
+
+
+def values(listed: tuple[str, ...], dtype: str) -> torch.Tensor:
+    """The elements that texts denote."""
+    patterns = torch.tensor([text.to_bits(one, dtype) for one in listed], dtype=torch.int64)
+    if dtype == "i1":
+        return patterns != 0
+    return from_bits(patterns.to(INT_VIEW[dtype_info(dtype).storage_bits]), dtype)

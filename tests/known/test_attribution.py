@@ -1,0 +1,163 @@
+"""Failures go to a known issue only if it accounts for all that is wrong."""
+
+from dataclasses import replace as changed
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from fuzz.errors import TridiffError
+from fuzz.known import Attribution, KnownIssue, attribute
+from fuzz.known.rehearse import rehearse
+from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
+from fuzz.targets import find
+
+
+def ramp(target: str = "triton.floordiv", *, start: int = -64, count: int = 128, divisor: int = 4,
+         form: str = "ramp") -> Case:
+    """A contiguous run through zero, divided by one number; the table of a gather holds its own positions."""
+    arrays = [
+        ArraySpec(name="a", dtype="i32", dims=("rows",), content=Content(base=Iota(start=start, step=0, per_row=1))),
+        ArraySpec(name="b", dtype="i32", dims=("rows",), content=Content(base=Constant(value=str(divisor)))),
+        ArraySpec(name="out", dtype="i32", dims=("rows",))]
+    sizes = {"rows": count}
+    if form == "gather":
+        arrays.append(ArraySpec(name="table", dtype="i32", dims=("slots",), content=Content(base=Iota(start=-128))))
+        sizes["slots"] = 256
+    case = Case(target=target, sizes=sizes, arrays=tuple(arrays), params={
+        "form": form, "block": 64, "start_kind": "constexpr", "divisor_kind": "constexpr"})
+    assert find(target).valid(case)
+    return case
+
+
+def grouped(right: torch.Tensor, *, width: int) -> torch.Tensor:
+    """The quotient of the first lane in every aligned group."""
+    return right[torch.arange(len(right)) // width * width]
+
+
+@pytest.mark.parametrize("form", ["ramp", "gather"])
+@pytest.mark.parametrize("width", [2, 4])
+def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: int) -> None:
+    rehearsal = rehearse(ramp(form=form))
+    wrong = grouped(rehearsal.outputs()["out"], width=width)
+    judged, names = rehearsal.judged({"out": wrong}, subject="own")
+    assert (judged.verdict, judged.kind, names) == (Verdict.DISAGREE, "value", ("ramp-quotient",))
+
+
+def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new() -> None:
+    rehearsal = rehearse(ramp())
+    wrong = grouped(rehearsal.outputs()["out"], width=4)
+    numerator = torch.arange(-64, 64)
+    planted = torch.where(numerator == 63, -wrong, wrong).to(torch.int32)
+    assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": wrong}, subject="own")[1] == ("ramp-quotient",)
+
+
+def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue() -> None:
+    rehearsal = rehearse(ramp(divisor=8))
+    right = rehearsal.outputs()["out"]
+    lane = torch.arange(128)
+    # Group widths of 4 and of 8 put different quotients in lane 4 of a group of 8.
+    mixed = torch.where(lane < 32, grouped(right, width=8), torch.where(lane % 8 == 1, grouped(right, width=4), right))
+    mixed[36] = right[35] - 5
+    assert rehearsal.judged({"out": mixed.to(torch.int32)}, subject="own")[1] == ()
+
+
+def test_a_fault_planted_in_the_subject_is_never_a_known_issue() -> None:
+    rehearsal = rehearse(ramp())
+    wrong = grouped(rehearsal.outputs()["out"], width=4)
+    assert rehearsal.judged({"out": wrong}, subject="own+fault:ceil_for_floor")[1] == ()
+
+
+def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses() -> None:
+    rehearsal = rehearse(ramp("triton.mod", divisor=16, form="gather"))
+    right = rehearsal.outputs()["out"]
+    lane = torch.arange(128)
+    on = (right[lane // 4 * 4] + lane % 4).to(torch.int32)
+    assert rehearsal.judged({"out": on}, subject="own")[1] == ("ramp-remainder-address",)
+    assert rehearsal.judged({"out": torch.where(lane == 9, -on, on).to(torch.int32)}, subject="own")[1] == ()
+
+
+def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
+    one = Content(base=Iota(start=1, step=0))
+    zero = Content(base=Iota(start=0, step=1))
+    case = Case(target="triton.floordiv", sizes={"rows": 2, "cols": 8}, params={"form": "blocks"}, arrays=(
+        ArraySpec(name="a", dtype="u8", dims=("rows", "cols"), content=one),
+        ArraySpec(name="b", dtype="u8", dims=("rows", "cols"), content=zero),
+        ArraySpec(name="out", dtype="u8", dims=("rows", "cols"))))
+    rehearsal = rehearse(case)
+    out = rehearsal.outputs()["out"]
+    out[:, 1] = 255  # the divisors are 0, 1, 2, ...
+    assert rehearsal.judged({"out": out}, subject="own")[1] == ("u8-division-by-zero",)
+    out[0, 6] = 255
+    assert rehearsal.judged({"out": out}, subject="own")[1] == ()
+
+
+# -- issues that predict nothing
+
+
+def outcome(case: Case, *, kind: str = "value", failed: bool = True, explained: tuple[str, ...] = ()) -> Outcome:
+    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
+    signature = Signature(target=case.target, subject="own", verdict=verdict, kind=kind, where="out")
+    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
+                   signature=signature if failed else None, explained_by=explained)
+
+
+LOADED = KnownIssue(
+    name="trial", title="wrong unless loaded", stage="ttgir", truth="defect", where=(("triton.floordiv", "own"),),
+    entries=(), match=lambda case: case.params["divisor_kind"] == "constexpr",
+    relative=lambda case: replace(case, params={**case.params, "divisor_kind": "loaded"}))
+
+
+@pytest.fixture
+def one_issue(monkeypatch: pytest.MonkeyPatch) -> KnownIssue:
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (LOADED,) if LOADED.match(case) else ())
+    return LOADED
+
+
+def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(one_issue: KnownIssue) -> None:
+    run: list[Case] = []
+
+    def execute(case: Case) -> Outcome:
+        run.append(case)
+        return outcome(case, failed=False)
+
+    attribution = Attribution(execute)
+    assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
+    assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
+    assert [case.params["divisor_kind"] for case in run] == ["loaded"]
+
+
+def test_a_case_whose_relative_fails_as_well_is_another_defect(one_issue: KnownIssue) -> None:
+    attribution = Attribution(outcome)
+    assert attribution.issues(ramp(), outcome(ramp())) == ()
+    assert attribution.refuted == {"trial": 1}
+
+
+def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(one_issue: KnownIssue) -> None:
+    attribution = Attribution(lambda case: outcome(case, explained=("ramp-quotient",)))
+    assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
+
+
+def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
+    def refused(case: Case) -> Outcome:
+        raise TridiffError("refused", fix="draw another case")
+
+    assert Attribution(refused).issues(ramp(), outcome(ramp())) == ()
+
+
+def test_failures_of_another_kind_are_not_even_asked_about(one_issue: KnownIssue) -> None:
+    def never(case: Case) -> Outcome:
+        raise AssertionError(case)
+
+    for kind in ("illegal_address", "nondeterministic", "memory_order"):
+        assert Attribution(never).issues(ramp(), outcome(ramp(), kind=kind)) == ()
+
+
+def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = changed(LOADED, relative=None, errors=("Cannot bitcast *",))
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (said,))
+    attribution = Attribution(outcome)
+    assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == ("trial",)
+    assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot cast")) == ()
+    assert attribution.issues(ramp(), outcome(ramp())) == ()

@@ -1,0 +1,51 @@
+"""Every known issue against the corpus that proves it."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fuzz.corpus.store import Corpus
+from fuzz.known import KnownIssue, all_issues, issue_of_entry
+from fuzz.records import CorpusEntry, Verdict
+from tests.known.recorded import rehearsed
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+PROOFS = [(one, entry) for one in all_issues() for entry in one.entries]
+each_proof = pytest.mark.parametrize(("issue", "name"), PROOFS, ids=lambda one: getattr(one, "name", one))
+
+
+@cache
+def entry(name: str) -> CorpusEntry:
+    return Corpus(CORPUS).find(name)
+
+
+@each_proof
+def test_an_issue_is_proved_by_entries_that_have_its_pattern(issue: KnownIssue, name: str) -> None:
+    found = entry(name)
+    assert f"{found.case.target}/{found.id}" == name
+    assert issue.concerns(found.case, found.signature.subject)
+    assert issue.shows_as(found.signature)
+    assert issue_of_entry(found.case.target, found.id) == issue.name
+
+
+@each_proof
+def test_what_an_entry_recorded_is_predicted_to_the_element(issue: KnownIssue, name: str) -> None:
+    found = entry(name)
+    if not issue.explains or issue.tells(found.signature):
+        pytest.skip("no values to predict")
+    rehearsal, outputs = rehearsed(found)
+    if not outputs:
+        pytest.skip("the entry's rows are too long to be listed")
+    judged, names = rehearsal.judged(outputs, subject=found.signature.subject)
+    assert judged.verdict is Verdict.DISAGREE
+    assert issue.name in names
+
+
+@each_proof
+def test_the_relative_of_an_entry_lacks_the_pattern(issue: KnownIssue, name: str) -> None:
+    if issue.relative is None:
+        pytest.skip("no relative")
+    relative = issue.relative(entry(name).case)
+    assert relative is not None
+    assert not issue.match(relative)
