@@ -7,6 +7,6 @@ add one is in `notes.md`.
 
 from fuzz.known.attribute import Attribution
 from fuzz.known.issue import KnownIssue, Stage, Truth, Wrong
-from fuzz.known.issues import all_issues, issue, issue_of_entry, issues_of
+from fuzz.known.issues import all_issues, issue_of_entry, issues_of
 
-__all__ = ["Attribution", "KnownIssue", "Stage", "Truth", "Wrong", "all_issues", "issue", "issue_of_entry", "issues_of"]
+__all__ = ["Attribution", "KnownIssue", "Stage", "Truth", "Wrong", "all_issues", "issue_of_entry", "issues_of"]

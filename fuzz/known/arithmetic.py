@@ -19,11 +19,13 @@ def _padded_narrow(case: Case) -> bool:
 
 ISSUES = (
     KnownIssue(
-        name="negated-zero", title="-x of +0.0 is +0.0", upstream=("triton#10270",), stage="frontend", truth="defect",
+        name="negation-by-subtraction", title="-x of +0.0 is +0.0", upstream=("triton#10270",),
+        stage="frontend", truth="defect",
         where=(("triton.negate", "own"),), entries=("triton.negate/zero-sign-c65330b634",),
         match=_of_float, explains=f"{_PREDICTED}:negated_zero"),
     KnownIssue(
-        name="narrow-other", title="a negative `other` of a masked load of packed narrow integers is -1 in some lanes",
+        name="masked-narrow-negative-other",
+        title="a negative `other` of a masked load of packed narrow integers is -1 in some lanes",
         upstream=("triton#4597",), stage="ttgir", truth="defect",
         where=(("helpers.max2", "own"), ("helpers.max2", "inductor")), entries=("helpers.max2/value-1ba7511be9",),
         match=_padded_narrow, explains=f"{_PREDICTED}:minus_one_in_maximum"),

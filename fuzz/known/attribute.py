@@ -42,11 +42,10 @@ class Attribution:
         told = [one for one in possible if one.tells(signature)]
         if told:
             return self._controlled(case, told) if any(one.relative for one in told) else (told[0].name,)
-        explained = [one for one in possible if one.name in outcome.explained_by]
-        if explained and len(explained) == len(outcome.explained_by):
-            named = tuple(one.name for one in explained)
+        explained = [one for one in possible if one.explains and one.name in outcome.explained_by]
+        if explained and {one.name for one in explained} == set(outcome.explained_by):
             controlled = [one for one in explained if one.relative]
-            return named if not controlled or self._passes(case, controlled) else ()
+            return outcome.explained_by if not controlled or self._passes(case, controlled) else ()
         return self._controlled(case, [one for one in possible if not one.explains])
 
     def _controlled(self, case: Case, possible: list[KnownIssue]) -> tuple[str, ...]:
@@ -62,7 +61,7 @@ class Attribution:
             alone = next((one for one in possible if self._passes(case, [one])), None)
             if alone is not None:
                 return (alone.name,)
-        return tuple(one.name for one in possible)
+        return tuple(dict.fromkeys(one.name for one in possible))
 
     def _passes(self, case: Case, rid_of: list[KnownIssue]) -> bool:
         """Whether the case agrees once it is rid of the patterns. One that cannot be is no control: False."""

@@ -35,19 +35,19 @@ def _bytes_divided(case: Case) -> bool:
 
 ISSUES = (
     KnownIssue(
-        name="ramp-quotient", title="// of a contiguous run below zero gives one quotient to a group of lanes",
+        name="signed-floordiv-ramp", title="// of a contiguous run below zero gives one quotient to a group of lanes",
         upstream=("triton#7749",), stage="ttgir", truth="defect",
         where=(("triton.floordiv", "own"), ("helpers.div_floor_integer", "inductor")),
         entries=("triton.floordiv/value-cd18b7a4b0", "triton.floordiv/value-d3fbf381ae",
                  "helpers.div_floor_integer/value-8abf8c0e12", "helpers.div_floor_integer/value-ecf810ee59"),
         match=_divided_run, explains=f"{_PREDICTED}:ramp_quotient"),
     KnownIssue(
-        name="ramp-remainder-address", title="% of a contiguous run below zero, as an address, reads what follows",
+        name="signed-remainder-ramp", title="% of a contiguous run below zero, as an address, reads what follows",
         upstream=("triton#7749",), stage="ttgir", truth="defect",
         where=(("triton.mod", "own"),), entries=("triton.mod/value-23c7c3836b",),
         match=_remainder_as_address, explains=f"{_PREDICTED}:ramp_remainder_address"),
     KnownIssue(
-        name="u8-division-by-zero", title="u8 // and % of a zero divisor change the lanes above",
+        name="narrow-division-by-zero", title="u8 // and % of a zero divisor change the lanes above",
         stage="llvm", truth="undefined",
         where=(("triton.floordiv", "own"), ("triton.mod", "own"), ("helpers.div_floor_integer", "inductor"),
                ("helpers.remainder_integer", "inductor")),

@@ -50,10 +50,12 @@ def _rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 def explaining(seen: Wrong, subject: str) -> tuple[str, ...]:
     """Names of the issues that together predict every wrong element as it is: one if one does, else all that it takes;
     () if something remains."""
-    predicted: dict[str, Mapping[str, torch.Tensor]] = {}
+    predicted: dict[str, dict[str, torch.Tensor]] = {}
     for issue in issues_of(seen.case, subject):
         if issue.explains:
-            predicted[issue.name] = resolve(issue.explains)(seen)
+            masks = predicted.setdefault(issue.name, {})
+            for output, mask in resolve(issue.explains)(seen).items():
+                masks[output] = mask | masks[output] if output in masks else mask
     if not any(bool(mask.any()) for mask in seen.wrong.values()):
         return ()
 

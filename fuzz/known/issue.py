@@ -43,11 +43,12 @@ class KnownIssue:
     errors: globs over the kind of a failure that leaves no values to look at (an error of the compiler, a crash), or
     that is no matter of values (`memory_order`). Empty: such a failure never belongs to the issue.
 
+    A defect that shows in several families may have a record in each, under one name: its failures are one finding.
     Which versions have the defect is said by the expectations of its entries, and nowhere else.
     """
 
     name: str
-    """Words joined by hyphens; findings and corpus entries (`cause`) carry it."""
+    """Words joined by hyphens; findings carry it, and corpus entries as their `cause`."""
     title: str
     upstream: tuple[str, ...] = ()
     """Issue references such as triton#7749."""

@@ -13,29 +13,20 @@ _NOT_ISSUES = ("attribute", "explain", "issue", "issues", "predictions")
 
 @cache
 def all_issues() -> tuple[KnownIssue, ...]:
-    """Every known issue, by name. Raises TridiffError for two of one name, and for one that explains nothing."""
+    """Every record of a known issue, by name; one that shows in several families may have a record for each. Raises
+    TridiffError for one that would explain everything."""
     import fuzz.known as room
 
-    found: dict[str, KnownIssue] = {}
+    found: list[KnownIssue] = []
     for module in pkgutil.iter_modules(room.__path__):
         if module.name in _NOT_ISSUES:
             continue
         for one in getattr(importlib.import_module(f"{room.__name__}.{module.name}"), "ISSUES", ()):
-            if one.name in found:
-                raise TridiffError(f"two known issues are called {one.name}", fix="rename one of them")
             if not (one.explains or one.relative or one.errors):
                 raise TridiffError(f"known issue {one.name} would explain every failure",
                                    fix="give it `explains`, `relative` or `errors`")
-            found[one.name] = one
-    return tuple(found[name] for name in sorted(found))
-
-
-def issue(name: str) -> KnownIssue:
-    """The issue of this name; TridiffError for an unknown one."""
-    for one in all_issues():
-        if one.name == name:
-            return one
-    raise TridiffError(f"no known issue is called {name!r}", fix="see `tridiff targets --blind`")
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: one.name))
 
 
 def issues_of(case: Case, subject: str) -> tuple[KnownIssue, ...]:

@@ -41,7 +41,7 @@ def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: 
     rehearsal = rehearse(ramp(form=form))
     wrong = grouped(rehearsal.outputs()["out"], width=width)
     judged, names = rehearsal.judged({"out": wrong}, subject="own")
-    assert (judged.verdict, judged.kind, names) == (Verdict.DISAGREE, "value", ("ramp-quotient",))
+    assert (judged.verdict, judged.kind, names) == (Verdict.DISAGREE, "value", ("signed-floordiv-ramp",))
 
 
 def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new() -> None:
@@ -50,7 +50,7 @@ def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new
     numerator = torch.arange(-64, 64)
     planted = torch.where(numerator == 63, -wrong, wrong).to(torch.int32)
     assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
-    assert rehearsal.judged({"out": wrong}, subject="own")[1] == ("ramp-quotient",)
+    assert rehearsal.judged({"out": wrong}, subject="own")[1] == ("signed-floordiv-ramp",)
 
 
 def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue() -> None:
@@ -74,7 +74,7 @@ def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses()
     right = rehearsal.outputs()["out"]
     lane = torch.arange(128)
     on = (right[lane // 4 * 4] + lane % 4).to(torch.int32)
-    assert rehearsal.judged({"out": on}, subject="own")[1] == ("ramp-remainder-address",)
+    assert rehearsal.judged({"out": on}, subject="own")[1] == ("signed-remainder-ramp",)
     assert rehearsal.judged({"out": torch.where(lane == 9, -on, on).to(torch.int32)}, subject="own")[1] == ()
 
 
@@ -88,7 +88,7 @@ def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
     rehearsal = rehearse(case)
     out = rehearsal.outputs()["out"]
     out[:, 1] = 255  # the divisors are 0, 1, 2, ...
-    assert rehearsal.judged({"out": out}, subject="own")[1] == ("u8-division-by-zero",)
+    assert rehearsal.judged({"out": out}, subject="own")[1] == ("narrow-division-by-zero",)
     out[0, 6] = 255
     assert rehearsal.judged({"out": out}, subject="own")[1] == ()
 
@@ -135,7 +135,7 @@ def test_a_case_whose_relative_fails_as_well_is_another_defect(one_issue: KnownI
 
 
 def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(one_issue: KnownIssue) -> None:
-    attribution = Attribution(lambda case: outcome(case, explained=("ramp-quotient",)))
+    attribution = Attribution(lambda case: outcome(case, explained=("signed-floordiv-ramp",)))
     assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
 
 
