@@ -31,7 +31,7 @@ from fuzz.records.content import (
     Tie,
     TieSprinkle,
 )
-from fuzz.records.corpus_entry import CorpusEntry, Expectation
+from fuzz.records.corpus_entry import CorpusEntry, Expectation, Stage, Truth
 from fuzz.records.environment import Environment
 from fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
 
@@ -39,6 +39,6 @@ __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
     "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
-    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Tie", "TieSprinkle", "Verdict",
+    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Stage", "Tie", "TieSprinkle", "Truth", "Verdict",
     "canonical_json", "decode", "digest", "encode", "pretty_json", "pretty_json_without_defaults",
 ]

@@ -12,6 +12,27 @@ from fuzz.records.outcome import Evidence, Signature, Verdict
 
 Line = Annotated[str, Meta(max_length=500)]
 
+Truth = Literal["unclassified", "defect", "by_design", "undefined", "accuracy", "contract"]
+"""What kind of difference an entry shows; only `defect` speaks against the software under test.
+
+defect: a documented or evident promise is broken. by_design: the project concerned documents or states that it is so.
+undefined: the input or the use is one for which nobody promises a result. accuracy: the value is inexact, beyond a
+documented figure or our tolerance, but not another value. contract: what is right follows from our own reading alone.
+unclassified: nobody has judged it yet; campaigns write this.
+"""
+
+Stage = Literal[
+    "language", "front-end", "interpreter", "ttir", "ttgir", "llvm", "ptxas", "runtime", "inductor", "eager",
+    "hardware", "unknown",
+]
+"""The first stage whose result is wrong although what it was given is right.
+
+language: what triton.language means by an operation or an option. front-end: from Python to Triton IR. interpreter:
+Triton's own. ttir, ttgir: the passes on that IR; ttgir includes its lowering to LLVM IR. llvm: from there to PTX or GPU
+assembly. ptxas: from PTX to machine code. runtime: launching. inductor: torch.compile's generator and its helpers.
+eager: the other side, torch without a compiler. hardware: the device itself.
+"""
+
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files."""
@@ -25,8 +46,8 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, fo
     """Set only where the installed torch is itself the subject."""
 
 
-class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One finding. The file lies at corpus/<target>/<id>.json."""
+class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"truth": "class"}):
+    """One finding. The file lies at corpus/<target>/<id>.json; `truth` is the field "class" there."""
 
     schema: int = SCHEMA
     id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]{2,79}\Z")]
@@ -34,6 +55,10 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     upstream: tuple[Line, ...] = ()
     """Issue references such as triton#7749; empty when none is known."""
     explanation: Annotated[str, Meta(max_length=8000)] = ""
+    truth: Truth = "unclassified"
+    cause: Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9-]{2,59})?\Z")] = ""
+    """Slug that all entries of one cause share, across targets and dtypes; empty while nobody knows."""
+    stage: Stage = "unknown"
     status: Literal["stable", "flaky"] = "stable"
     reproduced: Annotated[str, Meta(pattern=r"^[0-9]+/[0-9]+\Z")] = "0/0"
     """k/n: failing runs out of all confirming runs of the shrunk case."""

@@ -1,4 +1,4 @@
-"""Tables about the corpus that are kept by hand."""
+"""What the corpus says by cause: the committed entries, and the page made of them."""
 
 from __future__ import annotations
 
@@ -6,52 +6,94 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
+
+from fuzz.cli.app import run
 from fuzz.corpus import Corpus
-from fuzz.records import CorpusEntry
+from fuzz.corpus.bugs import causes, missing, page
+from fuzz.records import CorpusEntry, Expectation, Verdict
+from tests.unit.corpus.entries import entry, expect
 
 ROOT = Path(__file__).resolve().parents[2] / "corpus"
 
 
 @cache
 def entries() -> tuple[CorpusEntry, ...]:
-    return tuple(entry for entry in Corpus(ROOT).entries() if isinstance(entry, CorpusEntry))
+    return tuple(one for one in Corpus(ROOT).entries() if isinstance(one, CorpusEntry))
 
 
-def rows() -> list[list[str]]:
-    """Cells of the rows of torch_compile.md."""
-    lines = (ROOT / "torch_compile.md").read_text().splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+def found(cause: str, **fields: object) -> CorpusEntry:
+    return replace(entry(), truth="defect", cause=cause, stage="ttgir", **fields)
 
 
-def test_the_table_of_helper_defects_names_every_entry_of_its_subject() -> None:
-    """inductor_helpers.md is kept by hand: no entry is missing, and none is named that is gone."""
-    named = set(re.findall(r"`(\w+/[\w-]+-[0-9a-f]{10})`", (ROOT / "inductor_helpers.md").read_text()))
-    kept = {f"{entry.case.target.removeprefix('helpers.')}/{entry.id}" for entry in entries()
-            if entry.signature.subject == "inductor" and entry.case.target.startswith("helpers.")}
-    assert named == kept
+def test_every_committed_entry_has_a_class_a_cause_and_a_stage() -> None:
+    lacking = [one.id for one in entries() if one.truth == "unclassified" or not one.cause or one.stage == "unknown"]
+    assert not lacking
 
 
-def test_the_table_of_torch_compile_names_every_entry_and_every_row() -> None:
-    """torch_compile.md is kept by hand too: rows 1 to 17 of codegen.md §14, every entry of the targets inductor.*."""
-    named = re.findall(r"`([\w/]+/[\w-]+-[0-9a-f]{10})`", (ROOT / "torch_compile.md").read_text())
-    kept = {f"{entry.case.target.removeprefix('inductor.')}/{entry.id}" for entry in entries()
-            if entry.case.target.startswith("inductor.")}
-    assert sorted(named) == sorted(kept), "an entry is missing, gone, or named twice"
-    assert {row[0] for row in rows()} >= {str(row) for row in range(1, 18)}
+def test_every_explanation_says_more_than_a_section() -> None:
+    """A reader without the contracts at hand still learns what is wrong."""
+    cited = re.compile(r"\(?\w+\.md( §[\d.]+( row \d+)?,?)*\)?")
+    short = [one.id for one in entries() if len(cited.sub("", one.explanation).split()) < 8]
+    assert not short
+
+
+def test_option_documented_for_blackwell_only_says_so() -> None:
+    specialised = [one for one in entries() if one.case.target == "loops.warp_specialize"]
+    assert specialised and all("for Blackwell only" in one.explanation for one in specialised)
+
+
+def test_page_says_what_the_entries_say() -> None:
+    """`tridiff corpus --check`, which fails when BUGS.md is stale."""
+    assert run(["corpus", "--check", "--corpus", str(ROOT)]) == 0
+
+
+def test_stale_or_absent_page_fails_the_check(tmp_path: Path) -> None:
+    Corpus(tmp_path).admit(found("one-cause"))
+    check = ["corpus", "--check", "--corpus", str(tmp_path)]
+    assert run(check) == 1
+    assert run(["corpus", "--render", "--corpus", str(tmp_path)]) == 0
+    assert run(check) == 0
+    Corpus(tmp_path).rewrite(found("one-cause", title="another title"))
+    assert run(check) == 1
+
+
+def test_entries_of_one_cause_stand_together_and_say_where_records_are_few() -> None:
+    wrong = (expect("own", triton="3.6.0", backend="cuda", kind="value"),)
+    right = Expectation(subject="own", triton="3.9.0", backend="cuda", verdict=Verdict.AGREE)
+    two = [found("same", id="value-aaaaaaaaaa", expected=(*wrong, right)),
+           found("same", id="value-bbbbbbbbbb", expected=wrong)]
+    (one,) = causes(two)
+    assert len(one.entries) == 2
+    assert one.matrix[0].cells == {"3.6.0": "wrong", "3.9.0": "right (1 of 2)"}
+
+
+def test_only_the_class_defect_is_listed_among_defects() -> None:
+    text = page([found("a-defect"), replace(found("a-reading", id="value-cccccccccc"), truth="contract")])
+    defects, _, rest = text.partition("## Our own reading")
+    assert "a-defect" in defects.split("## Defects")[1] and "a-reading" not in defects and "a-reading" in rest
+
+
+def test_missing_names_entries_without_a_verdict_from_a_gpu() -> None:
+    known = found("same", expected=(expect("own", triton="3.6.0", backend="cuda"), expect("own", triton="3.9.0")))
+    assert [(one.triton, one.subject) for one in missing([known])] == [("3.9.0", "own")]
+
+
+def divergences() -> dict[str, set[int]]:
+    """Rows of codegen.md §14 that entries of generated programs cite, by entry."""
+    rows = {one.id: set(map(int, re.findall(r"codegen\.md §14[^.;]*? row (\d+)", one.explanation)))
+            for one in entries() if one.case.target.startswith("inductor.programs_")}
+    return {name: numbers for name, numbers in rows.items() if numbers}
 
 
 def test_ten_divergences_come_from_generated_programs() -> None:
-    """Rows of codegen.md §14 with an entry of a target inductor.programs_*."""
-    assert len({row[0] for row in rows() if "`programs_" in " ".join(row)} - {"-"}) >= 10
+    assert len(set().union(*divergences().values())) >= 10
 
 
-def test_ten_divergences_on_a_gpu_come_from_generated_programs() -> None:
-    """Rows marked **program** under an H200 have an entry of a target inductor.programs_* that is wrong there."""
-    corpus = {entry.id: entry for entry in entries()}
-    for column, triton in ((3, "3.6.0"), (4, "3.9.0")):
-        marked = [row for row in rows() if "**program**" in row[column]]
-        assert len(marked) >= 10
-        for row in marked:
-            seen = {one.verdict.value for name in re.findall(r"`programs_\w+/([\w-]+-[0-9a-f]{10})`", " ".join(row))
-                    for one in corpus[name].expected if (one.triton, one.backend) == (triton, "cuda")}
-            assert "agree" not in seen, row
+@pytest.mark.parametrize("triton", ["3.6.0", "3.9.0"])
+def test_ten_divergences_on_a_gpu_come_from_generated_programs(triton: str) -> None:
+    corpus = {one.id: one for one in entries()}
+    failing = {row for name, rows in divergences().items() for row in rows for seen in corpus[name].expected
+               if (seen.triton, seen.backend) == (triton, "cuda") and seen.verdict.failed}
+    assert len(failing) >= 10

@@ -54,7 +54,7 @@ def test_unknown_dtypes_name_the_fix() -> None:
 def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
     code = (
         "import sys, oracles.dtypes, oracles.rules, oracles.errors, oracles.exact, oracles.pointwise;"
-        "import oracles.contracts, oracles.semantics;"
+        "import oracles.helper_contracts, oracles.semantics;"
         "from oracles.special_values import special_bits;"
         "from oracles.dtypes import NAMES, numpy_dtype;"
         "[(special_bits(n), numpy_dtype(n)) for n in NAMES];"

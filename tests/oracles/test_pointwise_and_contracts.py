@@ -19,8 +19,8 @@ from oracles.by_exact import functions as by_exact
 from oracles.by_numpy import functions as by_numpy
 from oracles.by_torch import functions as by_torch
 from oracles.compare import compare
-from oracles.contracts import CONTRACTS, contract
 from oracles.dtypes import NAMES, numpy_dtype, torch_dtype
+from oracles.helper_contracts import CONTRACTS, contract
 from oracles.pointwise import TABLE, Accuracy, rule_for
 from oracles.rules import NUM, NUM0, REL, ULP, Rule
 from oracles.semantics import CASES, CONVERSIONS, SpecialCase

@@ -76,6 +76,7 @@ def rich_entry() -> CorpusEntry:
     case = replace(base.case, arrays=arrays, sizes={"rows": 3, "cols": 5}, repeats=2)
     return replace(
         base, case=case, upstream=("triton#7749",), explanation="Truncation is not floor.\nSee the title.",
+        truth="defect", cause="truncated-quotient", stage="ttgir",
         expected=(*base.expected, expect("inductor", torch="2.13.0", verdict=Verdict.AGREE)))
 
 

@@ -1,0 +1,193 @@
+"""The corpus by cause: what has been found, where it is wrong, and the page that says so (`corpus/BUGS.md`).
+
+Everything comes from the entries; nothing is kept by hand but the two texts around it. Only the class `defect` counts
+as a defect; the other classes have sections of their own.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from fuzz.backends import BACKENDS
+from fuzz.corpus.expected import torch_matters
+from fuzz.records import CorpusEntry, Expectation, Stage, Truth, Verdict, encode
+
+PAGE = "BUGS.md"
+"""Name of the generated page in the corpus folder."""
+
+GPU_VERSIONS = ("3.6.0", "3.9.0")
+"""Triton versions of which every entry should have a row from a GPU."""
+
+WORDS = {Verdict.AGREE: "right", Verdict.DISAGREE: "wrong", Verdict.COMPILE_ERROR: "error", Verdict.CRASH: "crash",
+         Verdict.HANG: "hang", Verdict.NOT_CHECKED: "not checked"}
+"""A verdict in a matrix. error: it does not compile. crash: the compiler, the kernel or the interpreter ends early."""
+
+_SECTIONS: tuple[tuple[Truth, str, str], ...] = (
+    ("defect", "Defects", "A documented or evident promise of the software concerned is broken."),
+    ("by_design", "By design", "The project concerned documents or states that it is so. Not defects."),
+    ("undefined", "Undefined", "Nobody promises a result for this input or use. Not defects; people run into them."),
+    ("accuracy", "Accuracy",
+     "The value is inexact, beyond a documented figure or our tolerance, but no other value. Not counted as defects."),
+    ("contract", "Our own reading", "What is right follows from our contract alone. Not counted as defects."),
+    ("unclassified", "Not judged yet", "Written by campaigns; nobody has given them a class."),
+)
+
+_SOFTWARE: dict[Stage, str] = {
+    "language": "Triton", "front-end": "Triton", "interpreter": "Triton", "ttir": "Triton", "ttgir": "Triton",
+    "runtime": "Triton", "llvm": "LLVM", "ptxas": "ptxas", "inductor": "torch.compile",
+    "eager": "torch without a compiler", "hardware": "Hardware", "unknown": "Unknown",
+}
+"""Whose software a stage is, in the order of the page."""
+
+
+class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One backend (and torch version, where torch is the subject). cells: Triton version to what the entries do there:
+    "wrong"; where entries differ, "wrong 2, right 1"; where some have no row, "wrong (1 of 3)". A version without any
+    row is absent."""
+
+    where: str
+    cells: dict[str, str]
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """All entries of one class and cause. stages: usually one."""
+
+    truth: Truth
+    cause: str
+    title: str
+    stages: tuple[Stage, ...]
+    upstream: tuple[str, ...]
+    entries: tuple[str, ...]
+    """TARGET/ID, the one with the title first."""
+    matrix: tuple[MatrixRow, ...]
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry without a verdict for one Triton version on the backend `cuda`."""
+
+    entry: str
+    subject: str
+    triton: str
+
+
+def name_of(entry: CorpusEntry) -> str:
+    """TARGET/ID."""
+    return f"{entry.case.target}/{entry.id}"
+
+
+def causes(entries: Iterable[CorpusEntry]) -> tuple[Cause, ...]:
+    """The entries by class and cause, in the order of the page. An entry without a cause stands alone."""
+    groups: dict[tuple[Truth, str], list[CorpusEntry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.truth, entry.cause or entry.id), []).append(entry)
+    for key, members in groups.items():
+        groups[key] = sorted(members, key=partial(_rank, members=tuple(members)))
+    found = [Cause(
+        truth=truth, cause=cause, title=members[0].title, stages=tuple(dict.fromkeys(one.stage for one in members)),
+        upstream=tuple(dict.fromkeys(ref for one in members for ref in one.upstream)),
+        entries=tuple(map(name_of, members)), matrix=_matrix(members),
+    ) for (truth, cause), members in groups.items()]
+    order, stages = [truth for truth, _, _ in _SECTIONS], list(_SOFTWARE)
+    return tuple(sorted(found, key=lambda one: (order.index(one.truth), stages.index(one.stages[0]), one.cause)))
+
+
+def _rank(entry: CorpusEntry, members: tuple[CorpusEntry, ...]) -> tuple[bool, bool, int, str]:
+    """Sort key that puts the entry first whose title speaks for the cause: of our own kernels, whose explanation refers
+    to no other member, with the smallest case."""
+    refers = any(other.id in entry.explanation for other in members if other is not entry)
+    return entry.signature.subject != "own", refers, len(encode(entry.case)), name_of(entry)
+
+
+def _matrix(members: list[CorpusEntry]) -> tuple[MatrixRow, ...]:
+    seen: dict[str, dict[str, list[str]]] = {}
+    for row in sorted((row for entry in members for row in entry.expected), key=_row_order):
+        cells = seen.setdefault(_where(row), {})
+        cells.setdefault(row.triton, []).append(WORDS[row.verdict])
+    return tuple(MatrixRow(where=where, cells={version: _said(cells[version], len(members))
+                                               for version in sorted(cells, key=release)})
+                 for where, cells in seen.items())
+
+
+def _said(words: list[str], entries: int) -> str:
+    different = [word for word in WORDS.values() if word in words]
+    text = words[0] if len(different) == 1 else ", ".join(f"{word} {words.count(word)}" for word in different)
+    return text if len(words) >= entries else f"{text} ({len(words)} of {entries})"
+
+
+def _where(row: Expectation) -> str:
+    return f"{row.backend}, torch {row.torch}" if torch_matters(row.subject) and row.torch else row.backend
+
+
+def _row_order(row: Expectation) -> tuple[int, str, str]:
+    position = BACKENDS.index(row.backend) if row.backend in BACKENDS else len(BACKENDS)
+    return position, row.torch, row.subject
+
+
+def release(version: str) -> tuple[list[int], str]:
+    """A sort key for versions: 3.10.0 after 3.9.0."""
+    return [int(part) for part in version.split("+")[0].split(".") if part.isdecimal()], version
+
+
+def missing(entries: Iterable[CorpusEntry]) -> tuple[Missing, ...]:
+    """Verdicts on `cuda` that a replay under one of GPU_VERSIONS would add, by version, then entry."""
+    found = []
+    for entry in entries:
+        for subject in dict.fromkeys(row.subject for row in entry.expected):
+            known = {row.triton for row in entry.expected if (row.subject, row.backend) == (subject, "cuda")}
+            found += [Missing(entry=name_of(entry), subject=subject, triton=version)
+                      for version in GPU_VERSIONS if version not in known]
+    return tuple(sorted(found, key=lambda one: (release(one.triton), one.entry, one.subject)))
+
+
+def page(entries: Iterable[CorpusEntry]) -> str:
+    """The text of BUGS.md."""
+    found = causes(entries)
+    count = {truth: [one for one in found if one.truth == truth] for truth, _, _ in _SECTIONS}
+    lines = [
+        "# What tridiff has found", "", _text("how_to_read.md"), "",
+        "| class | causes | entries |", "|---|---|---|",
+        *(f"| [{title}](#{_anchor(title)}) | {len(count[truth])} | {sum(len(one.entries) for one in count[truth])} |"
+          for truth, title, _ in _SECTIONS if count[truth]),
+    ]
+    for truth, title, said in _SECTIONS:
+        if not count[truth]:
+            continue
+        lines += ["", f"## {title}", "", said]
+        software = ""
+        for one in count[truth]:
+            whose = _SOFTWARE[one.stages[0]]
+            if truth == "defect" and whose != software:
+                software = whose
+                number = sum(_SOFTWARE[other.stages[0]] == whose for other in count[truth])
+                lines += ["", f"### {whose}: {number}"]
+            lines += ["", *_paragraph(one, deeper=truth == "defect")]
+    return "\n".join((*lines, "", _text("not_covered.md"), ""))
+
+
+def _text(name: str) -> str:
+    return (Path(__file__).parent / name).read_text().strip()
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def _paragraph(one: Cause, *, deeper: bool) -> list[str]:
+    versions = sorted({version for row in one.matrix for version in row.cells}, key=release)
+    facts = [f"stage: {', '.join(one.stages)}"]
+    if one.upstream:
+        facts.append(f"upstream: {', '.join(one.upstream)}")
+    names = ", ".join(f"[{name}]({name}.json)" for name in one.entries)
+    return [
+        f"{'####' if deeper else '###'} {one.cause}", "", f"{_escaped(one.title)}.", "",
+        f"{'; '.join(facts)}; {'entry' if len(one.entries) == 1 else f'{len(one.entries)} entries'}: {names}", "",
+        f"| | {' | '.join(versions)} |", f"|---|{'---|' * len(versions)}",
+        *(f"| {row.where} | {' | '.join(row.cells.get(version, '') for version in versions)} |" for row in one.matrix),
+    ]
+
+
+def _escaped(text: str) -> str:
+    """A title in Markdown: `*` and `|` are themselves."""
+    return text.rstrip(".").replace("*", r"\*").replace("|", r"\|").replace("<", r"\<")
