@@ -75,10 +75,10 @@ class _Instant:
     """A worker that answers at once: what remains is the driver's own cost."""
 
     def __init__(self, outcome: Outcome) -> None:
-        self.answer = protocol.line(protocol.Done(outcome=outcome))
+        self.answer = protocol.line(protocol.Done(sequence=1, outcome=outcome))
 
     def execute(self, case: Case, subject: str, backend: str) -> Outcome:
-        protocol.line(protocol.Run(case=case, subject=subject, backend=backend))
+        protocol.line(protocol.Run(sequence=1, case=case, subject=subject, backend=backend))
         message = protocol.read_child(self.answer)
         assert isinstance(message, protocol.Done)
         return message.outcome

@@ -34,6 +34,8 @@ class Budget:
         self._cut_short = False
         self.stopped = False
         """Whether somebody ended the campaign, or it has nobody any more."""
+        self.until = None if spec.overtime is None else self._began + spec.overtime
+        """The moment (monotonic) at which whatever runs is given up; None: never."""
         self.endless = ""
         """The stage in which the present finding does not end; "" if it does."""
 
@@ -51,7 +53,10 @@ class Budget:
             return True
         if spec.most_findings is not None and findings >= spec.most_findings:
             return True
-        return spec.max_cases is None and self._spent_before + time.monotonic() - self._started >= spec.seconds
+        now = time.monotonic()
+        if spec.left is not None and now >= self._began + spec.left:
+            return True
+        return spec.max_cases is None and self._spent_before + now - self._started >= spec.seconds
 
     def hunting(self) -> float:
         """Seconds of drawing so far, shrinking left out."""
@@ -71,7 +76,7 @@ class Budget:
         self.endless = signature.kind if signature.verdict is Verdict.HANG else ""
         now, spec = time.monotonic(), self._spec
         if seconds is not None:
-            self._granted = now + seconds
+            self._granted = self.until = now + seconds
         elif spec.overtime is not None:
             share = max(SHRINK_SHARE * spec.seconds, SHORTEST_SHRINK) - self._shrinking
             self._granted = min(now + share, self._began + spec.overtime)

@@ -8,9 +8,10 @@ runs, so that every driver process finds it without being told.
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from fuzz.workers.leftovers import OwnFolder, sweep
 
 MEMORY = Path("/dev/shm")
 
@@ -20,35 +21,23 @@ ROOM = 2 << 30
 _PREFIX = "tridiff-cache-"
 
 
-def _alive(pid: str) -> bool:
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()
-
-
-def _sweep() -> None:
-    """Remove what campaigns that were killed left in memory."""
-    for folder in MEMORY.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            if folder.stat().st_uid == os.getuid() and not _alive(folder.name.split("-")[2]):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
 @contextlib.contextmanager
 def cache_in_memory(state: Path) -> Iterator[None]:
     """Make `state/cache` a folder in memory for the time of the block; an ordinary folder where there is no room."""
     link = state / "cache"
     folder = None
     with contextlib.suppress(OSError):
-        _sweep()
+        sweep(_PREFIX, where=MEMORY)
         if shutil.disk_usage(MEMORY).free >= ROOM and os.access(MEMORY, os.W_OK):
             if link.is_symlink():
                 link.unlink()
             if not link.exists():
-                folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=MEMORY))
-                link.symlink_to(folder)
+                folder = OwnFolder(_PREFIX, where=MEMORY)
+                link.symlink_to(folder.path)
     try:
         yield
     finally:
         if folder is not None:
             with contextlib.suppress(OSError):
                 link.unlink()
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()

@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import multiprocessing
 import multiprocessing.util
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -12,16 +13,16 @@ from typing import TypeVar
 from fuzz.campaign.record import CampaignOptions
 from fuzz.campaign.shard import close_pools
 from fuzz.errors import TridiffError
-from fuzz.workers.zygote import die_with_parent
+from fuzz.workers.zygote import die_with_parent, ignore_ends
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def _initialise() -> None:
+def _initialise(parent: int) -> None:
     """In every local driver process: Ctrl-C is the parent's business, and nobody outlives it."""
-    die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent(parent)
+    ignore_ends()
     multiprocessing.util.Finalize(None, close_pools, exitpriority=10)
 
 
@@ -37,7 +38,8 @@ def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
             yield client.get_executor(pure=False)
         return
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(options.workers, mp_context=context, initializer=_initialise) as pool:
+    with concurrent.futures.ProcessPoolExecutor(options.workers, mp_context=context, initializer=_initialise,
+                                                initargs=(os.getpid(),)) as pool:
         yield pool
 
 

@@ -1,5 +1,6 @@
 """The search of one shard: draw cases, and follow up what turns up new until it is small, confirmed and written."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from fuzz.shrink.explicit import minimise
 from fuzz.shrink.order import simplicity
 from fuzz.strategies.independent import BACKEND
 from fuzz.target import Limits, Target
+from fuzz.workers.pool import TimeUp
 
 ROUND = 300
 """Cases per Hypothesis run; a fresh seed afterwards keeps its memory of past examples small."""
@@ -84,7 +86,7 @@ class Hunt:
         self._spec, self._state, self._target = spec, state, target
         self._budget, self._recorder, self._known = budget, recorder, known
         self._attribution = Attribution(
-            lambda case: recorder.pool.execute(case, spec.subject, backend=spec.backend))
+            lambda case: recorder.pool.execute(case, spec.subject, backend=spec.backend, until=budget.until))
         self._finding = ""
         """The present finding, by its cause."""
         self._hunted: _Hunted | None = None
@@ -106,7 +108,8 @@ class Hunt:
         Raises TridiffError for a strategy that draws nothing or not the same twice, and when nothing can be run or
         written any more."""
         if interrupted is not None and not self._exhausted():
-            self._judge(interrupted)
+            with contextlib.suppress(TimeUp):
+                self._judge(interrupted)
             self._recorder.round += 1
         while not self._exhausted():
             before = self._drawn()
@@ -122,7 +125,8 @@ class Hunt:
         return self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
 
     def _execute(self, case: Case, phase: str) -> Outcome | None:
-        return self._recorder.execute(case, phase, compile_limit=self._budget.compile_limit(phase))
+        return self._recorder.execute(case, phase, compile_limit=self._budget.compile_limit(phase),
+                                      until=self._budget.until)
 
     def _judge(self, case: Case) -> None:
         """Run a case that Hypothesis did not draw just now."""
@@ -185,6 +189,8 @@ class Hunt:
         def attempt(case: Case) -> None:
             try:
                 failing = self._attempt(case)
+            except TimeUp:
+                raise _RoundOver from None
             except Exception as error:
                 raise _Broken(error) from error
             if failing:
@@ -257,7 +263,10 @@ class Hunt:
         """Minimise, confirm k of n, write the entry; note what there was no time for."""
 
         def run(candidate: Case) -> Outcome:
-            found = self._execute(candidate, "shrink") if self._budget.may_begin("shrink") else None
+            try:
+                found = self._execute(candidate, "shrink") if self._budget.may_begin("shrink") else None
+            except TimeUp:
+                found = None
             if found is None or (found.signature == signature and not self._shows(signature, candidate, found)):
                 raise TridiffError("refused", fix="propose another case")
             return found
@@ -269,8 +278,9 @@ class Hunt:
                               seconds=min(2 * self._spec.shrink_seconds, budget.granted()))
             case_final, outcome_final = shrunk.case, shrunk.outcome
         again: list[Outcome | None] = []
-        while len(again) < (1 if endless else CONFIRMATIONS) and budget.may_begin("confirm"):
-            again.append(self._execute(case_final, "confirm"))
+        with contextlib.suppress(TimeUp):
+            while len(again) < (1 if endless else CONFIRMATIONS) and budget.may_begin("confirm"):
+                again.append(self._execute(case_final, "confirm"))
         failed = sum(one is not None and one.signature == signature for one in again)
         if endless == "compile" and failed == 0 and self._first is not None and case_final != self._first[0]:
             # The smaller case was given less time than the compiler has: it may be slow and no more.

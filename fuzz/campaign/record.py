@@ -23,8 +23,10 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     shrink: bool = True
     shrink_seconds: float = 30.0
     """What one finding may take to shrink by Hypothesis; explicit minimisation gets twice that."""
+    left: float | None = None
+    """Seconds from the shard's start to where it draws nothing more, whatever it has drawn: the campaign's end."""
     overtime: float | None = None
-    """Seconds from the shard's start to where shrinking ends whatever it was granted: the campaign's end and some."""
+    """Seconds from the shard's start to where whatever still runs is given up: the campaign's end and some."""
     known: tuple[str, ...] = ()
     """Signature keys of corpus entries that still fail: counted, not reported."""
     most_findings: int | None = None

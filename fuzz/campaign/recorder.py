@@ -7,7 +7,7 @@ from fuzz.campaign.store import ShardStore
 from fuzz.errors import TridiffError
 from fuzz.records import Case, Outcome, Verdict
 from fuzz.target import Target
-from fuzz.workers.pool import Pool
+from fuzz.workers.pool import NoWorker, Pool, TimeUp
 
 Observer = Callable[[Case, str, Outcome | None], None]
 """Told of every run: the case, the phase ("fuzz", "shrink" or "confirm") and the outcome, None if there is none that
@@ -26,32 +26,36 @@ class Recorder:
         """Number of the present Hypothesis run; part of its seed."""
         self.control_failed = 0
 
-    def execute(self, case: Case, phase: str, *, compile_limit: float | None = None) -> Outcome | None:
+    def execute(self, case: Case, phase: str, *, compile_limit: float | None = None,
+                until: float | None = None) -> Outcome | None:
         """Record, run, record; None for a case that the worker refused, or one that the control fails as well.
 
-        compile_limit: seconds for compiling one kernel, if less than the pool's. Raises TridiffError when nothing can
-        be run or written any more."""
-        outcome = self._recorded(case, phase, compile_limit)
+        compile_limit, until: as for `Pool.execute`. Raises TimeUp at that moment, when nothing is recorded, and
+        TridiffError when nothing can be run or written any more."""
+        outcome = self._recorded(case, phase, compile_limit, until)
         if outcome is not None and self._spec.control and phase != "confirm" and outcome.verdict.failed and (
-                self._fails_in_control(case)):
+                self._fails_in_control(case, until)):
             self.control_failed += 1
             outcome = None
         if self._observe is not None:
             self._observe(case, phase, outcome)
         return outcome
 
-    def _recorded(self, case: Case, phase: str, compile_limit: float | None) -> Outcome | None:
-        self.store.begin(case, round_number=self.round)
+    def _recorded(self, case: Case, phase: str, compile_limit: float | None, until: float | None) -> Outcome | None:
+        self.store.begin(case, round_number=self.round, phase=phase)
         compiled = self.pool.compile_seconds
         try:
             outcome = self.pool.execute(case, self._spec.subject, backend=self._spec.backend,
-                                        compile_limit=compile_limit)
-        except TridiffError as error:
-            self.store.refused(round_number=self.round, reason=error.problem)
-            if not error.fix.startswith("run `tridiff doctor`"):
-                self.executed += phase == "fuzz"
-                return None
+                                        compile_limit=compile_limit, until=until)
+        except NoWorker:
+            raise  # The case stays in flight: whoever runs the shard again judges it first.
+        except TimeUp:
+            self.store.withdraw()
             raise
+        except TridiffError as error:
+            self.store.refused(round_number=self.round, phase=phase, reason=error.problem)
+            self.executed += phase == "fuzz"
+            return None
         reached: set[str] = set()
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
             reached = {*self._target.cells(case), *outcome.cells}
@@ -60,8 +64,10 @@ class Recorder:
         self.executed += phase == "fuzz"
         return outcome
 
-    def _fails_in_control(self, case: Case) -> bool:
+    def _fails_in_control(self, case: Case, until: float | None) -> bool:
         try:
-            return self.pool.execute(case, self._spec.control, backend=self._spec.backend).verdict.failed
+            return self.pool.execute(case, self._spec.control, backend=self._spec.backend, until=until).verdict.failed
+        except NoWorker:
+            raise
         except TridiffError:
             return True

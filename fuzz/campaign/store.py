@@ -5,9 +5,10 @@ case is drawn; killing the process at any moment loses at most the case that was
 lies in `inflight`.
 """
 
+import contextlib
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -27,7 +28,8 @@ create index if not exists by_signature on outcomes(signature) where signature !
 create table if not exists cells (cell text primary key, cases integer not null) without rowid;
 create table if not exists failing (number integer primary key, outcome text not null, description text not null);
 create table if not exists seen (finding text primary key, cases integer not null) without rowid;
-create table if not exists inflight (slot integer primary key, round integer, started real, description text);
+create table if not exists inflight (
+    slot integer primary key, round integer, started real, phase text, description text);
 create table if not exists result (slot integer primary key, result text not null);
 """
 
@@ -52,13 +54,19 @@ class ShardStore:
         try:
             self._db.execute(statement, values)
         except sqlite3.Error as error:
-            raise TridiffError(f"{self.path} cannot be written ({error})",
-                               fix="free disk space, then run `tridiff fuzz --resume`") from None
+            raise self._unwritable(error) from None
 
-    def begin(self, case: Case, *, round_number: int) -> None:
+    def begin(self, case: Case, *, round_number: int, phase: str = "fuzz") -> None:
         """Put the case on disk before it is launched."""
-        self._write("insert or replace into inflight values (0, ?, ?, ?)",
-                    (round_number, time.time(), canonical_json(case).decode()))
+        if not self.path.exists():
+            # What is written to a file without a name is lost when it is closed, and nobody says so.
+            raise TridiffError(f"{self.path} is gone", fix="leave a campaign's state alone while it runs")
+        self._write("insert or replace into inflight values (0, ?, ?, ?, ?)",
+                    (round_number, time.time(), phase, canonical_json(case).decode()))
+
+    def withdraw(self) -> None:
+        """The case in flight was given up: it has no outcome and needs none."""
+        self._write("delete from inflight", ())
 
     def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int,
             cells: Iterable[str] = (), compiling: float = 0.0) -> None:
@@ -69,24 +77,19 @@ class ShardStore:
         self._number += 1
         signature = outcome.signature.key if outcome.signature else ""
         spent = outcome.seconds.materialise + outcome.seconds.launch + outcome.seconds.judge
-        try:
-            self._db.execute("begin")
+        with self._together():
             self._write("insert into outcomes values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
                 self._number, round_number, phase, outcome.verdict.value, signature,
                 outcome.reason[:200] if outcome.verdict.value == "not_checked" else "", outcome.case_digest,
                 outcome.rows.judged, outcome.launches, outcome.compiled_kernels, spent, compiling,
                 outcome.seconds.judge))
             for cell in cells:
-                self._db.execute("insert into cells values (?, 1) on conflict (cell) do update set cases = cases + 1",
-                                 (cell[:200],))
+                self._write("insert into cells values (?, 1) on conflict (cell) do update set cases = cases + 1",
+                            (cell[:200],))
             if phase == "fuzz" and self._worth_keeping(outcome, signature):
                 self._write("insert into failing values (?, ?, ?)", (
                     self._number, canonical_json(outcome).decode(), canonical_json(case).decode()))
-            self._db.execute("delete from inflight")
-            self._db.execute("commit")
-        except sqlite3.Error as error:
-            raise TridiffError(f"{self.path} cannot be written ({error})",
-                               fix="free disk space, then run `tridiff fuzz --resume`") from None
+            self._write("delete from inflight", ())
 
     def _worth_keeping(self, outcome: Outcome, signature: str) -> bool:
         """Whether someone will want the case: of each failure the first twenty, and of oracles that contradict each
@@ -102,15 +105,34 @@ class ShardStore:
         return int(self._db.execute("select count(*) from outcomes where signature = ? and phase = 'fuzz'",
                                     (signature,)).fetchone()[0])
 
-    def refused(self, *, round_number: int, reason: str) -> None:
-        """Count a case that could not be run."""
+    def refused(self, *, round_number: int, reason: str, phase: str = "fuzz") -> None:
+        """Count a case that could not be run, and clear it, together."""
         self._number += 1
-        self._write("insert into outcomes values (?, ?, 'fuzz', 'refused', '', ?, '', 0, 0, 0, 0, 0, 0)",
-                    (self._number, round_number, reason[:200]))
+        with self._together():
+            self._write("insert into outcomes values (?, ?, ?, 'refused', '', ?, '', 0, 0, 0, 0, 0, 0)",
+                        (self._number, round_number, phase, reason[:200]))
+            self._write("delete from inflight", ())
+
+    @contextlib.contextmanager
+    def _together(self) -> Iterator[None]:
+        """All that is written in the block is in the file, or nothing of it."""
+        self._write("begin", ())
+        try:
+            yield
+            self._write("commit", ())
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("rollback")
+            raise
+
+    def _unwritable(self, error: sqlite3.Error) -> TridiffError:
+        return TridiffError(f"{self.path} cannot be written ({error})", fix="free disk space, then run `tridiff fuzz "
+                            f"--resume --id {self.path.absolute().parent.name}`")
 
     def inflight(self) -> Case | None:
-        """The case that was running when the process last ended, if any."""
-        row = self._db.execute("select description from inflight").fetchone()
+        """The generated case that was running when the process last ended, if any. One that was run to shrink or to
+        confirm a finding is left out: that begins again."""
+        row = self._db.execute("select description from inflight where phase = 'fuzz'").fetchone()
         return msgspec.json.decode(row[0], type=Case) if row else None
 
     def next_round(self) -> int:

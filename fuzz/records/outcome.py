@@ -7,6 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+LONGEST_REASON = 2000
+"""Characters of an outcome's reason."""
+
 
 class Verdict(enum.Enum):
     """`not_checked` never reads as a pass; the last three never delivered a result."""
@@ -102,7 +105,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     subject: str
     backend: str
     verdict: Verdict
-    reason: Annotated[str, Meta(max_length=2000)] = ""
+    reason: Annotated[str, Meta(max_length=LONGEST_REASON)] = ""
     """One line; always given unless the verdict is `agree`."""
     signature: Signature | None = None
     rows: RowCounts = RowCounts()

@@ -4,8 +4,12 @@ import os
 import resource
 import socket
 
+import msgspec
+
 from fuzz.backends import kind
 from fuzz.errors import TridiffError
+from fuzz.records import Outcome
+from fuzz.records.outcome import LONGEST_REASON
 from fuzz.workers import protocol
 
 RETIRE_AFTER = 4000
@@ -26,20 +30,32 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
     built = 0
     while request_line := stream.readline():
         request = protocol.read_run(request_line)
+        number = request.sequence
+
+        def stage(name: str, number: int = number) -> None:
+            connection.sendall(protocol.line(protocol.Stage(sequence=number, name=name)))
+
         try:
             outcome, spent = executor.execute(
                 request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
-                inputs_only=request.inputs_only,
-                stage=lambda name: connection.sendall(protocol.line(protocol.Stage(name=name))))
+                inputs_only=request.inputs_only, stage=stage)
         except TridiffError as error:
-            connection.sendall(protocol.line(protocol.Refused(problem=error.problem, fix=error.fix)))
+            connection.sendall(protocol.line(protocol.Refused(
+                sequence=number, case_digest=request.case.digest, problem=error.problem, fix=error.fix)))
             continue
         built += outcome.compiled_kernels
         spent = spent or built >= RETIRE_AFTER
-        connection.sendall(protocol.line(protocol.Done(outcome=outcome, spent=spent)))
+        connection.sendall(protocol.line(protocol.Done(sequence=number, outcome=bounded(outcome), spent=spent)))
         if spent:
             return 0
     return 0
+
+
+def bounded(outcome: Outcome) -> Outcome:
+    """The outcome with its texts as short as whoever reads the message insists."""
+    if len(outcome.reason) <= LONGEST_REASON:
+        return outcome
+    return msgspec.structs.replace(outcome, reason=outcome.reason[:LONGEST_REASON])
 
 
 def _limit(backend: str, device: int, memory: int) -> None:

@@ -1,16 +1,9 @@
 """The driver's side: one active worker, one warm spare, and a verdict whatever happens to them."""
 
-import contextlib
 import math
-import os
-import selectors
 import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from fuzz.backends import kind
@@ -18,6 +11,11 @@ from fuzz.errors import TridiffError
 from fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdict
 from fuzz.targets import find
 from fuzz.workers import protocol
+from fuzz.workers.connection import Worker
+from fuzz.workers.forks import Forks, NoWorker, PoolOptions
+from fuzz.workers.leftovers import OwnFolder, sweep
+
+__all__ = ["NoWorker", "Pool", "PoolOptions", "TimeUp", "longest_case"]
 
 SPARE_AFTER = 5.0
 """Seconds from a pool's first worker to its spare: contexts on one GPU are made one after another, and every pool of a
@@ -26,181 +24,109 @@ campaign waits for its first."""
 HARNESS_FAILED = 70
 """Exit status of a worker whose own code raised (see zygote.py)."""
 
+FIRST_CASE = 20.0
+"""Seconds that a worker's first case may take beyond the hang limit until it is launched, where a device has to load
+what makes arrays."""
 
-@dataclass(frozen=True, kw_only=True)
-class PoolOptions:
-    """How workers are run. Times in seconds, memory in bytes."""
+FAILED_STARTS = 3
+"""Workers that may die while starting, one after another."""
 
-    backend: str
-    device: int = 0
-    hang_limit: float = 10.0
-    """From the start of a launch to its end."""
-    compile_limit: float = 90.0
-    """For compiling one kernel."""
-    start_limit: float = 120.0
-    memory: int = 6 << 30
-    cache_directory: str = ""
-    spare: bool = True
+OWN_STAGES = ("materialise", "judge")
+"""Stages in which nothing of the subject runs: not to end there is no evidence against it."""
+
+PREFIX = "tridiff-pool-"
 
 
-class _Worker:
-    """One child process as the driver sees it."""
+class TimeUp(Exception):
+    """The caller's time ended before a case did: nothing is known of it."""
 
-    def __init__(self, pid: int, connection: socket.socket, log: Path) -> None:
-        self.pid = pid
-        self.connection = connection
-        self.log = log
-        self.buffer = b""
-        self.environment: Environment | None = None
 
-    def read(self, deadline: float) -> protocol.FromChild | TimeoutError | None:
-        """The next message; None at end of stream; TimeoutError (returned) after the deadline."""
-        while b"\n" not in self.buffer:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return TimeoutError()
-            self.connection.settimeout(left)
-            try:
-                data = self.connection.recv(1 << 16)
-            except TimeoutError:
-                return TimeoutError()
-            except OSError:
-                return None
-            if not data:
-                return None
-            self.buffer += data
-        one, self.buffer = self.buffer.split(b"\n", 1)
-        return protocol.read_child(one)
+def longest_case(options: PoolOptions) -> float:
+    """Seconds after which no case runs any more, whatever its worker announces."""
+    return 2 * options.compile_limit + 4 * options.hang_limit + FIRST_CASE
 
-    def tail(self) -> str:
-        """The last lines the worker wrote to its log."""
-        try:
-            return self.log.read_bytes()[-2000:].decode(errors="replace").strip()
-        except OSError:
-            return ""
+
+class _Stages:
+    """What a worker is doing with a case, and until when it may."""
+
+    def __init__(self, options: PoolOptions, *, compile_limit: float, launches: int, first: bool,
+                 until: float | None) -> None:
+        self._hang, self._compile = options.hang_limit, compile_limit
+        self._end = time.monotonic() + longest_case(options)
+        self._until = math.inf if until is None else until
+        self._repeats = launches
+        self._since = time.monotonic()
+        self.name, self.limit = "materialise", options.hang_limit
+        if first and kind(options.backend) == "cuda":
+            self.limit += FIRST_CASE
+        self.deadline = self._bounded()
+        self.compiling = 0.0
+
+    def _bounded(self) -> float:
+        return min(self._since + self.limit, self._end, self._until)
+
+    def enter(self, name: str) -> None:
+        """The worker announces a stage. One that it announces again and again, beyond the launches that the case may
+        have, gets no more time."""
+        if name == self.name:
+            self._repeats -= 1
+            if self._repeats < 0:
+                return
+        self.leave()
+        self.name, self.limit = name, self._compile if name == "compile" else self._hang
+        self.deadline = self._bounded()
+
+    def leave(self) -> None:
+        """The present stage ended."""
+        now = time.monotonic()
+        if self.name == "compile":
+            self.compiling += now - self._since
+        self._since = now
+
+    def time_up(self) -> bool:
+        """Whether it is the caller's time that ended, and not that of the stage."""
+        return time.monotonic() >= self._until
 
 
 class Pool:
     """Runs cases one after another on expendable workers of one device.
 
-    `execute` always returns an outcome: death and hang of a worker are verdicts, and a warm spare takes over.
+    `execute` always returns an outcome: death and hang of a worker are verdicts, a worker that talks nonsense is ended
+    and its case not checked, and a warm spare takes over. A zygote that is gone is replaced as well.
     """
 
-    def __init__(self, options: PoolOptions) -> None:
+    def __init__(self, options: PoolOptions, *, start: Callable[[PoolOptions, Path], Forks] = Forks) -> None:
         self.options = options
         self.deaths = 0
         self.replacement_seconds: list[float] = []
         self.compile_seconds = 0.0
         """What compiling took so far, as workers announced it."""
-        self._directory = tempfile.TemporaryDirectory(prefix="tridiff-pool-")
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._address = str(Path(self._directory.name) / "socket")
-        self._listener.bind(self._address)
-        self._listener.listen(8)
-        self._exits: dict[int, int] = {}
-        self._started = 0
-        self._pending = b""
-        self._zygote = self._start_zygote()
-        self._asked = 0
-        self._active: _Worker | None = None
+        sweep(PREFIX)
+        self._folder = OwnFolder(PREFIX)
+        self._start_forks = start
+        self._generation = 0
+        self._sequence = 0
+        self._active: Worker | None = None
         self._first = math.inf
         """When the first worker was ready."""
-        self._ask()
+        self._forks = self._fresh()
 
-    def _start_zygote(self) -> subprocess.Popen[bytes]:
-        environment = dict(os.environ)
-        environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
-                           TRITON_DEFAULT_FP_FUSION="1", PYTHONUNBUFFERED="1")
-        if self.options.cache_directory:
-            environment["TRITON_CACHE_DIR"] = self.options.cache_directory
-        else:
-            environment["TRITON_CACHE_DIR"] = str(Path(self._directory.name) / "cache")
-        if kind(self.options.backend) == "interpreter":
-            environment["TRITON_INTERPRET"] = "1"
-        else:
-            environment.pop("TRITON_INTERPRET", None)
-        log = open(Path(self._directory.name) / "zygote.log", "wb")  # noqa: SIM115  handed to the child
-        command = [sys.executable, "-m", "fuzz.workers.zygote", self.options.backend,
-                   str(self.options.device), str(self.options.memory)]
-        with log:
-            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                                    env=environment, start_new_session=True)
+    def _fresh(self) -> Forks:
+        """A zygote in a folder of its own, with a first child on the way."""
+        self._generation += 1
+        forks = self._start_forks(self.options, self._folder.path / str(self._generation))
+        forks.ask()
+        return forks
 
-    def _ask(self) -> None:
-        """Have the zygote fork one more child; it connects when it is ready."""
-        self._started += 1
-        log = str(Path(self._directory.name) / f"worker-{self._started}.log")
-        assert self._zygote.stdin is not None
-        try:
-            self._zygote.stdin.write(protocol.line(protocol.Fork(address=self._address, log=log)))
-            self._zygote.stdin.flush()
-        except OSError as error:
-            raise TridiffError(f"the worker process cannot be started ({error}): {self._zygote_log()}",
-                               fix="run `tridiff doctor`") from None
-        self._asked += 1
+    @property
+    def folder(self) -> Path:
+        """The pool's temporary folder, with the logs of its processes."""
+        return self._folder.path
 
-    def _zygote_log(self) -> str:
-        try:
-            lines = (Path(self._directory.name) / "zygote.log").read_text(errors="replace").strip().splitlines()
-        except OSError:
-            return ""
-        return lines[-1] if lines else ""
-
-    def _read_zygote(self, timeout: float) -> None:
-        """Take in what the zygote reports (forks, exits) for at most `timeout` seconds."""
-        assert self._zygote.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._zygote.stdout, selectors.EVENT_READ)
-            if not selector.select(timeout):
-                return
-        data = os.read(self._zygote.stdout.fileno(), 1 << 16)
-        if not data:
-            raise TridiffError(f"the worker process ended: {self._zygote_log()}", fix="run `tridiff doctor`")
-        *lines, self._pending = (self._pending + data).split(b"\n")
-        for one in lines:
-            message = protocol.read_zygote(one)
-            if isinstance(message, protocol.Exited):
-                self._exits[message.pid] = message.status
-
-    def _next_worker(self) -> _Worker:
-        """Accept the next child that says it is ready."""
-        deadline = time.monotonic() + self.options.start_limit
-        failures = 0
-        while True:
-            if self._asked == 0:
-                self._ask()
-            self._listener.settimeout(0.2)
-            try:
-                connection, _ = self._listener.accept()
-            except TimeoutError:
-                self._read_zygote(0)
-                if time.monotonic() > deadline:
-                    raise TridiffError(f"no worker became ready in {self.options.start_limit:g} s: "
-                                       f"{self._zygote_log()}", fix="run `tridiff doctor`") from None
-                continue
-            self._asked -= 1
-            worker = _Worker(0, connection, Path())
-            message = worker.read(deadline)
-            if isinstance(message, protocol.Ready):
-                worker.pid, worker.environment = message.pid, message.environment
-                worker.log = self._log_of(message.pid)
-                return worker
-            failures += 1
-            connection.close()
-            if failures >= 3:
-                raise TridiffError(f"workers die while starting: {self._last_log()}", fix="run `tridiff doctor`")
-
-    def _log_of(self, pid: int) -> Path:
-        """The log a child opened; children log in the order they were asked for."""
-        try:
-            return Path(os.readlink(f"/proc/{pid}/fd/2"))
-        except OSError:
-            return Path(self._directory.name) / f"worker-{self._started}.log"
-
-    def _last_log(self) -> str:
-        logs = sorted(Path(self._directory.name).glob("worker-*.log"), key=lambda p: p.stat().st_mtime)
-        text = logs[-1].read_text(errors="replace").strip() if logs else ""
-        return text.splitlines()[-1] if text else "no message"
+    def processes(self) -> tuple[int, int]:
+        """Process numbers of the zygote and of the active worker, which is started when needed."""
+        worker = self._ready().pid
+        return self._forks.zygote.pid, worker
 
     @property
     def worker(self) -> int:
@@ -208,22 +134,58 @@ class Pool:
         return self._ready().pid
 
     @property
+    def log(self) -> Path:
+        """File that has the active worker's output."""
+        return self._ready().log
+
+    @property
     def environment(self) -> Environment:
         """Of the active worker; starts one when needed."""
-        environment = self._ready().environment
-        assert environment is not None
-        return environment
+        return self._ready().environment
 
-    def _ready(self) -> _Worker:
+    def spares(self) -> int:
+        """Children that stand ready or are on their way."""
+        return self._forks.waiting()
+
+    def _next_worker(self, until: float | None) -> Worker:
+        """Take in the next child that says it is ready. Raises NoWorker, and TimeUp at `until`."""
+        failures = 0
+        deadline = time.monotonic() + self.options.start_limit
+        while True:
+            now = time.monotonic()
+            problem = self._forks.problem()
+            if problem:
+                if not self._forks.taken:
+                    raise NoWorker(problem)
+                # It served, so it can be started here: somebody killed or stopped it.
+                self._forks.close()
+                self._forks = self._fresh()
+                deadline = now + self.options.start_limit
+            if until is not None and now >= until:
+                raise TimeUp
+            failures += self._forks.give_up_late()
+            if failures >= FAILED_STARTS:
+                raise NoWorker(f"workers die while starting: {self._forks.last_log()}")
+            if now > deadline:
+                raise NoWorker(f"no worker became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
+            if not self._forks.waiting():
+                self._forks.ask()
+            before = self._forks.waiting()
+            worker = self._forks.take(now + 0.2)
+            if worker is not None:
+                return worker
+            failures += self._forks.waiting() < before
+
+    def _ready(self, until: float | None = None) -> Worker:
         if self._active is None:
             start = time.monotonic()
-            self._active = self._next_worker()
+            self._active = self._next_worker(until)
             if self.deaths:
                 self.replacement_seconds.append(time.monotonic() - start)
             self._first = min(self._first, time.monotonic())
         rested = self.deaths > 0 or time.monotonic() > self._first + SPARE_AFTER
-        if self.options.spare and self._asked == 0 and rested:
-            self._ask()
+        if self.options.spare and not self._forks.waiting() and rested:
+            self._forks.ask()
         return self._active
 
     def stand_by(self) -> None:
@@ -231,117 +193,163 @@ class Pool:
 
         Raises TridiffError when none is ready within the start limit."""
         self._ready()
-        if self._asked == 0:
-            self._ask()
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
-            if not selector.select(self.options.start_limit):
-                raise TridiffError(f"no spare became ready in {self.options.start_limit:g} s: {self._zygote_log()}",
-                                   fix="run `tridiff doctor`")
+        if not self._forks.waiting():
+            self._forks.ask()
+        if not self._forks.spare(self.options.start_limit):
+            raise NoWorker(f"no spare became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
 
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         """The input values of a small case; nothing is launched."""
         return self.execute(case, subject, inputs_only=True).evidence or Evidence()
 
     def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
-                inputs_only: bool = False, compile_limit: float | None = None) -> Outcome:
-        """Run one case to a verdict. Raises TridiffError only for a case that cannot be run at all.
+                inputs_only: bool = False, compile_limit: float | None = None, until: float | None = None) -> Outcome:
+        """Run one case to a verdict. Raises TridiffError only for a case that cannot be run at all, and NoWorker when
+        there is nothing to run it on.
 
-        compile_limit: seconds for compiling one kernel, if less than the pool's.
+        compile_limit: seconds for compiling one kernel, if less than the pool's. until: a moment (monotonic) at which
+        the case is given up, whatever it does; raises TimeUp then.
         """
         backend = backend or self.options.backend
-        worker = self._ready()
-        request = protocol.Run(case=case, subject=subject, backend=backend, want_inputs=want_inputs,
-                               inputs_only=inputs_only)
-        started = time.monotonic()
+        worker = self._listening(until)
+        self._sequence += 1
+        request = protocol.Run(sequence=self._sequence, case=case, subject=subject, backend=backend,
+                               want_inputs=want_inputs, inputs_only=inputs_only)
+        stages = _Stages(
+            self.options, compile_limit=min(self.options.compile_limit, compile_limit or math.inf), until=until,
+            launches=1 + case.repeats + len(case.variants) + _schedules(case), first=worker.cases == 0)
+        ending = _Ending(case, subject, backend)
         try:
-            worker.connection.settimeout(30)
-            worker.connection.sendall(protocol.line(request))
+            worker.send(request)
         except OSError:
-            return self._died(worker, case, subject, backend, "start")
-        longest = min(self.options.compile_limit, compile_limit or math.inf)
-        stage, deadline, compiling = "materialise", started + self.options.start_limit, 0.0
+            return self._died(worker, ending, "start")
+        try:
+            outcome, spent = self._answer(worker, request, stages)
+        except protocol.Garbled as error:
+            worker.kill()
+            self._retire(worker)
+            return ending.unchecked(f"the worker broke the protocol at stage {stages.name}: {error}")
+        except TimeoutError:
+            return self._hung(worker, ending, stages)
+        except EOFError:
+            return self._died(worker, ending, stages.name)
+        finally:
+            self.compile_seconds += stages.compiling
+        if spent:
+            self._retire(worker)
+        return outcome
+
+    def _listening(self, until: float | None) -> Worker:
+        """The active worker, if it has been silent since its last answer; one that has not is replaced."""
+        worker = self._ready(until)
+        if worker.unasked():
+            worker.kill()
+            self._retire(worker)
+            worker = self._ready(until)
+        return worker
+
+    def _answer(self, worker: Worker, request: protocol.Run, stages: _Stages) -> tuple[Outcome, bool]:
+        """What the worker says of the request, and whether it ends now. Raises TridiffError for a refusal, Garbled for
+        what does not belong here, TimeoutError, and EOFError when the worker is gone."""
+        digest = request.case.digest
         while True:
-            message = worker.read(deadline)
+            message = worker.read(stages.deadline)
+            if message is None:
+                raise EOFError
+            if isinstance(message, protocol.Ready):
+                raise protocol.Garbled("it says again that it is ready")
+            if message.sequence != request.sequence:
+                raise protocol.Garbled(f"it speaks of request {message.sequence}, not {request.sequence}")
             match message:
                 case protocol.Stage():
-                    now = time.monotonic()
-                    if stage == "compile":
-                        self.compile_seconds += now - compiling
-                    stage, compiling = message.name, now
-                    deadline = now + (longest if stage == "compile" else self.options.hang_limit)
+                    stages.enter(message.name)
                 case protocol.Done():
-                    if stage == "compile":
-                        self.compile_seconds += time.monotonic() - compiling
-                    if message.spent:
-                        self._retire(worker)
-                    return message.outcome
+                    stages.leave()
+                    said, asked = message.outcome, (digest, request.case.target, request.subject, request.backend)
+                    if (said.case_digest, said.target, said.subject, said.backend) != asked:
+                        raise protocol.Garbled(f"it answers for case {said.case_digest}, not for {digest}")
+                    self._silent(worker)
+                    return said, message.spent
                 case protocol.Refused():
+                    if message.case_digest != digest:
+                        raise protocol.Garbled(f"it refuses case {message.case_digest}, not {digest}")
+                    self._silent(worker)
                     raise TridiffError(message.problem, fix=message.fix)
-                case TimeoutError():
-                    limit = longest if stage == "compile" else self.options.hang_limit
-                    return self._hung(worker, case, subject, backend, stage, limit)
-                case _:
-                    return self._died(worker, case, subject, backend, stage)
 
-    def _retire(self, worker: _Worker) -> None:
-        worker.connection.close()
+    def _silent(self, worker: Worker) -> None:
+        left = worker.unasked()
+        if left:
+            raise protocol.Garbled(f"it goes on after its answer: {left!r}")
+
+    def _retire(self, worker: Worker) -> None:
+        worker.close()
         self.deaths += 1
         self._active = None
 
-    def _failure(self, case: Case, subject: str, backend: str, verdict: Verdict, kind_: str, reason: str,
-                 log: str) -> Outcome:
-        signature = Signature(target=case.target, subject=subject, verdict=verdict, kind=kind_,
-                              about=find(case.target).about(case))
-        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend, verdict=verdict,
-                       reason=reason, signature=signature, evidence=Evidence(log=log))
-
-    def _hung(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str, limit: float) -> Outcome:
+    def _hung(self, worker: Worker, ending: "_Ending", stages: _Stages) -> Outcome:
         log = worker.tail()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(worker.pid, signal.SIGKILL)
+        worker.kill()
         self._retire(worker)
-        reason = f"no answer within {limit:g} s of stage {stage}; the worker was killed"
-        return self._failure(case, subject, backend, Verdict.HANG, stage, reason, log)
+        if stages.time_up():
+            raise TimeUp
+        reason = f"no answer within {stages.limit:g} s of stage {stages.name}; the worker was killed"
+        if stages.name in OWN_STAGES:
+            return ending.unchecked(reason)
+        return ending.failure(Verdict.HANG, stages.name, reason, log)
 
-    def _died(self, worker: _Worker, case: Case, subject: str, backend: str, stage: str) -> Outcome:
+    def _died(self, worker: Worker, ending: "_Ending", stage: str) -> Outcome:
         self._retire(worker)
-        limit = time.monotonic() + 5
-        while worker.pid not in self._exits and time.monotonic() < limit:
-            self._read_zygote(0.05)
-        status = self._exits.pop(worker.pid, None)
+        status = self._forks.status_of(worker.pid)
         if status is None:
-            kind_ = "unknown"
-        elif status < 0:
-            kind_ = signal.Signals(-status).name
-        elif status == HARNESS_FAILED:
+            worker.kill()
+            return ending.unchecked(f"the worker was lost at stage {stage}, and nobody can say how it ended")
+        if status == HARNESS_FAILED:
             # The worker's own code raised, outside of what it does for the subject: no evidence against anybody.
             last = worker.tail().splitlines()[-1:] or ["no message"]
-            return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend,
-                           verdict=Verdict.NOT_CHECKED, reason=f"the worker failed at stage {stage}: {last[0]}"[:2000])
-        else:
-            kind_ = f"exit_{status}"
-        return self._failure(case, subject, backend, Verdict.CRASH, kind_,
-                             f"the worker ended with {kind_} at stage {stage}", worker.tail())
+            return ending.unchecked(f"the worker failed at stage {stage}: {last[0]}")
+        kind_ = signal.Signals(-status).name if status < 0 else f"exit_{status}"
+        return ending.failure(Verdict.CRASH, kind_, f"the worker ended with {kind_} at stage {stage}", worker.tail())
 
     def close(self) -> None:
-        """End the zygote and with it every child."""
+        """End the zygote and with it every child, and remove what they wrote."""
         if self._active is not None:
-            self._active.connection.close()
-        if self._zygote.stdin is not None:
-            self._zygote.stdin.close()
-        if self._zygote.stdout is not None:
-            self._zygote.stdout.close()
-        try:
-            self._zygote.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            self._zygote.kill()
-            self._zygote.wait()
-        self._listener.close()
-        self._directory.cleanup()
+            self._active.close()
+        self._forks.close()
+        self._folder.remove()
 
     def __enter__(self) -> "Pool":
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+class _Ending:
+    """Outcomes of a case whose worker gave none."""
+
+    def __init__(self, case: Case, subject: str, backend: str) -> None:
+        self._case, self._subject, self._backend = case, subject, backend
+
+    def unchecked(self, reason: str) -> Outcome:
+        """Nothing is known of the subject."""
+        return self._outcome(Verdict.NOT_CHECKED, reason)
+
+    def failure(self, verdict: Verdict, kind_: str, reason: str, log: str) -> Outcome:
+        """It speaks against the subject. log: what the worker wrote last."""
+        signature = Signature(target=self._case.target, subject=self._subject, verdict=verdict, kind=kind_,
+                              about=find(self._case.target).about(self._case))
+        return self._outcome(verdict, reason, signature=signature, evidence=Evidence(log=log))
+
+    def _outcome(self, verdict: Verdict, reason: str, *, signature: Signature | None = None,
+                 evidence: Evidence | None = None) -> Outcome:
+        return Outcome(case_digest=self._case.digest, target=self._case.target, subject=self._subject,
+                       backend=self._backend, verdict=verdict, reason=" ".join(reason.split())[:2000],
+                       signature=signature, evidence=evidence)
+
+
+def _schedules(case: Case) -> int:
+    """How many other schedules a case's launch has; a stranger's case may belong to no target or fit none."""
+    try:
+        return find(case.target).schedules(case)
+    except Exception:
+        return 0

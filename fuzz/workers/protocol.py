@@ -1,8 +1,13 @@
-"""Every message between the process that draws cases and the processes that run them: plain JSON lines."""
+"""Every message between the process that draws cases and the processes that run them: plain JSON lines.
+
+Each request to a child has a number, which all messages about it repeat. What cannot be read, has another number or
+is about another case shows that the two no longer speak of the same thing: such a child is not listened to any more.
+"""
 
 import msgspec
 
 from fuzz.records import Case, Environment, Outcome
+from fuzz.records.codec import printable
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):
@@ -34,8 +39,9 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
-    """To a child: judge one case."""
+    """To a child: judge one case. sequence: number of the request."""
 
+    sequence: int
     case: Case
     subject: str
     backend: str
@@ -48,12 +54,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
 class Stage(msgspec.Struct, frozen=True, kw_only=True, tag="stage"):
     """From a child: what it is about to do, so that a death or a hang can be placed."""
 
+    sequence: int
     name: str
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """From a child: the outcome. `spent`: the child ends now, its device context is unusable."""
 
+    sequence: int
     outcome: Outcome
     spent: bool = False
 
@@ -61,6 +69,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
     """From a child: the case cannot be run at all; one line each."""
 
+    sequence: int
+    case_digest: str
     problem: str
     fix: str
 
@@ -80,12 +90,24 @@ _RUN = msgspec.json.Decoder(Run)
 _FORK = msgspec.json.Decoder(Fork)
 
 
+class Garbled(Exception):
+    """Bytes that are no message, or not one that may come now; says what is wrong with them in one line."""
+
+
 def read_zygote(data: bytes) -> FromZygote:
-    return _FROM_ZYGOTE.decode(data)
+    """Raises Garbled."""
+    try:
+        return _FROM_ZYGOTE.decode(data)
+    except _UNREADABLE as error:
+        raise Garbled(_what(data, error)) from None
 
 
 def read_child(data: bytes) -> FromChild:
-    return _FROM_CHILD.decode(data)
+    """Raises Garbled."""
+    try:
+        return _FROM_CHILD.decode(data)
+    except _UNREADABLE as error:
+        raise Garbled(_what(data, error)) from None
 
 
 def read_run(data: bytes) -> Run:
@@ -94,3 +116,10 @@ def read_run(data: bytes) -> Run:
 
 def read_fork(data: bytes) -> Fork:
     return _FORK.decode(data)
+
+
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
+
+
+def _what(data: bytes, error: Exception) -> str:
+    return f"{len(data)} bytes that are no message ({printable(str(error), limit=100)}): {printable(repr(data[:40]))}"

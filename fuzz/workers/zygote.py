@@ -18,14 +18,27 @@ from fuzz.workers import protocol
 
 _PR_SET_PDEATHSIG = 1
 
+PARENT_GONE = 71
+"""Exit status of a process that was left alone before it could ask to be ended with its parent."""
+
 _IMPORTED = ("numpy", "torch", "triton", "triton.language", "scipy.special", "ml_dtypes", "oracles.vote",
              "oracles.arrays", "fuzz.workers.execute", "fuzz.programs.by_numpy", "fuzz.programs.by_torch")
 """What every worker would import with its first case, a second of a core."""
 
 
-def die_with_parent() -> None:
-    """Ask the kernel for SIGKILL when the parent ends (Linux)."""
+def die_with_parent(parent: int) -> None:
+    """Ask the kernel for SIGKILL when the parent ends (Linux), and end now if it has ended already. parent: its
+    process number, told by itself: after its death the system would name another."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(PARENT_GONE)
+
+
+def ignore_ends() -> None:
+    """When the work ends is the campaign's business: a terminal, a scheduler or a container tells all processes at
+    once, and outcomes of those that obeyed would be lost."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _reap(out: int) -> None:
@@ -48,9 +61,7 @@ def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close:
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        die_with_parent()
-        if os.getppid() != parent:
-            os._exit(code)
+        die_with_parent(parent)
         for descriptor in close:
             os.close(descriptor)
         log = os.open(request.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -70,11 +81,11 @@ def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close:
         os._exit(code)
 
 
-def main(backend: str, device: int, memory: int) -> None:
-    """Serve until standard input closes."""
-    die_with_parent()
+def main(backend: str, device: int, memory: int, parent: int) -> None:
+    """Serve until standard input closes. parent: number of the process that started this one."""
+    die_with_parent(parent)
+    ignore_ends()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.dup(1)
     os.dup2(2, 1)
     for module in _IMPORTED:
@@ -110,4 +121,4 @@ def main(backend: str, device: int, memory: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

@@ -34,7 +34,7 @@ class FakePool:
         return Environment(tridiff="0", triton="3.9.0", torch="2.13.0", backend=self.options.backend)
 
     def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
-                inputs_only: bool = False, compile_limit: float | None = None) -> Outcome:
+                inputs_only: bool = False, compile_limit: float | None = None, until: float | None = None) -> Outcome:
         if self.log is not None:
             descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.write(descriptor, f"{case.digest}\n".encode())

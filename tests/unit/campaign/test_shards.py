@@ -2,12 +2,14 @@
 
 import dataclasses
 import itertools
+import socket
 import sqlite3
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
 
 from fuzz.backends import ARCHITECTURES
 from fuzz.campaign import hunt, shard
@@ -17,8 +19,12 @@ from fuzz.campaign.recorder import Recorder
 from fuzz.campaign.store import ShardStore
 from fuzz.errors import TridiffError
 from fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
+from fuzz.target import Limits
+from fuzz.workers import protocol
+from fuzz.workers.pool import NoWorker, Pool
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
+from tests.support.fake_forks import FakeForks, done
 from tests.support.fake_pool import FakePool, refuse
 from tests.support.refusals import refusal
 
@@ -39,8 +45,8 @@ def run(state: Path, **changes: object) -> ShardResult:
     return shard.run_shard(shard_spec(**{"max_cases": 30, **changes}), str(state))
 
 
-def rows(state: Path, query: str) -> list[tuple[object, ...]]:
-    database = sqlite3.connect(state / "shard-00000.sqlite")
+def rows(state: Path, query: str, index: int = 0) -> list[tuple[object, ...]]:
+    database = sqlite3.connect(state / f"shard-{index:05}.sqlite")
     try:
         return database.execute(query).fetchall()
     finally:
@@ -105,11 +111,75 @@ def test_refused_cases_are_counted_apart_and_do_not_stop_the_shard(tmp_path: Pat
 
 
 def test_a_pool_that_cannot_start_is_an_error_in_the_result(tmp_path: Path, fake: type[FakePool]) -> None:
+    asked: list[Case] = []
+
     def broken(case: Case) -> str:
-        raise TridiffError("no worker became ready", fix="run `tridiff doctor`")
+        asked.append(case)
+        raise NoWorker("no worker became ready")
 
     fake.failing = staticmethod(broken)
-    assert run(tmp_path).error == "no worker became ready; run `tridiff doctor`"
+    result = run(tmp_path)
+    assert result.error == "no worker became ready; run `tridiff doctor`"
+    assert len(asked) == 1 and result.counts.refused == result.counts.executed == 0
+    fake.failing = staticmethod(lambda case: "")
+    again = run(tmp_path)
+    assert again.counts.agree == 30 and again.error == ""
+    first = rows(tmp_path, "select digest from outcomes where number = 1")
+    assert first == [(asked[0].digest,)], "the case for which there was no worker is the first to be judged"
+
+
+def test_an_error_of_the_harness_is_none_of_the_case(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes once and not again: Hypothesis would try the case a second time and call it flaky."""
+    calls = itertools.count()
+
+    def once(case: Case) -> str:
+        if next(calls) == 4:
+            raise ValueError("a bug in the harness")
+        return ""
+
+    fake.failing = staticmethod(once)
+    result = run(tmp_path)
+    assert result.error == "ValueError: a bug in the harness" and result.counts.executed == 4
+
+
+def test_a_strategy_that_does_not_draw_the_same_twice_is_an_error(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    target, turns = shard.find("triton.vector_add"), itertools.count()
+    fake.failing = beyond(1)
+    moody = target.cases(Limits(elements=64, rows=8)).flatmap(
+        lambda case: st.just(case) if next(turns) % 2 else st.integers(0, 2 + next(turns)).map(lambda _: case))
+    monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(target, cases=lambda limits: moody))
+    assert "does not draw the same case twice" in run(tmp_path).error
+
+
+def test_a_bad_line_now_and_then_moves_no_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every 50th answer has nonsense before it: its case is not checked, and every other has its own outcome."""
+    answers = itertools.count(1)
+
+    def speech(connection: socket.socket, request: protocol.Run) -> None:
+        verdict = Verdict.AGREE if int(request.case.digest, 16) % 5 else Verdict.NOT_CHECKED
+        bad = b"\x00 garbage\n" if disturbed and next(answers) % 50 == 0 else b""
+        connection.sendall(bad + done(request, verdict=verdict))
+
+    class Forks(FakeForks):
+        always = True
+
+    Forks.speech = staticmethod(speech)
+    found = {}
+    for disturbed in (False, True):
+        monkeypatch.setattr(shard, "_pools", {})
+        monkeypatch.setattr(shard, "Pool", lambda options: Pool(options, start=Forks))
+        for index in range(3):
+            result = run(tmp_path / str(disturbed), index=index, seed=index, max_cases=130)
+            assert result.error == "" and result.counts.executed == 130
+        found[disturbed] = [row for index in range(3) for row in rows(
+            tmp_path / str(disturbed), "select digest, verdict, reason from outcomes order by number", index)]
+        shard.close_pools()
+    clean, other = found[False], found[True]
+    assert [row[0] for row in clean] == [row[0] for row in other] and len(clean) == 390
+    assert [place for place in range(390) if clean[place] != other[place]] == list(range(49, 390, 50))
+    assert all("broke the protocol" in other[place][2] for place in range(49, 390, 50))
 
 
 # -- findings --
@@ -277,7 +347,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:
             store.begin(case, round_number=0)
             store.end(outcome(case, Verdict.NOT_CHECKED, "x" * 200), case, phase="fuzz", round_number=0)
     assert str(failure.value) == (f"{tmp_path / 's.sqlite'} cannot be written (database or disk is full); "
-                                  "free disk space, then run `tridiff fuzz --resume`")
+                                  f"free disk space, then run `tridiff fuzz --resume --id {tmp_path.name}`")
     store.close()
 
 

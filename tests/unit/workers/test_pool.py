@@ -88,7 +88,7 @@ def test_a_process_fault_is_its_verdict_and_the_next_case_agrees(
 def test_a_hang_is_killed_within_its_limit_and_named_after_its_stage(
         interpreter: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     recovers(interpreter)
-    victim = interpreter._ready().pid
+    victim = interpreter.worker
     hang_limit(interpreter, 0.7, monkeypatch)
     outcome = interpreter.execute(addition(), "own+fault:endless_kernel")
     assert outcome.reason == "no answer within 0.7 s of stage launch; the worker was killed"
@@ -160,7 +160,7 @@ def test_what_cannot_be_run_is_refused_and_the_worker_lives(
 
 def test_a_worker_killed_from_outside_in_the_middle_of_a_case(interpreter: Pool) -> None:
     recovers(interpreter)
-    victim = interpreter._ready().pid
+    victim = interpreter.worker
 
     killer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
     killer.start()
@@ -173,7 +173,7 @@ def test_a_worker_killed_from_outside_in_the_middle_of_a_case(interpreter: Pool)
 
 def test_a_worker_killed_between_two_cases_is_a_verdict_of_the_next_and_no_more(interpreter: Pool) -> None:
     recovers(interpreter)
-    os.kill(interpreter._ready().pid, signal.SIGKILL)
+    os.kill(interpreter.worker, signal.SIGKILL)
     time.sleep(0.2)
     outcome = interpreter.execute(addition(), "own")
     assert outcome.verdict is Verdict.CRASH
@@ -214,15 +214,12 @@ def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 600.0)
     made = Pool(PoolOptions(backend="interpreter"))
     recovers(made)
-    assert made._asked == 0, "the spare's start competes with the first workers of other pools"
+    assert made.spares() == 0, "the spare's start competes with the first workers of other pools"
     monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 0.0)
     recovers(made)
-    assert made._asked == 1
+    assert made.spares() == 1
     made.stand_by()
-    made._listener.settimeout(0)
-    made._listener.accept()[0].close()  # the spare waits to be taken
-    processes = [made._ready().pid, made._zygote.pid]
-    directory = Path(made._directory.name)
+    processes, directory = made.processes(), made.folder
     made.close()
     assert soon(lambda: not any(map(alive, processes))), "a process outlives its pool"
     assert not directory.exists()
@@ -234,7 +231,7 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
         "import sys, time\n"
         "from fuzz.workers.pool import Pool, PoolOptions\n"
         "pool = Pool(PoolOptions(backend='interpreter', spare=False))\n"
-        "print(pool._ready().pid, pool._zygote.pid, flush=True)\n"
+        "print(*pool.processes(), flush=True)\n"
         "time.sleep(120)\n")
     driver = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True,
                               env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])})
@@ -265,19 +262,20 @@ def test_kernel_output_does_not_reach_the_protocol(interpreter: Pool) -> None:
     outcome = interpreter.execute(addition(), "own+fault:segfault")
     assert outcome.verdict is Verdict.CRASH
     recovers(interpreter)
-    log = interpreter._ready().log
+    log = interpreter.log
     assert log.name.startswith("worker-") and log.exists()
-    descriptors = Path(f"/proc/{interpreter._ready().pid}/fd")
+    descriptors = Path(f"/proc/{interpreter.worker}/fd")
     assert {os.readlink(descriptors / "1"), os.readlink(descriptors / "2")} == {str(log)}
 
 
 def test_messages_survive_the_wire() -> None:
-    request = protocol.Run(case=addition(), subject="own", backend="interpreter", want_inputs=True)
+    request = protocol.Run(sequence=7, case=addition(), subject="own", backend="interpreter", want_inputs=True)
     written = protocol.line(request)
     assert written.count(b"\n") == 1 and written.endswith(b"\n")
     assert protocol.read_run(written) == request
-    assert protocol.read_child(protocol.line(protocol.Refused(problem="p\nq", fix="f"))) == protocol.Refused(
-        problem="p\nq", fix="f")
+    assert protocol.read_child(protocol.line(protocol.Refused(
+        sequence=7, case_digest="d", problem="p\nq", fix="f"))) == protocol.Refused(
+        sequence=7, case_digest="d", problem="p\nq", fix="f")
     assert protocol.read_zygote(protocol.line(protocol.Exited(pid=3, status=-9))) == protocol.Exited(pid=3, status=-9)
 
 

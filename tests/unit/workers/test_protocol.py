@@ -1,0 +1,221 @@
+"""A worker that talks nonsense is ended and its case not checked; the next case has its own outcome."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from fuzz.errors import TridiffError
+from fuzz.records import Environment, Outcome, Verdict
+from fuzz.records.outcome import LONGEST_REASON
+from fuzz.workers import forks, pool, protocol
+from fuzz.workers.child import bounded
+from fuzz.workers.forks import PoolOptions
+from fuzz.workers.pool import Pool
+from tests.support.cases import addition
+from tests.support.fake_forks import FakeForks, Speech, done
+
+A, B = addition(rows=3), addition(rows=4)
+@pytest.fixture
+def speaking() -> Iterator[Callable[[Speech], Pool]]:
+    made: list[Pool] = []
+
+    def start(speech: Speech, **options: float) -> Pool:
+        class Forks(FakeForks):
+            pass
+
+        Forks.speech = staticmethod(speech)
+        made.append(Pool(PoolOptions(**{"backend": "interpreter", "hang_limit": 1.0, "compile_limit": 2.0,
+                                        "spare": False, **options}), start=Forks))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.close()
+
+
+def flood(connection: socket.socket, request: protocol.Run) -> None:
+    while True:
+        connection.sendall(b"x" * (1 << 20))
+
+
+def half(connection: socket.socket, request: protocol.Run) -> None:
+    connection.sendall(done(request)[:30])
+    connection.shutdown(socket.SHUT_RDWR)
+
+
+def again_and_again(connection: socket.socket, request: protocol.Run) -> None:
+    for _ in range(60):
+        connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name="compile")))
+        time.sleep(0.2)
+
+
+def to_and_fro(connection: socket.socket, request: protocol.Run) -> None:
+    for number in range(600):
+        name = ("compile", "launch")[number % 2]
+        connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name=name)))
+        time.sleep(0.2)
+
+
+def saying(*lines: bytes) -> Speech:
+    return lambda connection, request: connection.sendall(b"".join(lines))
+
+
+NONSENSE: dict[str, tuple[Speech, str]] = {
+    "garbage before the answer": (
+        lambda c, r: c.sendall(b"\x00\xff garbage\n" + done(r)), "that are no message"),
+    "another type": (lambda c, r: c.sendall(b'{"type":"done","outcome":5}\n' + done(r)), "that are no message"),
+    "two answers": (lambda c, r: c.sendall(2 * done(r)), "goes on after its answer"),
+    "an answer for another case": (lambda c, r: c.sendall(done(r, case=B)), f"answers for case {B.digest}"),
+    "an answer to another request": (lambda c, r: c.sendall(done(r, sequence=r.sequence - 1)), "speaks of request 0"),
+    "a stage of another request": (
+        lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=9, name="launch"))), "speaks of request 9"),
+    "a refusal of another case": (lambda c, r: c.sendall(protocol.line(protocol.Refused(
+        sequence=r.sequence, case_digest=B.digest, problem="p", fix="f"))), "refuses case"),
+    "ready once more": (saying(protocol.line(protocol.Ready(pid=1, environment=Environment()))), "again that it is"),
+    "nested deeply": (saying(b"[" * 200_000 + b"\n"), "that are no message"),
+    "a huge integer": (saying(b'{"type":"stage","sequence":' + b"9" * 100_000 + b"}\n"), "that are no message"),
+    "not UTF-8": (saying(b'{"type":"stage","sequence":1,"name":"\xff\xfe"}\n'), "that are no message"),
+    "a line without an end": (flood, "without an end"),
+}
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
+        speaking: Callable[..., Pool], what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.workers.connection.LONGEST_MESSAGE", 8 << 20)
+    speech, reason = NONSENSE[what]
+    made = speaking(speech, hang_limit=20.0)
+    victim = made.worker
+    outcome = made.execute(A, "own")
+    assert (outcome.verdict, outcome.case_digest, outcome.signature) == (Verdict.NOT_CHECKED, A.digest, None)
+    assert outcome.reason.startswith("the worker broke the protocol at stage materialise: ")
+    assert reason in outcome.reason
+    assert outcome.reason.isprintable() and len(outcome.reason) < 500
+    assert made.deaths == 1 and made.worker != victim
+    after = made.execute(B, "own")
+    assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+
+
+def test_half_an_answer_and_the_end_is_a_death(speaking: Callable[..., Pool]) -> None:
+    made = speaking(half)
+    assert made.execute(A, "own").verdict is Verdict.CRASH
+    assert made.execute(B, "own").case_digest == B.digest
+
+
+@pytest.mark.parametrize("speech, most", [(again_and_again, 4.0), (to_and_fro, 8.0)])
+def test_announcing_stages_does_not_put_off_the_end(
+        speaking: Callable[..., Pool], speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "FIRST_CASE", 0.0)
+    made = speaking(speech, hang_limit=0.5)
+    started = time.monotonic()
+    outcome = made.execute(A, "own")
+    assert outcome.verdict is Verdict.HANG and time.monotonic() - started < most
+
+
+def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Callable[..., Pool]) -> None:
+    late = threading.Event()
+
+    def speech(connection: socket.socket, request: protocol.Run) -> None:
+        connection.sendall(done(request))
+        time.sleep(0.2)
+        connection.sendall(done(request, verdict=Verdict.DISAGREE))
+        late.set()
+
+    made = speaking(speech)
+    assert made.execute(A, "own").verdict is Verdict.AGREE
+    assert late.wait(5)
+    outcome = made.execute(B, "own")
+    assert (outcome.verdict, outcome.case_digest, made.deaths) == (Verdict.AGREE, B.digest, 1)
+
+
+@pytest.mark.parametrize("stage, verdict", [("materialise", Verdict.NOT_CHECKED), ("launch", Verdict.HANG),
+                                            ("judge", Verdict.NOT_CHECKED), ("compile", Verdict.HANG)])
+def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
+        speaking: Callable[..., Pool], stage: str, verdict: Verdict) -> None:
+    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=r.sequence, name=stage))))
+    started = time.monotonic()
+    outcome = made.execute(A, "own")
+    limit = 2 if stage == "compile" else 1
+    assert outcome.verdict is verdict
+    assert outcome.reason == f"no answer within {limit} s of stage {stage}; the worker was killed"
+    assert limit <= time.monotonic() - started < limit + 2
+
+
+def test_time_that_ends_says_nothing_about_the_case(speaking: Callable[..., Pool]) -> None:
+    made = speaking(lambda c, r: None, hang_limit=30.0)
+    started = time.monotonic()
+    with pytest.raises(pool.TimeUp):
+        made.execute(A, "own", until=started + 0.3)
+    assert time.monotonic() - started < 3
+    assert made.execute(B, "own").verdict is Verdict.AGREE
+
+
+def test_a_refusal_is_one_and_the_worker_lives(speaking: Callable[..., Pool]) -> None:
+    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Refused(
+        sequence=r.sequence, case_digest=r.case.digest, problem="p", fix="f"))))
+    with pytest.raises(TridiffError, match="p; f"):
+        made.execute(A, "own")
+    assert made.execute(B, "own").verdict is Verdict.AGREE and made.deaths == 0
+
+
+def test_a_long_reason_is_cut_where_it_is_written() -> None:
+    outcome = Outcome(case_digest="d", target="t", subject="own", backend="b", verdict=Verdict.NOT_CHECKED)
+    sent = protocol.line(protocol.Done(sequence=1, outcome=bounded(replace(outcome, reason="x" * 5000))))
+    message = protocol.read_child(sent)
+    assert isinstance(message, protocol.Done) and message.outcome.reason == "x" * LONGEST_REASON
+
+
+# -- zygotes ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "FORK_SECONDS", 2.0)
+    monkeypatch.setattr(forks, "EXIT_SECONDS", 2.0)
+    with Pool(PoolOptions(backend="interpreter", hang_limit=60, spare=False)) as made:
+        assert made.execute(A, "own").verdict is Verdict.AGREE
+        zygote, worker = made.processes()
+        os.kill(zygote, how)
+        if how is signal.SIGSTOP:
+            os.kill(worker, signal.SIGKILL)
+        time.sleep(0.3)
+        lost = made.execute(A, "own")
+        assert (lost.verdict, lost.signature) == (Verdict.NOT_CHECKED, None)
+        assert lost.reason == "the worker was lost at stage materialise, and nobody can say how it ended" or (
+            lost.reason == "the worker was lost at stage start, and nobody can say how it ended")
+        after = made.execute(B, "own")
+        assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+        assert made.processes()[0] != zygote
+
+
+def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends() -> None:
+    command = [sys.executable, "-m", "fuzz.workers.zygote", "interpreter", "0", str(6 << 30), "1"]
+    started = time.monotonic()
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False, cwd=Path(__file__).parents[3])
+    assert ended.returncode == 71 and time.monotonic() - started < 30
+
+
+# -- temporary folders -----------------------------------------------------------------------------
+
+def test_the_next_pool_sweeps_what_a_killed_one_left(tmp_path: Path) -> None:
+    from fuzz.workers.leftovers import OwnFolder, sweep
+
+    script = ("import sys, os, signal; from pathlib import Path; from fuzz.workers.leftovers import OwnFolder\n"
+              "OwnFolder('tridiff-pool-', where=Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)")
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=Path(__file__).parents[3], check=False)
+    kept = OwnFolder("tridiff-pool-", where=tmp_path)
+    other = tmp_path / "somebody-else"
+    other.mkdir()
+    assert len(list(tmp_path.iterdir())) == 3
+    assert sweep("tridiff-pool-", where=tmp_path) == 1
+    assert sorted(tmp_path.iterdir()) == sorted([kept.path, other])
+    kept.remove()
+    assert list(tmp_path.iterdir()) == [other]
