@@ -4,7 +4,7 @@ A target file names its kernels and oracles by import path ("kernels.helpers.int
 because the process that draws cases must not import Triton; workers resolve the paths.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,12 @@ from fuzz.records import Case, Environment, Scalar
 if TYPE_CHECKING:
     from fuzz.backends.launch import Launch
     from oracles.rules import Rule
+
+Vocabulary = Mapping[str, Collection[Scalar]]
+"""Names of parameters, each with the values that it may have: a tuple or a range."""
+
+POWERS_OF_TWO = tuple(1 << k for k in range(13))
+"""1 to 4096: what blocks, lanes and alignments may be."""
 
 Path = str
 """An importable object, "package.module:name"."""
@@ -100,6 +106,9 @@ class Target:
     """Input arrays that the kernel may write: scratch."""
     untraced: tuple[str, ...] = ()
     """Subjects whose memory the interpreter does not watch, because they allocate some of their own."""
+    params: Callable[[Case], Vocabulary | None] = lambda case: {}
+    """The parameters of a case, each with its legal values; None where `valid` looks at all of them. Who comes late
+    (`fuzz.backends.late`) is not among them."""
     valid: Callable[[Case], bool] = lambda case: True
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     about: Callable[[Case], str] = lambda case: ""

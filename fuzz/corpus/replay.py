@@ -21,6 +21,7 @@ import msgspec
 from fuzz.backends import expand, kind
 from fuzz.corpus.cause import same_finding
 from fuzz.corpus.expected import expectation
+from fuzz.corpus.vocabulary import unheard_of
 from fuzz.errors import TridiffError
 from fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 from fuzz.records.codec import printable
@@ -192,10 +193,12 @@ def misfit(case: Case, subject: str) -> str:
     except TridiffError as error:
         return str(error)
     try:
-        target.about(case)
-        if target.valid(case):
-            return ""
-        why = "its target cannot draw it"
+        why = unheard_of(case, target)
+        if not why:
+            target.about(case)
+            if target.valid(case):
+                return ""
+            why = "its target cannot draw it"
     except Exception as error:
         why = f"{type(error).__name__}: {printable(str(error), limit=80)}"
     return str(TridiffError(f"the case does not fit {case.target} ({why})", fix="correct or delete the entry"))

@@ -20,7 +20,7 @@ from fuzz.strategies import (
     sorted_contents,
     strided_layouts,
 )
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import Limits, Reference, Target, Vocabulary
 from fuzz.targets.tiles import elementwise_blocks, mutants, triton_type
 from oracles.dtypes import FLOATS, INTEGERS
 from oracles.dtypes import dtype as dtype_info
@@ -64,6 +64,11 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                             layout=draw(strided_layouts(dims=_DIMS, output=True))))
     return Case(target="helpers.bucketize_binary_search", sizes={"rows": rows, "cols": cols, "edges": edges},
                 arrays=tuple(arrays), params=params, options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _params(case: Case) -> Vocabulary:
+    copies = {"copies": range(1, 2**31)} if case.params.get("form") == "copies" else {}
+    return {"form": _FORMS, "right": (False, True), "index_dtype": ("i32", "i64"), **copies}
 
 
 def _valid(case: Case) -> bool:
@@ -138,7 +143,7 @@ def _canonical(case: Case) -> Reference | None:
 TARGET = Target(
     name="helpers.bucketize_binary_search", family="helpers", contract="helpers.md §10", dtypes=DTYPES,
     summary="how many sorted boundaries are below each value",
-    cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, defined=_defined,
+    cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, defined=_defined,
     canonical=_canonical,
     subjects={"own": "kernels.helpers.bucketize:bucketize_binary_search",
               "inductor": "kernels.drivers.upstream:bucketize_binary_search"},

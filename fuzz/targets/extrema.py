@@ -163,6 +163,7 @@ def _target(helper: str) -> Target:
         faults={name: f"kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults},
         about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=DTYPES,
         simplest={"axis": (1, 0)}, valid=_valid,
+        params=lambda case: {"axis": (0, 1)} if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else {},
         # The interpreter folds element by element in Python.
         interpreter_elements=1 << 8 if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else 1 << 12,
     )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fuzz.movement.draft import EVERY
 from fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
 from kernels.gluon.layouts import power_of_two
 from kernels.gluon.scratch import FAULTS, Mailbox, text
 
@@ -48,6 +48,13 @@ def _integer(case: Case, name: str) -> int:
 
 def _power(case: Case, name: str, most: int) -> bool:
     return power_of_two(_integer(case, name)) and _integer(case, name) <= most
+
+
+def _params(case: Case) -> Vocabulary:
+    own = [(f"flip{k}", f"alignment{k}") for k in range(min(max(_integer(case, "boxes"), 1), 3))]
+    flips = dict.fromkeys(("flip", *(flip for flip, _ in own)), range(2048))
+    return {"boxes": range(1, 4), **flips, **dict.fromkeys((name for _, name in own), POWERS_OF_TWO),
+            **dict.fromkeys(("written", "read"), (1, 2, 4, 8))}
 
 
 def _valid(case: Case) -> bool:
@@ -118,7 +125,7 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
 TARGET = Target(
     name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
-    cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
+    cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
     subjects={"own": "kernels.gluon.scratch:text"}, backends=("cuda", "compile"), lacking=_lacking,
     faults={name: f"kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS},
     simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family
 from fuzz.records import ArraySpec, Case, Scalar
 from fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import Limits, Reference, Target, Vocabulary
 from oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ def _case_of(family: str) -> "Callable[[Limits], st.SearchStrategy[Case]]":
         return Case(target=f"inductor.{family}", sizes=sizes, arrays=tuple(arrays), params=params)
 
     return cases
+
+
+def _params(case: Case) -> Vocabulary:
+    family = case.target.partition(".")[2]
+    by_rows: Vocabulary = {"persistent": (True,) if family == "sort" else (False, True)} if family in _BY_ROWS else {}
+    return {"op": of_family(family), "dynamic": (False,) if family == "sort" else (False, True), **by_rows}
 
 
 def _axes(operation: Operation) -> tuple[tuple[str, ...], ...]:
@@ -152,7 +158,7 @@ TARGETS = tuple(
     Target(
         name=f"inductor.{family}", family="inductor", contract="codegen.md §3 to §8, §14", summary=summary,
         cases=_case_of(family), launch=_launch, rules=_rules, oracles=_oracles, bounds=_bounds, defined=_defined,
-        valid=_valid, cells=_cells, backends=("cuda", "interpreter"),
+        params=_params, valid=_valid, cells=_cells, backends=("cuda", "interpreter"),
         subjects={"own": "fuzz.inductor.launch:eager", "inductor": "fuzz.inductor.launch:compiled"},
         untraced=("own", "inductor"), writes_once=False,
         about=lambda case: f"{case.params['op']} {case.arrays[0].dtype}",

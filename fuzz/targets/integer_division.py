@@ -24,7 +24,8 @@ from fuzz.strategies import (
     strided_layouts,
 )
 from fuzz.strategies.choice import weighted
-from fuzz.target import Limits, Reference, Target
+from fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
+from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
 from oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ def _reach(name: str, start: int, count: int, divisor: int) -> int:
 
 def _strategy(name: str) -> Callable[[Limits], st.SearchStrategy[Case]]:
     return lambda limits: st.one_of(_block_cases(name, limits), _ramp_cases(name, limits), _gather_cases(name, limits))
+
+
+def _params(case: Case) -> Vocabulary:
+    form = {"form": ("blocks", "ramp", "gather")}
+    if case.params.get("form") == "blocks":
+        return form
+    return form | {"block": POWERS_OF_TWO, "start_kind": START_KINDS, "divisor_kind": DIVISOR_KINDS}
 
 
 def _valid(case: Case) -> bool:
@@ -190,8 +198,8 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
             faults: dict[str, str]) -> Target:
     return Target(
         name=name, family=name.partition(".")[0], summary=summary, contract=contract, dtypes=DTYPES,
-        cases=_strategy(name), launch=_launch, rules=_rules, valid=_valid, about=_about, subjects=subjects,
-        faults=faults,
+        cases=_strategy(name), launch=_launch, rules=_rules, params=_params, valid=_valid, about=_about,
+        subjects=subjects, faults=faults,
         oracles=lambda case: (
             Reference(source="torch", function=f"oracles.by_torch.integer:{reference}", arguments=("a", "b")),
             Reference(source="numpy", function=f"oracles.by_numpy.integer:{reference}", arguments=("a", "b")),

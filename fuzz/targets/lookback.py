@@ -16,7 +16,7 @@ from fuzz.backends.late import Late, asked_for, built_in, of_launch, prompt_para
 from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Scalar
 from fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
 from fuzz.strategies import lengths as program_counts
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import Limits, Reference, Target, Vocabulary
 from fuzz.targets.tiles import mutants, subjects, triton_type
 from oracles.dtypes import dtype as dtype_info
 
@@ -69,6 +69,13 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
             ArraySpec(name="scratch", dtype=f"u{min(2 * bits, 64)}", dims=words, content=Content(base=Constant())),
             ArraySpec(name="prefix", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
         ), options=draw(launch_options()), repeats=repeats)
+
+
+def _params(case: Case) -> Vocabulary:
+    dtypes = DTYPES[case.target.partition(".")[2]]
+    value = str(case.params.get("value"))
+    return {"value": dtypes, "combine": _combines(value if value in dtypes else dtypes[0]),
+            "index_dtype": ("i32", "i64")}
 
 
 def _valid(case: Case) -> bool:
@@ -152,7 +159,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11",
         dtypes=DTYPES[helper], cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules,
-        valid=_valid, bounds=_bounds, written=("scratch",), subjects=subjects("lookback", helper),
+        params=_params, valid=_valid, bounds=_bounds, written=("scratch",), subjects=subjects("lookback", helper),
         # A packed word brings its value along and needs no order.
         orders=lambda case: ("release", "acquire") if helper.endswith("_64") else (),
         programs=lambda case: case.sizes["rows"] * case.sizes["cols"],

@@ -65,7 +65,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
         oracles=lambda case: tuple(
             Reference(source=source, function=f"oracles.by_{source}.scan:{helper}", arguments=arguments)
             for source in ("torch", "numpy")),
-        valid=lambda case: case.params.get("value") in DTYPES,
+        params=lambda case: {"value": DTYPES},
         about=lambda case: str(case.params["value"]),
     )
 

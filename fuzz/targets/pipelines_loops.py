@@ -54,6 +54,7 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
             specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1,
             lacking: Callable[[Environment], str] = lambda environment: "") -> Target:
     return Target(
+        params=lambda case: None,
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=loop_cases.launch_loop,
         cases=lambda limits: loop_cases.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits),
         rules=_rules, bounds=_bounds, valid=loop_cases.valid, cells=_cells, schedules=lambda case: schedules,

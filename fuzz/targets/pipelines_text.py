@@ -24,6 +24,7 @@ def _cells(case: Case) -> tuple[str, ...]:
 
 def _target(name: str, forms: tuple[str, ...], summary: str, contract: str) -> Target:
     return Target(
+        params=lambda case: None,
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=("i32",),
         cases=lambda limits: text_cases.text_cases(target=name, forms=forms, limits=limits),
         launch=text_cases.launch_text, rules=_rules, valid=text_cases.valid, written=("scratch",), cells=_cells,

@@ -40,6 +40,7 @@ def _clusters(environment: Environment) -> str:
 def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *, exchange: bool) -> Target:
     faults = (*COUNTED, fault)
     return Target(
+        params=lambda case: None,
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=transfers.MOVED,
         launch=transfers.launch_transfer,
         cases=lambda limits: transfers.transfer_cases(target=name, exchange=exchange, limits=limits),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fuzz.records import ArraySpec, Case
 from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import Limits, Reference, Target, Vocabulary
 from fuzz.targets.tiles import mutants, power_of_two, subjects
 from oracles.dtypes import FP8, NAMES
 from oracles.dtypes import dtype as dtype_info
@@ -35,6 +35,10 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         sizes["answer"] = 1
     return Case(target=f"helpers.{helper}", sizes=sizes, params={"scalar": scalar}, arrays=tuple(arrays),
                 options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _params(case: Case) -> Vocabulary:
+    return {"scalar": (False, True)}
 
 
 def _valid(case: Case) -> bool:
@@ -77,8 +81,8 @@ TARGETS = (
     Target(
         name="helpers.promote_to_tensor", family="helpers", contract="helpers.md §3", dtypes=NAMES,
         summary="a block of rank 1 or more with the same values and type",
-        cases=lambda limits: _cases("promote_to_tensor", limits), valid=_valid, launch=_launch, rules=_rules,
-        oracles=_promote, subjects=subjects("probes", "promote_to_tensor"),
+        cases=lambda limits: _cases("promote_to_tensor", limits), params=_params, valid=_valid, launch=_launch,
+        rules=_rules, oracles=_promote, subjects=subjects("probes", "promote_to_tensor"),
         faults=mutants("probes", "promote_to_tensor", "bf16_widened", "bool_widened", "rank_kept",
                        "minus_zero_lost", "narrow_integers_widened"),
         about=_about, simplest={"scalar": (True, False)},
@@ -86,7 +90,7 @@ TARGETS = (
     Target(
         name="helpers.is_floating", family="helpers", contract="helpers.md §3", dtypes=NAMES,
         summary="whether a type is a float type, at compile time",
-        cases=lambda limits: _cases("is_floating", limits), valid=_valid, launch=_launch, rules=_rules,
+        cases=lambda limits: _cases("is_floating", limits), params=_params, valid=_valid, launch=_launch, rules=_rules,
         oracles=lambda case: (
             Reference(source="torch", function="oracles.by_torch.probes:is_floating", arguments=("a",)),
             Reference(source="numpy", function="oracles.by_numpy.probes:is_floating", arguments=("a",)),

@@ -73,6 +73,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
             Reference(source=source, function=f"oracles.by_{source}.reductions:{helper}", arguments=("a",))
             for source in ("torch", "numpy")),
         about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=_DTYPES[helper], simplest={"axis": (1, 0)},
+        params=lambda case: {"axis": (0, 1)},
         # The interpreter folds element by element in Python.
         interpreter_elements=1 << 8,
     )

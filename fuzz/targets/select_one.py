@@ -61,6 +61,7 @@ TARGET = Target(
     name="helpers.select_one", family="helpers", contract="helpers.md §13 (select_one)", dtypes=NAMES,
     summary="the element under the only True of each slice, bit for bit",
     cases=_cases, launch=_launch, rules=_rules,
+    params=lambda case: {"axis": (0, 1), "keep_dims": (False, True)},
     oracles=lambda case: (
         Reference(source="torch", function="oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
         Reference(source="numpy", function="oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),

@@ -20,7 +20,7 @@ from fuzz.strategies import (
     truth_contents,
     weighted,
 )
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import Limits, Reference, Target, Vocabulary
 from fuzz.targets.tiles import mutants, power_of_two, subjects, triton_type
 from oracles.dtypes import FLOATS, INTEGERS
 from oracles.dtypes import dtype as dtype_info
@@ -114,6 +114,12 @@ def _enough_warps(warps: int, cols: int) -> int:
     return max(warps, 4 if cols > 64 else 1)
 
 
+def _params(case: Case) -> Vocabulary:
+    truth = (False, True)
+    return {"stable": truth, "descending": truth, "validity": truth, "index_dtype": ("i32", "i64", "i16"),
+            "padding": range(8), "beyond": _BEYOND[dtype_info(case.array("a").dtype).kind]}
+
+
 def _valid(case: Case) -> bool:
     padding = case.params.get("padding")
     return case.sizes.get("facts") == (2 if _asks_types(case) else None) and isinstance(padding, int) and padding >= 0
@@ -172,7 +178,7 @@ def _canonical(case: Case) -> Reference | None:
 TARGET = Target(
     name="helpers.sort_with_index", family="helpers", contract="helpers.md §13", dtypes=DTYPES,
     summary="each row sorted, indices carried along; NaN counts as the largest",
-    cases=_cases, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, canonical=_canonical,
+    cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, canonical=_canonical,
     reductions=_reductions,
     defined=lambda case: ("oracles.by_torch.sorting:sort_rows_defined",
                           ("a", "padding=padding", "index_dtype=index_dtype")),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fuzz.records import ArraySpec, Case
 from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target
 from oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _MUTANTS = ("mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_i
 TARGET = Target(
     name="triton.vector_add", family="triton", contract="jit.md §1; oracles.md §3 (add)",
     summary="out = a + b on strided vectors with a masked tail",
-    cases=_cases, launch=_launch, rules=_rules, dtypes=DTYPES,
+    cases=_cases, params=lambda case: {"block": POWERS_OF_TWO}, launch=_launch, rules=_rules, dtypes=DTYPES,
     subjects={"own": "kernels.drivers.vector_add:vector_add"},
     faults={name: f"kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS},
     oracles=lambda case: (

@@ -18,7 +18,7 @@ from fuzz.strategies import (
     strided_layouts,
     weight_contents,
 )
-from fuzz.target import Limits, Reference, Target
+from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
 from fuzz.targets.tiles import elementwise_blocks, mutants, power_of_two, reduction_blocks, subjects, triton_type
 
 if TYPE_CHECKING:
@@ -68,6 +68,13 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
                    "lanes": draw(st.sampled_from((1, 2, 4, 16, _MOST_LANES)))}
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
                 options=draw(launch_options()), variants=draw(option_variants()))
+
+
+def _params(case: Case) -> Vocabulary:
+    further: dict[str, Vocabulary] = {
+        "step": {"first": (False, True), "first_kind": ("constexpr", "run_time")}, "states": {"axis": (0, 1)},
+        "rows": {"accumulator": DTYPES, "peeled": (False, True), "lanes": POWERS_OF_TWO}}
+    return {"form": _FORMS[case.target.partition(".")[2]], **further.get(str(case.params.get("form")), {})}
 
 
 def _valid(case: Case) -> bool:
@@ -131,7 +138,8 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
 def _target(helper: str, summary: str, *faults: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §7; oracles.md §4",
-        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, valid=_valid, dtypes=DTYPES,
+        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, params=_params, valid=_valid,
+        dtypes=DTYPES,
         subjects=subjects("welford", helper), faults=mutants("welford", helper, *faults),
         oracles=lambda case: _references(case, bounds=False), bounds=lambda case: _references(case, bounds=True),
         defined=_defined, about=lambda case: str(case.params["form"]),

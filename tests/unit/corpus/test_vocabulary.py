@@ -1,0 +1,90 @@
+"""Entries that say what nobody could have drawn are unreadable; they never reach a worker."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from fuzz.bench.draws import draw_cases
+from fuzz.corpus.replay import misfit
+from fuzz.corpus.store import parse
+from fuzz.corpus.vocabulary import unheard_of
+from fuzz.errors import TridiffError
+from fuzz.records import CorpusEntry
+from fuzz.target import Limits
+from fuzz.targets import all_targets
+
+CORPUS = Path(__file__).parents[3] / "corpus"
+PAYLOADS = ("os:system", "__import__('os').system('touch attacked')", "a\nimport os", "[/red]", "../../x", "exec", "",
+            "x" * 60, "none")
+
+
+def entries() -> dict[str, CorpusEntry]:
+    """The first entry of every target that has one, and every further one with other parameters."""
+    found: dict[tuple[str, ...], CorpusEntry] = {}
+    for path in sorted(CORPUS.glob("*/*.json")):
+        entry = parse(path.read_bytes(), source=path.name)
+        found.setdefault((entry.case.target, *sorted(entry.case.params)), entry)
+    return {entry.id: entry for entry in found.values()}
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from leaves(one, (*path, key))
+    if isinstance(value, str):
+        yield path
+
+
+@pytest.mark.parametrize("target", all_targets())
+def test_what_is_drawn_is_heard_of(target: str) -> None:
+    """The declared vocabulary holds every parameter that the strategy draws, and no case lacks one."""
+    for case in draw_cases(target, Limits(elements=1 << 10, rows=1 << 6), 25):
+        assert unheard_of(case, all_targets()[target]) == ""
+
+
+def test_only_programs_without_a_type_check_their_own_parameters() -> None:
+    simplest = {name: draw_cases(name, Limits(elements=16, rows=1), 1)[0] for name in all_targets()}
+    without = {name for name, target in all_targets().items() if target.params(simplest[name]) is None}
+    assert {name.partition(".")[0] for name in without} <= {"loops", "descriptors", "ttgir", "tma", "cluster"}
+
+
+@pytest.mark.parametrize("entry", entries().values(), ids=entries())
+def test_every_free_text_is_looked_at(entry: CorpusEntry) -> None:
+    """Each text of the case replaced by what no strategy says: refused as a file, or as a case, and never run."""
+    assert misfit(entry.case, entry.signature.subject) == ""
+    built = json.loads(msgspec.json.encode(entry))
+    accepted = []
+    for path in leaves(built["case"]):
+        if path[0] not in ("params", "arrays"):
+            continue
+        for payload in PAYLOADS:
+            changed = json.loads(json.dumps(built))
+            place = changed["case"]
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = payload
+            try:
+                read = parse(json.dumps(changed).encode(), source="x")
+            except TridiffError:
+                continue
+            problem = misfit(read.case, entry.signature.subject)
+            if not problem:
+                accepted.append((path, payload))
+            else:
+                assert problem.isprintable() and len(problem) < 500
+    assert not accepted
+
+
+@pytest.mark.parametrize("value", [True, "1", 3, 2**40])
+def test_a_number_of_another_kind_is_not_the_number(value: object) -> None:
+    case = draw_cases("helpers.prod", Limits(elements=16, rows=4), 1)[0]
+    changed = replace(case, params={"axis": value})
+    assert unheard_of(changed, all_targets()["helpers.prod"]).startswith("its parameter axis is never ")
+    assert unheard_of(replace(case, params={}), all_targets()["helpers.prod"]) == "its parameter axis is missing"
+    assert unheard_of(replace(case, params=case.params | {"more": 1}), all_targets()["helpers.prod"]) == (
+        "it has no parameter more")
