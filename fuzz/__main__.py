@@ -1,6 +1,6 @@
-"""`python -m fuzz` is `tridiff`."""
+"""`python -m tridiff.fuzz` is `tridiff`."""
 
-from fuzz.cli.app import main
+from tridiff.fuzz.cli.app import main
 
 if __name__ == "__main__":
     main()

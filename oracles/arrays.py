@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from oracles.bits import to_bits
-from oracles.dtypes import bits_dtype, dtype, name_of_array, name_of_tensor, numpy_dtype, torch_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.bits import to_bits
+from tridiff.oracles.dtypes import bits_dtype, dtype, name_of_array, name_of_tensor, numpy_dtype, torch_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

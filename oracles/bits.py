@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from oracles.dtypes import dtype, name_of_tensor, torch_dtype
+from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 
 INT64_MAX = (1 << 63) - 1
 INT64_MIN = -(1 << 63)

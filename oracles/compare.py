@@ -12,10 +12,20 @@ from dataclasses import dataclass
 
 import torch
 
-from oracles.bits import from_bits, is_inf, is_nan, is_subnormal, is_zero, sign_bit, to_bits, to_float64, ulp_distance
-from oracles.dtypes import DType, dtype, name_of_tensor
-from oracles.errors import OracleError
-from oracles.rules import MISMATCH_CLASSES, NUM, MismatchClass, Rule
+from tridiff.oracles.bits import (
+    from_bits,
+    is_inf,
+    is_nan,
+    is_subnormal,
+    is_zero,
+    sign_bit,
+    to_bits,
+    to_float64,
+    ulp_distance,
+)
+from tridiff.oracles.dtypes import DType, dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.rules import MISMATCH_CLASSES, NUM, MismatchClass, Rule
 
 _CODE = {name: index + 1 for index, name in enumerate(MISMATCH_CLASSES)}
 # Above this share of differing elements gathering costs more than classifying everything.
@@ -76,7 +86,7 @@ def compare(
     a SET). Raises OracleError for a call that cannot be answered. Contract: oracles.md §2.
     """
     if rule.kind == "STAT":
-        raise OracleError("STAT rules judge a sample, not elements; call oracles.statistics instead of compare")
+        raise OracleError("STAT rules judge a sample, not elements; call tridiff.oracles.statistics instead of compare")
     if (bound is not None) != (rule.kind == "SUM" or (rule.member is not None and rule.member.kind == "SUM")):
         raise OracleError(f"rule {rule} and bound do not fit: SUM needs bound=..., other rules take none")
     if actual.device != expected.device:
@@ -277,7 +287,7 @@ def ulp_at(reference: torch.Tensor, kind: DType) -> torch.Tensor:
     highest = kind.bias if kind.has_inf else kind.bias + 1
     exponent = exponent.clamp(lowest, highest) - kind.mantissa_bits
     if exponent.dtype != torch.int64:
-        raise OracleError("ulp_at needs a float64 reference; convert it with oracles.bits.to_float64")
+        raise OracleError("ulp_at needs a float64 reference; convert it with tridiff.oracles.bits.to_float64")
     # 2^exponent through the bit pattern; float64's own subnormal spacing is the one power too small for it.
     normal = ((exponent + 1023).clamp_min(1) << 52).view(torch.float64)
     subnormal = (torch.ones_like(exponent) << (exponent + 1074).clamp(0, 51)).view(torch.float64)

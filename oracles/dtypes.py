@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 if TYPE_CHECKING:
     import torch

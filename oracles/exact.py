@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from oracles.dtypes import DType, dtype
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import DType, dtype
+from tridiff.oracles.errors import OracleError
 
 Pair = tuple[int, int]
 

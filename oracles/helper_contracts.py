@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from oracles.dtypes import FLOATS, INTEGERS, NAMES
-from oracles.errors import OracleError
-from oracles.rules import BIT, NUM, NUM0, SET, SUM, Rule
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.rules import BIT, NUM, NUM0, SET, SUM, Rule
 
 _SUM4 = "oracles.md §4"
 
@@ -52,18 +52,19 @@ class Contract:
 
 def _three(family: str, name: str, exact: str) -> References:
     return References(
-        f"oracles.by_numpy.{family}:{name}", f"oracles.by_torch.{family}:{name}", f"oracles.by_exact.{exact}:{name}",
+        f"tridiff.oracles.by_numpy.{family}:{name}", f"tridiff.oracles.by_torch.{family}:{name}",
+        f"tridiff.oracles.by_exact.{exact}:{name}",
     )
 
 
 def _two(family: str, name: str) -> References:
-    return References(f"oracles.by_numpy.{family}:{name}", f"oracles.by_torch.{family}:{name}")
+    return References(f"tridiff.oracles.by_numpy.{family}:{name}", f"tridiff.oracles.by_torch.{family}:{name}")
 
 
 def _division(name: str) -> Contract:
     return Contract(
         name, "§4", INTEGERS, ("out",), (BIT,), _three("integer", name, "pointwise"),
-        defined="oracles.by_torch.integer:division_defined",
+        defined="tridiff.oracles.by_torch.integer:division_defined",
     )
 
 
@@ -84,8 +85,8 @@ _WELFORD_RULES = (SET(SUM("welford_mean_bound", origin=_SUM4)), SUM("welford_m2_
 def _welford(name: str, exact: str = "") -> Contract:
     return Contract(
         name, "§7", ("fp32", "fp64"), ("mean", "m2", "weight"), _WELFORD_RULES,
-        References(f"oracles.by_numpy.welford:{name}", f"oracles.by_torch.welford:{name}", exact),
-        bound="oracles.tolerances:welford_m2_bound",
+        References(f"tridiff.oracles.by_numpy.welford:{name}", f"tridiff.oracles.by_torch.welford:{name}", exact),
+        bound="tridiff.oracles.tolerances:welford_m2_bound",
     )
 
 
@@ -109,28 +110,30 @@ CONTRACTS: tuple[Contract, ...] = (
     _with_index("max_with_index"),
     Contract(
         "prod", "§6", (*INTEGERS, *FLOATS), ("out",), (BIT,), _three("reductions", "prod", "folds"),
-        bound="oracles.tolerances:prod_bound", float_rules=(SUM("prod_bound", origin=_SUM4),),
+        bound="tridiff.oracles.tolerances:prod_bound", float_rules=(SUM("prod_bound", origin=_SUM4),),
     ),
     Contract(
         "sum", _SUM4, (*INTEGERS, *FLOATS), ("out",), (BIT,), _three("reductions", "sum", "folds"),
-        bound="oracles.tolerances:sum_bound", float_rules=(SUM("sum_bound", origin=_SUM4),),
+        bound="tridiff.oracles.tolerances:sum_bound", float_rules=(SUM("sum_bound", origin=_SUM4),),
     ),
     Contract("any", "§6", ("i1", *INTEGERS), ("out",), (BIT,), _two("reductions", "any")),
     _welford("welford_reduce"),
     _welford("welford_combine"),
-    _welford("welford", "oracles.by_exact.folds:welford"),
+    _welford("welford", "tridiff.oracles.by_exact.folds:welford"),
     Contract("device_assert_then", "§8", NAMES, ("out",), (BIT,), _two("probes", "device_assert_then")),
     Contract(
         "randint64", "§9", ("i64",), ("out",), (BIT,),
-        References("oracles.philox:randint64", "oracles.by_torch.philox:randint64", "oracles.by_exact.rows:randint64"),
-        defined="oracles.by_torch.philox:randint64_defined",
+        References("tridiff.oracles.philox:randint64", "tridiff.oracles.by_torch.philox:randint64",
+                   "tridiff.oracles.by_exact.rows:randint64"),
+        defined="tridiff.oracles.by_torch.philox:randint64_defined",
     ),
     Contract(
-        "rand", "§9", ("fp32",), ("out",), (BIT,), References("oracles.philox:rand", "oracles.by_torch.philox:rand"),
+        "rand", "§9", ("fp32",), ("out",), (BIT,), References("tridiff.oracles.philox:rand",
+                                                              "tridiff.oracles.by_torch.philox:rand"),
     ),
     Contract(
         "bucketize_binary_search", "§10", (*INTEGERS, *FLOATS), ("out",), (BIT,), _three("search", "bucketize", "rows"),
-        defined="oracles.by_torch.search:bucketize_defined",
+        defined="tridiff.oracles.by_torch.search:bucketize_defined",
     ),
     Contract(
         "pack_value_flag", "§11", ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"), ("out",), (BIT,),
@@ -144,7 +147,8 @@ CONTRACTS: tuple[Contract, ...] = (
     *(
         Contract(
             name, "§11", types, ("out",), (BIT,), _three("scan", "exclusive_scan", "rows"),
-            defined="oracles.by_torch.scan:exclusive_scan_defined", bound="oracles.by_torch.scan:exclusive_sum_bound",
+            defined="tridiff.oracles.by_torch.scan:exclusive_scan_defined",
+            bound="tridiff.oracles.by_torch.scan:exclusive_sum_bound",
             float_rules=(SUM("prefix_sum_bound", origin=_SUM4),),
         )
         for name, types in (
@@ -157,11 +161,11 @@ CONTRACTS: tuple[Contract, ...] = (
     ),
     Contract(
         "sort_with_index", "§13", _ORDERED, ("values", "indices"), (BIT, BIT),
-        _three("sorting", "sort_with_index", "rows"), defined="oracles.by_torch.sorting:sort_defined",
+        _three("sorting", "sort_with_index", "rows"), defined="tridiff.oracles.by_torch.sorting:sort_defined",
     ),
     Contract(
         "select_one", "§13", NAMES, ("out",), (BIT,), _three("sorting", "select_one", "rows"),
-        defined="oracles.by_torch.sorting:select_one_defined",
+        defined="tridiff.oracles.by_torch.sorting:select_one_defined",
     ),
 )
 

@@ -2,8 +2,8 @@
 §9).
 
 A block is a function of a 64-bit seed (the key) and a 128-bit counter; here the counter is the element
-offset, taken modulo 2^32, with zeros above. The second source is `oracles.by_torch.philox`, the third
-`oracles.exact`.
+offset, taken modulo 2^32, with zeros above. The second source is `tridiff.oracles.by_torch.philox`, the third
+`tridiff.oracles.exact`.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 Words = npt.NDArray[np.uint32]
 Seed = int | npt.NDArray[np.int64]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from oracles.dtypes import FLOATS, dtype
-from oracles.errors import OracleError
-from oracles.rules import ABS, BIT, NUM, NUM0, SET, SUM, ULP, Rule
+from tridiff.oracles.dtypes import FLOATS, dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, SET, SUM, ULP, Rule
 
 REPORT_MARGIN = 1.0
 """Ulps above a doc figure that are reported instead of failed."""
@@ -175,7 +175,7 @@ def accuracy(op: str) -> Accuracy:
     try:
         return _BY_OP[op]
     except KeyError:
-        raise OracleError(f"no accuracy row for {op!r}; add one to oracles.pointwise.TABLE") from None
+        raise OracleError(f"no accuracy row for {op!r}; add one to tridiff.oracles.pointwise.TABLE") from None
 
 
 def half_ulps(k: float, name: str) -> float:
@@ -239,7 +239,7 @@ def row_of(op: str, name: str) -> str:
     for candidate in (_ROWS.get(op, op), _ROWS.get(meaning(op), meaning(op))):
         if candidate in _BY_OP:
             return candidate
-    raise OracleError(f"no accuracy row for {op!r} in {name}; add one to oracles.pointwise.TABLE")
+    raise OracleError(f"no accuracy row for {op!r} in {name}; add one to tridiff.oracles.pointwise.TABLE")
 
 
 def rule_of(op: str, dtypes: tuple[str, ...], result: str) -> Rule:

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 RuleClass = Literal["BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "STAT", "META"]
 RULE_CLASSES: tuple[RuleClass, ...] = ("BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "STAT", "META")
@@ -29,7 +29,7 @@ class Rule:
     """One comparison rule; build it with the constructors below.
 
     `k`: ulps (ULP), absolute (ABS) or relative (REL) tolerance. `plus_per_abs_x`: extra ulps per |x| (ULP
-    only). `bound`: name of the formula in `oracles.tolerances` that yields the bound tensor (SUM only).
+    only). `bound`: name of the formula in `tridiff.oracles.tolerances` that yields the bound tensor (SUM only).
     `member`: how each candidate of a SET is compared. `origin`: where the tolerance comes from.
     """
 
@@ -133,7 +133,7 @@ def REL(k: float, *, origin: str) -> Rule:
 
 
 def SUM(bound: str, *, origin: str) -> Rule:
-    """Within the bound tensor that the named formula of `oracles.tolerances` derives from the inputs, + half
+    """Within the bound tensor that the named formula of `tridiff.oracles.tolerances` derives from the inputs, + half
     an ulp.
     """
     return Rule("SUM", bound=bound, origin=origin)
@@ -147,5 +147,5 @@ def SET(member: Rule, *, origin: str = "") -> Rule:
 
 
 def STAT(*, origin: str) -> Rule:
-    """A distribution test at a fixed seed; see `oracles.statistics`."""
+    """A distribution test at a fixed seed; see `tridiff.oracles.statistics`."""
     return Rule("STAT", origin=origin)

@@ -164,7 +164,7 @@ TRAPS: tuple[Trap, ...] = (
     Trap("integer_division", "a zero divisor raises for the whole tensor", (1, 0), "filter lanes beforehand"),
     Trap(
         "bessel_j0", "float64 j0, j1, y0, y1 are off by up to 1e-7 between 3 and 20 (mpmath, torch 2.13 CPU)", (5.5,),
-        "use oracles.by_exact.functions; torch does not judge Bessel functions",
+        "use tridiff.oracles.by_exact.functions; torch does not judge Bessel functions",
     ),
     Trap("uint16_uint32_uint64", "most kernels are missing", (), "emulate on int64"),
     Trap("fp8", "almost every kernel is missing", (), "compare through bits, compute in fp32"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from oracles.dtypes import DType, dtype
+from tridiff.oracles.dtypes import DType, dtype
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 
 @dataclass(frozen=True, slots=True)

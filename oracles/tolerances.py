@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import to_float64
-from oracles.dtypes import dtype
-from oracles.errors import OracleError
-from oracles.pointwise import EXP_SLOPE
-from oracles.rules import ABS, SUM, Rule
+from tridiff.oracles.bits import to_float64
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.pointwise import EXP_SLOPE
+from tridiff.oracles.rules import ABS, SUM, Rule
 
 _SECTION = "oracles.md §4"
 

@@ -13,11 +13,11 @@ from typing import Literal
 
 import torch
 
-from oracles.bits import from_bits, to_bits, unsigned_bits
-from oracles.compare import Comparison, compare, count_codes
-from oracles.dtypes import dtype, name_of_tensor
-from oracles.errors import OracleError
-from oracles.rules import MISMATCH_CLASSES, MismatchClass, Rule
+from tridiff.oracles.bits import from_bits, to_bits, unsigned_bits
+from tridiff.oracles.compare import Comparison, compare, count_codes
+from tridiff.oracles.dtypes import dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.rules import MISMATCH_CLASSES, MismatchClass, Rule
 
 Verdict = Literal["agree", "disagree", "oracle_conflict", "not_checked"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.backends.available import gpu_count
+from tridiff.fuzz.backends.available import gpu_count
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from fuzz.backends import BACKENDS, kind
+from tridiff.fuzz.backends import BACKENDS, kind
 
 _ASK = "import torch; print(torch.cuda.device_count() if torch.version.cuda else 0)"
 
@@ -30,7 +30,7 @@ def gpu_count() -> int:
 
 
 def available_backends() -> tuple[str, ...]:
-    """The names of `fuzz.backends.BACKENDS` that can run here; empty without torch and Triton.
+    """The names of `tridiff.fuzz.backends.BACKENDS` that can run here; empty without torch and Triton.
 
     `cuda` needs a GPU; the interpreter and the ahead-of-time compilers need none.
     """

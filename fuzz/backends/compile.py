@@ -13,10 +13,10 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.experimental.gluon._runtime import GluonASTSource
 
-from fuzz.backends.ir_file import ir_file
-from fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
-from fuzz.backends.shared_cache import compiled_again_if_swept
-from fuzz.records import LaunchOptions
+from tridiff.fuzz.backends.ir_file import ir_file
+from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
+from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
+from tridiff.fuzz.records import LaunchOptions
 
 _TARGETS = {
     "sm_80": GPUTarget("cuda", 80, 32),

@@ -8,11 +8,11 @@ import torch
 import triton
 from triton.runtime.jit import JITFunction
 
-from fuzz.backends.ir_file import ir_file
-from fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
-from fuzz.backends.launchers import launch_without_compiler
-from fuzz.backends.shared_cache import compiled_again_if_swept
-from fuzz.records import LaunchOptions
+from tridiff.fuzz.backends.ir_file import ir_file
+from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
+from tridiff.fuzz.backends.launchers import launch_without_compiler
+from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
+from tridiff.fuzz.records import LaunchOptions
 
 TEXTS_KEPT = 16
 """Compiled TTGIR texts kept for further launches of the same case."""

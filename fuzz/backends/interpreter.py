@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from fuzz.backends.launch import LaunchReport
-from fuzz.errors import TridiffError
-from fuzz.records import LaunchOptions
+from tridiff.fuzz.backends.launch import LaunchReport
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import LaunchOptions
 
 
 class InterpreterRunner:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, LaunchOptions
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
 
 
 def resolve(path: str) -> Any:
@@ -104,7 +104,7 @@ class Launch:
         return self.case.array(name)
 
     def drive(self, driver_path: str, **given: Any) -> None:
-        """Run a `kernels.drivers` record: arrays, strides, sizes, HELPER and FAULT are filled in by name;
+        """Run a `tridiff.kernels.drivers` record: arrays, strides, sizes, HELPER and FAULT are filled in by name;
         everything else (block sizes, scalars, other constexprs) is given. An array that the case does not
         have is passed as None with strides 0."""
         driver = resolve(driver_path)

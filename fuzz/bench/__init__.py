@@ -1,5 +1,5 @@
 """Yardsticks, printed as ratios to bare loops measured in the same run."""
 
-from fuzz.bench.measure import Measurement, run_bench
+from tridiff.fuzz.bench.measure import Measurement, run_bench
 
 __all__ = ["Measurement", "run_bench"]

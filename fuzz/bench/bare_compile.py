@@ -16,12 +16,12 @@ def _loop(number: int, seconds: float, targets: tuple[str, ...], ready: multipro
           results: Any) -> None:
     import torch
 
-    from fuzz.backends.cuda import CudaRunner
-    from fuzz.backends.launch import Launch, resolve
-    from fuzz.bench.draws import draw_cases
-    from fuzz.content.place import place
-    from fuzz.target import Limits
-    from fuzz.targets import find
+    from tridiff.fuzz.backends.cuda import CudaRunner
+    from tridiff.fuzz.backends.launch import Launch, resolve
+    from tridiff.fuzz.bench.draws import draw_cases
+    from tridiff.fuzz.content.place import place
+    from tridiff.fuzz.registry import find
+    from tridiff.fuzz.target import Limits
 
     device, runner = torch.device("cuda"), CudaRunner()
     by_target: list[list[Launch]] = []

@@ -12,8 +12,8 @@ def main() -> None:
     from hypothesis import HealthCheck, Phase
     from hypothesis import strategies as st
 
-    from kernels.drivers.elementwise import elementwise_binary
-    from kernels.helpers.extrema import minimum
+    from tridiff.kernels.drivers.elementwise import elementwise_binary
+    from tridiff.kernels.helpers.extrema import minimum
 
     seconds = float(sys.argv[1])
     done = 0

@@ -8,8 +8,8 @@ def main() -> None:
     """Argument: seconds."""
     import torch
 
-    from kernels.drivers.elementwise import elementwise_binary
-    from kernels.helpers.extrema import minimum
+    from tridiff.kernels.drivers.elementwise import elementwise_binary
+    from tridiff.kernels.helpers.extrema import minimum
 
     rows, columns = 1 << 20, 128
     a = torch.randn(rows, columns, device="cuda")

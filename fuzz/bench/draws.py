@@ -3,10 +3,10 @@
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
-from fuzz.records import Case
-from fuzz.strategies.independent import BACKEND
-from fuzz.target import Limits
-from fuzz.targets import find
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits
 
 
 def draw_cases(target: str, limits: Limits, number: int, *, seed: int = 1) -> list[Case]:

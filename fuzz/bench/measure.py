@@ -11,17 +11,17 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.backends import kind
-from fuzz.bench.draws import draw_cases
-from fuzz.campaign.plan import plan_shards
-from fuzz.campaign.record import CampaignOptions, Counts, Plan
-from fuzz.campaign.run import Campaign, Progress
-from fuzz.campaign.store import ShardStore
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small
-from fuzz.target import Limits
-from fuzz.workers import protocol
-from fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.campaign.plan import plan_shards
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan
+from tridiff.fuzz.campaign.run import Campaign, Progress
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small
+from tridiff.fuzz.target import Limits
+from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 FRESH_TARGETS = ("triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer")
 """Targets whose cases are mostly kernels that have never been compiled."""
@@ -86,7 +86,7 @@ class _Instant:
 
 def _overhead(backend: str, seconds: float) -> Measurement:
     """Everything the driver does per case but drawing it: describe it on disk, send, receive, record."""
-    from fuzz.records import Verdict
+    from tridiff.fuzz.records import Verdict
 
     cases = draw_cases("helpers.div_floor_integer", Limits(), 100)
     worker = _Instant(Outcome(case_digest="0" * 16, target=cases[0].target, subject="own", backend=backend,
@@ -143,7 +143,7 @@ def _bare(script: str, *arguments: str) -> float:
     """The number that a bare loop prints: run in its own process, without any part of the harness around it."""
     with tempfile.TemporaryDirectory() as cache:
         environment = dict(os.environ, TRITON_CACHE_DIR=cache, TRITON_DEFAULT_FP_FUSION="1", OMP_NUM_THREADS="1")
-        found = subprocess.run([sys.executable, "-m", f"fuzz.bench.{script}", *arguments], capture_output=True,
+        found = subprocess.run([sys.executable, "-m", f"tridiff.fuzz.bench.{script}", *arguments], capture_output=True,
                                text=True, env=environment, timeout=600)
     if found.returncode:
         last = found.stderr.strip().splitlines()[-1:] or ["no message"]

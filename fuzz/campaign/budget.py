@@ -5,8 +5,8 @@ import os
 import time
 from pathlib import Path
 
-from fuzz.campaign.record import ShardSpec
-from fuzz.records import Signature, Verdict
+from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.records import Signature, Verdict
 
 SHRINK_SHARE = 0.2
 """Part of a shard's seconds that shrinking may take from finding. What does not fit is done when the campaign has drawn

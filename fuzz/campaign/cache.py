@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from fuzz.workers.leftovers import OwnFolder, sweep
+from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
 MEMORY = Path("/dev/shm")
 

@@ -10,10 +10,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from fuzz.campaign.record import CampaignOptions
-from fuzz.campaign.shard import close_pools
-from fuzz.errors import TridiffError
-from fuzz.workers.zygote import die_with_parent, ignore_ends
+from tridiff.fuzz.campaign.record import CampaignOptions
+from tridiff.fuzz.campaign.shard import close_pools
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.workers.zygote import die_with_parent, ignore_ends
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

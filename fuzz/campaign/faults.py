@@ -10,17 +10,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from fuzz.backends import kind
-from fuzz.campaign.cache import cache_in_memory
-from fuzz.campaign.drivers import drivers, in_turn, interrupts
-from fuzz.campaign.plan import shard_of
-from fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
-from fuzz.campaign.shard import run_shard
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Constant, Environment, Explicit, Iota
-from fuzz.subjects import HOOK_FAULTS, PROCESS_FAULTS
-from fuzz.target import Target
-from fuzz.targets import find, select
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.cache import cache_in_memory
+from tridiff.fuzz.campaign.drivers import drivers, in_turn, interrupts
+from tridiff.fuzz.campaign.plan import shard_of
+from tridiff.fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
+from tridiff.fuzz.campaign.shard import run_shard
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Environment, Explicit, Iota
+from tridiff.fuzz.registry import find, select
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.target.subjects import HOOK_FAULTS, PROCESS_FAULTS
 
 FEW = 8
 """Elements that a reader takes in at a glance."""

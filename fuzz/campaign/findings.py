@@ -5,11 +5,20 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.corpus.expected import torch_matters
-from fuzz.corpus.store import BESIDE, entry_id
-from fuzz.known.attribute import cause
-from fuzz.known.issues import issue_of_entry
-from fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, pretty_json
+from tridiff.fuzz.corpus.expected import torch_matters
+from tridiff.fuzz.corpus.store import BESIDE, entry_id
+from tridiff.fuzz.known.attribute import cause
+from tridiff.fuzz.known.issues import issue_of_entry
+from tridiff.fuzz.records import (
+    Case,
+    CorpusEntry,
+    Environment,
+    Evidence,
+    Expectation,
+    Outcome,
+    Signature,
+    pretty_json,
+)
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

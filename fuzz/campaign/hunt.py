@@ -10,22 +10,22 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, Unsatisfiable
 
-from fuzz.backends import kind
-from fuzz.campaign.budget import Budget
-from fuzz.campaign.findings import Unfinished, built, keep, settle, write
-from fuzz.campaign.known import KnownFindings
-from fuzz.campaign.record import ShardSpec
-from fuzz.campaign.recorder import Recorder
-from fuzz.content.counter import finalise
-from fuzz.corpus.cause import finding_of, findings_of
-from fuzz.errors import TridiffError
-from fuzz.known import Attribution
-from fuzz.records import Case, CorpusEntry, Outcome, Signature
-from fuzz.shrink.explicit import minimise
-from fuzz.shrink.order import simplicity
-from fuzz.strategies.independent import BACKEND
-from fuzz.target import Limits, Target
-from fuzz.workers.pool import TimeUp
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.budget import Budget
+from tridiff.fuzz.campaign.findings import Unfinished, built, keep, settle, write
+from tridiff.fuzz.campaign.known import KnownFindings
+from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.campaign.recorder import Recorder
+from tridiff.fuzz.content.counter import finalise
+from tridiff.fuzz.corpus.cause import finding_of, findings_of
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature
+from tridiff.fuzz.shrink.explicit import minimise
+from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits, Target
+from tridiff.fuzz.workers.pool import TimeUp
 
 ROUND = 300
 """Cases per Hypothesis run; a fresh seed afterwards keeps its memory of past examples small."""

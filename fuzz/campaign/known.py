@@ -4,13 +4,13 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.campaign.record import CampaignOptions, ShardSpec
-from fuzz.corpus.cause import finding_of_entry, same_finding
-from fuzz.corpus.replay import replay
-from fuzz.corpus.store import Corpus
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Verdict
-from fuzz.targets import select
+from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
+from tridiff.fuzz.campaign.replay import replay
+from tridiff.fuzz.corpus.cause import finding_of_entry, same_finding
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.registry import select
 
 
 @dataclass(frozen=True, kw_only=True)

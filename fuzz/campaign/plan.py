@@ -2,13 +2,13 @@
 
 import math
 
-from fuzz.backends import ARCHITECTURES, kind
-from fuzz.campaign.record import CampaignOptions, ShardSpec
-from fuzz.content.counter import finalise
-from fuzz.errors import TridiffError
-from fuzz.subjects import parse_subject
-from fuzz.target import Target
-from fuzz.targets import select
+from tridiff.fuzz.backends import ARCHITECTURES, kind
+from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
+from tridiff.fuzz.content.counter import finalise
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.registry import select
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.target.subjects import parse_subject
 
 LONGEST_SHARD = 120.0
 """Seconds; longer campaigns get more shards, so that a target comes up again with another seed."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from fuzz.campaign.record import Counts, ProgramRate
+from tridiff.fuzz.campaign.record import Counts, ProgramRate
 
 NEAREST_PUBLIC = 4.5
 """Valid programs per second that the nearest public generator of Triton programs yields on an H200, in one process."""

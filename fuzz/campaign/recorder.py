@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from fuzz.campaign.record import ShardSpec
-from fuzz.campaign.store import ShardStore
-from fuzz.errors import TridiffError
-from fuzz.records import Case, Outcome, Verdict
-from fuzz.target import Target
-from fuzz.workers.pool import NoWorker, Pool, TimeUp
+from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Outcome, Verdict
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.workers.pool import NoWorker, Pool, TimeUp
 
 Observer = Callable[[Case, str, Outcome | None], None]
 """Told of every run: the case, the phase ("fuzz", "shrink" or "confirm") and the outcome, None if there is none that

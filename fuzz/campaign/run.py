@@ -12,17 +12,15 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from fuzz.campaign.budget import SHORTEST_SHRINK
-from fuzz.campaign.cache import cache_in_memory
-from fuzz.campaign.drivers import drivers, in_turn, interrupts
-from fuzz.campaign.findings import Unfinished, unfinished
-from fuzz.campaign.plan import LONGEST_SHARD
-from fuzz.campaign.program_rate import generated, program_rate
-from fuzz.campaign.record import (
-    DIGEST_CHARACTERS,
+from tridiff.fuzz.campaign.budget import SHORTEST_SHRINK
+from tridiff.fuzz.campaign.cache import cache_in_memory
+from tridiff.fuzz.campaign.drivers import drivers, in_turn, interrupts
+from tridiff.fuzz.campaign.findings import Unfinished, unfinished
+from tridiff.fuzz.campaign.plan import LONGEST_SHARD
+from tridiff.fuzz.campaign.program_rate import generated, program_rate
+from tridiff.fuzz.campaign.record import (
     CampaignOptions,
     Counts,
-    Ledger,
     Plan,
     ProgramRate,
     ShardResult,
@@ -30,10 +28,11 @@ from fuzz.campaign.record import (
     Summary,
     TargetCounts,
 )
-from fuzz.campaign.shard import finish_finding, run_shard
-from fuzz.campaign.store import ShardStore, read_counts
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Environment, decode, pretty_json
+from tridiff.fuzz.campaign.shard import finish_finding, run_shard
+from tridiff.fuzz.campaign.store import ShardStore, read_counts
+from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
 
 COUNTED = "#"
 """Marks cells of which only the number of different ones is kept."""

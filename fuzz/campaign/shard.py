@@ -8,18 +8,18 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.backends import kind
-from fuzz.campaign.budget import Budget
-from fuzz.campaign.findings import Unfinished
-from fuzz.campaign.hunt import Hunt
-from fuzz.campaign.known import KnownFindings
-from fuzz.campaign.record import ShardResult, ShardSpec
-from fuzz.campaign.recorder import Observer, Recorder
-from fuzz.campaign.store import ShardStore
-from fuzz.errors import TridiffError
-from fuzz.records import Environment
-from fuzz.targets import find
-from fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.budget import Budget
+from tridiff.fuzz.campaign.findings import Unfinished
+from tridiff.fuzz.campaign.hunt import Hunt
+from tridiff.fuzz.campaign.known import KnownFindings
+from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
+from tridiff.fuzz.campaign.recorder import Observer, Recorder
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 _pools: dict[tuple[str, int], Pool] = {}
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.campaign.record import Counts, ShardResult
-from fuzz.errors import TridiffError
-from fuzz.records import Case, Outcome, canonical_json
-from fuzz.records.outcome import ORACLE_CONFLICT
+from tridiff.fuzz.campaign.record import Counts, ShardResult
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Outcome, canonical_json
+from tridiff.fuzz.records.outcome import ORACLE_CONFLICT
 
 _TABLES = """
 create table if not exists outcomes (

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from fuzz.cli.failure import COULD_NOT_CHECK, ending
+from tridiff.fuzz.cli.failure import COULD_NOT_CHECK, ending
 
 HELP = ("Differential correctness fuzzing for Triton: generated kernels and inputs run on the GPU (or in the "
         "interpreter) and are judged by independent references. Exit status: 0 nothing new, 1 new findings, "
@@ -70,7 +70,7 @@ def _show_version(asked: bool) -> None:
     if asked:
         from importlib.metadata import PackageNotFoundError, version
 
-        from fuzz.workers.environment import tridiff_version
+        from tridiff.fuzz.workers.environment import tridiff_version
 
         found = []
         for name in ("triton", "torch"):

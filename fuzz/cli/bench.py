@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fuzz.bench import run_bench
-from fuzz.cli.options import MOST_WORKERS, chosen_backends, count
-from fuzz.cli.text import console
+from tridiff.fuzz.bench import run_bench
+from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, count
+from tridiff.fuzz.cli.text import console
 
 EXAMPLES = """**Examples**
 

@@ -8,11 +8,11 @@ import msgspec
 import typer
 from rich.table import Table
 
-from fuzz.cli.text import console
-from fuzz.corpus.bugs import PAGE, Cause, Missing, causes, missing, page, release
-from fuzz.corpus.store import Corpus
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry
+from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.corpus.bugs import PAGE, Cause, Missing, causes, missing, page, release
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry
 
 EXAMPLES = """**Examples**
 

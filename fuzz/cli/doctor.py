@@ -11,12 +11,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fuzz.backends import kind
-from fuzz.backends.available import available_backends, gpu_count
-from fuzz.cli.text import console
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Content, Iota, Verdict
-from fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.available import available_backends, gpu_count
+from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Verdict
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 EXAMPLES = """**Examples**
 

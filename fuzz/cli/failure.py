@@ -18,8 +18,8 @@ from pathlib import Path
 
 import typer
 
-from fuzz.errors import TridiffError
-from fuzz.records.codec import printable
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.codec import printable
 
 NOTHING_NEW, NEW_FINDINGS, COULD_NOT_CHECK, INTERNAL_ERROR = 0, 1, 2, 3
 INTERRUPTED = 130

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from fuzz.campaign.faults import Caught, plan_faults, run_faults, table
-from fuzz.campaign.record import CampaignOptions
-from fuzz.cli import options as reading
-from fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers
-from fuzz.cli.options import seconds as duration
-from fuzz.errors import TridiffError
+from tridiff.fuzz.campaign.faults import Caught, plan_faults, run_faults, table
+from tridiff.fuzz.campaign.record import CampaignOptions
+from tridiff.fuzz.cli import options as reading
+from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers
+from tridiff.fuzz.cli.options import seconds as duration
+from tridiff.fuzz.errors import TridiffError
 
 EXAMPLES = """**Examples**
 

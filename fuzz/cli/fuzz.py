@@ -8,19 +8,19 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzz.campaign.known import Known, check_known
-from fuzz.campaign.plan import plan_shards
-from fuzz.campaign.record import CampaignOptions, Plan, Summary
-from fuzz.campaign.run import Campaign, campaign_id
-from fuzz.cli import options as reading
-from fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
-from fuzz.cli.progress import LiveProgress
-from fuzz.cli.render import render_summary
-from fuzz.cli.text import plain
-from fuzz.corpus.store import Corpus
-from fuzz.errors import TridiffError
-from fuzz.ledger.show import write_ledger
-from fuzz.records import pretty_json_without_defaults
+from tridiff.fuzz.campaign.known import Known, check_known
+from tridiff.fuzz.campaign.plan import plan_shards
+from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
+from tridiff.fuzz.campaign.run import Campaign, campaign_id
+from tridiff.fuzz.cli import options as reading
+from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
+from tridiff.fuzz.cli.progress import LiveProgress
+from tridiff.fuzz.cli.render import render_summary
+from tridiff.fuzz.cli.text import plain
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.coverage.show import write_ledger
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import pretty_json_without_defaults
 
 EXAMPLES = """**Examples**
 

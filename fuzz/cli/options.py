@@ -6,9 +6,9 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from fuzz.backends import ARCHITECTURES, BACKENDS
-from fuzz.backends.available import available_backends, gpu_count
-from fuzz.errors import TridiffError
+from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS
+from tridiff.fuzz.backends.available import available_backends, gpu_count
+from tridiff.fuzz.errors import TridiffError
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 

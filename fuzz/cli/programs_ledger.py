@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 from rich.table import Table
 
-from fuzz.campaign.record import Ledger
-from fuzz.cli.text import console
-from fuzz.programs.coverage import Coverage, coverage
-from fuzz.target import Target
+from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.coverage.record import Ledger
+from tridiff.fuzz.kinds.graphs.coverage_report import Coverage, coverage
+from tridiff.fuzz.target import Target
 
 _COLUMNS = ("operations", "with_dtype", "with_feature", "pairs")
 

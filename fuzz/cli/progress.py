@@ -6,9 +6,9 @@ import time
 from rich.live import Live
 from rich.text import Text
 
-from fuzz.campaign.record import Plan
-from fuzz.campaign.run import Progress
-from fuzz.cli.text import console
+from tridiff.fuzz.campaign.record import Plan
+from tridiff.fuzz.campaign.run import Progress
+from tridiff.fuzz.cli.text import console
 
 
 def clock(seconds: float) -> str:

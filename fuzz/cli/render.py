@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fuzz.backends import kind
-from fuzz.campaign.record import Counts, Summary
-from fuzz.cli.text import coloured, console
-from fuzz.records import CorpusEntry
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.record import Counts, Summary
+from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.records import CorpusEntry
 
 SHOWN = 8
 """Findings shown in full after a campaign; the rest by name."""

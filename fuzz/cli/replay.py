@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from fuzz.backends.available import available_backends
-from fuzz.cli.options import chosen_backends
-from fuzz.cli.text import coloured, console
-from fuzz.corpus.expected import with_verdict
-from fuzz.corpus.replay import ReplayResult, replay
-from fuzz.corpus.store import Corpus
-from fuzz.corpus.table import rich_table, table
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.backends.available import available_backends
+from tridiff.fuzz.campaign.replay import ReplayResult, replay
+from tridiff.fuzz.campaign.table import rich_table, table
+from tridiff.fuzz.cli.options import chosen_backends
+from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.corpus.expected import with_verdict
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, Verdict
 
 EXAMPLES = """**Examples**
 

@@ -7,13 +7,13 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzz.cli.options import chosen_backends
-from fuzz.corpus.store import Corpus
-from fuzz.errors import TridiffError
-from fuzz.records import Verdict
-from fuzz.repro.describe import describe
-from fuzz.repro.rerun import rerun
-from fuzz.repro.script import Script, script
+from tridiff.fuzz.cli.options import chosen_backends
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.repro.describe import describe
+from tridiff.fuzz.repro.rerun import rerun
+from tridiff.fuzz.repro.script import Script, script
 
 EXAMPLES = """**Examples**
 

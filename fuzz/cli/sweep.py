@@ -13,18 +13,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
-from fuzz.cli.progress import clock
-from fuzz.cli.text import coloured, console
-from fuzz.errors import TridiffError
-from fuzz.sweep import compare as comparing
-from fuzz.sweep.choose import Choice, choose
-from fuzz.sweep.deviations import explained_record
-from fuzz.sweep.files import file_of, read, save
-from fuzz.sweep.pictures import draw
-from fuzz.sweep.records import SweepOptions, SweepRecord, SweepResult
-from fuzz.sweep.report import comparison_markdown, example_text, markdown, measured_rows
-from fuzz.sweep.run import Plan, Progress, Run
+from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
+from tridiff.fuzz.cli.progress import clock
+from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.sweep import compare as comparing
+from tridiff.fuzz.sweep.choose import Choice, choose
+from tridiff.fuzz.sweep.deviations import explained_record
+from tridiff.fuzz.sweep.files import file_of, read, save
+from tridiff.fuzz.sweep.pictures import draw
+from tridiff.fuzz.sweep.records import SweepOptions, SweepRecord, SweepResult
+from tridiff.fuzz.sweep.report import comparison_markdown, example_text, markdown, measured_rows
+from tridiff.fuzz.sweep.run import Plan, Progress, Run
 
 EXAMPLES = """**Examples**
 

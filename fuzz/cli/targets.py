@@ -8,14 +8,14 @@ import hypothesis
 import typer
 from rich.table import Table
 
-from fuzz.backends import expand
-from fuzz.cli import programs_ledger
-from fuzz.cli.text import console
-from fuzz.ledger.declared import DECLARED
-from fuzz.ledger.show import different, ledgers, seen, thin
-from fuzz.subjects import fault_names
-from fuzz.target import Limits, Target
-from fuzz.targets import select
+from tridiff.fuzz.backends import expand
+from tridiff.fuzz.cli import programs_ledger
+from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.coverage.declared import DECLARED
+from tridiff.fuzz.coverage.show import different, ledgers, seen, thin
+from tridiff.fuzz.registry import select
+from tridiff.fuzz.target import Limits, Target
+from tridiff.fuzz.target.subjects import fault_names
 
 EXAMPLES = """**Examples**
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from fuzz.records.codec import printable
+from tridiff.fuzz.records.codec import printable
 
 _LINE = 4000
 """Characters of one line that are shown."""

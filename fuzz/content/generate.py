@@ -8,9 +8,9 @@ what lets a failing row be cut out of a batch with its bits unchanged.
 
 import torch
 
-from fuzz.content import text
-from fuzz.content.counter import COLUMN, ROW, key, signed
-from fuzz.records import (
+from tridiff.fuzz.content import text
+from tridiff.fuzz.content.counter import COLUMN, ROW, key, signed
+from tridiff.fuzz.records import (
     ArraySpec,
     Base,
     Bits,
@@ -32,9 +32,9 @@ from fuzz.records import (
     Tie,
     TieSprinkle,
 )
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import torch_dtype
-from oracles.special_values import special_bits
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.special_values import special_bits
 
 INT_VIEW = {8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import torch
 
-from fuzz.content.counter import ROW, signed
-from fuzz.content.generate import INT_VIEW, patterns
-from fuzz.records import ArraySpec
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import torch_dtype
+from tridiff.fuzz.content.counter import ROW, signed
+from tridiff.fuzz.content.generate import INT_VIEW, patterns
+from tridiff.fuzz.records import ArraySpec
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import torch_dtype
 
 GUARD = 256
 """Elements on either side of an array; a multiple of every vector width."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import torch
 
-from fuzz.content.place import GUARD, Buffer
-from oracles.dtypes import torch_dtype
+from tridiff.fuzz.content.place import GUARD, Buffer
+from tridiff.oracles.dtypes import torch_dtype
 
 STAGED_ELEMENTS = 1 << 15
 """Cases with at most this many elements in all arrays together are staged."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.backends import BACKENDS
-from fuzz.corpus.expected import torch_matters
-from fuzz.records import CorpusEntry, Expectation, Stage, Truth, Verdict, encode
+from tridiff.fuzz.backends import BACKENDS
+from tridiff.fuzz.corpus.expected import torch_matters
+from tridiff.fuzz.records import CorpusEntry, Expectation, Stage, Truth, Verdict, encode
 
 PAGE = "BUGS.md"
 """Name of the generated page in the corpus folder."""

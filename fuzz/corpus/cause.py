@@ -1,9 +1,9 @@
 """Which signatures are one finding, because they have one cause."""
 
-from fuzz.known.attribute import cause
-from fuzz.known.issues import issue_of_entry
-from fuzz.records import CorpusEntry, Outcome, Signature, Verdict
-from fuzz.targets import find
+from tridiff.fuzz.known.attribute import cause
+from tridiff.fuzz.known.issues import issue_of_entry
+from tridiff.fuzz.records import CorpusEntry, Outcome, Signature, Verdict
+from tridiff.fuzz.registry import find
 
 _WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
 """How wrong elements of an output may look."""

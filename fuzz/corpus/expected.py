@@ -5,7 +5,7 @@ Where the installed torch is itself under test (subject `inductor`), its version
 
 import msgspec
 
-from fuzz.records import CorpusEntry, Expectation, Verdict
+from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 
 
 def torch_matters(subject: str) -> bool:

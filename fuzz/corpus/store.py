@@ -18,11 +18,11 @@ from typing import Literal
 
 import msgspec
 
-from fuzz.corpus.expected import expectation, merge, with_verdict
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Signature, encode, pretty_json_without_defaults
-from fuzz.records.codec import decode_file, printable
-from fuzz.records.reading import over, read_bytes
+from tridiff.fuzz.corpus.expected import expectation, merge, with_verdict
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, Signature, encode, pretty_json_without_defaults
+from tridiff.fuzz.records.codec import decode_file, printable
+from tridiff.fuzz.records.reading import over, read_bytes
 
 __all__ = ["BESIDE", "MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
 

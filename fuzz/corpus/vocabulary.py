@@ -6,12 +6,12 @@ that is no number) would end as an exception in the worker and look like a failu
 
 from collections.abc import Iterator
 
-from fuzz.backends.late import prompt_params
-from fuzz.content.text import to_bits
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Constant, Explicit, Pick, Put, Sprinkle
-from fuzz.records.codec import printable
-from fuzz.target import Target
+from tridiff.fuzz.backends.delay import prompt_params
+from tridiff.fuzz.content.text import to_bits
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Explicit, Pick, Put, Sprinkle
+from tridiff.fuzz.records.codec import printable
+from tridiff.fuzz.target import Target
 
 
 def unheard_of(case: Case, target: Target) -> str:

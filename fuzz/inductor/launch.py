@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from fuzz.backends.launch import Launch, LaunchReport
-from fuzz.inductor import session
-from fuzz.inductor.operations import program
-from fuzz.inductor.references import NO_DTYPE, eagerly, operation_of, type_code
+from tridiff.fuzz.backends.launch import Launch, LaunchReport
+from tridiff.fuzz.inductor import session
+from tridiff.fuzz.inductor.operations import program
+from tridiff.fuzz.inductor.references import NO_DTYPE, eagerly, operation_of, type_code
 
 
 def compiled(launch: Launch) -> None:

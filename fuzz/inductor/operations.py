@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fuzz.programs.expressible import TEMPLATES
-from fuzz.programs.operations import COMPARISONS
-from kernels.codegen.constants import TORCH_NAMES
-from oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.inductor.programs.expressible import TEMPLATES
+from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
+from tridiff.kernels.codegen.constants import TORCH_NAMES
+from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 Signature = tuple[str, ...]
 Judging = Literal["exact", "unsigned_zero", "real", "sum", "mean", "prefix_sum", "variance"]
@@ -34,7 +34,7 @@ class Operation:
 
     family: the target it belongs to. result: dtype name, or the number of the operand whose type the result has.
     judging: exact (bits of integers, numbers with the sign of zero), unsigned_zero (numbers), real (both references
-    in float64, ULP of `accuracy` in oracles.pointwise, `ulps` instead if given), or a bound of oracles.md §4.
+    in float64, ULP of `accuracy` in tridiff.oracles.pointwise, `ulps` instead if given), or a bound of oracles.md §4.
     keeps: a row of results per row of operands and not one result. defined: torch expression, true where torch
     itself promises a result. alone: eager torch is asked for one element at a time, because its vector code is wrong
     for some values (oracles.md §6).

@@ -15,13 +15,13 @@ import numpy.typing as npt
 import torch
 from scipy import special
 
-from fuzz.inductor.operations import FULL, OPERATIONS, Operation
-from fuzz.records import Case
-from oracles import tolerances
-from oracles.by_numpy import conversions, search
-from oracles.by_torch import search as torch_search
-from oracles.dtypes import NAMES, dtype, name_of_array, name_of_torch, numpy_dtype
-from oracles.errors import OracleError
+from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation
+from tridiff.fuzz.records import Case
+from tridiff.oracles import tolerances
+from tridiff.oracles.by_numpy import conversions, search
+from tridiff.oracles.by_torch import search as torch_search
+from tridiff.oracles.dtypes import NAMES, dtype, name_of_array, name_of_torch, numpy_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import torch
 
-from fuzz.backends import kind
-from fuzz.versions import interpreting
-from fuzz.workers.failures import Declined
-from kernels.generated import load
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.verdicts import Declined
+from tridiff.fuzz.versions import interpreting
+from tridiff.kernels.generated import load
 
 ENTRY = "compute"
 """Name of the function in the text of a program."""
@@ -92,7 +92,7 @@ class _Session:
         if interpreting():
             import triton
 
-            from fuzz.inductor.watched import watch_launches
+            from tridiff.fuzz.inductor.watched import watch_launches
 
             triton.runtime.driver.set_active(_StandInDriver())
             config.cpu_backend = "triton"

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from fuzz.interpreter.buffers import Buffer
-from fuzz.interpreter.trace import recording
+from tridiff.fuzz.interpreter.buffers import Buffer
+from tridiff.fuzz.interpreter.trace import recording
 
 
 def watch_launches() -> None:

@@ -1,11 +1,11 @@
 """Triton's interpreter, repaired and observed, for tridiff's own runs.
 
-    from fuzz.interpreter import ProgramOrder, Repairs, active, install
+    from tridiff.fuzz.interpreter import ProgramOrder, Repairs, active, install
     install(Repairs(), order=ProgramOrder("shuffled", seed=7))
 
 Repairs are for the whole process: a worker is dedicated to one mode and installs them once, right after importing
 Triton under TRITON_INTERPRET=1. Each is a small module with one idea and a switch in `Repairs`; `active()` says
-which are in force and belongs into every outcome. `fuzz.interpreter.trace` observes memory on top of them.
+which are in force and belongs into every outcome. `tridiff.fuzz.interpreter.trace` observes memory on top of them.
 
 What stays as Triton has it, and must be kept in mind when a result of the interpreter is judged:
 
@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from fuzz.errors import TridiffError
-from fuzz.interpreter.faults import (
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.faults import (
     AssumptionViolated,
     BlockTruthValue,
     DeviceAssertFailed,
@@ -37,8 +37,8 @@ from fuzz.interpreter.faults import (
     NoStandIn,
     OutOfBounds,
 )
-from fuzz.interpreter.order import ProgramOrder
-from fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.order import ProgramOrder
+from tridiff.fuzz.interpreter.patching import Patches
 
 __all__ = [
     "AssumptionViolated", "BlockTruthValue", "DeviceAssertFailed", "InterpreterFault", "Location", "NeverEndingWait",
@@ -153,7 +153,7 @@ def _remove() -> None:
 
 
 def _require_interpreter() -> None:
-    from fuzz.versions import interpreting
+    from tridiff.fuzz.versions import interpreting
 
     if not interpreting():
         raise TridiffError("Triton was imported for compiled kernels, there is no interpreter to repair",
@@ -161,7 +161,7 @@ def _require_interpreter() -> None:
 
 
 def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> None:
-    from fuzz.interpreter import (
+    from tridiff.fuzz.interpreter import (
         assertions,
         backports,
         block_truth,
@@ -175,8 +175,8 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
         presence,
         undefined,
     )
-    from fuzz.interpreter import order as program_order
-    from fuzz.versions import interpreter_features
+    from tridiff.fuzz.interpreter import order as program_order
+    from tridiff.fuzz.versions import interpreter_features
 
     features = interpreter_features()
     # Replacements of single operations first, then what wraps operations, from the inside out.

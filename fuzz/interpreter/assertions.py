@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.faults import AssumptionViolated, DeviceAssertFailed
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.interpreter.faults import AssumptionViolated, DeviceAssertFailed
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module
 
 
 def apply(patches: Patches) -> None:

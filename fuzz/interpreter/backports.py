@@ -1,6 +1,6 @@
 """Repairs that bring Triton 3.6.0's interpreter to what 3.9.0's does: int1 arithmetic, shifts, `~`, fma.
 
-Each has its own switch; none is installed where the feature test in `fuzz.versions` finds the behaviour right.
+Each has its own switch; none is installed where the feature test in `tridiff.fuzz.versions` finds the behaviour right.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import FP16, fma_once
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.interpreter.narrow_floats import FP16, fma_once
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module
 
 
 def apply_int1_arithmetic(patches: Patches) -> None:

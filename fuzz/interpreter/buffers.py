@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.errors import TridiffError
-from fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.narrow_floats import Array
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import ENCODABLE, NARROW, Array, decode, encode
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module, triton_language
+from tridiff.fuzz.interpreter.narrow_floats import ENCODABLE, NARROW, Array, decode, encode
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module, triton_language
 
 
 def convert(data: Array, source: Any, target: Any, *, toward_zero: bool = False) -> Array:

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.versions import interpreter_module
 
 _OWN_FOLDER = str(Path(__file__).parent)
 

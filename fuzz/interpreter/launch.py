@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.faults import InterpreterFault
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.interpreter.faults import InterpreterFault
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module
 
 
 def fault_behind(error: BaseException) -> InterpreterFault | None:

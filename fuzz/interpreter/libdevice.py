@@ -2,7 +2,7 @@
 
 Unrepaired, every function of `triton.language.extra.libdevice` is an empty stub under the interpreter: it
 returns None, silently where the result is not used. The stand-ins are part of the kernel stack:
-`kernels.helpers.libdevice` defines functions named as in libdevice that take and return interpreter tensors.
+`tridiff.kernels.helpers.libdevice` defines functions named as in libdevice that take and return interpreter tensors.
 They are planted where kernels and the installed torch look the names up. A function without a stand-in is
 replaced by a refusal. Contract: helpers.md §14.
 """
@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from fuzz.interpreter.faults import NoStandIn
-from fuzz.interpreter.patching import Patches
-from fuzz.interpreter.undefined import mark_undefined, undefined_lanes
-from fuzz.versions import libdevice_modules
+from tridiff.fuzz.interpreter.faults import NoStandIn
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.undefined import mark_undefined, undefined_lanes
+from tridiff.fuzz.versions import libdevice_modules
 
-STAND_INS = "kernels.helpers.libdevice"
+STAND_INS = "tridiff.kernels.helpers.libdevice"
 
 
 def stand_ins() -> Mapping[str, Callable[..., Any]]:

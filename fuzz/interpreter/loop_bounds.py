@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module
 
 
 def apply(patches: Patches) -> None:

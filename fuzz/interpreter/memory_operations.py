@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter import provenance
-from fuzz.interpreter.narrow_floats import Array
-from fuzz.interpreter.patching import Patches
-from fuzz.interpreter.shadow_memory import bit_patterns
-from fuzz.interpreter.trace import Trace, memory_bits
-from fuzz.interpreter.undefined import mark_undefined, undefined_lanes
-from fuzz.versions import interpreter_module, mask_lanes
+from tridiff.fuzz.interpreter import provenance
+from tridiff.fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.shadow_memory import bit_patterns
+from tridiff.fuzz.interpreter.trace import Trace, memory_bits
+from tridiff.fuzz.interpreter.undefined import mark_undefined, undefined_lanes
+from tridiff.fuzz.versions import interpreter_module, mask_lanes
 
 _NAMED = {
     "create_atomic_load": "atomic_load", "create_atomic_store": "atomic_store", "create_atomic_poll": "atomic_poll",

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import FP16, NARROW, Array, FloatFormat, decode, encode, fma_once
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module, triton_language
+from tridiff.fuzz.interpreter.narrow_floats import FP16, NARROW, Array, FloatFormat, decode, encode, fma_once
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module, triton_language
 
 
 def _form(handle: Any) -> FloatFormat | None:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fuzz.errors import TridiffError
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module
 
 _MASK = (1 << 64) - 1
 

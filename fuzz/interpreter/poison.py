@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import Array
-from fuzz.interpreter.patching import Patches
-from fuzz.interpreter.undefined import mark_undefined
-from fuzz.versions import interpreter_module, mask_lanes, triton_language
+from tridiff.fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.undefined import mark_undefined
+from tridiff.fuzz.versions import interpreter_module, mask_lanes, triton_language
 
 # Quiet NaNs; the payload bytes repeat 0xAB. fp8 has too few codes for a payload.
 POISON_BITS = {

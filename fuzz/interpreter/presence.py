@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module, triton_language
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module, triton_language
 
 
 def apply(patches: Patches) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module
 
 _KEY = "tridiff.origin"
 _CARRYING = ("create_addptr", "create_bitcast", "create_select", "create_reshape", "create_trans",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.interpreter.narrow_floats import Array
 
 NOBODY, MANY = -1, -2
 Ordered = Callable[[Array, Array], Array]

@@ -20,13 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter import undefined
-from fuzz.interpreter.buffers import Buffer, BufferMap
-from fuzz.interpreter.faults import Location, NeverEndingWait, OutOfBounds, current_program, kernel_location
-from fuzz.interpreter.narrow_floats import Array
-from fuzz.interpreter.patching import Patches
-from fuzz.interpreter.shadow_memory import MANY, Accessor, ShadowMemory, Synchronisation, bit_patterns, program_tuple
-from fuzz.versions import interpreter_module, mask_lanes
+from tridiff.fuzz.interpreter import undefined
+from tridiff.fuzz.interpreter.buffers import Buffer, BufferMap
+from tridiff.fuzz.interpreter.faults import Location, NeverEndingWait, OutOfBounds, current_program, kernel_location
+from tridiff.fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.shadow_memory import (
+    MANY,
+    Accessor,
+    ShadowMemory,
+    Synchronisation,
+    bit_patterns,
+    program_tuple,
+)
+from tridiff.fuzz.versions import interpreter_module, mask_lanes
 
 Program = tuple[int, int, int]
 KEPT_RECORDS = 256
@@ -83,7 +90,7 @@ class UndefinedUse:
 
 
 class Trace:
-    """What a recorded launch did. Filled by `recording`; read through `fuzz.interpreter.views`.
+    """What a recorded launch did. Filled by `recording`; read through `tridiff.fuzz.interpreter.views`.
 
     races, undefined_uses: the first 256 of each kind of record; race_count and undefined_use_count count all.
     undefined_checked: False when the repair `undefined_lanes` was off, so that no use could be seen.
@@ -270,7 +277,7 @@ def recording(buffers: Sequence[Buffer], *, events: bool = False) -> Iterator[Tr
     buffers: all memory the kernels may touch. events: keep each access (slow, for explanations).
     Install repairs before, not inside. Launches raise OutOfBounds, NeverEndingWait and the other faults.
     """
-    from fuzz.interpreter import active, memory_operations
+    from tridiff.fuzz.interpreter import active, memory_operations
 
     trace = Trace(buffers, events=events)
     trace.undefined_checked = active().undefined_lanes

@@ -10,7 +10,7 @@ builder operation computes the set of its result, the way a memory sanitizer sha
 * operations that move lanes (reshape, broadcast, transpose, join, gather ...) move the sets alike;
 * a reduction is undefined if any lane it folds is; a scan, from the first such lane on.
 
-The trace (`fuzz.interpreter.trace`) adds memory to this: what is stored stays undefined until overwritten.
+The trace (`tridiff.fuzz.interpreter.trace`) adds memory to this: what is stored stays undefined until overwritten.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.interpreter.narrow_floats import Array
-from fuzz.interpreter.patching import Patches
-from fuzz.versions import interpreter_module, mask_lanes
+from tridiff.fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.versions import interpreter_module, mask_lanes
 
 _KEY = "tridiff.undefined"
 _MOVING = ("create_reshape", "create_trans", "create_expand_dims", "create_broadcast", "create_cat", "create_join",

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.errors import TridiffError
-from fuzz.interpreter.faults import Location, OutOfBounds
-from fuzz.interpreter.narrow_floats import Array
-from fuzz.interpreter.trace import Event, Program, Race, Trace, UndefinedUse
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.faults import Location, OutOfBounds
+from tridiff.fuzz.interpreter.narrow_floats import Array
+from tridiff.fuzz.interpreter.trace import Event, Program, Race, Trace, UndefinedUse
 
 _READS = ("load", "gather", "poll")
 

@@ -5,8 +5,8 @@
 add one is in `notes.md`.
 """
 
-from fuzz.known.attribute import Attribution
-from fuzz.known.issue import KnownIssue, Stage, Truth, Wrong
-from fuzz.known.issues import all_issues, issue_of_entry, issues_of
+from tridiff.fuzz.known.attribute import Attribution
+from tridiff.fuzz.known.issue import KnownIssue, Stage, Truth, Wrong
+from tridiff.fuzz.known.issues import all_issues, issue_of_entry, issues_of
 
 __all__ = ["Attribution", "KnownIssue", "Stage", "Truth", "Wrong", "all_issues", "issue_of_entry", "issues_of"]

@@ -1,10 +1,10 @@
 """Known issues of single operations and loads in helpers: signs of zero, values that stand for masked elements."""
 
-from fuzz.known.issue import KnownIssue
-from fuzz.records import Case
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.oracles.dtypes import dtype as dtype_info
 
-_PREDICTED = "fuzz.known.predictions.arithmetic"
+_PREDICTED = "tridiff.fuzz.known.predictions.arithmetic"
 
 
 def _of_float(case: Case) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fuzz.errors import TridiffError
-from fuzz.known.issue import KnownIssue
-from fuzz.known.issues import issues_of
-from fuzz.records import Case, Outcome, Verdict
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issues import issues_of
+from tridiff.fuzz.records import Case, Outcome, Verdict
 
 Execute = Callable[[Case], Outcome]
 """Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""

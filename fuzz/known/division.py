@@ -1,10 +1,10 @@
 """Known issues of integer division and remainder."""
 
-from fuzz.known.issue import KnownIssue
-from fuzz.records import Case, Constant, Iota
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case, Constant, Iota
+from tridiff.oracles.dtypes import dtype as dtype_info
 
-_PREDICTED = "fuzz.known.predictions.division"
+_PREDICTED = "tridiff.fuzz.known.predictions.division"
 
 
 def _negative_ramp(case: Case, *forms: str) -> bool:

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from fuzz.backends.launch import resolve
-from fuzz.content.place import Buffer
-from fuzz.known.issue import Wrong
-from fuzz.known.issues import issues_of
-from fuzz.records import Case
-from fuzz.target import Target
-from fuzz.workers.judging import Expectations, Judged, canonical, judged_mask
-from oracles import compare
-from oracles.rules import Rule
-from oracles.vote import Answer
+from tridiff.fuzz.backends.launch import resolve
+from tridiff.fuzz.content.place import Buffer
+from tridiff.fuzz.judge.outputs import Expectations, Judged, canonical, judged_mask
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issues import issues_of
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Target
+from tridiff.oracles import compare
+from tridiff.oracles.rules import Rule
+from tridiff.oracles.vote import Answer
 
 
 def wrong_elements(actual: torch.Tensor, answers: Sequence[Answer], rule: Rule,
@@ -41,8 +41,8 @@ def wrong_elements(actual: torch.Tensor, answers: Sequence[Answer], rule: Rule,
 
 
 def _rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    from oracles.bits import from_bits, to_bits
-    from oracles.dtypes import name_of_tensor
+    from tridiff.oracles.bits import from_bits, to_bits
+    from tridiff.oracles.dtypes import name_of_tensor
 
     return from_bits(to_bits(tensor)[rows], name_of_tensor(tensor))
 

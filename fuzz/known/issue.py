@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
-from fuzz.records import Case, Signature
+from tridiff.fuzz.records import Case, Signature
 
 if TYPE_CHECKING:
     import torch

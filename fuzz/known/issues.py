@@ -4,9 +4,9 @@ import importlib
 import pkgutil
 from functools import cache
 
-from fuzz.errors import TridiffError
-from fuzz.known.issue import KnownIssue
-from fuzz.records import Case
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case
 
 _NOT_ISSUES = ("attribute", "explain", "issue", "issues", "predictions")
 
@@ -15,7 +15,7 @@ _NOT_ISSUES = ("attribute", "explain", "issue", "issues", "predictions")
 def all_issues() -> tuple[KnownIssue, ...]:
     """Every record of a known issue, by name; one that shows in several families may have a record for each. Raises
     TridiffError for one that would explain everything."""
-    import fuzz.known as room
+    import tridiff.fuzz.known as room
 
     found: list[KnownIssue] = []
     for module in pkgutil.iter_modules(room.__path__):

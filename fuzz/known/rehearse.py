@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import torch
 
-from fuzz.content.place import Buffer, place
-from fuzz.known.explain import explained_launch
-from fuzz.records import Case
-from fuzz.target import Target
-from fuzz.targets import find
-from fuzz.workers.judging import Expectations, Judged, judge_outputs
-from oracles.bits import to_bits
+from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.judge.outputs import Expectations, Judged, judge_outputs
+from tridiff.fuzz.known.explain import explained_launch
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Target
+from tridiff.oracles.bits import to_bits
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The records that cross every boundary of tridiff: frozen, strictly typed, JSON both ways."""
 
-from fuzz.records.case import MAX_ELEMENTS, ArraySpec, Case, LaunchOptions, Layout, Scalar
-from fuzz.records.codec import (
+from tridiff.fuzz.records.case import MAX_ELEMENTS, ArraySpec, Case, LaunchOptions, Layout, Scalar
+from tridiff.fuzz.records.codec import (
     SCHEMA,
     canonical_json,
     decode,
@@ -10,7 +10,7 @@ from fuzz.records.codec import (
     pretty_json,
     pretty_json_without_defaults,
 )
-from fuzz.records.content import (
+from tridiff.fuzz.records.content import (
     Base,
     Bits,
     Constant,
@@ -31,9 +31,9 @@ from fuzz.records.content import (
     Tie,
     TieSprinkle,
 )
-from fuzz.records.corpus_entry import CorpusEntry, Expectation, Stage, Truth
-from fuzz.records.environment import Environment
-from fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
+from tridiff.fuzz.records.corpus_entry import CorpusEntry, Expectation, Stage, Truth
+from tridiff.fuzz.records.environment import Environment
+from tridiff.fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
 
 __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",

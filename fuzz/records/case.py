@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from fuzz.errors import TridiffError
-from fuzz.records.codec import SCHEMA, digest
-from fuzz.records.content import Content
-from fuzz.records.program import Program
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.codec import SCHEMA, digest
+from tridiff.fuzz.records.content import Content
+from tridiff.fuzz.records.program import Program
 
 MAX_ELEMENTS = 2**28
 """Most elements one array of a case may span in memory; more is refused before anything is allocated."""
@@ -121,8 +121,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def check(self) -> None:
         """Refuse what cannot be materialised; raises TridiffError with one line."""
-        from oracles.dtypes import NAMES
-        from oracles.dtypes import dtype as dtype_info
+        from tridiff.oracles.dtypes import NAMES
+        from tridiff.oracles.dtypes import dtype as dtype_info
 
         if self.schema != SCHEMA:
             newer = "a newer tridiff" if self.schema > SCHEMA else "the tridiff release that wrote it"

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import msgspec
 
-from fuzz.errors import TridiffError
-from fuzz.records.pretty import JsonValue, layout
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.pretty import JsonValue, layout
 
 SCHEMA = 1
 """Schema number of every file and message written by this checkout."""

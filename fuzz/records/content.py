@@ -1,8 +1,8 @@
 """Content terms: what an array holds, described instead of stored.
 
 A term is a base distribution, drawn from a counter-based generator keyed by (seed, row, column), plus
-sparse overrides. `fuzz.content.generate` turns a term into bits with integer arithmetic alone, the same
-on every device. Values in terms are text in the array's dtype (`fuzz.content.text`): `-3`, `0.5`, `-0.0`,
+sparse overrides. `tridiff.fuzz.content.generate` turns a term into bits with integer arithmetic alone, the same
+on every device. Values in terms are text in the array's dtype (`tridiff.fuzz.content.text`): `-3`, `0.5`, `-0.0`,
 `inf`, `nan`, `-nan:0x1`, so that a corpus file reads well in a diff and JSON needs no non-finite numbers.
 """
 
@@ -59,7 +59,7 @@ class Finite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Special(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="special"):
-    """Uniform choice from the dtype's special values (`oracles.special_values`)."""
+    """Uniform choice from the dtype's special values (`tridiff.oracles.special_values`)."""
 
     seed: Seed = 0
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from fuzz.records.case import Case
-from fuzz.records.codec import SCHEMA
-from fuzz.records.environment import Environment
-from fuzz.records.outcome import Evidence, Signature, Verdict
+from tridiff.fuzz.records.case import Case
+from tridiff.fuzz.records.codec import SCHEMA
+from tridiff.fuzz.records.environment import Environment
+from tridiff.fuzz.records.outcome import Evidence, Signature, Verdict
 
 Line = Annotated[str, Meta(max_length=500)]
 

@@ -18,7 +18,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     driver: str = ""
     ptxas: str = ""
     repairs_off: tuple[str, ...] = ()
-    """Repairs of the interpreter (`fuzz.interpreter.Repairs`) that were not in force."""
+    """Repairs of the interpreter (`tridiff.fuzz.interpreter.Repairs`) that were not in force."""
     knobs: dict[str, str] = {}
     """TRITON_*, DISABLE_*, MLIR_* and PTXAS_* variables that were set from outside."""
 

@@ -81,7 +81,7 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The first failing row, values as text (see `fuzz.content.text`), or the tail of the worker's log."""
+    """The first failing row, values as text (see `tridiff.fuzz.content.text`), or the tail of the worker's log."""
 
     row: int = 0
     whole: bool = False

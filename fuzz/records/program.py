@@ -3,8 +3,8 @@
 The union is tagged; a new kind of program is added here and nowhere else.
 """
 
-from kernels.codegen.graph import Graph
-from kernels.gluon.chain import Chain
-from kernels.pipelines.plan import Plan
+from tridiff.kernels.codegen.graph import Graph
+from tridiff.kernels.gluon.chain import Chain
+from tridiff.kernels.pipelines.plan import Plan
 
 Program = Graph | Chain | Plan

@@ -6,8 +6,8 @@ import os
 import stat
 from pathlib import Path
 
-from fuzz.errors import TridiffError
-from fuzz.records.codec import printable
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.codec import printable
 
 UNPACKING_MEMORY = 128 << 20
 """Bytes that unpacking may use beside its result; the strongest setting of xz needs half of that."""

@@ -1,7 +1,7 @@
 """From a case to the text of a standalone script; runs in a child process that has torch and Triton.
 
 The launch is recorded instead of run: its kernel is written out with everything it reaches
-(`fuzz.repro.source`), its arrays as literals, its other arguments as they are.
+(`tridiff.fuzz.repro.source`), its arrays as literals, its other arguments as they are.
 """
 
 import itertools
@@ -15,26 +15,26 @@ from typing import Any
 import msgspec
 import torch
 
-from fuzz.backends import kind
-from fuzz.backends.compile import CompileRunner, Pointer, Specialisation, specialise
-from fuzz.backends.launch import READ_BACK, Launch, LaunchReport, resolve, without_overflow_checks
-from fuzz.content.place import Buffer, place
-from fuzz.errors import TridiffError
-from fuzz.records import LaunchOptions, Verdict
-from fuzz.repro import literals, torch_script
-from fuzz.repro.checks import Expected, check_lines, expected_results
-from fuzz.repro.inline import drop_aliases, squeeze
-from fuzz.repro.liveness import visited_lines
-from fuzz.repro.loops import drop_empty_loops
-from fuzz.repro.request import Candidate, Candidates, Request
-from fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
-from fuzz.repro.source import Program, collect, inline_expressions, inline_statements
-from fuzz.repro.template import MAX_LINES, WIDTH, Body, render
-from fuzz.repro.verbatim import Verbatim, verbatim
-from fuzz.subjects import parse_subject
-from fuzz.target import Target
-from fuzz.targets import find
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.compile import CompileRunner, Pointer, Specialisation, specialise
+from tridiff.fuzz.backends.launch import READ_BACK, Launch, LaunchReport, resolve, without_overflow_checks
+from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import LaunchOptions, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.repro import literals, torch_script
+from tridiff.fuzz.repro.checks import Expected, check_lines, expected_results
+from tridiff.fuzz.repro.inline import drop_aliases, squeeze
+from tridiff.fuzz.repro.liveness import visited_lines
+from tridiff.fuzz.repro.loops import drop_empty_loops
+from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
+from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements
+from tridiff.fuzz.repro.template import MAX_LINES, WIDTH, Body, render
+from tridiff.fuzz.repro.verbatim import Verbatim, verbatim
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.target.subjects import parse_subject
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 MAX_CHARACTERS = 1 << 16
 """Longest script; beyond it the inputs are too many to be literals."""

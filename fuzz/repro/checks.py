@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import torch
 
-from fuzz.content.place import Buffer
-from fuzz.errors import TridiffError
-from fuzz.records import Case
-from fuzz.repro import literals
-from fuzz.target import Target
-from fuzz.workers.judging import Inputs, call, defined_masks
-from oracles import bits
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import name_of_tensor
-from oracles.rules import Rule
+from tridiff.fuzz.content.place import Buffer
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.outputs import Inputs, call, defined_masks
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.repro import literals
+from tridiff.fuzz.target import Target
+from tridiff.oracles import bits
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import name_of_tensor
+from tridiff.oracles.rules import Rule
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import sys
 
 import msgspec
 
-from fuzz.errors import TridiffError
-from fuzz.repro.request import Candidates, Request
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.repro.request import Candidates, Request
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
-    from fuzz.repro.build import build
+    from tridiff.fuzz.repro.build import build
 
     try:
         found = build(request)

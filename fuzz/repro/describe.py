@@ -4,14 +4,14 @@ import contextlib
 
 import msgspec
 
-from fuzz.content import text
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Content, Evidence, Explicit, LaunchOptions, Layout
-from fuzz.records.codec import printable
-from fuzz.repro.rerun import Rerun
-from fuzz.targets import find
-from oracles.dtypes import dtype as dtype_info
-from oracles.rules import NUM, Rule
+from tridiff.fuzz.content import text
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, Content, Evidence, Explicit, LaunchOptions, Layout
+from tridiff.fuzz.records.codec import printable
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.repro.rerun import Rerun
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import NUM, Rule
 
 _BEFORE, _AFTER = 6, 9
 """Elements shown before and after the first one that is wrong."""

@@ -9,7 +9,7 @@ import copy
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from fuzz.repro.simplify import Substitute, assign, assigned, loaded, parameters
+from tridiff.fuzz.repro.simplify import Substitute, assign, assigned, loaded, parameters
 
 _ACTS = re.compile(r"(^|[._])(store|atomic_\w+|inline_asm\w*|device_assert|device_print|debug_barrier|barrier)$")
 _READS = re.compile(r"(^|[._])load\w*$")

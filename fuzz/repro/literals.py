@@ -5,10 +5,10 @@ import math
 
 import torch
 
-from fuzz.content import text
-from oracles import bits
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import torch_dtype
+from tridiff.fuzz.content import text
+from tridiff.oracles import bits
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import torch_dtype
 
 LISTED = 16
 """Values that are always listed; longer ramps and constants are said shorter."""

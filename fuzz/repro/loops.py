@@ -2,7 +2,7 @@
 
 import ast
 
-from fuzz.repro.simplify import assigned, loaded
+from tridiff.fuzz.repro.simplify import assigned, loaded
 
 _RANGES = ("range", "tl.range", "tl.static_range")
 

@@ -1,8 +1,8 @@
-"""The messages between `fuzz.repro.script` and the process that writes scripts."""
+"""The messages between `tridiff.fuzz.repro.script` and the process that writes scripts."""
 
 import msgspec
 
-from fuzz.records import Case, Verdict
+from tridiff.fuzz.records import Case, Verdict
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

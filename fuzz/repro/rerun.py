@@ -2,12 +2,12 @@
 
 import msgspec
 
-from fuzz.corpus.expected import expectation
-from fuzz.corpus.replay import misfit
-from fuzz.errors import TridiffError
-from fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome
-from fuzz.repro.script import default_backend
-from fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.campaign.replay import misfit
+from tridiff.fuzz.corpus.expected import expectation
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome
+from tridiff.fuzz.repro.script import default_backend
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):

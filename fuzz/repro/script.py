@@ -13,14 +13,14 @@ from typing import Literal
 
 import msgspec
 
-from fuzz.backends import BACKENDS, kind
-from fuzz.backends.available import available_backends
-from fuzz.corpus.replay import misfit
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry
-from fuzz.records.codec import printable
-from fuzz.repro.request import Candidate, Candidates, Request
-from fuzz.repro.template import MAX_LINES as MAX_LINES
+from tridiff.fuzz.backends import BACKENDS, kind
+from tridiff.fuzz.backends.available import available_backends
+from tridiff.fuzz.campaign.replay import misfit
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records.codec import printable
+from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
 
 Answer = Literal["BUG", "OK", "failed", "not run"]
 """What a script's run said: its last line; `failed` when it ended otherwise; `not run` where it cannot run here."""
@@ -129,7 +129,8 @@ def _ask(request: Request, *, time_limit: float) -> tuple[Candidate, ...]:
         with tempfile.TemporaryDirectory(prefix="tridiff-script-") as cache:
             environment["TRITON_CACHE_DIR"] = cache
             try:
-                done = subprocess.run([sys.executable, "-m", "fuzz.repro.child"], input=msgspec.json.encode(asked),
+                done = subprocess.run([sys.executable, "-m", "tridiff.fuzz.repro.child"],
+                                      input=msgspec.json.encode(asked),
                                       capture_output=True, env=environment, timeout=time_limit, check=False)
             except subprocess.TimeoutExpired:
                 problem = f"no answer within {time_limit:g} s"

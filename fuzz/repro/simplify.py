@@ -209,7 +209,7 @@ def fold(function: ast.FunctionDef, *, present: Collection[str], visited: Collec
     """The function as this launch compiles it.
 
     present: names that are known not to be None (functions, arrays). visited: line numbers of the statements that the
-    compiler's front end went through (see `fuzz.repro.liveness`); None when nothing is known.
+    compiler's front end went through (see `tridiff.fuzz.repro.liveness`); None when nothing is known.
     """
     result = copy.deepcopy(function)
     result.decorator_list = []

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzz.errors import TridiffError
-from fuzz.repro.inline import (
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.repro.inline import (
     InlineExpressions,
     call_sites,
     common_constants,
@@ -19,7 +19,7 @@ from fuzz.repro.inline import (
     expression_of,
     inline_statement,
 )
-from fuzz.repro.simplify import assigned, bind, constant_node, fold, loaded, parameters
+from tridiff.fuzz.repro.simplify import assigned, bind, constant_node, fold, loaded, parameters
 
 _STANDARD = {"triton": "triton", "tl": "triton.language"}
 _LIBRARIES = ("triton", "torch")
@@ -200,7 +200,7 @@ def collect(
     """The kernel with its compile-time arguments filled in, and every function it reaches.
 
     kernel: a jit function. constants: values of its constexpr parameters. visited: what
-    `fuzz.repro.liveness.visited_lines` found for this launch. Raises TridiffError for a kernel that uses what
+    `tridiff.fuzz.repro.liveness.visited_lines` found for this launch. Raises TridiffError for a kernel that uses what
     cannot be written down.
     """
     collector = _Collector(visited)

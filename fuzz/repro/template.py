@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import jinja2
 
-from fuzz.backends import kind
-from fuzz.records import Verdict
-from fuzz.repro.source import Program
-from fuzz.repro.verbatim import Verbatim
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.repro.source import Program
+from tridiff.fuzz.repro.verbatim import Verbatim
 
 WIDTH = 110
 """Columns beyond which a signature is broken and nothing more is put on a line."""

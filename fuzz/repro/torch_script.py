@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import torch
 
-from fuzz.backends import kind
-from fuzz.content.place import Buffer
-from fuzz.errors import TridiffError
-from fuzz.records import Case
-from fuzz.repro import literals
-from fuzz.repro.request import Candidate, Candidates, Request
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import torch_dtype
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.content.place import Buffer
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.repro import literals
+from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import torch_dtype
 
 _WITHOUT_GPU = """\
 import os; os.environ["TRITON_INTERPRET"] = "1"  # no GPU needed: Triton's interpreter runs what Inductor generates
@@ -118,8 +118,8 @@ def _text(request: Request, shown: _Shown, buffers: Mapping[str, Buffer], *, lib
 
 
 def _operation(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
-    from fuzz.inductor.operations import program
-    from fuzz.inductor.references import operation_of
+    from tridiff.fuzz.inductor.operations import program
+    from tridiff.fuzz.inductor.references import operation_of
 
     operation = operation_of(case)
     dtype = buffers["out"].spec.dtype
@@ -134,10 +134,10 @@ def _operation(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
 
 
 def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
-    from fuzz.programs import by_numpy
-    from fuzz.programs.arrays import graph_of, input_names, output_names
-    from fuzz.programs.torch_text import torch_program
-    from oracles.arrays import to_numpy
+    from tridiff.fuzz.inductor.programs.text import torch_program
+    from tridiff.fuzz.kinds.graphs import by_numpy
+    from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
+    from tridiff.oracles.arrays import to_numpy
 
     program, outputs = torch_program(graph_of(case)), output_names(case)
     where = where if where in outputs else next(iter(outputs))  # what does not compile has no wrong output
@@ -168,7 +168,8 @@ def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
 
 
 _MAKERS: Mapping[str, Callable[[Case, Mapping[str, Buffer], str], _Shown]] = {
-    "fuzz.inductor.launch:compiled": _operation, "fuzz.programs.upstream:launch_graph": _graph}
+    "tridiff.fuzz.inductor.launch:compiled": _operation,
+    "tridiff.fuzz.inductor.programs.launching:launch_graph": _graph}
 
 
 def _body(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from fuzz.content.text import complexity, from_bits, to_bits
-from fuzz.errors import TridiffError
-from fuzz.records import (
+from tridiff.fuzz.content.text import complexity, from_bits, to_bits
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import (
     ArraySpec,
     Case,
     Constant,
@@ -26,9 +26,9 @@ from fuzz.records import (
     Outcome,
     Verdict,
 )
-from fuzz.shrink.order import simplicity
-from fuzz.target import Target
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.target import Target
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 Runner = Callable[[Case], Outcome]
 Inputs = Callable[[Case], Evidence]

@@ -1,9 +1,9 @@
 """The order of simplicity (see notes.md)."""
 
-from fuzz.backends.late import prompt_params
-from fuzz.content.text import complexity
-from fuzz.records import ArraySpec, Case, Constant, Explicit, Iota, LaunchOptions, Layout
-from fuzz.target import Target
+from tridiff.fuzz.backends.delay import prompt_params
+from tridiff.fuzz.content.text import complexity
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Explicit, Iota, LaunchOptions, Layout
+from tridiff.fuzz.target import Target
 
 Simplicity = tuple[object, ...]
 

@@ -5,8 +5,8 @@ default: NaN, signed zeros, empty axes, stride 0, negative ints, unaligned point
 of two. Each shrinks towards the plain case: one element, contiguous, zeros, default options.
 """
 
-from fuzz.strategies.choice import weighted
-from fuzz.strategies.contents import (
+from tridiff.fuzz.strategies.choice import weighted
+from tridiff.fuzz.strategies.contents import (
     contents,
     crowded_contents,
     exponent_contents,
@@ -25,11 +25,11 @@ from fuzz.strategies.contents import (
     truth_contents,
     weight_contents,
 )
-from fuzz.strategies.dtypes import dtypes
-from fuzz.strategies.layouts import strided_layouts
-from fuzz.strategies.options import late_warps, launch_options, option_variants
-from fuzz.strategies.ramps import Ramp, integer_ramps
-from fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
+from tridiff.fuzz.strategies.dtypes import dtypes
+from tridiff.fuzz.strategies.layouts import strided_layouts
+from tridiff.fuzz.strategies.options import late_warps, launch_options, option_variants
+from tridiff.fuzz.strategies.ramps import Ramp, integer_ramps
+from tridiff.fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
 __all__ = ["Ramp", "contents", "crowded_contents", "dtypes", "exponent_contents", "index_contents", "int_divisors",
            "integer_ramps", "late_warps", "launch_options", "lengths", "nan_contents", "nan_patterns",

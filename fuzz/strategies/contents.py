@@ -4,7 +4,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from fuzz.records import (
+from tridiff.fuzz.records import (
     Bits,
     Constant,
     Content,
@@ -23,8 +23,8 @@ from fuzz.records import (
     Tie,
     TieSprinkle,
 )
-from fuzz.strategies.choice import weighted
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.strategies.choice import weighted
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _COLUMNS = st.integers(0, 64)

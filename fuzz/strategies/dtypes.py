@@ -4,7 +4,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import NAMES
 
 _SIMPLEST_FIRST = ("i32", "fp32", "i64", "fp64", "i16", "i8", "u32", "u8", "u16", "u64", "fp16", "bf16", "i1",
                    "fp8e5", "fp8e4nv")

@@ -5,7 +5,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from fuzz.records import Layout
+from tridiff.fuzz.records import Layout
 
 _OFFSETS = (0, 1, 4, 3, 16, 7)
 """In elements: 0 and 16 keep any vector width, 4 keeps some, odd ones break all 16-byte alignment."""

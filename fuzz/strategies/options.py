@@ -4,8 +4,8 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from fuzz.records import LaunchOptions, Scalar
-from fuzz.strategies.choice import weighted
+from tridiff.fuzz.records import LaunchOptions, Scalar
+from tridiff.fuzz.strategies.choice import weighted
 
 _WARPS = (4, 1, 2, 8, 16)
 _RUNS = 24
@@ -30,7 +30,7 @@ def option_variants() -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
 @cache
 def late_warps() -> st.SearchStrategy[dict[str, Scalar]]:
     """Parameters that have nobody come late, or in a third of the draws one warp at some access to shared memory
-    (`fuzz.backends.late`)."""
+    (`tridiff.fuzz.backends.delay`)."""
     late: st.SearchStrategy[dict[str, Scalar]] = st.fixed_dictionaries({
         "late_warp": st.integers(0, max(_WARPS) - 1), "late_access": st.integers(0, _RUNS - 1)})
     return weighted((2, st.just({})), (1, late))

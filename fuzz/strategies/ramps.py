@@ -10,8 +10,8 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from fuzz.strategies.choice import weighted
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.strategies.choice import weighted
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 StartKind = Literal["constexpr", "run_time"]
 DivisorKind = Literal["constexpr", "run_time", "unspecialised", "loaded"]

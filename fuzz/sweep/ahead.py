@@ -8,11 +8,11 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from fuzz.backends.compile import Pointer, specialise
-from fuzz.sweep.execute import launch_options
-from fuzz.sweep.records import SweepSpec
-from fuzz.sweep.source import build
-from kernels.generated import load
+from tridiff.fuzz.backends.compile import Pointer, specialise
+from tridiff.fuzz.sweep.execute import launch_options
+from tridiff.fuzz.sweep.records import SweepSpec
+from tridiff.fuzz.sweep.source import build
+from tridiff.kernels.generated import load
 
 _POINTERS = {
     "judge": {"counts_ptr": "i32", "worst_ptr": "fp32", "where_ptr": "i32"},

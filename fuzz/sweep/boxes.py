@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzz.sweep.records import Box
-from fuzz.sweep.space import Space, deck
+from tridiff.fuzz.sweep.records import Box
+from tridiff.fuzz.sweep.space import Space, deck
 
 Column = npt.NDArray[np.int64]
 

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzz.sweep.patterns import operand
-from fuzz.sweep.records import Crosscheck, SweepSpec
-from fuzz.sweep.source import IN_INTERPRETER, Kernels, build
-from oracles.arrays import to_numpy, to_torch
-from oracles.by_exact import functions as by_exact
-from oracles.by_numpy import conversions
-from oracles.by_numpy import pointwise as by_numpy
-from oracles.by_torch import pointwise as by_torch
-from oracles.compare import ulp_at
-from oracles.dtypes import bits_dtype, dtype
-from oracles.errors import OracleError
-from oracles.pointwise import accuracy, row_of
-from oracles.tolerances import lgamma_bound
+from tridiff.fuzz.sweep.patterns import operand
+from tridiff.fuzz.sweep.records import Crosscheck, SweepSpec
+from tridiff.fuzz.sweep.source import IN_INTERPRETER, Kernels, build
+from tridiff.oracles.arrays import to_numpy, to_torch
+from tridiff.oracles.by_exact import functions as by_exact
+from tridiff.oracles.by_numpy import conversions
+from tridiff.oracles.by_numpy import pointwise as by_numpy
+from tridiff.oracles.by_torch import pointwise as by_torch
+from tridiff.oracles.compare import ulp_at
+from tridiff.oracles.dtypes import bits_dtype, dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.pointwise import accuracy, row_of
+from tridiff.oracles.tolerances import lgamma_bound
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

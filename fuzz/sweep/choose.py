@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from fuzz.errors import TridiffError
-from fuzz.sweep.records import SweepOptions, SweepSpec
-from fuzz.sweep.space import space_of
-from kernels.pointwise.table import ALL, HELPERS, OPS, result_dtype
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.sweep.records import SweepOptions, SweepSpec
+from tridiff.fuzz.sweep.space import space_of
+from tridiff.kernels.pointwise.table import ALL, HELPERS, OPS, result_dtype
 
 SWEPT = {**OPS, **HELPERS}
 """What can be swept."""

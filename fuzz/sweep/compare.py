@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult, SweepSpec
+from tridiff.fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult, SweepSpec
 
 Ranges = tuple[tuple[int, int], ...]
 

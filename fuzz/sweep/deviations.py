@@ -18,9 +18,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from fuzz.sweep.patterns import operand
-from fuzz.sweep.records import Deviation, SweepRecord, SweepSpec
-from kernels.pointwise.table import OPS
+from tridiff.fuzz.sweep.patterns import operand
+from tridiff.fuzz.sweep.records import Deviation, SweepRecord, SweepSpec
+from tridiff.kernels.pointwise.table import OPS
 
 Values = tuple[float, ...]
 SMALLEST_NORMAL = 2.0**-126

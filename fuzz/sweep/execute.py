@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from fuzz.sweep.boxes import Runs, joined
-from fuzz.sweep.records import SweepSpec
-from fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, Kernels, Shape, build
-from fuzz.sweep.space import deck
-from kernels.generated import load
+from tridiff.fuzz.sweep.boxes import Runs, joined
+from tridiff.fuzz.sweep.records import SweepSpec
+from tridiff.fuzz.sweep.source import COUNTERS, IN_INTERPRETER, ON_DEVICE, Kernels, Shape, build
+from tridiff.fuzz.sweep.space import deck
+from tridiff.kernels.generated import load
 
 PROFILE = 128
 """Parts of the input range for which the largest error is kept."""

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.errors import TridiffError
-from fuzz.records.codec import decode, printable
-from fuzz.records.reading import read_bytes
-from fuzz.sweep.records import SweepRecord
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.codec import decode, printable
+from tridiff.fuzz.records.reading import read_bytes
+from tridiff.fuzz.sweep.records import SweepRecord
 
 MOST_BYTES = 32 << 20
 """Largest record that is read; the 269 sweeps of all unary operations take 0.2 MB."""

@@ -12,24 +12,24 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from fuzz.sweep.boxes import Runs, as_records, boxes
-from fuzz.sweep.check import accuracy_has_regions
-from fuzz.sweep.deviations import explained
-from fuzz.sweep.patterns import operand, text_of
-from fuzz.sweep.records import CLASSES, Crosscheck, Deviation, Example, SweepResult, SweepSpec
-from fuzz.sweep.source import IN_INTERPRETER, Kernels, build, documented
-from oracles.arrays import to_numpy, to_torch
-from oracles.bits import is_subnormal, is_zero, ulp_distance
-from oracles.by_exact import functions as by_exact
-from oracles.by_numpy import conversions
-from oracles.by_numpy import pointwise as by_numpy
-from oracles.by_torch import pointwise as by_torch
-from oracles.compare import compare
-from oracles.dtypes import dtype
-from oracles.errors import OracleError
-from oracles.pointwise import accuracy, row_of, rule_of
-from oracles.rules import MISMATCH_CLASSES, Rule
-from oracles.tolerances import lgamma_bound
+from tridiff.fuzz.sweep.boxes import Runs, as_records, boxes
+from tridiff.fuzz.sweep.check import accuracy_has_regions
+from tridiff.fuzz.sweep.deviations import explained
+from tridiff.fuzz.sweep.patterns import operand, text_of
+from tridiff.fuzz.sweep.records import CLASSES, Crosscheck, Deviation, Example, SweepResult, SweepSpec
+from tridiff.fuzz.sweep.source import IN_INTERPRETER, Kernels, build, documented
+from tridiff.oracles.arrays import to_numpy, to_torch
+from tridiff.oracles.bits import is_subnormal, is_zero, ulp_distance
+from tridiff.oracles.by_exact import functions as by_exact
+from tridiff.oracles.by_numpy import conversions
+from tridiff.oracles.by_numpy import pointwise as by_numpy
+from tridiff.oracles.by_torch import pointwise as by_torch
+from tridiff.oracles.compare import compare
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.pointwise import accuracy, row_of, rule_of
+from tridiff.oracles.rules import MISMATCH_CLASSES, Rule
+from tridiff.oracles.tolerances import lgamma_bound
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

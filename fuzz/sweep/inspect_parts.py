@@ -9,16 +9,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from fuzz.sweep import boxes as merging
-from fuzz.sweep.boxes import Runs
-from fuzz.sweep.deviations import explained, values_of
-from fuzz.sweep.execute import NEAR_CODES, WRONG_CODES, Judge, Probed
-from fuzz.sweep.messages import Inspected, Measured, part_path, write_whole
-from fuzz.sweep.patterns import operand, text_of
-from fuzz.sweep.records import CLASSES, Deviation, Example, SweepResult, SweepSpec
-from fuzz.sweep.source import documented, tolerance_text
-from oracles.dtypes import dtype
-from oracles.special_values import special_bits
+from tridiff.fuzz.sweep import boxes as merging
+from tridiff.fuzz.sweep.boxes import Runs
+from tridiff.fuzz.sweep.deviations import explained, values_of
+from tridiff.fuzz.sweep.execute import NEAR_CODES, WRONG_CODES, Judge, Probed
+from tridiff.fuzz.sweep.messages import Inspected, Measured, part_path, write_whole
+from tridiff.fuzz.sweep.patterns import operand, text_of
+from tridiff.fuzz.sweep.records import CLASSES, Deviation, Example, SweepResult, SweepSpec
+from tridiff.fuzz.sweep.source import documented, tolerance_text
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.special_values import special_bits
 
 Indices = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.records import Environment
-from fuzz.sweep.records import Example, SweepResult, SweepSpec
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.sweep.records import Example, SweepResult, SweepSpec
 
 
 class Compile(msgspec.Struct, frozen=True, tag="compile"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import bits_dtype, numpy_dtype
+from tridiff.oracles.dtypes import bits_dtype, numpy_dtype
 
 
 def operand(name: str, patterns: npt.NDArray[np.uint64]) -> npt.NDArray[Any]:

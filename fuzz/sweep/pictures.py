@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.sweep.compare import name_of
-from fuzz.sweep.records import SweepRecord, SweepResult
+from tridiff.fuzz.sweep.compare import name_of
+from tridiff.fuzz.sweep.records import SweepRecord, SweepResult
 
 COLUMNS, WIDTH, HEIGHT = 6, 150, 74
 PLOT_TOP, PLOT_HEIGHT, PLOT_WIDTH = 16, 44, 128

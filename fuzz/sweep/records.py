@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from fuzz.records import Environment
+from tridiff.fuzz.records import Environment
 
 CLASSES = ("agree", "value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "flushed", "subnormal_operand",
            "undefined", "near")

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from fuzz.errors import TridiffError
-from oracles.dtypes import DType, dtype
-from oracles.pointwise import CAST, CONVERT, PACKED, meaning
+from tridiff.fuzz.errors import TridiffError
+from tridiff.oracles.dtypes import DType, dtype
+from tridiff.oracles.pointwise import CAST, CONVERT, PACKED, meaning
 
 Kind = Literal["number", "bits"]
 
@@ -107,7 +107,8 @@ def reference(op: str, dtypes: tuple[str, ...], result: str) -> Reference:
         return Reference("tl.where(a != 0, q, r)", "bits")
     found = _float(op, same, first, target) if first.is_float else _integer(op, same, first)
     if found is None:
-        raise TridiffError(f"no sweep reference for {op} on {' '.join(dtypes)}", fix="add one to fuzz.sweep.references")
+        raise TridiffError(f"no sweep reference for {op} on {' '.join(dtypes)}",
+                           fix="add one to tridiff.fuzz.sweep.references")
     return found
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fuzz.sweep.compare import Change, Comparison, name_of
-from fuzz.sweep.records import Box, Deviation, Example, SweepRecord, SweepResult, SweepSpec
-from oracles.dtypes import dtype
-from oracles.pointwise import CAST, CONVERT, row_of, rule_for, rule_of
-from oracles.rules import Rule
+from tridiff.fuzz.sweep.compare import Change, Comparison, name_of
+from tridiff.fuzz.sweep.records import Box, Deviation, Example, SweepRecord, SweepResult, SweepSpec
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.pointwise import CAST, CONVERT, row_of, rule_for, rule_of
+from tridiff.oracles.rules import Rule
 
 SHOWN = 4
 RATES_SHOWN = 6

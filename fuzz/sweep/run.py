@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.errors import TridiffError
-from fuzz.records import Environment
-from fuzz.sweep.messages import (
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.sweep.messages import (
     Check,
     Compile,
     Copy,
@@ -31,9 +31,9 @@ from fuzz.sweep.messages import (
     result_path,
     write_whole,
 )
-from fuzz.sweep.records import SweepRecord, SweepResult, SweepSpec
-from fuzz.sweep.source import IN_INTERPRETER, ON_DEVICE, build
-from fuzz.sweep.workers import Worker
+from tridiff.fuzz.sweep.records import SweepRecord, SweepResult, SweepSpec
+from tridiff.fuzz.sweep.source import IN_INTERPRETER, ON_DEVICE, build
+from tridiff.fuzz.sweep.workers import Worker
 
 PART = 1 << 30
 """Inputs of one part; also what an interruption may cost."""

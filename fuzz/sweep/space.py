@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzz.sweep.records import SweepSpec
-from oracles.dtypes import DType, dtype
-from oracles.special_values import special_bits
+from tridiff.fuzz.sweep.records import SweepSpec
+from tridiff.oracles.dtypes import DType, dtype
+from tridiff.oracles.special_values import special_bits
 
 Patterns = npt.NDArray[np.uint64]
 

@@ -1,6 +1,6 @@
 """A worker process of a sweep, with a device, or without for compiling and checking. One task, one reply per line.
 
-    python -m fuzz.sweep.worker cuda:0 | interpreter | helper
+    python -m tridiff.fuzz.sweep.worker cuda:0 | interpreter | helper
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from fuzz.sweep.messages import (
+from tridiff.fuzz.sweep.messages import (
     Check,
     Compile,
     Copy,
@@ -32,7 +32,7 @@ from fuzz.sweep.messages import (
     result_path,
     write_whole,
 )
-from fuzz.sweep.records import SweepResult, SweepSpec
+from tridiff.fuzz.sweep.records import SweepResult, SweepSpec
 
 _compiled = 0
 
@@ -52,7 +52,7 @@ def serve(where: str, read: BinaryIO, write: BinaryIO) -> None:
 def _prepare(where: str) -> str:
     """Set up the process; the device's name in torch."""
     if where == "interpreter":
-        from fuzz.interpreter import install
+        from tridiff.fuzz.interpreter import install
 
         install()
         return "cpu"
@@ -71,7 +71,7 @@ def _prepare(where: str) -> str:
 
 @lru_cache(maxsize=8)
 def _judge(spec: SweepSpec, device: str) -> Any:
-    from fuzz.sweep.execute import Judge
+    from tridiff.fuzz.sweep.execute import Judge
 
     return Judge(spec, device=device)
 
@@ -91,7 +91,7 @@ def _part(task: Part, device: str) -> Done:
     if judge.space.on_host:
         _fetch(judge, task)
         return Done()
-    from fuzz.sweep.inspect_parts import judge_part
+    from tridiff.fuzz.sweep.inspect_parts import judge_part
 
     judge_part(judge, task.folder, task.first, task.count)
     return Done()
@@ -112,7 +112,7 @@ def _inspect(task: Inspect, device: str) -> Done:
     judge = _judge(task.spec, device)
     if judge.space.on_host:
         return Done()
-    from fuzz.sweep.inspect_parts import inspect
+    from tridiff.fuzz.sweep.inspect_parts import inspect
 
     inspected, probed = inspect(judge, task.folder)
     path = part_path(task.folder, task.spec, 0).with_suffix(".inspected")
@@ -125,17 +125,17 @@ def _inspect(task: Inspect, device: str) -> Done:
 def _check(task: Check, device: str) -> Done:
     import msgspec
 
-    from fuzz.sweep.source import build
+    from tridiff.fuzz.sweep.source import build
 
     first = part_path(task.folder, task.spec, 0)
     if build(task.spec).space.on_host:
-        from fuzz.sweep.host import judge_on_host
+        from tridiff.fuzz.sweep.host import judge_on_host
 
         seconds = msgspec.json.decode(first.read_bytes(), type=float)
         with np.load(first.with_suffix(".npz")) as data:
             result = judge_on_host(task.spec, data["pattern"], seconds=seconds)
     else:
-        from fuzz.sweep.check import Sample, crosscheck
+        from tridiff.fuzz.sweep.check import Sample, crosscheck
 
         path = first.with_suffix(".inspected")
         inspected = msgspec.json.decode(path.read_bytes(), type=Inspected)
@@ -156,7 +156,7 @@ def _written(folder: str, result: SweepResult) -> SweepResult:
 
 
 def _compile(task: Compile, device: str) -> Done:
-    from fuzz.sweep.ahead import compile_ahead
+    from tridiff.fuzz.sweep.ahead import compile_ahead
 
     return Done(compiled=compile_ahead(task.spec, task.capability))
 
@@ -185,7 +185,7 @@ def main() -> None:
     os.dup2(2, 1)
     if where == "interpreter":
         os.environ["TRITON_INTERPRET"] = "1"
-    from fuzz.workers.environment import read_environment
+    from tridiff.fuzz.workers.environment import read_environment
 
     if where != "helper":
         if where == "interpreter":
@@ -196,7 +196,7 @@ def main() -> None:
             torch.cuda.set_device(where)
         replies.write(encode(Ready(read_environment(where.partition(":")[0]))) + b"\n")
     else:
-        from fuzz.records import Environment
+        from tridiff.fuzz.records import Environment
 
         replies.write(encode(Ready(Environment())) + b"\n")
     replies.flush()

@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from fuzz.sweep.messages import Done, Failed, Ready, Reply, Task, decode_reply, encode
+from tridiff.fuzz.sweep.messages import Done, Failed, Ready, Reply, Task, decode_reply, encode
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +29,7 @@ class Worker:
         environment.pop("TRITON_INTERPRET", None)
         # A session of its own: Ctrl-C reaches the parent only, which decides what is kept.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fuzz.sweep.worker", where], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "tridiff.fuzz.sweep.worker", where], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=environment, start_new_session=True)
         threading.Thread(target=self._listen, daemon=True).start()
 

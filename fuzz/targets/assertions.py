@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case, LaunchOptions
-from fuzz.strategies import contents, dtypes, lengths, row_counts, strided_layouts, true_contents
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import elementwise_blocks, mutants, subjects
-from oracles.dtypes import NAMES
+from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
+from tridiff.fuzz.strategies import contents, dtypes, lengths, row_counts, strided_layouts, true_contents
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects
+from tridiff.oracles.dtypes import NAMES
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 _DIMS = ("rows", "cols")
 
@@ -35,12 +35,12 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
 
 
 def _launch(launch: "Launch") -> None:
-    launch.drive("kernels.drivers.assertions:assert_then", BOOL=launch.spec("a").dtype == "i1",
+    launch.drive("tridiff.kernels.drivers.assertions:assert_then", BOOL=launch.spec("a").dtype == "i1",
                  **elementwise_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT}
 
@@ -50,10 +50,12 @@ TARGET = Target(
     summary="a value passed through unless an enabled assertion fails",
     cases=_cases, launch=_launch, rules=_rules,
     oracles=lambda case: (
-        Reference(source="torch", function="oracles.by_torch.probes:device_assert_then", arguments=("condition", "a")),
-        Reference(source="numpy", function="oracles.by_numpy.probes:device_assert_then", arguments=("condition", "a")),
+        Reference(source="torch", function="tridiff.oracles.by_torch.probes:device_assert_then",
+                  arguments=("condition", "a")),
+        Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:device_assert_then",
+                  arguments=("condition", "a")),
     ),
-    asserts=lambda case: Reference(source="torch", function="oracles.by_torch.probes:assertion_fails",
+    asserts=lambda case: Reference(source="torch", function="tridiff.oracles.by_torch.probes:assertion_fails",
                                    arguments=("condition",), outputs=()),
     subjects=subjects("assertions", "device_assert_then"),
     faults=mutants("assertions", "device_assert_then", "assertion_dropped", "condition_inverted",

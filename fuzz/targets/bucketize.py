@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     launch_options,
@@ -20,14 +20,14 @@ from fuzz.strategies import (
     sorted_contents,
     strided_layouts,
 )
-from fuzz.target import Limits, Reference, Target, Vocabulary
-from fuzz.targets.tiles import elementwise_blocks, mutants, triton_type
-from oracles.dtypes import FLOATS, INTEGERS
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, triton_type
+from tridiff.oracles.dtypes import FLOATS, INTEGERS
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = (*INTEGERS, *FLOATS)
 _FORMS = ("row", "copies", "sorter", "copies", "unsorted", "copies", "row")
@@ -102,13 +102,13 @@ def _launch(launch: "Launch") -> None:
     given["boundaries_size"] = case.sizes["edges"]
     if params["form"] == "copies":
         given |= {"boundaries_size": params["copies"], "boundaries_stride_col": 0}
-    launch.drive("kernels.drivers.bucketize:bucketize", RIGHT=params["right"],
+    launch.drive("tridiff.kernels.drivers.bucketize:bucketize", RIGHT=params["right"],
                  boundaries_numel=launch.spec("boundaries").span(case.sizes),
                  INDEX_DTYPE=triton_type(str(params["index_dtype"])), **elementwise_blocks(launch), **given)
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT}
 
@@ -121,7 +121,7 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
         "row": ("bucketize", ("values", "boundaries", "right=right")),
     }[str(case.params["form"])]
     sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
-    return tuple(Reference(source=source, function=f"oracles.by_{source}.search:{function}",
+    return tuple(Reference(source=source, function=f"tridiff.oracles.by_{source}.search:{function}",
                            arguments=(*arguments, "index_dtype=index_dtype")) for source in sources)
 
 
@@ -130,13 +130,13 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
     if form == "unsorted" or case.sizes["edges"] == 0:
         return None
     sorter = ("sorter",) if form == "sorter" else ()
-    return "oracles.by_torch.search:bucketize_defined", ("values", "boundaries", *sorter, "right=right")
+    return "tridiff.oracles.by_torch.search:bucketize_defined", ("values", "boundaries", *sorter, "right=right")
 
 
 def _canonical(case: Case) -> Reference | None:
     if case.params["form"] != "unsorted":
         return None
-    return Reference(source="torch", function="oracles.by_torch.search:bucketize_in_range",
+    return Reference(source="torch", function="tridiff.oracles.by_torch.search:bucketize_in_range",
                      arguments=("out", "size=edges"))
 
 
@@ -145,8 +145,8 @@ TARGET = Target(
     summary="how many sorted boundaries are below each value",
     cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, defined=_defined,
     canonical=_canonical,
-    subjects={"own": "kernels.helpers.bucketize:bucketize_binary_search",
-              "inductor": "kernels.drivers.upstream:bucketize_binary_search"},
+    subjects={"own": "tridiff.kernels.helpers.bucketize:bucketize_binary_search",
+              "inductor": "tridiff.kernels.drivers.upstream:bucketize_binary_search"},
     faults=mutants("bucketize", "bucketize_binary_search", "sides_swapped", "last_boundary_skipped",
                    "one_probe_too_few", "midpoint_overflow", "nan_boundary_on_top", "nan_value_at_bottom",
                    "stride_ignored", "row_offset_ignored", "sorter_ignored"),

@@ -4,14 +4,22 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, row_counts, strided_layouts
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import elementwise_blocks
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+)
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import elementwise_blocks
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "fp16", "fp32", "fp64")
 _DIMS = ("rows", "cols")
@@ -29,20 +37,20 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
 
 
 def _launch(launch: "Launch") -> None:
-    launch.drive("kernels.drivers.elementwise:elementwise_ternary", BOOL=False, **elementwise_blocks(launch))
+    launch.drive("tridiff.kernels.drivers.elementwise:elementwise_ternary", BOOL=False, **elementwise_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import NUM0
+    from tridiff.oracles.rules import NUM0
 
     return {"out": NUM0}
 
 
 TARGET = Target(
     name="helpers.clamp", family="helpers", contract="torch.clamp", summary="x within [low, high]", dtypes=DTYPES,
-    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "kernels.helpers.clamp:clamp"},
-    faults={"nan_dropped": "kernels.helpers.mutants_clamp:MUTANTS[clamp][nan_dropped]",
-            "upper_first": "kernels.helpers.mutants_clamp:MUTANTS[clamp][upper_first]"},
+    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "tridiff.kernels.helpers.clamp:clamp"},
+    faults={"nan_dropped": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][nan_dropped]",
+            "upper_first": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][upper_first]"},
     oracles=lambda case: (Reference(source="torch", function="torch:clamp", arguments=("a", "b", "c")),
                           Reference(source="numpy", function="numpy:clip", arguments=("a", "b", "c"))),
     about=lambda case: case.arrays[0].dtype,

@@ -1,30 +1,30 @@
 """Generated kernels: random programs through the own generator, judged by interpretation.
 
 One target per family of programs; `mixed` draws from all of them. Oracles interpret the same graph
-(`fuzz.programs.by_numpy`, `fuzz.programs.by_torch`); the bounds of float outputs are derived from the case.
+(`fuzz.kinds.graphs.by_numpy`, `fuzz.kinds.graphs.by_torch`); the bounds of float outputs are derived from the case.
 """
 
 from typing import TYPE_CHECKING
 
-from fuzz.programs.arrays import WRITTEN, graph_of, input_names, output_names
-from fuzz.programs.draw import programs
-from fuzz.programs.faults import changes, faults_of
-from fuzz.programs.ledger import cells, size
-from fuzz.programs.miscompiled import contracted, miscompiled, spilled
-from fuzz.programs.reductions import simpler
-from fuzz.programs.swarm import FAMILIES, Family
-from fuzz.programs.validity import valid
-from fuzz.records import Case
-from fuzz.target import Reference, Target
-from kernels.codegen.constants import is_float
-from kernels.codegen.domains import Analysis, operands
-from kernels.codegen.graph import Scan, Store
-from oracles.dtypes import NAMES
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of, input_names, output_names
+from tridiff.fuzz.kinds.graphs.coverage import cells, size
+from tridiff.fuzz.kinds.graphs.draw import programs
+from tridiff.fuzz.kinds.graphs.faults import changes, faults_of
+from tridiff.fuzz.kinds.graphs.miscompiled import contracted, miscompiled, spilled
+from tridiff.fuzz.kinds.graphs.steps import simpler
+from tridiff.fuzz.kinds.graphs.swarm import FAMILIES, Family
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Reference, Target
+from tridiff.kernels.codegen.constants import is_float
+from tridiff.kernels.codegen.domains import Analysis, operands
+from tridiff.kernels.codegen.graph import Scan, Store
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 _ABOUT: dict[Family, str] = {
     "pointwise": "loads, operations, conversions, masks and stores over one to three axes",
@@ -38,7 +38,7 @@ _ABOUT: dict[Family, str] = {
 }
 _ROUNDED = ("sum", "prod", "logcumsumexp", "affine")
 """Combines of scans that round."""
-_SUBJECTS = {"own": "fuzz.programs.own:launch_graph"}
+_SUBJECTS = {"own": "tridiff.fuzz.kinds.graphs.launching:launch_graph"}
 
 
 def _launch(launch: "Launch") -> None:
@@ -52,15 +52,17 @@ def _by_dtype(case: Case, *, floats: bool) -> tuple[str, ...]:
 def _oracles(case: Case) -> tuple[Reference, ...]:
     arguments = ("@case", *input_names(case))
     outputs = tuple(output_names(case))
-    return (Reference(source="numpy", function="fuzz.programs.by_numpy:outputs", arguments=arguments, outputs=outputs),
-            Reference(source="torch", function="fuzz.programs.by_numpy:torch_outputs", arguments=arguments,
+    return (Reference(source="numpy", function="tridiff.fuzz.kinds.graphs.by_numpy:outputs", arguments=arguments,
+                      outputs=outputs),
+            Reference(source="torch", function="tridiff.fuzz.kinds.graphs.by_numpy:torch_outputs", arguments=arguments,
                       outputs=outputs))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT, SUM
+    from tridiff.oracles.rules import BIT, SUM
 
-    derived = SUM("program_bound", origin="derived per element by interpreting the program (oracles.by_numpy.bounded)")
+    derived = SUM("program_bound",
+                  origin="derived per element by interpreting the program (tridiff.oracles.by_numpy.bounded)")
     return {name: derived if dtype_info(case.array(name).dtype).is_float else BIT for name in output_names(case)}
 
 
@@ -68,12 +70,12 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
     floats = _by_dtype(case, floats=True)
     if not floats:
         return ()
-    return (Reference(source="numpy", function="fuzz.programs.by_numpy:bounds",
+    return (Reference(source="numpy", function="tridiff.fuzz.kinds.graphs.by_numpy:bounds",
                       arguments=("@case", *input_names(case)), outputs=floats),)
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
-    return "fuzz.programs.by_numpy:defined", ("@case", *input_names(case))
+    return "tridiff.fuzz.kinds.graphs.by_numpy:defined", ("@case", *input_names(case))
 
 
 def _unordered(case: Case) -> tuple[str, ...]:

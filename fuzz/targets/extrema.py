@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Permutation
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Permutation
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     index_contents,
@@ -17,12 +17,12 @@ from fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from fuzz.target import Limits, Reference, Target
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
 _DIMS = ("rows", "cols")
@@ -83,7 +83,8 @@ def _launch(launch: "Launch") -> None:
     row_block = max(min(512 // block, 16, _block(rows)), 1)
     if "axis" not in launch.case.params:
         driver = "elementwise_pair_with_index" if indexed else "elementwise_binary"
-        launch.drive(f"kernels.drivers.elementwise:{driver}", ROW_BLOCK=row_block, COL_BLOCK=block, BOOL=boolean)
+        launch.drive(f"tridiff.kernels.drivers.elementwise:{driver}", ROW_BLOCK=row_block, COL_BLOCK=block,
+                     BOOL=boolean)
         return
     given: dict[str, object] = {"AXIS": launch.case.params["axis"], "PADDING": _padding(launch.case), "BOOL": boolean}
     driver = "reduce_rows_with_index" if indexed else "reduce_rows"
@@ -98,7 +99,7 @@ def _launch(launch: "Launch") -> None:
             strides = dict(zip(spec.dims, spec.strides(launch.case.sizes), strict=True))
             given[f"{spec.name}_stride_row"] = strides.get("cols", 0)
             given[f"{spec.name}_stride_col"] = strides["rows"]
-    launch.drive(f"kernels.drivers.reduce_rows:{driver}", **given)
+    launch.drive(f"tridiff.kernels.drivers.reduce_rows:{driver}", **given)
 
 
 def _padding(case: Case) -> int | float:
@@ -122,7 +123,7 @@ def _valid(case: Case) -> bool:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT, NUM0
+    from tridiff.oracles.rules import BIT, NUM0
 
     return {"out": NUM0, "out_index": BIT}
 
@@ -137,7 +138,8 @@ def _oracles(helper: str) -> Callable[[Case], tuple[Reference, ...]]:
         arguments = ("a", "a_index", "b", "b_index") if indexed else ("a", "b")
     outputs = ("out", "out_index") if indexed else ("out",)
     return lambda case: tuple(
-        Reference(source=source, function=f"oracles.by_{source}.extrema:{helper}", arguments=arguments, outputs=outputs)
+        Reference(source=source, function=f"tridiff.oracles.by_{source}.extrema:{helper}", arguments=arguments,
+                  outputs=outputs)
         for source in ("torch", "numpy"))
 
 
@@ -158,9 +160,9 @@ def _target(helper: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=_SUMMARIES[helper], contract="helpers.md §5",
         cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, oracles=_oracles(helper),
-        subjects={"own": f"kernels.helpers.extrema:{helper}",
+        subjects={"own": f"tridiff.kernels.helpers.extrema:{helper}",
                   "inductor": f"torch._inductor.runtime.triton_helpers:{helper}"},
-        faults={name: f"kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults},
+        faults={name: f"tridiff.kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults},
         about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=DTYPES,
         simplest={"axis": (1, 0)}, valid=_valid,
         params=lambda case: {"axis": (0, 1)} if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else {},

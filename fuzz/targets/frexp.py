@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     exponent_contents,
@@ -15,12 +15,12 @@ from fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import elementwise_blocks, mutants, subjects
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("fp32", "fp64")
 _DIMS = ("rows", "cols")
@@ -43,11 +43,11 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
 
 
 def _launch(launch: "Launch") -> None:
-    launch.drive("kernels.drivers.frexp:frexp", **elementwise_blocks(launch))
+    launch.drive("tridiff.kernels.drivers.frexp:frexp", **elementwise_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT, NUM
+    from tridiff.oracles.rules import BIT, NUM
 
     return {"mantissa": NUM, "exponent": BIT}
 
@@ -57,8 +57,8 @@ TARGET = Target(
     summary="mantissa in [0.5, 1) and exponent of a float",
     cases=_cases, launch=_launch, rules=_rules,
     oracles=lambda case: (
-        Reference(source="torch", function="oracles.by_torch.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
-        Reference(source="numpy", function="oracles.by_numpy.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
+        Reference(source="torch", function="tridiff.oracles.by_torch.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
+        Reference(source="numpy", function="tridiff.oracles.by_numpy.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
     ),
     subjects=subjects("bits", "frexp"),
     faults=mutants("bits", "frexp", "minus_zero_lost", "subnormal_flushed", "mantissa_from_one", "powers_of_two_up",

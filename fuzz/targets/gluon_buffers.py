@@ -1,8 +1,8 @@
 """Gluon kernels that move data through shared memory."""
 
-from fuzz.movement.buffers import atomic_chains, buffer_chains, gather_chains
-from fuzz.movement.target import chain_target, indexed_memory
-from fuzz.movement.views import view_chains
+from tridiff.fuzz.kinds.chains.buffers import atomic_chains, buffer_chains, gather_chains
+from tridiff.fuzz.kinds.chains.target import chain_target, indexed_memory
+from tridiff.fuzz.kinds.chains.views import view_chains
 
 TARGETS = (
     chain_target(

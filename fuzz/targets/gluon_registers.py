@@ -1,7 +1,7 @@
 """Gluon kernels that move data between register layouts."""
 
-from fuzz.movement.registers import conversion_chains, fold_chains, fp4_chains, register_view_chains
-from fuzz.movement.target import chain_target
+from tridiff.fuzz.kinds.chains.registers import conversion_chains, fold_chains, fp4_chains, register_view_chains
+from tridiff.fuzz.kinds.chains.target import chain_target
 
 TARGETS = (
     chain_target(

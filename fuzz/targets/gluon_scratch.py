@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.movement.draft import EVERY
-from fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
-from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
-from kernels.gluon.layouts import power_of_two
-from kernels.gluon.scratch import FAULTS, Mailbox, text
+from tridiff.fuzz.kinds.chains.draft import EVERY
+from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
+from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
+from tridiff.kernels.gluon.layouts import power_of_two
+from tridiff.kernels.gluon.scratch import FAULTS, Mailbox, text
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 _DIMS = ("rows", "cols")
 _ARCHITECTURES = {"sm_80": 80, "sm_90": 90, "sm_100": 100}
@@ -79,8 +79,8 @@ def _valid(case: Case) -> bool:
 
 
 def _launch(launch: "Launch") -> None:
-    from fuzz.workers.failures import Declined
-    from kernels.gluon.dialect import installed_text
+    from tridiff.fuzz.verdicts import Declined
+    from tridiff.kernels.gluon.dialect import installed_text
 
     case, params = launch.case, launch.case.params
     boxes = range(int(params["boxes"]))
@@ -112,13 +112,13 @@ def _lacking(environment: Environment) -> str:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"y": BIT}
 
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
-    return tuple(Reference(source=source, function=f"oracles.by_{source}.mailbox:exchanged",
+    return tuple(Reference(source=source, function=f"tridiff.oracles.by_{source}.mailbox:exchanged",
                            arguments=("x", "flip=flip"), outputs=("y",)) for source in ("torch", "numpy"))
 
 
@@ -126,7 +126,7 @@ TARGET = Target(
     name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
     cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
-    subjects={"own": "kernels.gluon.scratch:text"}, backends=("cuda", "compile"), lacking=_lacking,
-    faults={name: f"kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS},
+    subjects={"own": "tridiff.kernels.gluon.scratch:text"}, backends=("cuda", "compile"), lacking=_lacking,
+    faults={name: f"tridiff.kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS},
     simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)},
 )

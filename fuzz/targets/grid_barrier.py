@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.errors import TridiffError
-from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, LaunchOptions
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import mutants, power_of_two, subjects
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, LaunchOptions
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 PER_PROCESSOR = 8
 """Programs of up to 8 warps that every multiprocessor holds at once, registers of this kernel considered."""
@@ -68,12 +68,12 @@ def _launch(launch: "Launch") -> None:
         resident = PER_PROCESSOR * device.multi_processor_count
         if sizes["x"] * sizes["y"] * sizes["z"] > resident:
             raise TridiffError(f"this GPU holds only {resident} programs at once", fix="draw a smaller grid")
-    launch.drive("kernels.drivers.grid_barrier:grid_barrier", x_programs=sizes["x"], y_programs=sizes["y"],
+    launch.drive("tridiff.kernels.drivers.grid_barrier:grid_barrier", x_programs=sizes["x"], y_programs=sizes["y"],
                  z_programs=sizes["z"], rounds=sizes["rounds"], PROGRAM_BLOCK=power_of_two(sizes["x"]))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"seen": BIT}
 
@@ -83,9 +83,9 @@ TARGET = Target(
     summary="no x program passes before all have arrived", backends=("cuda", "compile"),
     cases=_cases, valid=_valid, launch=_launch, rules=_rules, written=("sem", "marks"),
     oracles=lambda case: (
-        Reference(source="torch", function="oracles.by_torch.barrier:everyone_seen", arguments=("marks",),
+        Reference(source="torch", function="tridiff.oracles.by_torch.barrier:everyone_seen", arguments=("marks",),
                   outputs=("seen",)),
-        Reference(source="numpy", function="oracles.by_numpy.barrier:everyone_seen", arguments=("marks",),
+        Reference(source="numpy", function="tridiff.oracles.by_numpy.barrier:everyone_seen", arguments=("marks",),
                   outputs=("seen",)),
     ),
     subjects=subjects("grid_barrier", "x_grid_barrier"), orders=lambda case: ("release", "acquire"),

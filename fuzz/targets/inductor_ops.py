@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family
-from fuzz.records import ArraySpec, Case, Scalar
-from fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
-from fuzz.target import Limits, Reference, Target, Vocabulary
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family
+from tridiff.fuzz.records import ArraySpec, Case, Scalar
+from tridiff.fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
+from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 FAMILIES = {
     "pointwise": "one elementwise operation", "folding": "an idiom that compilers like to simplify",
@@ -107,14 +107,14 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 
 
 def _exact(*, whole: bool) -> "Rule":
-    from oracles.rules import BIT, NUM
+    from tridiff.oracles.rules import BIT, NUM
 
     return BIT if whole else NUM
 
 
 def _rule(operation: Operation, dtype: str) -> "Rule":
-    from oracles.pointwise import half_ulps, rule_for
-    from oracles.rules import NUM0, SUM, ULP
+    from tridiff.oracles.pointwise import half_ulps, rule_for
+    from tridiff.oracles.rules import NUM0, SUM, ULP
 
     match operation.judging:
         case "exact":
@@ -131,23 +131,23 @@ def _rule(operation: Operation, dtype: str) -> "Rule":
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
     names = tuple(spec.name for spec in _operands(case))
-    return (Reference(source="torch", function="fuzz.inductor.references:by_torch", arguments=("@case", *names),
+    return (Reference(source="torch", function="tridiff.fuzz.inductor.references:by_torch", arguments=("@case", *names),
                       outputs=_OUTPUTS),
-            Reference(source="numpy", function="fuzz.inductor.references:by_numpy", arguments=("@case", *names),
+            Reference(source="numpy", function="tridiff.fuzz.inductor.references:by_numpy", arguments=("@case", *names),
                       outputs=_OUTPUTS))
 
 
 def _bounds(case: Case) -> tuple[Reference, ...]:
     if _operation(case).judging in ("exact", "unsigned_zero", "real"):
         return ()
-    return (Reference(source="torch", function="fuzz.inductor.references:bound", arguments=("@case", "a")),)
+    return (Reference(source="torch", function="tridiff.fuzz.inductor.references:bound", arguments=("@case", "a")),)
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
     operation = _operation(case)
     if not operation.defined and operation.family != "bucketize":
         return None
-    return ("fuzz.inductor.references:defined", ("@case", *(spec.name for spec in _operands(case))))
+    return ("tridiff.fuzz.inductor.references:defined", ("@case", *(spec.name for spec in _operands(case))))
 
 
 def _cells(case: Case) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ TARGETS = tuple(
         name=f"inductor.{family}", family="inductor", contract="codegen.md §3 to §8, §14", summary=summary,
         cases=_case_of(family), launch=_launch, rules=_rules, oracles=_oracles, bounds=_bounds, defined=_defined,
         params=_params, valid=_valid, cells=_cells, backends=("cuda", "interpreter"),
-        subjects={"own": "fuzz.inductor.launch:eager", "inductor": "fuzz.inductor.launch:compiled"},
+        subjects={"own": "tridiff.fuzz.inductor.launch:eager", "inductor": "tridiff.fuzz.inductor.launch:compiled"},
         untraced=("own", "inductor"), writes_once=False,
         about=lambda case: f"{case.params['op']} {case.arrays[0].dtype}",
         simplest={"dynamic": (False, True), "persistent": (True, False)},

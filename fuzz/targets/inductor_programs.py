@@ -6,20 +6,20 @@ same programs, as far as its contract is that of eager torch. Both references in
 
 from typing import TYPE_CHECKING
 
-from fuzz.programs.arrays import WRITTEN, graph_of, input_names, output_names
-from fuzz.programs.draw_torch import torch_programs
-from fuzz.programs.expressible import expressible, suspect
-from fuzz.programs.ledger import cells, size
-from fuzz.programs.reductions import simpler
-from fuzz.programs.swarm import Family
-from fuzz.programs.validity import valid
-from fuzz.records import Case
-from fuzz.target import Reference, Target
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.inductor.programs.draw import torch_programs
+from tridiff.fuzz.inductor.programs.expressible import expressible, suspect
+from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of, input_names, output_names
+from tridiff.fuzz.kinds.graphs.coverage import cells, size
+from tridiff.fuzz.kinds.graphs.steps import simpler
+from tridiff.fuzz.kinds.graphs.swarm import Family
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Reference, Target
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 FAMILIES: dict[Family, str] = {
     "pointwise": "operations and conversions", "indexing": "index arithmetic, gathers and strided views",
@@ -35,8 +35,10 @@ def _launch(launch: "Launch") -> None:
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
     arguments, outputs = ("@case", *input_names(case)), tuple(output_names(case))
-    return (Reference(source="numpy", function="fuzz.programs.by_numpy:outputs", arguments=arguments, outputs=outputs),
-            Reference(source="torch", function="fuzz.programs.by_torch:outputs", arguments=arguments, outputs=outputs))
+    return (Reference(source="numpy", function="tridiff.fuzz.kinds.graphs.by_numpy:outputs", arguments=arguments,
+                      outputs=outputs),
+            Reference(source="torch", function="tridiff.fuzz.kinds.graphs.by_torch:outputs", arguments=arguments,
+                      outputs=outputs))
 
 
 def _floats(case: Case) -> tuple[str, ...]:
@@ -44,9 +46,10 @@ def _floats(case: Case) -> tuple[str, ...]:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT, SUM
+    from tridiff.oracles.rules import BIT, SUM
 
-    derived = SUM("program_bound", origin="derived per element by interpreting the program (oracles.by_numpy.bounded)")
+    derived = SUM("program_bound",
+                  origin="derived per element by interpreting the program (tridiff.oracles.by_numpy.bounded)")
     floats = _floats(case)
     return {name: derived if name in floats else BIT for name in output_names(case)}
 
@@ -54,12 +57,12 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 def _bounds(case: Case) -> tuple[Reference, ...]:
     floats = _floats(case)
     arguments = ("@case", *input_names(case))
-    return (Reference(source="numpy", function="fuzz.programs.by_numpy:bounds", arguments=arguments,
+    return (Reference(source="numpy", function="tridiff.fuzz.kinds.graphs.by_numpy:bounds", arguments=arguments,
                       outputs=floats),) if floats else ()
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
-    return "fuzz.programs.by_numpy:defined", ("@case", *input_names(case))
+    return "tridiff.fuzz.kinds.graphs.by_numpy:defined", ("@case", *input_names(case))
 
 
 def _target(family: Family, about: str) -> Target:
@@ -69,7 +72,8 @@ def _target(family: Family, about: str) -> Target:
         summary=f"generated programs through torch.compile: {about}",
         cases=lambda limits: torch_programs(family, target=name, limits=limits),
         launch=_launch, oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN,
-        subjects={"own": "fuzz.programs.upstream:launch_own", "inductor": "fuzz.programs.upstream:launch_graph"},
+        subjects={"own": "tridiff.fuzz.inductor.programs.launching:launch_own",
+                  "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
         untraced=("inductor",), writes_once=False, backends=("cuda", "interpreter"),
         valid=lambda case: valid(case) and not expressible(graph_of(case)).startswith("torch "),
         about=lambda case: suspect(graph_of(case)), about_causes=True,

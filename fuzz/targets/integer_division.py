@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout, Put
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout, Put
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     int_divisors,
@@ -23,14 +23,14 @@ from fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from fuzz.strategies.choice import weighted
-from fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
-from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.strategies.choice import weighted
+from tridiff.fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
+from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 SIGNED = ("i8", "i16", "i32", "i64")
 DTYPES = (*SIGNED, "u8", "u16", "u32", "u64")
@@ -149,7 +149,8 @@ def _launch(launch: "Launch") -> None:
     if launch.case.params["form"] == "blocks":
         cols = launch.case.sizes["cols"]
         block = 1 << max(cols - 1, 0).bit_length()
-        launch.drive("kernels.drivers.elementwise:elementwise_binary", ROW_BLOCK=max(256 // block, 1), COL_BLOCK=block,
+        launch.drive("tridiff.kernels.drivers.elementwise:elementwise_binary", ROW_BLOCK=max(256 // block, 1),
+                     COL_BLOCK=block,
                      BOOL=False)
         return
     import triton.language as tl
@@ -168,14 +169,14 @@ def _launch(launch: "Launch") -> None:
         table = launch.spec("table").content
         assert table is not None and isinstance(table.base, Iota)
         del given["DTYPE"]
-        launch.drive("kernels.drivers.ramp_gather:ramp_gather", origin=-table.base.start, **given)
+        launch.drive("tridiff.kernels.drivers.ramp_gather:ramp_gather", origin=-table.base.start, **given)
         return
     if divisor_kind != "loaded":
         given["divisor_ptr"] = None
     else:
         given["divisor_ptr"] = launch.pointer("b")
     driver = "integer_ramp_unspecialised" if divisor_kind == "unspecialised" else "integer_ramp"
-    launch.drive(f"kernels.drivers.elementwise:{driver}", **given)
+    launch.drive(f"tridiff.kernels.drivers.elementwise:{driver}", **given)
 
 
 def _scalars(case: Case) -> tuple[int, int]:
@@ -185,7 +186,7 @@ def _scalars(case: Case) -> tuple[int, int]:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT}
 
@@ -201,10 +202,10 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
         cases=_strategy(name), launch=_launch, rules=_rules, params=_params, valid=_valid, about=_about,
         subjects=subjects, faults=faults,
         oracles=lambda case: (
-            Reference(source="torch", function=f"oracles.by_torch.integer:{reference}", arguments=("a", "b")),
-            Reference(source="numpy", function=f"oracles.by_numpy.integer:{reference}", arguments=("a", "b")),
+            Reference(source="torch", function=f"tridiff.oracles.by_torch.integer:{reference}", arguments=("a", "b")),
+            Reference(source="numpy", function=f"tridiff.oracles.by_numpy.integer:{reference}", arguments=("a", "b")),
         ),
-        defined=lambda case: ("oracles.by_torch.integer:division_defined", ("a", "b")),
+        defined=lambda case: ("tridiff.oracles.by_torch.integer:division_defined", ("a", "b")),
         simplest={"block": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
                   "start_kind": ("constexpr", "run_time"),
                   "divisor_kind": ("constexpr", "run_time", "unspecialised", "loaded")},
@@ -212,7 +213,7 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
 
 
 def _mutants(helper: str, *names: str) -> dict[str, str]:
-    return {name: f"kernels.helpers.mutants_integer:MUTANTS[{helper}][{name}]" for name in names}
+    return {name: f"tridiff.kernels.helpers.mutants_integer:MUTANTS[{helper}][{name}]" for name in names}
 
 
 _UPSTREAM = "torch._inductor.runtime.triton_helpers"
@@ -224,22 +225,22 @@ _REM = _mutants("remainder_integer", "trunc_for_floor", "exact_multiple_gives_di
 TARGETS = (
     _target("triton.floordiv", summary="a // b as Triton compiles it: rounds toward zero",
             contract="helpers.md §4 (operators truncate)", reference="div_trunc",
-            subjects={"own": "kernels.helpers.operators:operator_floordiv"},
-            faults={"floor_for_trunc": "kernels.helpers.integer:div_floor_integer",
+            subjects={"own": "tridiff.kernels.helpers.operators:operator_floordiv"},
+            faults={"floor_for_trunc": "tridiff.kernels.helpers.integer:div_floor_integer",
                     **{k: v for k, v in _DIV.items() if k in ("ceil_for_floor", "unsigned_operands", "in_32_bits",
                                                                "divisor_sign_ignored")}}),
     _target("triton.mod", summary="a % b as Triton compiles it: the sign of a",
             contract="helpers.md §4 (operators truncate)", reference="rem_trunc",
-            subjects={"own": "kernels.helpers.operators:operator_mod"},
-            faults={"floor_for_trunc": "kernels.helpers.integer:remainder_integer",
+            subjects={"own": "tridiff.kernels.helpers.operators:operator_mod"},
+            faults={"floor_for_trunc": "tridiff.kernels.helpers.integer:remainder_integer",
                     **{k: v for k, v in _REM.items() if k in ("exact_multiple_gives_divisor", "never_negative",
                                                                "through_fp32", "in_32_bits")}}),
     _target("helpers.div_floor_integer", summary="floor(a / b) for integers", contract="helpers.md §4",
             reference="div_floor_integer", faults=_DIV,
-            subjects={"own": "kernels.helpers.integer:div_floor_integer",
+            subjects={"own": "tridiff.kernels.helpers.integer:div_floor_integer",
                       "inductor": f"{_UPSTREAM}:div_floor_integer"}),
     _target("helpers.remainder_integer", summary="a - b * floor(a / b) for integers", contract="helpers.md §4",
             reference="remainder_integer", faults=_REM,
-            subjects={"own": "kernels.helpers.integer:remainder_integer",
+            subjects={"own": "tridiff.kernels.helpers.integer:remainder_integer",
                       "inductor": f"{_UPSTREAM}:remainder_integer"}),
 )

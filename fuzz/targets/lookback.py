@@ -2,7 +2,7 @@
 
 Programs wait for each other, so a defect may show as a hang. The interpreter runs programs one after the
 other in ascending order; only a GPU exercises the waiting. There most cases have one program come late
-(`fuzz.backends.late`): by themselves, a few programs always meet in the same order.
+(`tridiff.fuzz.backends.delay`): by themselves, a few programs always meet in the same order.
 """
 
 import itertools
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.backends.late import Late, asked_for, built_in, of_launch, prompt_params, promptly
-from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Scalar
-from fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
-from fuzz.strategies import lengths as program_counts
-from fuzz.target import Limits, Reference, Target, Vocabulary
-from fuzz.targets.tiles import mutants, subjects, triton_type
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.backends.delay import Late, asked_for, built_in, of_launch, prompt_params, promptly
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Scalar
+from tridiff.fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
+from tridiff.fuzz.strategies import lengths as program_counts
+from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import mutants, subjects, triton_type
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 MOST_PROGRAMS = 10_000
 DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"),
@@ -128,12 +128,12 @@ def _launch(launch: "Launch") -> None:
     given: dict[str, object] = {"programs": sizes["cols"], "scans": sizes["rows"]}
     if bits < 64:
         given |= {"VALUE_AS_UINT": triton_type(f"u{bits}"), "PACK": triton_type(f"u{2 * bits}")}
-    from fuzz.backends.launch import resolve
+    from tridiff.fuzz.backends.launch import resolve
 
     late = of_launch(launch)
     with built_in(late):
-        launch.drive(f"kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
-                     COMBINE=resolve(f"kernels.drivers.lookback_scan:{params['combine']}"),
+        launch.drive(f"tridiff.kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
+                     COMBINE=resolve(f"tridiff.kernels.drivers.lookback_scan:{params['combine']}"),
                      INDEX_DTYPE=triton_type(str(params["index_dtype"])), LATE=str(late or ""), **given)
 
 
@@ -142,8 +142,8 @@ def _summed(case: Case) -> bool:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
-    from oracles.tolerances import RULES
+    from tridiff.oracles.rules import BIT
+    from tridiff.oracles.tolerances import RULES
 
     return {"prefix": RULES["prefix_sum_bound"] if _summed(case) else BIT}
 
@@ -151,7 +151,7 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 def _bounds(case: Case) -> tuple[Reference, ...]:
     if not _summed(case):
         return ()
-    return (Reference(source="torch", function="oracles.by_torch.scan:exclusive_sum_bound", outputs=("prefix",),
+    return (Reference(source="torch", function="tridiff.oracles.by_torch.scan:exclusive_sum_bound", outputs=("prefix",),
                       arguments=("values", "acc=value")),)
 
 
@@ -163,11 +163,11 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
         # A packed word brings its value along and needs no order.
         orders=lambda case: ("release", "acquire") if helper.endswith("_64") else (),
         programs=lambda case: case.sizes["rows"] * case.sizes["cols"],
-        faults={**mutants("lookback", helper, *faults), "dirty_scratch": f"kernels.helpers.lookback:{helper}"},
+        faults={**mutants("lookback", helper, *faults), "dirty_scratch": f"tridiff.kernels.helpers.lookback:{helper}"},
         oracles=lambda case: tuple(
-            Reference(source=source, function=f"oracles.by_{source}.scan:exclusive_scan", outputs=("prefix",),
+            Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:exclusive_scan", outputs=("prefix",),
                       arguments=("values", "combine=combine")) for source in ("torch", "numpy")),
-        defined=lambda case: ("oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
+        defined=lambda case: ("tridiff.oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
         about=lambda case: f"{case.params['index_dtype']} index", reductions=_reductions,
         simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64"),
                   "late_access": tuple(range(_accesses(64))), "late_program": tuple(range(_FIRST_PROGRAMS))},

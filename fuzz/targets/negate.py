@@ -4,15 +4,23 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, row_counts, strided_layouts
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import elementwise_blocks
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+)
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import elementwise_blocks
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i8", "i16", "i32", "i64", "bf16", "fp16", "fp32", "fp64")
 _DIMS = ("rows", "cols")
@@ -30,11 +38,11 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
 
 
 def _launch(launch: "Launch") -> None:
-    launch.drive("kernels.drivers.elementwise:elementwise_unary", BOOL=False, **elementwise_blocks(launch))
+    launch.drive("tridiff.kernels.drivers.elementwise:elementwise_unary", BOOL=False, **elementwise_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import NUM
+    from tridiff.oracles.rules import NUM
 
     return {"out": NUM}
 
@@ -42,8 +50,8 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 TARGET = Target(
     name="triton.negate", family="triton", contract="codegen.md §3 (neg)", dtypes=DTYPES,
     summary="-x as Triton compiles it, signed zeros included",
-    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "kernels.helpers.operators:operator_negate"},
-    faults={name: f"kernels.helpers.mutants_operators:MUTANTS[operator_negate][{name}]"
+    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "tridiff.kernels.helpers.operators:operator_negate"},
+    faults={name: f"tridiff.kernels.helpers.mutants_operators:MUTANTS[operator_negate][{name}]"
             for name in ("subtracted_from_zero", "minus_magnitude", "lowest_decremented")},
     oracles=lambda case: (Reference(source="torch", function="torch:neg", arguments=("a",)),
                           Reference(source="numpy", function="numpy:negative", arguments=("a",))),

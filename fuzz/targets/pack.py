@@ -4,15 +4,23 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, row_counts, strided_layouts
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import elementwise_blocks, mutants, subjects, triton_type
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import (
+    contents,
+    dtypes,
+    launch_options,
+    lengths,
+    option_variants,
+    row_counts,
+    strided_layouts,
+)
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects, triton_type
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
 _DIMS = ("rows", "cols")
@@ -46,11 +54,11 @@ def _launch(launch: "Launch") -> None:
         "unpack_flag": {"FLAG": triton_type(_unsigned(value))},
     }
     driver = "pack_words" if helper == "pack_value_flag" else helper
-    launch.drive(f"kernels.drivers.pack_words:{driver}", **given[helper], **elementwise_blocks(launch))
+    launch.drive(f"tridiff.kernels.drivers.pack_words:{driver}", **given[helper], **elementwise_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT}
 
@@ -63,7 +71,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
         cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules,
         subjects=subjects("lookback", helper), faults=mutants("pack", helper, *faults),
         oracles=lambda case: tuple(
-            Reference(source=source, function=f"oracles.by_{source}.scan:{helper}", arguments=arguments)
+            Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:{helper}", arguments=arguments)
             for source in ("torch", "numpy")),
         params=lambda case: {"value": DTYPES},
         about=lambda case: str(case.params["value"]),

@@ -1,6 +1,6 @@
 """Pipelined Gluon kernels: rings of asynchronous copies, TMA, mbarriers, tensor cores, warp specialisation."""
 
-from fuzz.pipelines.targets import FAULTS, pipeline_target
+from tridiff.fuzz.kinds.plans.targets import FAULTS, pipeline_target
 
 _MOVABLE = ("i8", "i16", "i32", "i64", "u32", "fp16", "bf16", "fp32")
 

@@ -3,20 +3,20 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from fuzz.backends.late import promptly
-from fuzz.pipelines import loop_cases
-from fuzz.pipelines.cases import inputs
-from fuzz.pipelines.targets import EVERY_ROW, references
-from fuzz.records import Case, Environment
-from fuzz.target import Reference, Target
+from tridiff.fuzz.backends.delay import promptly
+from tridiff.fuzz.kinds.loops import cases as loop_cases
+from tridiff.fuzz.kinds.plans.cases import inputs
+from tridiff.fuzz.kinds.plans.targets import EVERY_ROW, references
+from tridiff.fuzz.records import Case, Environment
+from tridiff.fuzz.target import Reference, Target
 
 if TYPE_CHECKING:
-    from oracles.rules import Rule
+    from tridiff.oracles.rules import Rule
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT, NUM0
-    from oracles.tolerances import RULES
+    from tridiff.oracles.rules import BIT, NUM0
+    from tridiff.oracles.tolerances import RULES
 
     if loop_cases.approximate(case):
         return {"out": RULES["dot_bound"]}
@@ -32,7 +32,7 @@ def _across_programs(case: Case) -> bool:
 def _bounds(case: Case) -> tuple[Reference, ...]:
     if not loop_cases.approximate(case):
         return ()
-    return (Reference(source="torch", function="fuzz.pipelines.loop_cases:product_bound",
+    return (Reference(source="torch", function="tridiff.fuzz.kinds.loops.cases:product_bound",
                       arguments=("@case", *inputs(case))),)
 
 
@@ -58,8 +58,8 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=loop_cases.launch_loop,
         cases=lambda limits: loop_cases.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits),
         rules=_rules, bounds=_bounds, valid=loop_cases.valid, cells=_cells, schedules=lambda case: schedules,
-        subjects={"own": "kernels.pipelines.loops:stream"},
-        oracles=lambda case: references(case, "loop_cases:{}_answer",
+        subjects={"own": "tridiff.kernels.pipelines.loops:stream"},
+        oracles=lambda case: references(case, "loops.cases:{}_answer",
                                         sample=EVERY_ROW if _across_programs(case) else None),
         about=loop_cases.about, about_causes=specialised,
         simplest={"stages": (1, 2, 3, 4, 5), "described_store": (False, True), "added": (0, 1, 3)},

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from fuzz.pipelines import text_cases
-from fuzz.pipelines.targets import made_for, references
-from fuzz.records import Case
-from fuzz.target import Target
+from tridiff.fuzz.kinds.plans.targets import made_for, references
+from tridiff.fuzz.kinds.texts import cases as text_cases
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Target
 
 if TYPE_CHECKING:
-    from oracles.rules import Rule
+    from tridiff.oracles.rules import Rule
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT}
 
@@ -28,8 +28,8 @@ def _target(name: str, forms: tuple[str, ...], summary: str, contract: str) -> T
         name=name, family="pipelines", summary=summary, contract=contract, dtypes=("i32",),
         cases=lambda limits: text_cases.text_cases(target=name, forms=forms, limits=limits),
         launch=text_cases.launch_text, rules=_rules, valid=text_cases.valid, written=("scratch",), cells=_cells,
-        subjects={"own": "kernels.ttgir.forms:barrier"},
-        oracles=lambda case: references(case, "text_cases:answer", scratch=("scratch",)),
+        subjects={"own": "tridiff.kernels.ttgir.forms:barrier"},
+        oracles=lambda case: references(case, "texts.cases:answer", scratch=("scratch",)),
         about=lambda case: str(case.params["form"]),
         simplest={"each": (1, 2, 4), "decoys": (0, 1, 2, 3), "hint": (False, True), "requested": (False, True),
                   "pending": tuple(range(24)), "alignment": (128, 16, 4, 1024), "relaxed": (False, True),

@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fuzz.pipelines import transfers
-from fuzz.pipelines.targets import made_for, references
-from fuzz.records import Case, Environment
-from fuzz.target import Target
-from kernels.pipelines.text_faults import COUNTED
+from tridiff.fuzz.kinds.plans.targets import made_for, references
+from tridiff.fuzz.kinds.transfers import cases as transfers
+from tridiff.fuzz.records import Case, Environment
+from tridiff.fuzz.target import Target
+from tridiff.kernels.pipelines.text_faults import COUNTED
 
 if TYPE_CHECKING:
-    from oracles.rules import Rule
+    from tridiff.oracles.rules import Rule
 
 
 def _rules(case: Case) -> Mapping[str, "Rule"]:
-    from oracles.rules import BIT, NUM0
+    from tridiff.oracles.rules import BIT, NUM0
 
     return {"out": NUM0 if case.params.get("nan") else BIT}
 
@@ -45,16 +45,17 @@ def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *,
         launch=transfers.launch_transfer,
         cases=lambda limits: transfers.transfer_cases(target=name, exchange=exchange, limits=limits),
         subjects={"own": f"{kernels}:source"}, faults={one: f"{kernels}:FAULTS[{one}]" for one in faults},
-        oracles=lambda case: references(case, "transfers:answer"), rules=_rules, about=_about, cells=_cells,
+        oracles=lambda case: references(case, "transfers.cases:answer"), rules=_rules, about=_about, cells=_cells,
         valid=transfers.valid, size=transfers.size,
         reductions=transfers.reductions, orders=lambda case: ("completion",),
         lacking=_clusters if exchange else made_for, backends=("cuda", "compile"))
 
 
 TARGETS = (
-    _target("tma.boxes", "kernels.pipelines.boxes", "TMA copies of 1 to 5 axes, inside the tensor and out",
+    _target("tma.boxes", "tridiff.kernels.pipelines.boxes", "TMA copies of 1 to 5 axes, inside the tensor and out",
             "ttg_ops.md §4 (async_tma_copy_global_to_local, async_tma_copy_local_to_global)", "store_wait_missing",
             exchange=False),
-    _target("cluster.exchange", "kernels.pipelines.cluster_exchange", "blocks store into each other's shared memory",
+    _target("cluster.exchange", "tridiff.kernels.pipelines.cluster_exchange",
+            "blocks store into each other's shared memory",
             "ttg_ops.md §4 (async_shared_store, cluster_barrier)", "missing_cluster_barrier", exchange=True),
 )

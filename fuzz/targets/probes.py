@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
-from fuzz.target import Limits, Reference, Target, Vocabulary
-from fuzz.targets.tiles import mutants, power_of_two, subjects
-from oracles.dtypes import FP8, NAMES
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
+from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
+from tridiff.oracles.dtypes import FP8, NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 _DIMS = ("rows", "cols")
 
@@ -50,13 +50,13 @@ def _valid(case: Case) -> bool:
 def _launch(launch: "Launch") -> None:
     driver = "promote" if launch.case.target == "helpers.promote_to_tensor" else "classify"
     given: dict[str, object] = {"facts_stride_row": 1} if driver == "promote" else {}
-    launch.drive(f"kernels.drivers.probes:{driver}", SCALAR=launch.case.params["scalar"],
+    launch.drive(f"tridiff.kernels.drivers.probes:{driver}", SCALAR=launch.case.params["scalar"],
                  ROW_BLOCK=power_of_two(launch.case.sizes["rows"]), COL_BLOCK=power_of_two(launch.case.sizes["cols"]),
                  BOOL=launch.spec("a").dtype == "i1", **given)
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT, NUM
+    from tridiff.oracles.rules import BIT, NUM
 
     # The same values, which is not a promise about the payload of a NaN.
     return {"out": BIT if case.target == "helpers.is_floating" else NUM, "facts": BIT}
@@ -69,7 +69,7 @@ def _about(case: Case) -> str:
 
 
 def _promote(case: Case) -> tuple[Reference, ...]:
-    path = "oracles.by_{}.probes:{}"
+    path = "tridiff.oracles.by_{}.probes:{}"
     return tuple(
         Reference(source=source, function=path.format(source, function), arguments=arguments, outputs=outputs)
         for source in ("torch", "numpy")
@@ -92,8 +92,8 @@ TARGETS = (
         summary="whether a type is a float type, at compile time",
         cases=lambda limits: _cases("is_floating", limits), params=_params, valid=_valid, launch=_launch, rules=_rules,
         oracles=lambda case: (
-            Reference(source="torch", function="oracles.by_torch.probes:is_floating", arguments=("a",)),
-            Reference(source="numpy", function="oracles.by_numpy.probes:is_floating", arguments=("a",)),
+            Reference(source="torch", function="tridiff.oracles.by_torch.probes:is_floating", arguments=("a",)),
+            Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:is_floating", arguments=("a",)),
         ),
         subjects=subjects("probes", "is_floating"),
         faults=mutants("probes", "is_floating", "fp8_forgotten", "bf16_forgotten", "fp64_forgotten",

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Bits, Case, Content, Iota
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Iota
+from tridiff.fuzz.strategies import (
     contents,
     launch_options,
     lengths,
@@ -14,12 +14,12 @@ from fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import mutants, power_of_two, subjects
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = {"randint64": ("i64",), "rand": ("fp32",), "randn": ("fp32",)}
 OFFSETS = ("i32", "u32", "i64")
@@ -53,12 +53,12 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
 
 def _launch(launch: "Launch") -> None:
     driver = "random_integer" if launch.case.target == "helpers.randint64" else "random_real"
-    launch.drive(f"kernels.drivers.random:{driver}", COL_BLOCK=power_of_two(launch.case.sizes["cols"]))
+    launch.drive(f"tridiff.kernels.drivers.random:{driver}", COL_BLOCK=power_of_two(launch.case.sizes["cols"]))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
-    from oracles.tolerances import RANDN_RULE
+    from tridiff.oracles.rules import BIT
+    from tridiff.oracles.tolerances import RANDN_RULE
 
     return {"out": RANDN_RULE if case.target == "helpers.randn" else BIT}
 
@@ -71,10 +71,11 @@ def _target(helper: str, summary: str, paths: dict[str, str], *faults: str) -> T
         cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, subjects=paths,
         faults=mutants("random", helper, *faults), about=lambda case: f"{case.array('offset').dtype} offsets",
         oracles=lambda case: (
-            Reference(source="torch", function=f"oracles.by_torch.philox:{helper}_rows", arguments=arguments),
-            Reference(source="numpy", function=f"oracles.philox:{helper}_rows", arguments=arguments),
+            Reference(source="torch", function=f"tridiff.oracles.by_torch.philox:{helper}_rows", arguments=arguments),
+            Reference(source="numpy", function=f"tridiff.oracles.philox:{helper}_rows", arguments=arguments),
         ),
-        defined=lambda case: ("oracles.by_torch.philox:randint64_defined", ("low", "high")) if integers else None,
+        defined=lambda case: ("tridiff.oracles.by_torch.philox:randint64_defined", ("low",
+                                                                                    "high")) if integers else None,
         interpreter_elements=1 << 11,
     )
 
@@ -83,8 +84,8 @@ TARGETS = (
     _target("randint64", "int64 in [low, high) from one Philox block", subjects("random", "randint64"),
             "high_included", "low_ignored", "halves_reduced_apart", "halves_swapped", "upper_half_dropped",
             "seed_and_offset_swapped", "seven_rounds", "wide_offset_kept", "signed_remainder"),
-    _target("rand", "uniform fp32 in [0, 1)", {"own": "kernels.helpers.random:rand"},
+    _target("rand", "uniform fp32 in [0, 1)", {"own": "tridiff.kernels.helpers.random:rand"},
             "second_word", "signed", "reaches_one", "seven_rounds", "seed_truncated"),
-    _target("randn", "standard normal fp32 by Box-Muller", {"own": "kernels.helpers.random:randn"},
+    _target("randn", "standard normal fp32 by Box-Muller", {"own": "tridiff.kernels.helpers.random:randn"},
             "one_uniform", "sine", "half_circle", "half_variance", "seed_ignored"),
 )

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     launch_options,
@@ -16,14 +16,14 @@ from fuzz.strategies import (
     strided_layouts,
     truth_contents,
 )
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import mutants, reduction_blocks, subjects
-from oracles.dtypes import FLOATS, INTEGERS
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import mutants, reduction_blocks, subjects
+from tridiff.oracles.dtypes import FLOATS, INTEGERS
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 _DIMS = ("rows", "cols")
 _DTYPES = {"prod": (*INTEGERS, *FLOATS), "any": ("i1", *INTEGERS)}
@@ -47,13 +47,13 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
 
 def _launch(launch: "Launch") -> None:
     helper = launch.case.target.partition(".")[2]
-    launch.drive("kernels.drivers.reduce_rows:reduce_rows", PADDING=_NEUTRAL[helper],
+    launch.drive("tridiff.kernels.drivers.reduce_rows:reduce_rows", PADDING=_NEUTRAL[helper],
                  BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
-    from oracles.tolerances import RULES
+    from tridiff.oracles.rules import BIT
+    from tridiff.oracles.tolerances import RULES
 
     return {"out": RULES["prod_bound"] if dtype_info(case.array("a").dtype).is_float else BIT}
 
@@ -61,7 +61,7 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 def _bounds(case: Case) -> tuple[Reference, ...]:
     if not dtype_info(case.array("a").dtype).is_float:
         return ()
-    return (Reference(source="torch", function="oracles.by_torch.bounds:prod", arguments=("a",)),)
+    return (Reference(source="torch", function="tridiff.oracles.by_torch.bounds:prod", arguments=("a",)),)
 
 
 def _target(helper: str, summary: str, *faults: str) -> Target:
@@ -70,7 +70,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
         cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, bounds=_bounds,
         subjects=subjects("reductions", helper), faults=mutants("reductions", helper, *faults),
         oracles=lambda case: tuple(
-            Reference(source=source, function=f"oracles.by_{source}.reductions:{helper}", arguments=("a",))
+            Reference(source=source, function=f"tridiff.oracles.by_{source}.reductions:{helper}", arguments=("a",))
             for source in ("torch", "numpy")),
         about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=_DTYPES[helper], simplest={"axis": (1, 0)},
         params=lambda case: {"axis": (0, 1)},

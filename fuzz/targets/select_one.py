@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     launch_options,
@@ -16,14 +16,14 @@ from fuzz.strategies import (
     row_lengths,
     strided_layouts,
 )
-from fuzz.target import Limits, Reference, Target
-from fuzz.targets.tiles import mutants, reduction_blocks, subjects
-from oracles.dtypes import NAMES
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.targets.tiles import mutants, reduction_blocks, subjects
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 _DIMS = ("rows", "cols")
 
@@ -47,12 +47,12 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
 
 
 def _launch(launch: "Launch") -> None:
-    launch.drive("kernels.drivers.select_rows:select_rows", KEEP_DIMS=launch.case.params["keep_dims"],
+    launch.drive("tridiff.kernels.drivers.select_rows:select_rows", KEEP_DIMS=launch.case.params["keep_dims"],
                  BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT}
 
@@ -63,10 +63,10 @@ TARGET = Target(
     cases=_cases, launch=_launch, rules=_rules,
     params=lambda case: {"axis": (0, 1), "keep_dims": (False, True)},
     oracles=lambda case: (
-        Reference(source="torch", function="oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
-        Reference(source="numpy", function="oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),
+        Reference(source="torch", function="tridiff.oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
+        Reference(source="numpy", function="tridiff.oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),
     ),
-    defined=lambda case: ("oracles.by_torch.sorting:select_one_defined", ("mask",)),
+    defined=lambda case: ("tridiff.oracles.by_torch.sorting:select_one_defined", ("mask",)),
     subjects=subjects("select", "select_one"),
     faults=mutants("select", "select_one", "first_lane", "mask_inverted", "last_lane_ignored", "sum_of_floats",
                    "top_bit_lost", "low_half_only"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Layout
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Layout
+from tridiff.fuzz.strategies import (
     contents,
     crowded_contents,
     dtypes,
@@ -20,14 +20,14 @@ from fuzz.strategies import (
     truth_contents,
     weighted,
 )
-from fuzz.target import Limits, Reference, Target, Vocabulary
-from fuzz.targets.tiles import mutants, power_of_two, subjects, triton_type
-from oracles.dtypes import FLOATS, INTEGERS
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects, triton_type
+from tridiff.oracles.dtypes import FLOATS, INTEGERS
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i1", *INTEGERS, *FLOATS)
 _DIMS = ("rows", "cols")
@@ -135,11 +135,11 @@ def _launch(launch: "Launch") -> None:
     padding = int(params["padding"])
     tile = 1024 if launch.backend == "interpreter" else 64 * launch.options.num_warps
     # Without an index limit every lane takes part, so the row must fill its block.
-    launch.drive("kernels.drivers.sort_rows:sort_rows", **flags, rnumel=max(cols - padding, 1), PADDING=beyond,
+    launch.drive("tridiff.kernels.drivers.sort_rows:sort_rows", **flags, rnumel=max(cols - padding, 1), PADDING=beyond,
                  VALIDITY=bool(params["validity"]) or padding > 0 or block != cols,
                  ROW_BLOCK=max(min(tile // block, 32), 1), COL_BLOCK=block)
     if _asks_types(launch.case):
-        launch.drive("kernels.drivers.sort_rows:sort_types", **flags)
+        launch.drive("tridiff.kernels.drivers.sort_rows:sort_types", **flags)
 
 
 def _asks_types(case: Case) -> bool:
@@ -147,7 +147,7 @@ def _asks_types(case: Case) -> bool:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import BIT
+    from tridiff.oracles.rules import BIT
 
     return {"out": BIT, "out_index": BIT} | ({"facts": BIT} if _asks_types(case) else {})
 
@@ -155,9 +155,10 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 def _oracles(case: Case) -> tuple[Reference, ...]:
     sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
     keywords = ("padding=padding", "descending=descending", "index_dtype=index_dtype")
-    return (*(Reference(source=source, function=f"oracles.by_{source}.sorting:sort_rows", arguments=("a", *keywords),
+    return (*(Reference(source=source, function=f"tridiff.oracles.by_{source}.sorting:sort_rows", arguments=("a",
+                                                                                                             *keywords),
                         outputs=("out", "out_index")) for source in sources),
-            *(Reference(source=source, function=f"oracles.by_{source}.sorting:types_kept", arguments=("a",),
+            *(Reference(source=source, function=f"tridiff.oracles.by_{source}.sorting:types_kept", arguments=("a",),
                         outputs=("facts",)) for source in sources if _asks_types(case)))
 
 
@@ -171,7 +172,8 @@ def _reductions(case: Case) -> Iterable[Case]:
 def _canonical(case: Case) -> Reference | None:
     if case.params["stable"]:
         return None
-    return Reference(source="torch", function="oracles.by_torch.sorting:canonical_rows", outputs=("out", "out_index"),
+    return Reference(source="torch", function="tridiff.oracles.by_torch.sorting:canonical_rows", outputs=("out",
+                                                                                                          "out_index"),
                      arguments=("out", "out_index", "a", "padding=padding", "descending=descending"))
 
 
@@ -180,7 +182,7 @@ TARGET = Target(
     summary="each row sorted, indices carried along; NaN counts as the largest",
     cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, canonical=_canonical,
     reductions=_reductions,
-    defined=lambda case: ("oracles.by_torch.sorting:sort_rows_defined",
+    defined=lambda case: ("tridiff.oracles.by_torch.sorting:sort_rows_defined",
                           ("a", "padding=padding", "index_dtype=index_dtype")),
     subjects=subjects("sorting", "sort_with_index"),
     faults=mutants("sorting", "sort_with_index", "nan_first", "nan_unordered", "nan_last_when_descending",

@@ -6,10 +6,10 @@ the driver reduces its own row axis: the array is handed over transposed, by str
 
 from typing import TYPE_CHECKING
 
-from oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
+    from tridiff.fuzz.backends.launch import Launch
 
 UPSTREAM = "torch._inductor.runtime.triton_helpers"
 
@@ -43,12 +43,12 @@ def reduction_blocks(launch: "Launch", *, tile: int = 2048) -> dict[str, object]
 
 def mutants(family: str, helper: str, *names: str) -> dict[str, str]:
     """Faults of `helper` by name, as import paths into the family's table of broken variants."""
-    return {name: f"kernels.helpers.mutants_{family}:MUTANTS[{helper}][{name}]" for name in names}
+    return {name: f"tridiff.kernels.helpers.mutants_{family}:MUTANTS[{helper}][{name}]" for name in names}
 
 
 def subjects(family: str, helper: str) -> dict[str, str]:
     """The own helper and the one of the installed torch."""
-    return {"own": f"kernels.helpers.{family}:{helper}", "inductor": f"{UPSTREAM}:{helper}"}
+    return {"own": f"tridiff.kernels.helpers.{family}:{helper}", "inductor": f"{UPSTREAM}:{helper}"}
 
 
 def triton_type(dtype: str) -> object:

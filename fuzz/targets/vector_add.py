@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case
-from fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
-from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
+from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
 BLOCKS = (16, 1, 2, 64, 128, 256, 1024)
@@ -31,19 +31,20 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
 
 
 def _launch(launch: "Launch") -> None:
-    from kernels.drivers.record import Driver
+    from tridiff.kernels.drivers.record import Driver
 
     stride = {f"{name}_stride_col": launch.spec(name).strides(launch.case.sizes)[0] for name in ("a", "b", "out")}
     common = dict(stride, cols=launch.case.sizes["rows"], BLOCK=launch.case.params["block"],
                   a_offset=0, b_offset=0, out_offset=0)
     if isinstance(launch.helper, Driver):
-        launch.drive("kernels.drivers.vector_add:vector_add", **common)
+        launch.drive("tridiff.kernels.drivers.vector_add:vector_add", **common)
     else:
-        launch.drive("kernels.drivers.mutants_vector_add:vector_add_mutant", MUTANT=launch.helper.name, **common)
+        launch.drive("tridiff.kernels.drivers.mutants_vector_add:vector_add_mutant", MUTANT=launch.helper.name,
+                     **common)
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import NUM
+    from tridiff.oracles.rules import NUM
 
     return {"out": NUM}
 
@@ -54,11 +55,11 @@ TARGET = Target(
     name="triton.vector_add", family="triton", contract="jit.md §1; oracles.md §3 (add)",
     summary="out = a + b on strided vectors with a masked tail",
     cases=_cases, params=lambda case: {"block": POWERS_OF_TWO}, launch=_launch, rules=_rules, dtypes=DTYPES,
-    subjects={"own": "kernels.drivers.vector_add:vector_add"},
-    faults={name: f"kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS},
+    subjects={"own": "tridiff.kernels.drivers.vector_add:vector_add"},
+    faults={name: f"tridiff.kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS},
     oracles=lambda case: (
-        Reference(source="torch", function="oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
-        Reference(source="numpy", function="oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
+        Reference(source="torch", function="tridiff.oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
+        Reference(source="numpy", function="tridiff.oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
     ),
     about=lambda case: dtype_info(case.arrays[0].dtype).kind,
     simplest={"block": tuple(sorted(BLOCKS))},

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 from hypothesis import strategies as st
 
-from fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Scalar
-from fuzz.strategies import (
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Scalar
+from tridiff.fuzz.strategies import (
     contents,
     dtypes,
     launch_options,
@@ -18,12 +18,19 @@ from fuzz.strategies import (
     strided_layouts,
     weight_contents,
 )
-from fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
-from fuzz.targets.tiles import elementwise_blocks, mutants, power_of_two, reduction_blocks, subjects, triton_type
+from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import (
+    elementwise_blocks,
+    mutants,
+    power_of_two,
+    reduction_blocks,
+    subjects,
+    triton_type,
+)
 
 if TYPE_CHECKING:
-    from fuzz.backends.launch import Launch
-    from oracles.rules import Rule
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
 
 DTYPES = ("fp32", "fp64")
 _DIMS = ("rows", "cols")
@@ -93,25 +100,26 @@ def _launch(launch: "Launch") -> None:
     match params["form"]:
         case "step":
             first = bool(params["first"])
-            launch.drive("kernels.drivers.welford:welford_step", first_iteration=int(first),
+            launch.drive("tridiff.kernels.drivers.welford:welford_step", first_iteration=int(first),
                          FIRST=first if params["first_kind"] == "constexpr" else None, **elementwise_blocks(launch))
         case "pairs":
-            launch.drive("kernels.drivers.welford:welford_pairs", **elementwise_blocks(launch))
+            launch.drive("tridiff.kernels.drivers.welford:welford_pairs", **elementwise_blocks(launch))
         case "states":
-            launch.drive("kernels.drivers.welford:welford_states", **reduction_blocks(launch))
+            launch.drive("tridiff.kernels.drivers.welford:welford_states", **reduction_blocks(launch))
         case _:
-            from kernels.helpers import welford
+            from tridiff.kernels.helpers import welford
 
             streams = launch.case.target == "helpers.welford_reduce"
-            launch.drive("kernels.drivers.welford:welford_rows", ACCUMULATOR=triton_type(str(params["accumulator"])),
+            launch.drive("tridiff.kernels.drivers.welford:welford_rows",
+                         ACCUMULATOR=triton_type(str(params["accumulator"])),
                          HELPER=launch.helper if streams else welford.welford_reduce,
                          MERGE=welford.welford if streams else launch.helper,
                          PEELED=params["peeled"], ROW_BLOCK=4, COL_BLOCK=params["lanes"])
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
-    from oracles.rules import SET
-    from oracles.tolerances import RULES
+    from tridiff.oracles.rules import SET
+    from tridiff.oracles.tolerances import RULES
 
     mean, m2, weight = _OUTPUTS[str(case.params["form"])]
     return {mean: SET(RULES["welford_mean_bound"]), m2: SET(RULES["welford_m2_bound"]), weight: RULES["sum_bound"]}
@@ -122,17 +130,18 @@ def _references(case: Case, *, bounds: bool) -> tuple[Reference, ...]:
     arguments = (*_ARGUMENTS[form], *_KEYWORDS.get(form, ()))
     if bounds:
         lanes = ("lanes=lanes",) if form == "rows" else ()
-        return (Reference(source="torch", function=f"oracles.by_torch.bounds:welford_{form}",
+        return (Reference(source="torch", function=f"tridiff.oracles.by_torch.bounds:welford_{form}",
                           arguments=arguments + lanes, outputs=_OUTPUTS[form]),)
     sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
-    return tuple(Reference(source=source, function=f"oracles.by_{source}.welford_answers:{form}", arguments=arguments,
+    return tuple(Reference(source=source, function=f"tridiff.oracles.by_{source}.welford_answers:{form}",
+                           arguments=arguments,
                            outputs=_OUTPUTS[form]) for source in sources)
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
     if case.params["form"] != "step":
         return None
-    return "oracles.by_torch.welford_answers:step_defined", ("weight", "first=first")
+    return "tridiff.oracles.by_torch.welford_answers:step_defined", ("weight", "first=first")
 
 
 def _target(helper: str, summary: str, *faults: str) -> Target:

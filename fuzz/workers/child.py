@@ -6,11 +6,11 @@ import socket
 
 import msgspec
 
-from fuzz.backends import kind
-from fuzz.errors import TridiffError
-from fuzz.records import Outcome
-from fuzz.records.outcome import LONGEST_REASON
-from fuzz.workers import protocol
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Outcome
+from tridiff.fuzz.records.outcome import LONGEST_REASON
+from tridiff.fuzz.workers import protocol
 
 RETIRE_AFTER = 4000
 """Kernels built before a worker is replaced: loaded modules are never unloaded and would fill the GPU."""
@@ -21,8 +21,8 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(address)
     _limit(backend, device, memory)
-    from fuzz.workers.environment import read_environment
-    from fuzz.workers.execute import Executor
+    from tridiff.fuzz.workers.environment import read_environment
+    from tridiff.fuzz.workers.execute import Executor
 
     executor = Executor(backend=backend)
     connection.sendall(protocol.line(protocol.Ready(pid=os.getpid(), environment=read_environment(backend))))

@@ -7,8 +7,8 @@ import socket
 import time
 from pathlib import Path
 
-from fuzz.records import Environment
-from fuzz.workers import protocol
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.workers import protocol
 
 LONGEST_MESSAGE = 64 << 20
 """Bytes; the largest outcomes have some hundred thousand."""

@@ -8,8 +8,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from fuzz.backends import kind
-from fuzz.records import Environment
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.records import Environment
 
 _KNOBS = ("TRITON_", "MLIR_", "PTXAS_", "LLVM_", "DISABLE_", "TORCHINDUCTOR_")
 _OWN = ("TRITON_CACHE_DIR", "TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "TRITON_HOME")
@@ -59,7 +59,7 @@ def read_environment(backend: str) -> Environment:
             ptxas = _ptxas(int(device.removeprefix("sm_")))
     else:
         device = platform.machine()
-        from fuzz import interpreter
+        from tridiff.fuzz import interpreter
 
         switches = interpreter.active()
         off = tuple(field.name for field in dataclasses.fields(switches) if not getattr(switches, field.name))

@@ -7,22 +7,23 @@ from typing import Any
 import msgspec
 import torch
 
-from fuzz.backends import kind, lacking_type
-from fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
-from fuzz.content.place import Buffer, place
-from fuzz.content.staging import Staging, fits
-from fuzz.errors import TridiffError
-from fuzz.known.explain import explained_launch
-from fuzz.ledger.orders import missing_orders
-from fuzz.ledger.parse import cells as ledger_cells
-from fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
-from fuzz.subjects import Subject, parse_subject
-from fuzz.target import Target
-from fuzz.targets import find
-from fuzz.workers import failures, sabotage
-from fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
-from fuzz.workers.diagnostics import Diagnostics
-from fuzz.workers.judging import Expectations, Judged, evidence_of_inputs, judge_outputs, same_bits
+from tridiff.fuzz.backends import kind, lacking_type
+from tridiff.fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
+from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.staging import Staging, fits
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.ir import cells as ledger_cells
+from tridiff.fuzz.judge.outputs import Expectations, Judged, evidence_of_inputs, judge_outputs, same_bits
+from tridiff.fuzz.judge.ptx_orders import missing_orders
+from tridiff.fuzz.known.explain import explained_launch
+from tridiff.fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.target.subjects import Subject, parse_subject
+from tridiff.fuzz.verdicts import WrittenTwice
+from tridiff.fuzz.workers import failures, sabotage
+from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
+from tridiff.fuzz.workers.diagnostics import Diagnostics
 
 _NO_ROWS = RowCounts()
 
@@ -40,7 +41,7 @@ class Executor:
             self._poison_device()
             self._staging = Staging(self._device)
         if self._kind == "interpreter":
-            from fuzz import interpreter
+            from tridiff.fuzz import interpreter
 
             interpreter.install()
         else:
@@ -49,7 +50,7 @@ class Executor:
     def _repair(self, subject: Subject) -> None:
         """Own kernels must not use `and`, `or`, `not` on blocks: the interpreter refuses them. Upstream ones do,
         and what comes out wrong is the finding, so there Python's truth value stands."""
-        from fuzz import interpreter
+        from tridiff.fuzz import interpreter
 
         interpreter.install(interpreter.Repairs(block_truth=subject.name.startswith("own")))
 
@@ -68,15 +69,15 @@ class Executor:
         if backend not in self._runners:
             made: Runner
             if self._kind == "cuda":
-                from fuzz.backends.cuda import CudaRunner
+                from tridiff.fuzz.backends.cuda import CudaRunner
 
                 made = CudaRunner()
             elif self._kind == "interpreter":
-                from fuzz.backends.interpreter import InterpreterRunner
+                from tridiff.fuzz.backends.interpreter import InterpreterRunner
 
                 made = InterpreterRunner()
             else:
-                from fuzz.backends.compile import CompileRunner
+                from tridiff.fuzz.backends.compile import CompileRunner
 
                 made = CompileRunner(backend.partition(":")[2])
             self._runners[backend] = made
@@ -226,9 +227,9 @@ class _Attempt:
     def _traced(self, buffers: dict[str, Buffer], pointers: dict[str, Any], helper: Any,
                 options: LaunchOptions, schedule: int) -> str:
         """Run interpreted with every access checked before it happens, and writes counted."""
-        from fuzz.interpreter import buffers as traced
-        from fuzz.interpreter.trace import recording
-        from fuzz.interpreter.views import coverage
+        from tridiff.fuzz.interpreter import buffers as traced
+        from tridiff.fuzz.interpreter.trace import recording
+        from tridiff.fuzz.interpreter.views import coverage
 
         watched = []
         for name, buffer in buffers.items():
@@ -243,12 +244,12 @@ class _Attempt:
                 if buffer.is_output and 0 not in buffer.shape:
                     twice = coverage(trace, name).written_more_than_once.size
                     if twice:
-                        raise failures.WrittenTwice(f"{twice} elements of {name} were written more than once", name)
+                        raise WrittenTwice(f"{twice} elements of {name} were written more than once", name)
         return wrong
 
     def _compile_only(self, helper: Any, options: LaunchOptions) -> Outcome:
-        from fuzz.backends.compile import Pointer
-        from oracles.dtypes import dtype
+        from tridiff.fuzz.backends.compile import Pointer
+        from tridiff.oracles.dtypes import dtype
 
         lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
         if lacking:

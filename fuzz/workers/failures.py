@@ -3,38 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from fuzz.records import Verdict
-
-
-class WrittenTwice(Exception):
-    """An output element was written more than once. where: the array's name."""
-
-    def __init__(self, problem: str, where: str) -> None:
-        self.where = where
-        super().__init__(problem)
-
-
-class Refuted(Exception):
-    """A launch shows a defect by other means than its outputs: a sanitizer's report, IR that is not what was asked.
-
-    kind and where go into the signature. spent: the process can run nothing more.
-    """
-
-    def __init__(self, kind: str, where: str, problem: str, *, spent: bool = False) -> None:
-        self.kind, self.where, self.spent = kind, where, spent
-        super().__init__(problem)
-
-
-class Declined(Exception):
-    """The subject does not take this case, for the reason in the text: not a failure, and not a pass."""
-
-
-_ASSERTED = "device-side assert triggered"
-"""In full: torch ends its account of every CUDA error with advice about device-side assertions."""
+from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.verdicts import Declined, Refuted, WrittenTwice
 
 _DEVICE = (
     ("illegal memory access", "illegal_address"),
-    (_ASSERTED, "device_assert"),
+    (DEVICE_ASSERTED, "device_assert"),
     ("misaligned address", "misaligned_address"),
     ("unspecified launch failure", "launch_failure"),
     ("illegal instruction", "illegal_instruction"),
@@ -72,27 +47,13 @@ def normalise(message: str) -> str:
     return first[:120]
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    found: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and current not in found:
-        found.append(current)
-        current = current.__cause__ or current.__context__
-    return found
-
-
-def asserted_on_the_device(error: BaseException) -> bool:
-    """Whether the error, or one that it wraps, says that an assertion stopped a kernel."""
-    return any(_ASSERTED in str(one) for one in _chain(error))
-
-
 def classify(error: BaseException, backend: str, *, said: str = "", asserted: str = "") -> Failure:
     """The verdict for an exception raised while compiling, launching or waiting. said: the compiler's own diagnostic,
     which tells defects apart that raise the same exception. asserted: text of the assertion that a kernel failed,
     where it is known."""
-    chain = _chain(error)
-    names = {type(one).__name__ for one in chain}
-    text = "\n".join(f"{type(one).__name__}: {one}" for one in chain)
+    chained = chain(error)
+    names = {type(one).__name__ for one in chained}
+    text = "\n".join(f"{type(one).__name__}: {one}" for one in chained)
     head = f"{type(error).__name__}: {error}"
     if isinstance(error, Refuted):
         reason = f"{error}: {asserted}" if asserted else str(error)
@@ -100,11 +61,11 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
     for pattern, device_kind in _DEVICE:
         if pattern in text:
             reason = f"CUDA error: {pattern}"
-            if asserted and pattern == _ASSERTED:
+            if asserted and pattern == DEVICE_ASSERTED:
                 reason += f": {asserted}"
             return Failure(Verdict.CRASH, device_kind, reason, spent=True)
     if names & {"OutOfBounds"}:
-        bounds = next(one for one in chain if type(one).__name__ == "OutOfBounds")
+        bounds = next(one for one in chained if type(one).__name__ == "OutOfBounds")
         return Failure(Verdict.DISAGREE, "out_of_bounds", str(bounds), where="memory")
     if isinstance(error, WrittenTwice):
         return Failure(Verdict.DISAGREE, "written_twice", str(error), where=error.where)
@@ -125,15 +86,15 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
             "PassManager::run failed" in text or "ptxas" in text or "failed to translate" in text):
         if said:
             return Failure(Verdict.COMPILE_ERROR, normalise(said), f"{head}; {said}", where=_stage(text))
-        return Failure(Verdict.COMPILE_ERROR, normalise(str(chain[-1] if len(chain) > 1 else error)), head,
+        return Failure(Verdict.COMPILE_ERROR, normalise(str(chained[-1] if len(chained) > 1 else error)), head,
                        where=_stage(text))
     for stage, types in _UPSTREAM:
         if names & types:
-            return Failure(Verdict.COMPILE_ERROR, normalise(str(chain[-1])), head, where=stage)
+            return Failure(Verdict.COMPILE_ERROR, normalise(str(chained[-1])), head, where=stage)
     if "CUDA" in text or "Triton Error" in text:
         return Failure(Verdict.CRASH, normalise(str(error)), head, spent=True)
     if backend == "interpreter":
-        inner = chain[-1]
+        inner = chained[-1]
         if isinstance(inner, NameError | SyntaxError):
             return Failure(Verdict.COMPILE_ERROR, type(inner).__name__, head, where="source")
         return Failure(Verdict.CRASH, f"{type(inner).__name__}: {normalise(str(inner))}", head)

@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.backends import kind
-from fuzz.errors import TridiffError
-from fuzz.workers import protocol
-from fuzz.workers.connection import Worker
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers.connection import Worker
 
 FORK_SECONDS = 15.0
 """What a zygote may take for its answer to a request once it has answered one. It needs a millisecond; one that was
@@ -86,7 +86,7 @@ class Forks:
             environment["TRITON_INTERPRET"] = "1"
         else:
             environment.pop("TRITON_INTERPRET", None)
-        command = [sys.executable, "-m", "fuzz.workers.zygote", self._options.backend,
+        command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", self._options.backend,
                    str(self._options.device), str(self._options.memory), str(os.getpid())]
         with open(self._folder / "zygote.log", "wb") as log:
             return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0,

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz.backends import kind
-from fuzz.errors import TridiffError
-from fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdict
-from fuzz.targets import find
-from fuzz.workers import protocol
-from fuzz.workers.connection import Worker
-from fuzz.workers.forks import Forks, NoWorker, PoolOptions
-from fuzz.workers.leftovers import OwnFolder, sweep
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers.connection import Worker
+from tridiff.fuzz.workers.forks import Forks, NoWorker, PoolOptions
+from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
 __all__ = ["NoWorker", "Pool", "PoolOptions", "TimeUp", "longest_case"]
 

@@ -6,8 +6,8 @@ is about another case shows that the two no longer speak of the same thing: such
 
 import msgspec
 
-from fuzz.records import Case, Environment, Outcome
-from fuzz.records.codec import printable
+from tridiff.fuzz.records import Case, Environment, Outcome
+from tridiff.fuzz.records.codec import printable
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from fuzz.backends.launch import Runner, resolve
-from fuzz.records import LaunchOptions
+from tridiff.fuzz.backends.launch import Runner, resolve
+from tridiff.fuzz.records import LaunchOptions
 
 
 def commit(fault: str, runner: Runner, device: torch.device) -> None:
-    """Do what `fault` names (see fuzz.subjects.PROCESS_FAULTS) in this process.
+    """Do what `fault` names (see tridiff.fuzz.target.subjects.PROCESS_FAULTS) in this process.
 
     On a GPU, `illegal_address`, `device_assert` and `endless_kernel` are real kernels; elsewhere the nearest
     thing a CPU process can do: a wild store, a failing assertion of an interpreted kernel, a loop.
@@ -52,6 +52,6 @@ def _exhaust(device: torch.device) -> None:
 
 def _kernel(fault: str, runner: Runner, device: torch.device) -> None:
     word = torch.zeros(1, dtype=torch.int32, device=device)
-    kernel = resolve(f"kernels.sabotage:{fault}")
+    kernel = resolve(f"tridiff.kernels.sabotage:{fault}")
     runner.run(kernel, (1, 1, 1), {"word_ptr": word}, LaunchOptions(debug=True))
     runner.synchronise()

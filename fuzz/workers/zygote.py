@@ -14,15 +14,16 @@ import select
 import signal
 import sys
 
-from fuzz.workers import protocol
+from tridiff.fuzz.workers import protocol
 
 _PR_SET_PDEATHSIG = 1
 
 PARENT_GONE = 71
 """Exit status of a process that was left alone before it could ask to be ended with its parent."""
 
-_IMPORTED = ("numpy", "torch", "triton", "triton.language", "scipy.special", "ml_dtypes", "oracles.vote",
-             "oracles.arrays", "fuzz.workers.execute", "fuzz.programs.by_numpy", "fuzz.programs.by_torch")
+_IMPORTED = ("numpy", "torch", "triton", "triton.language", "scipy.special", "ml_dtypes", "tridiff.oracles.vote",
+             "tridiff.oracles.arrays", "tridiff.fuzz.workers.execute", "tridiff.fuzz.kinds.graphs.by_numpy",
+             "tridiff.fuzz.kinds.graphs.by_torch")
 """What every worker would import with its first case, a second of a core."""
 
 
@@ -67,7 +68,7 @@ def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close:
         log = os.open(request.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        from fuzz.workers import child
+        from tridiff.fuzz.workers import child
 
         code = child.serve(request.address, backend=backend, device=device, memory=memory)
     except BaseException:
@@ -90,8 +91,8 @@ def main(backend: str, device: int, memory: int, parent: int) -> None:
     os.dup2(2, 1)
     for module in _IMPORTED:
         importlib.import_module(module)
-    from fuzz.targets import all_targets
-    from fuzz.workers import environment
+    from tridiff.fuzz.registry import all_targets
+    from tridiff.fuzz.workers import environment
 
     all_targets()
     environment.warm()

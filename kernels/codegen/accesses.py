@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernels.codegen.blocks import block_load, block_store
-from kernels.codegen.constants import full, literal, parse
-from kernels.codegen.domains import Analysis, R
-from kernels.codegen.expressions import is_atom
-from kernels.codegen.graph import Load, Store
-from kernels.codegen.state import Emitter, IndexText, Shape
-from kernels.pointwise.record import HALVES
-from kernels.pointwise.table import emit as emit_op
+from tridiff.kernels.codegen.blocks import block_load, block_store
+from tridiff.kernels.codegen.constants import full, literal, parse
+from tridiff.kernels.codegen.domains import Analysis, R
+from tridiff.kernels.codegen.expressions import is_atom
+from tridiff.kernels.codegen.graph import Load, Store
+from tridiff.kernels.codegen.state import Emitter, IndexText, Shape
+from tridiff.kernels.pointwise.record import HALVES
+from tridiff.kernels.pointwise.table import emit as emit_op
 
 
 def _mask(emitter: Emitter, position: int, shape: Shape, axes: set[str]) -> tuple[str, Shape]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kernels.codegen.graph import Apply, Expr, Num, Sym
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Sym
 
 
 @dataclass(frozen=True, slots=True)

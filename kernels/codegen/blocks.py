@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernels.codegen.affine import Affine, affine
-from kernels.codegen.graph import Expr, Load, Store
-from kernels.codegen.tiles import Tile
-from kernels.pointwise.record import WIDTHS
+from tridiff.kernels.codegen.affine import Affine, affine
+from tridiff.kernels.codegen.graph import Expr, Load, Store
+from tridiff.kernels.codegen.tiles import Tile
+from tridiff.kernels.pointwise.record import WIDTHS
 
 if TYPE_CHECKING:
-    from kernels.codegen.state import Emitter, Shape
+    from tridiff.kernels.codegen.state import Emitter, Shape
 
 
 @dataclass(frozen=True, slots=True)

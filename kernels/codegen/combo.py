@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from kernels.codegen.graph import Graph, Schedule
-from kernels.codegen.kernel import Argument, Kernel, Workspace
-from kernels.codegen.launch import plan
-from kernels.codegen.legality import IllegalGraph
-from kernels.codegen.names import PLACEHOLDER, digest, named
+from tridiff.kernels.codegen.graph import Graph, Schedule
+from tridiff.kernels.codegen.kernel import Argument, Kernel, Workspace
+from tridiff.kernels.codegen.launch import plan
+from tridiff.kernels.codegen.legality import IllegalGraph
+from tridiff.kernels.codegen.names import PLACEHOLDER, digest, named
 
 
 def combine(parts: Sequence[tuple[Graph, Schedule]]) -> Kernel:

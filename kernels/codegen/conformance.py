@@ -1,4 +1,4 @@
-"""Which part of the contract is kept where, and what shows it: `python -m kernels.codegen.conformance` prints Markdown.
+"""Which part of the contract is kept where, and what shows it: `python -m tridiff.kernels.codegen.conformance`.
 
 A row is a row of codegen.md. module: where the generator does it. test: what would fail. targets: what fuzzes it.
 """

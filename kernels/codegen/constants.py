@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kernels.codegen.graph import real_number
-from kernels.pointwise.record import TRITON_NAMES, WIDTHS
+from tridiff.kernels.codegen.graph import real_number
+from tridiff.kernels.pointwise.record import TRITON_NAMES, WIDTHS
 
 Number = bool | int | float
 

@@ -6,12 +6,12 @@ until all have, and folds what all of them wrote. Every program then knows the r
 
 from __future__ import annotations
 
-from kernels.codegen import reductions
-from kernels.codegen.constants import full
-from kernels.codegen.domains import R
-from kernels.codegen.graph import Reduce
-from kernels.codegen.state import Emitter
-from kernels.codegen.tiles import next_power_of_two
+from tridiff.kernels.codegen import reductions
+from tridiff.kernels.codegen.constants import full
+from tridiff.kernels.codegen.domains import R
+from tridiff.kernels.codegen.graph import Reduce
+from tridiff.kernels.codegen.state import Emitter
+from tridiff.kernels.codegen.tiles import next_power_of_two
 
 
 def open_row(emitter: Emitter, length: str) -> tuple[str, str]:

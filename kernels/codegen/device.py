@@ -3,11 +3,11 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.extrema import maximum, minimum
-from kernels.helpers.integer import magnitude
-from kernels.helpers.libdevice import libdevice
-from kernels.helpers.probes import as_tensor
-from kernels.pointwise.floats import copysign, negate
+from tridiff.kernels.helpers.extrema import maximum, minimum
+from tridiff.kernels.helpers.integer import magnitude
+from tridiff.kernels.helpers.libdevice import libdevice
+from tridiff.kernels.helpers.probes import as_tensor
+from tridiff.kernels.pointwise.floats import copysign, negate
 
 
 @triton.jit

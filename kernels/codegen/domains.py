@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from kernels.codegen.constants import integer_limits, is_float, is_integer
-from kernels.codegen.graph import (
+from tridiff.kernels.codegen.constants import integer_limits, is_float, is_integer
+from tridiff.kernels.codegen.graph import (
     Asm,
     Bucketize,
     Cast,
@@ -26,8 +26,8 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
-from kernels.codegen.ranges import Facts, Interval, symbols
-from kernels.pointwise.table import HALVES, OPS, result_dtype
+from tridiff.kernels.codegen.ranges import Facts, Interval, symbols
+from tridiff.kernels.pointwise.table import HALVES, OPS, result_dtype
 
 R = "r"
 CROSS_LANE = (Reduce, Scan, Sort)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kernels.codegen.constants import full
-from kernels.codegen.expressions import is_atom
-from kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise
-from kernels.codegen.state import Emitter, Shape
-from kernels.pointwise.record import HALVES, TRITON_NAMES
-from kernels.pointwise.table import OPS
-from kernels.pointwise.table import emit as emit_op
+from tridiff.kernels.codegen.constants import full
+from tridiff.kernels.codegen.expressions import is_atom
+from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise
+from tridiff.kernels.codegen.state import Emitter, Shape
+from tridiff.kernels.pointwise.record import HALVES, TRITON_NAMES
+from tridiff.kernels.pointwise.table import OPS
+from tridiff.kernels.pointwise.table import emit as emit_op
 
 
 def emit_constant(emitter: Emitter, position: int, node: Constant) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kernels.codegen.constants import full
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
-from kernels.codegen.ranges import COMPARISONS, ELEMENTARY, Facts, parse_real
+from tridiff.kernels.codegen.constants import full
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from tridiff.kernels.codegen.ranges import COMPARISONS, ELEMENTARY, Facts, parse_real
 
 ATOM, PRODUCT, SUM, BITS, COMPARISON = range(5)
 _WHOLE = {"floor": "floor", "floor_to_int": "floor", "ceiling": "ceil", "ceil_to_int": "ceil",

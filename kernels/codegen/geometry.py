@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernels.codegen.graph import Schedule
-from kernels.codegen.tiles import Tiling, cdiv
+from tridiff.kernels.codegen.graph import Schedule
+from tridiff.kernels.codegen.tiles import Tiling, cdiv
 
 MAX_PROGRAMS_Y = 65535
 """CUDA's limit on the grid axes y and z."""

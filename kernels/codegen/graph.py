@@ -6,7 +6,7 @@ axes it depends on; nodes are numbered by their position and refer to earlier on
 addressed by an index expression that counts elements, so that strides, broadcasts, transpositions and indirect reads
 are all expressions.
 
-What holds for a legal graph beyond the types (`kernels.codegen.legality` checks it, strategies construct it):
+What holds for a legal graph beyond the types (`tridiff.kernels.codegen.legality` checks it, strategies construct it):
 
 - a `Reduce`, `Scan` or `Sort` takes values and runs along r; a `Reduce` removes r from the domain, the others keep it;
 - a value without r may meet values with r again (an epilogue that needs a second pass over r);
@@ -189,7 +189,7 @@ class Random(_Record, kw_only=True, tag="random"):
 
 
 class Asm(_Record, kw_only=True, tag="asm"):
-    """inline_asm_elementwise, one of a fixed set of 32-bit bodies (kernels.codegen.assembly)."""
+    """inline_asm_elementwise, one of a fixed set of 32-bit bodies (tridiff.kernels.codegen.assembly)."""
 
     body: Literal["add_s32", "max_s32", "lop3_xor", "prmt_reverse", "ex2_approx", "popc"]
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]

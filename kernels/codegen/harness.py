@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernels.codegen.constants import TORCH_NAMES
-from kernels.codegen.graph import Buffer, Graph
-from kernels.codegen.kernel import Kernel
-from kernels.pointwise.record import WIDTHS
+from tridiff.kernels.codegen.constants import TORCH_NAMES
+from tridiff.kernels.codegen.graph import Buffer, Graph
+from tridiff.kernels.codegen.kernel import Kernel
+from tridiff.kernels.pointwise.record import WIDTHS
 
 _STORED = TORCH_NAMES | {"i1": "int8"}
 

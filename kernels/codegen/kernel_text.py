@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernels.codegen import accesses, cooperation, elementwise, reductions, scans, special
-from kernels.codegen.domains import Analysis
-from kernels.codegen.geometry import spreads
-from kernels.codegen.graph import (
+from tridiff.kernels.codegen import accesses, cooperation, elementwise, reductions, scans, special
+from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.geometry import spreads
+from tridiff.kernels.codegen.graph import (
     Asm,
     Bucketize,
     Cast,
@@ -22,9 +22,9 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
-from kernels.codegen.passes import Pass, in_order, plan
-from kernels.codegen.state import Emitter, Scope
-from kernels.codegen.tiles import Tile, tiling
+from tridiff.kernels.codegen.passes import Pass, in_order, plan
+from tridiff.kernels.codegen.state import Emitter, Scope
+from tridiff.kernels.codegen.tiles import Tile, tiling
 
 _EMIT = {
     Constant: elementwise.emit_constant, Index: elementwise.emit_index, Pointwise: elementwise.emit_pointwise,

@@ -1,7 +1,7 @@
 """From a graph and a schedule to a kernel and how to launch it.
 
     kernel = plan(graph, graph.schedules[0])
-    module = kernels.generated.load(kernel.source, name=kernel.name)
+    module = tridiff.kernels.generated.load(kernel.source, name=kernel.name)
     launch.run(getattr(module, kernel.name), kernel.grid, arguments)     # arguments by kernel.arguments
 """
 
@@ -13,17 +13,17 @@ from importlib.metadata import version
 
 from msgspec.structs import replace
 
-from kernels.codegen.domains import Analysis, R
-from kernels.codegen.geometry import grid
-from kernels.codegen.graph import Buffer, Graph, Schedule, Store
-from kernels.codegen.imports import import_lines
-from kernels.codegen.kernel import Argument, Kernel
-from kernels.codegen.kernel_text import emit_body
-from kernels.codegen.legality import IllegalGraph, check, schedule_problem
-from kernels.codegen.mutants import FAULTS, check_faults, planted
-from kernels.codegen.names import PLACEHOLDER, descriptive, digest, named
-from kernels.codegen.state import Emitter
-from kernels.codegen.tiles import Tile
+from tridiff.kernels.codegen.domains import Analysis, R
+from tridiff.kernels.codegen.geometry import grid
+from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule, Store
+from tridiff.kernels.codegen.imports import import_lines
+from tridiff.kernels.codegen.kernel import Argument, Kernel
+from tridiff.kernels.codegen.kernel_text import emit_body
+from tridiff.kernels.codegen.legality import IllegalGraph, check, schedule_problem
+from tridiff.kernels.codegen.mutants import FAULTS, check_faults, planted
+from tridiff.kernels.codegen.names import PLACEHOLDER, descriptive, digest, named
+from tridiff.kernels.codegen.state import Emitter
+from tridiff.kernels.codegen.tiles import Tile
 
 __all__ = ["Argument", "IllegalGraph", "Kernel", "check", "plan", "schedule_problem"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from kernels.codegen.affine import affine
-from kernels.codegen.assembly import BODIES
-from kernels.codegen.constants import DTYPES, integer_limits, is_float, is_integer, parse
-from kernels.codegen.domains import (
+from tridiff.kernels.codegen.affine import affine
+from tridiff.kernels.codegen.assembly import BODIES
+from tridiff.kernels.codegen.constants import DTYPES, integer_limits, is_float, is_integer, parse
+from tridiff.kernels.codegen.domains import (
     INDEXED,
     PAIRED,
     Analysis,
@@ -23,7 +23,7 @@ from kernels.codegen.domains import (
     takes,
     value_operands,
 )
-from kernels.codegen.graph import (
+from tridiff.kernels.codegen.graph import (
     MAX_DEPTH,
     Asm,
     Bucketize,
@@ -43,10 +43,10 @@ from kernels.codegen.graph import (
     Sort,
     Store,
 )
-from kernels.codegen.points import distinct, in_range_everywhere
-from kernels.codegen.ranges import IllegalExpression, count, depth
-from kernels.codegen.schedules import schedule_problem
-from kernels.pointwise.record import WIDTHS
+from tridiff.kernels.codegen.points import distinct, in_range_everywhere
+from tridiff.kernels.codegen.ranges import IllegalExpression, count, depth
+from tridiff.kernels.codegen.schedules import schedule_problem
+from tridiff.kernels.pointwise.record import WIDTHS
 
 MAX_POINTS = 2**31
 MAX_EXPRESSION = 400
@@ -158,7 +158,7 @@ def _check_node(node: Node, of: list[str], buffers: dict[str, Buffer], dtypes: l
         _require(buffers[node.buffer].role in ("in", "inout"), f"{node.buffer} is an output; only its store may use it")
     elif isinstance(node, Pointwise):
         _require(takes(node.op, of),
-                 f"{node.op} does not take ({', '.join(of)}); kernels.pointwise.table lists what it takes")
+                 f"{node.op} does not take ({', '.join(of)}); tridiff.kernels.pointwise.table lists what it takes")
     elif isinstance(node, Cast):
         _require(node.dtype in DTYPES, f"unknown dtype {node.dtype!r}")
         same = WIDTHS[node.dtype] == WIDTHS[of[0]] and "i1" not in (node.dtype, of[0])

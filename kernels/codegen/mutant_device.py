@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutants_extrema import maximum_tie_to_larger_index, minimum_tie_to_larger_index
+from tridiff.kernels.helpers.mutants_extrema import maximum_tie_to_larger_index, minimum_tie_to_larger_index
 
 
 @triton.jit

@@ -73,13 +73,13 @@ def _other_side(source: str) -> str:
                   lambda m: f"{m[1]}, {m[2] != 'True'}, ", source)
 
 
-_WRONG_TIES = ("from kernels.helpers.mutants_extrema import maximum_tie_to_larger_index as maximum_with_index\n"
-               "from kernels.helpers.mutants_extrema import minimum_tie_to_larger_index as minimum_with_index\n"
-               "from kernels.codegen.mutant_device import max_with_larger_index as max_with_index\n"
-               "from kernels.codegen.mutant_device import min_with_larger_index as min_with_index\n")
-_OPERATORS = ("from kernels.helpers.operators import operator_floordiv as div_floor_integer\n"
-              "from kernels.helpers.operators import operator_mod as remainder_integer\n")
-_AS_UNSIGNED = "from kernels.codegen.mutant_device import as_unsigned\n"
+_WRONG_TIES = ("from tridiff.kernels.helpers.mutants_extrema import maximum_tie_to_larger_index as maximum_with_index\n"
+               "from tridiff.kernels.helpers.mutants_extrema import minimum_tie_to_larger_index as minimum_with_index\n"
+               "from tridiff.kernels.codegen.mutant_device import max_with_larger_index as max_with_index\n"
+               "from tridiff.kernels.codegen.mutant_device import min_with_larger_index as min_with_index\n")
+_OPERATORS = ("from tridiff.kernels.helpers.operators import operator_floordiv as div_floor_integer\n"
+              "from tridiff.kernels.helpers.operators import operator_mod as remainder_integer\n")
+_AS_UNSIGNED = "from tridiff.kernels.codegen.mutant_device import as_unsigned\n"
 _SHAPE = r"\[[^\]]*\]"
 _TYPES = r"tl\.\w+"
 
@@ -192,7 +192,7 @@ def check_faults(faults: Iterable[str]) -> tuple[str, ...]:
     given = sorted(set(faults))
     unknown = [name for name in given if name not in FAULTS]
     if unknown:
-        raise ValueError(f"unknown fault {unknown[0]!r}; kernels.codegen.mutants.FAULTS lists them")
+        raise ValueError(f"unknown fault {unknown[0]!r}; tridiff.kernels.codegen.mutants.FAULTS lists them")
     return tuple(given)
 
 

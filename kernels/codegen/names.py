@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from kernels.codegen.graph import Asm, Bucketize, Graph, Pointwise, Random, Reduce, Scan, Schedule, Sort
+from tridiff.kernels.codegen.graph import Asm, Bucketize, Graph, Pointwise, Random, Reduce, Scan, Schedule, Sort
 
 PLACEHOLDER = "KERNEL_NAME"
 LONGEST = 60

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kernels.codegen.accesses import lifted, mask_axes
-from kernels.codegen.domains import R
-from kernels.codegen.graph import Load, Reduce, Store
-from kernels.codegen.state import Emitter
+from tridiff.kernels.codegen.accesses import lifted, mask_axes
+from tridiff.kernels.codegen.domains import R
+from tridiff.kernels.codegen.graph import Load, Reduce, Store
+from tridiff.kernels.codegen.state import Emitter
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernels.codegen.domains import Analysis
-from kernels.codegen.graph import Expr, Index, Load, Node, Num, Pointwise, Real, Store, Sym
-from kernels.codegen.ranges import parse_real, symbols
+from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.graph import Expr, Index, Load, Node, Num, Pointwise, Real, Store, Sym
+from tridiff.kernels.codegen.ranges import parse_real, symbols
 
 Array = NDArray[Any]
 MAX_ENUMERATED = 2**20

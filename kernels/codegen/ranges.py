@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym, real_number
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Real, Sym, real_number
 
 Kind = Literal["int", "real", "bool"]
 Interval = tuple[int, int]

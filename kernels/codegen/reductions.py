@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kernels.codegen.constants import full, integer_limits, is_float
-from kernels.codegen.domains import INDEXED, PAIRED, R, accumulator
-from kernels.codegen.graph import Reduce
-from kernels.codegen.state import Emitter
-from kernels.pointwise.record import TRITON_NAMES
-from kernels.pointwise.table import emit as emit_op
+from tridiff.kernels.codegen.constants import full, integer_limits, is_float
+from tridiff.kernels.codegen.domains import INDEXED, PAIRED, R, accumulator
+from tridiff.kernels.codegen.graph import Reduce
+from tridiff.kernels.codegen.state import Emitter
+from tridiff.kernels.pointwise.record import TRITON_NAMES
+from tridiff.kernels.pointwise.table import emit as emit_op
 
 INT64_MAX = 2**63 - 1
 

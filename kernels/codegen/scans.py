@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kernels.codegen.constants import full, integer_limits, is_float
-from kernels.codegen.domains import R
-from kernels.codegen.graph import Scan
-from kernels.codegen.state import Emitter
-from kernels.pointwise.record import HALVES, TRITON_NAMES, WIDTHS
+from tridiff.kernels.codegen.constants import full, integer_limits, is_float
+from tridiff.kernels.codegen.domains import R
+from tridiff.kernels.codegen.graph import Scan
+from tridiff.kernels.codegen.state import Emitter
+from tridiff.kernels.pointwise.record import HALVES, TRITON_NAMES, WIDTHS
 
 
 def combine_function(emitter: Emitter, node: Scan) -> str:

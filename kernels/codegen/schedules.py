@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from kernels.codegen.domains import Analysis
-from kernels.codegen.geometry import MAX_PROGRAMS_Y, grid
-from kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort, Store
-from kernels.codegen.tiles import Tiling, tiling
-from kernels.pointwise.record import WIDTHS
+from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.geometry import MAX_PROGRAMS_Y, grid
+from tridiff.kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort, Store
+from tridiff.kernels.codegen.tiles import Tiling, tiling
+from tridiff.kernels.pointwise.record import WIDTHS
 
 MAX_TILE = 2**20
 MAX_PERSISTENT = 2**14

@@ -6,8 +6,8 @@ divisions and remainders disappear where the range of the dividend decides them.
 
 from __future__ import annotations
 
-from kernels.codegen.graph import Apply, Expr, Num, Sym
-from kernels.codegen.ranges import Facts
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Sym
+from tridiff.kernels.codegen.ranges import Facts
 
 
 def simplify(expr: Expr, facts: Facts, sizes: dict[str, int] | None = None) -> Expr:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernels.codegen.assembly import BODIES
-from kernels.codegen.graph import Asm, Bucketize, Random, Sort
-from kernels.codegen.state import Emitter, Shape
-from kernels.pointwise.record import TRITON_NAMES
+from tridiff.kernels.codegen.assembly import BODIES
+from tridiff.kernels.codegen.graph import Asm, Bucketize, Random, Sort
+from tridiff.kernels.codegen.state import Emitter, Shape
+from tridiff.kernels.pointwise.record import TRITON_NAMES
 
 
 def emit_sort(emitter: Emitter, position: int, node: Sort) -> None:

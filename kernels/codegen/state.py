@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kernels.codegen.constants import full, parse
-from kernels.codegen.domains import Analysis, R, feeding
-from kernels.codegen.expressions import Printer
-from kernels.codegen.graph import Expr, Node, Num, Schedule, Store, Sym
-from kernels.codegen.kernel import Workspace
-from kernels.codegen.ranges import IllegalExpression, symbols
-from kernels.codegen.simplify import simplify
-from kernels.codegen.tiles import Tile, Tiling
-from kernels.pointwise.record import HALVES
+from tridiff.kernels.codegen.constants import full, parse
+from tridiff.kernels.codegen.domains import Analysis, R, feeding
+from tridiff.kernels.codegen.expressions import Printer
+from tridiff.kernels.codegen.graph import Expr, Node, Num, Schedule, Store, Sym
+from tridiff.kernels.codegen.kernel import Workspace
+from tridiff.kernels.codegen.ranges import IllegalExpression, symbols
+from tridiff.kernels.codegen.simplify import simplify
+from tridiff.kernels.codegen.tiles import Tile, Tiling
+from tridiff.kernels.pointwise.record import HALVES
 
 Shape = frozenset[str]
 """Names of the tile axes along which a block has its full length; it has length 1 along the others."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kernels.codegen.graph import Apply, Expr, Function, Num, Sym
+from tridiff.kernels.codegen.graph import Apply, Expr, Function, Num, Sym
 
 _BY_NAME: dict[str, Function] = {
     "FloorDiv": "floordiv", "CeilDiv": "ceildiv", "CleanDiv": "cleandiv", "ModularIndexing": "modular_indexing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kernels.codegen.graph import Graph, Schedule
+from tridiff.kernels.codegen.graph import Graph, Schedule
 
 
 def next_power_of_two(n: int) -> int:

@@ -8,9 +8,9 @@ value. Stride 0 shares one row, or one boundary, among all.
 import triton
 import triton.language as tl
 
-from kernels.drivers.elementwise import store_result, tile_grid, tile_indices
-from kernels.drivers.record import Driver
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.elementwise import store_result, tile_grid, tile_indices
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit

@@ -3,9 +3,9 @@
 import triton
 import triton.language as tl
 
-from kernels.drivers.elementwise import load_operand, store_result, tile_grid, tile_indices
-from kernels.drivers.record import Driver
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.elementwise import load_operand, store_result, tile_grid, tile_indices
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit

@@ -15,8 +15,8 @@ from types import MappingProxyType
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Driver, Grid
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.record import Driver, Grid
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 COOPERATIVE: Mapping[str, bool] = MappingProxyType({"launch_cooperative_grid": True})
 

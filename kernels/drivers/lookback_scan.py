@@ -14,8 +14,8 @@ from collections.abc import Mapping
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Array, Driver, Grid
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.record import Array, Driver, Grid
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 MOST_SCANS = 65535
 

@@ -5,7 +5,7 @@ import dataclasses
 import triton
 import triton.language as tl
 
-from kernels.drivers.vector_add import vector_add
+from tridiff.kernels.drivers.vector_add import vector_add
 
 
 @triton.jit

@@ -8,9 +8,9 @@ load and reads the neighbours of the first lane's element. Triton 3.6.0 to 3.9.0
 import triton
 import triton.language as tl
 
-from kernels.drivers.elementwise import ramp_grid
-from kernels.drivers.record import Driver
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.elementwise import ramp_grid
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit

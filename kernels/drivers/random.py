@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import triton
 import triton.language as tl
 
-from kernels.drivers.record import Driver, Grid, cdiv
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.record import Driver, Grid, cdiv
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit

@@ -3,10 +3,10 @@
 import triton
 import triton.language as tl
 
-from kernels.drivers.elementwise import load_operand, store_result
-from kernels.drivers.record import Driver
-from kernels.drivers.reduce_rows import reduction_grid, reduction_indices
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.elementwise import load_operand, store_result
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.drivers.reduce_rows import reduction_grid, reduction_indices
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit

@@ -14,9 +14,9 @@ import triton
 import triton.language as tl
 from numpy.typing import NDArray
 
-from kernels.drivers.elementwise import load_operand, store_result
-from kernels.drivers.record import Driver, Grid, cdiv
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.elementwise import load_operand, store_result
+from tridiff.kernels.drivers.record import Driver, Grid, cdiv
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 LONGEST_EXHAUSTIVE_ROW = 16
 

@@ -7,10 +7,10 @@ ACCUMULATOR (fp32 or fp64) on loading; the state arrays have that type.
 import triton
 import triton.language as tl
 
-from kernels.drivers.elementwise import store_result, tile_grid, tile_indices
-from kernels.drivers.record import Driver
-from kernels.drivers.reduce_rows import reduction_grid, reduction_indices, row_grid
-from kernels.helpers.fault_hook import inject_fault
+from tridiff.kernels.drivers.elementwise import store_result, tile_grid, tile_indices
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.drivers.reduce_rows import reduction_grid, reduction_indices, row_grid
+from tridiff.kernels.helpers.fault_hook import inject_fault
 
 
 @triton.jit

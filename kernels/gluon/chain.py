@@ -3,7 +3,7 @@
 A chain is a list of steps; step number k defines value k, and steps refer to earlier values by number. A value is
 either a tensor in registers or a view of a buffer in shared memory; steps that only act define nothing. What a step
 means is said with numpy's names; `kernels.gluon.check` says which chains are legal, `kernels.gluon.emit` writes the
-kernel, `fuzz.movement.evaluate` computes what it must give (contract: ttg_ops.md §3 and §5).
+kernel, `tridiff.fuzz.kinds.chains.evaluate` computes what it must give (contract: ttg_ops.md §3 and §5).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kernels.gluon.layouts import Axis, Distributed, Extents, Order, Shared
+from tridiff.kernels.gluon.layouts import Axis, Distributed, Extents, Order, Shared
 
 MAX_STEPS = 96
 MAX_ARRAYS = 32

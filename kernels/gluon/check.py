@@ -7,10 +7,10 @@ the target of two scattered values, sums of floats are exact.
 
 from msgspec import UNSET
 
-from kernels.gluon import rules_buffers, rules_tensors
-from kernels.gluon.chain import Chain, Step
-from kernels.gluon.layouts import power_of_two
-from kernels.gluon.values import Illegal, State, Type
+from tridiff.kernels.gluon import rules_buffers, rules_tensors
+from tridiff.kernels.gluon.chain import Chain, Step
+from tridiff.kernels.gluon.layouts import power_of_two
+from tridiff.kernels.gluon.values import Illegal, State, Type
 
 _RULES = {**rules_tensors.RULES, **rules_buffers.RULES}
 

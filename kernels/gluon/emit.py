@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 from msgspec import UNSET
 
-from kernels.gluon import chain as c
-from kernels.gluon.chain import Chain, Limit, Step
-from kernels.gluon.check import typed
-from kernels.gluon.dialect import GL_DTYPES, IMPORTS, Dialect
-from kernels.gluon.layouts import Distributed, Shared, Slice, constructor, strides, untransposed
-from kernels.gluon.values import Tensor, Type
+from tridiff.kernels.gluon import chain as c
+from tridiff.kernels.gluon.chain import Chain, Limit, Step
+from tridiff.kernels.gluon.check import typed
+from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, Dialect
+from tridiff.kernels.gluon.layouts import Distributed, Shared, Slice, constructor, strides, untransposed
+from tridiff.kernels.gluon.values import Tensor, Type
 
 KERNEL = "chain"
 """Name of the kernel in the emitted module."""

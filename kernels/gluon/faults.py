@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kernels.gluon.chain import (
+from tridiff.kernels.gluon.chain import (
     Atomic,
     Chain,
     Gather,
@@ -29,11 +29,11 @@ from kernels.gluon.chain import (
     renumbered,
     with_step,
 )
-from kernels.gluon.check import problem, typed
-from kernels.gluon.dialect import Dialect
-from kernels.gluon.emit import emit
-from kernels.gluon.layouts import MAX_RANK, Shared, SharedLinear, Swizzled, row_major
-from kernels.gluon.values import View
+from tridiff.kernels.gluon.check import problem, typed
+from tridiff.kernels.gluon.dialect import Dialect
+from tridiff.kernels.gluon.emit import emit
+from tridiff.kernels.gluon.layouts import MAX_RANK, Shared, SharedLinear, Swizzled, row_major
+from tridiff.kernels.gluon.values import View
 
 Writer = Callable[[Chain, Dialect], str]
 Variant = Step | Chain

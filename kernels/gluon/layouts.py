@@ -2,7 +2,7 @@
 
 Records mirror the layouts of Gluon; `constructor` is the Gluon expression of one. Bases follow the convention of
 linear layouts: bit k of a register, lane, warp or offset number contributes basis k (a coordinate), and
-contributions are combined with exclusive or. `kernels.gluon.memory` computes with shared layouts.
+contributions are combined with exclusive or. `tridiff.kernels.gluon.memory` computes with shared layouts.
 """
 
 from __future__ import annotations

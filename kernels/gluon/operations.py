@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from kernels.gluon import chain as c
-from kernels.gluon.check import typed
-from kernels.gluon.values import Tensor
+from tridiff.kernels.gluon import chain as c
+from tridiff.kernels.gluon.check import typed
+from tridiff.kernels.gluon.values import Tensor
 
 _OPS: Mapping[type[c.Step], tuple[str, ...]] = {
     c.Fp4: ("ttg.fp4_to_fp",), c.Reduce: ("tt.reduce",), c.Scan: ("tt.scan",), c.Take: ("tt.gather",),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels.gluon.layouts import Basis, Blocked, Distributed, DotOperand, Linear, Mma, Slice
+from tridiff.kernels.gluon.layouts import Basis, Blocked, Distributed, DotOperand, Linear, Mma, Slice
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
-from kernels.gluon.chain import (
+from tridiff.kernels.gluon.chain import (
     Alloc,
     Atomic,
     Barrier,
@@ -24,9 +24,9 @@ from kernels.gluon.chain import (
     Store,
     Subslice,
 )
-from kernels.gluon.layouts import Padded, Shared, power_of_two
-from kernels.gluon.memory import Placement, placement, shared_problem
-from kernels.gluon.values import (
+from tridiff.kernels.gluon.layouts import Padded, Shared, power_of_two
+from tridiff.kernels.gluon.memory import Placement, placement, shared_problem
+from tridiff.kernels.gluon.values import (
     ATOMIC_DTYPES,
     EXACT,
     MAX_ELEMENTS,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
-from kernels.gluon.chain import Combine, Convert, Fp4, Load, Out, Ramp, Reduce, Regroup, Scan, Take, Transpose
-from kernels.gluon.layouts import Blocked, Slice, untransposed
-from kernels.gluon.ownership import holding
-from kernels.gluon.values import (
+from tridiff.kernels.gluon.chain import Combine, Convert, Fp4, Load, Out, Ramp, Reduce, Regroup, Scan, Take, Transpose
+from tridiff.kernels.gluon.layouts import Blocked, Slice, untransposed
+from tridiff.kernels.gluon.ownership import holding
+from tridiff.kernels.gluon.values import (
     EXACT,
     WIDTH,
     Integers,

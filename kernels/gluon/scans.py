@@ -8,8 +8,8 @@ layout. Pure Python; source: what its PTX computes, executed for drawn layouts.
 
 from dataclasses import dataclass
 
-from kernels.gluon.layouts import Blocked, log2
-from kernels.gluon.ownership import Holding, holding
+from tridiff.kernels.gluon.layouts import Blocked, log2
+from tridiff.kernels.gluon.ownership import Holding, holding
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ by other threads (contract: ttg_ops.md §3, global_scratch_alloc).
 
 from dataclasses import dataclass
 
-from kernels.gluon.dialect import TextDialect
-from kernels.gluon.values import WIDTH
+from tridiff.kernels.gluon.dialect import TextDialect
+from tridiff.kernels.gluon.values import WIDTH
 
 MLIR = {"i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "fp16": "f16", "bf16": "bf16", "fp32": "f32",
         "fp64": "f64", "fp8e5": "f8E5M2", "fp8e4nv": "f8E4M3FN", "u8": "i8", "u16": "i16", "u32": "i32", "u64": "i64"}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from kernels.gluon.chain import Global
-from kernels.gluon.layouts import LANES, Distributed, distributed_problem
-from kernels.gluon.memory import Placement
+from tridiff.kernels.gluon.chain import Global
+from tridiff.kernels.gluon.layouts import LANES, Distributed, distributed_problem
+from tridiff.kernels.gluon.memory import Placement
 
 Integers = npt.NDArray[np.int64]
 

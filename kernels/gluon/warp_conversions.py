@@ -3,7 +3,7 @@ goes. Pure Python."""
 
 from typing import Literal
 
-from kernels.gluon.ownership import Holding
+from tridiff.kernels.gluon.ownership import Holding
 
 Bit = tuple[Literal["register", "lane"], int]
 """One bit of a register's or lane's number."""

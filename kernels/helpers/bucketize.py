@@ -15,7 +15,7 @@ Deviations of the reference implementations that this one does not have:
 import triton
 import triton.language as tl
 
-from kernels.helpers.extrema import comparable
+from tridiff.kernels.helpers.extrema import comparable
 
 
 @triton.jit

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl  # noqa: F401  (the interpreter looks for it)
 
-from kernels.helpers.extrema import maximum, minimum
+from tridiff.kernels.helpers.extrema import maximum, minimum
 
 
 @triton.jit

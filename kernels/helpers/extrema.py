@@ -6,7 +6,7 @@ A NaN wins against every number, as in torch and numpy; `tl.minimum` and the har
 import triton
 import triton.language as tl
 
-from kernels.helpers.probes import as_tensor
+from tridiff.kernels.helpers.probes import as_tensor
 
 
 @triton.jit

@@ -12,7 +12,7 @@ quotient of unsigned numbers really is constant per aligned group, so whatever t
 import triton
 import triton.language as tl
 
-from kernels.helpers.probes import as_tensor
+from tridiff.kernels.helpers.probes import as_tensor
 
 
 @triton.jit

@@ -3,8 +3,8 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.fault_hook import off_by_one
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.fault_hook import off_by_one
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

@@ -3,8 +3,8 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.bits import frexp as correct_frexp
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.bits import frexp as correct_frexp
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

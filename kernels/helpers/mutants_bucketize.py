@@ -7,7 +7,7 @@ differs from it on the input in its docstring.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

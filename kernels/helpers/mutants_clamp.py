@@ -3,8 +3,8 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.extrema import maximum, minimum
-from kernels.helpers.mutant_table import mutant_table
+from tridiff.kernels.helpers.extrema import maximum, minimum
+from tridiff.kernels.helpers.mutant_table import mutant_table
 
 
 @triton.jit

@@ -7,7 +7,7 @@ directions (LARGER is True for a maximum), with the operands on which they diffe
 import triton
 import triton.language as tl
 
-from kernels.helpers.extrema import (
+from tridiff.kernels.helpers.extrema import (
     comparable,
     is_nan,
     is_number,
@@ -16,7 +16,7 @@ from kernels.helpers.extrema import (
     minimum,
     minimum_with_index,
 )
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

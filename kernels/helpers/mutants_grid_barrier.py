@@ -8,7 +8,7 @@ a time limit. Faults marked [memory] need a memory that reorders.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

@@ -7,8 +7,8 @@ its docstring.
 import triton
 import triton.language as tl
 
-from kernels.helpers.integer import magnitude, promote_integers
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.integer import magnitude, promote_integers
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

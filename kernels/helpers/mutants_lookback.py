@@ -10,8 +10,8 @@ memory that reorders.
 import triton
 import triton.language as tl
 
-from kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
-from kernels.helpers.mutant_table import mutant_table
+from tridiff.kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
+from tridiff.kernels.helpers.mutant_table import mutant_table
 
 
 @triton.jit

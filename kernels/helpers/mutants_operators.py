@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
 
 
 @triton.jit

@@ -3,10 +3,10 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
-from kernels.helpers.probes import as_tensor
-from kernels.helpers.probes import is_floating as correct_is_floating
-from kernels.helpers.probes import promote_to_tensor as correct_promote_to_tensor
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.probes import as_tensor
+from tridiff.kernels.helpers.probes import is_floating as correct_is_floating
+from tridiff.kernels.helpers.probes import promote_to_tensor as correct_promote_to_tensor
 
 
 @triton.jit

@@ -3,9 +3,9 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
-from kernels.helpers.reductions import any as correct_any
-from kernels.helpers.reductions import prod as correct_prod
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.reductions import any as correct_any
+from tridiff.kernels.helpers.reductions import prod as correct_prod
 
 
 @triton.jit

@@ -6,8 +6,8 @@ They take a mask with one True per slice, like the helper.
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
-from kernels.helpers.select import select_one as correct_select_one
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.select import select_one as correct_select_one
 
 
 @triton.jit

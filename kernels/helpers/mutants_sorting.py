@@ -7,10 +7,10 @@ differs from it on the row in its docstring (ascending, unstable, no padding, un
 import triton
 import triton.language as tl
 
-from kernels.helpers.extrema import comparable, is_nan
-from kernels.helpers.host_drivers import _log2
-from kernels.helpers.mutant_table import mutant_table, variants
-from kernels.helpers.sorting import join_pairs, split_pairs
+from tridiff.kernels.helpers.extrema import comparable, is_nan
+from tridiff.kernels.helpers.host_drivers import _log2
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.sorting import join_pairs, split_pairs
 
 
 @triton.jit

@@ -6,9 +6,9 @@ States are written (mean, m2, weight).
 import triton
 import triton.language as tl
 
-from kernels.helpers.mutant_table import mutant_table, variants
-from kernels.helpers.welford import welford_combine as correct_combine
-from kernels.helpers.welford import welford_reduce as correct_reduce
+from tridiff.kernels.helpers.mutant_table import mutant_table, variants
+from tridiff.kernels.helpers.welford import welford_combine as correct_combine
+from tridiff.kernels.helpers.welford import welford_reduce as correct_reduce
 
 
 @triton.jit

@@ -9,8 +9,8 @@ nothing to trip over. One comparison decides for both halves, so a pair cannot b
 import triton
 import triton.language as tl
 
-from kernels.helpers.extrema import comparable, is_nan
-from kernels.helpers.host_drivers import _log2
+from tridiff.kernels.helpers.extrema import comparable, is_nan
+from tridiff.kernels.helpers.host_drivers import _log2
 
 
 @triton.jit

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
-from kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT
-from kernels.pipelines.text_faults import planted
+from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT
+from tridiff.kernels.pipelines.text_faults import planted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ Why the result is free of races and always ends (contract: ttg_ops.md §4, §5):
 
 from __future__ import annotations
 
-from kernels.pipelines import plan as plans
-from kernels.pipelines import steps as s
-from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore
-from kernels.pipelines.steps import At, Step, When
+from tridiff.kernels.pipelines import plan as plans
+from tridiff.kernels.pipelines import steps as s
+from tridiff.kernels.pipelines.plan import Dot, Fold, Plan, TmaStore
+from tridiff.kernels.pipelines.steps import At, Step, When
 
 T = At()
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
-from kernels.pipelines.layouts import Blocked
-from kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES
-from kernels.pipelines.text_faults import planted
+from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
+from tridiff.kernels.pipelines.layouts import Blocked
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES
+from tridiff.kernels.pipelines.text_faults import planted
 
 
 @dataclass(frozen=True, kw_only=True)

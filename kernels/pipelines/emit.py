@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
-from kernels.pipelines import layouts
-from kernels.pipelines.plan import Dot, Fold, Plan, TmaStore, even_share
-from kernels.pipelines.steps import FoldEnd, Kernel, Partition
-from kernels.pipelines.text import Lines, Names, Writer
+from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
+from tridiff.kernels.pipelines import layouts
+from tridiff.kernels.pipelines.plan import Dot, Fold, Plan, TmaStore, even_share
+from tridiff.kernels.pipelines.steps import FoldEnd, Kernel, Partition
+from tridiff.kernels.pipelines.text import Lines, Names, Writer
 
 _PREPARE = '''
 @gluon.jit

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from kernels.pipelines import steps as s
+from tridiff.kernels.pipelines import steps as s
 
 
 class NotApplicable(ValueError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernels.gluon.dialect import GL_DTYPES
-from kernels.pipelines.plan import DTYPE_BITS, Plan
+from tridiff.kernels.gluon.dialect import GL_DTYPES
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, Plan
 
 PLAIN = "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
 """Memory without a swizzle, row-major."""

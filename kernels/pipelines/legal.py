@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from kernels.pipelines.plan import (
+from tridiff.kernels.pipelines.plan import (
     ACROSS,
     DTYPE_BITS,
     MOVES,

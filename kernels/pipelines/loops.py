@@ -1,7 +1,7 @@
 """Ordinary kernels with loops that the compiler pipelines or splits into partitions (contract: ttg_ops.md §3).
 
 STAGES is the loop's num_stages; SPECIALISED asks for partitions; LATE names the warp that comes late, if one does
-(`fuzz.backends.late`). Nothing else depends on them, so all must give the same bits. One program per line or matrix.
+(`fuzz.backends.delay`). Nothing else depends on them, so all must give the same bits. One program per line or matrix.
 """
 
 import triton

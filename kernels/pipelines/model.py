@@ -18,8 +18,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kernels.pipelines import steps as s
-from kernels.pipelines.plan import Dot, Fold, Plan
+from tridiff.kernels.pipelines import steps as s
+from tridiff.kernels.pipelines.plan import Dot, Fold, Plan
 
 Token = tuple[object, ...]
 JUNK: Token = ("junk",)

@@ -109,7 +109,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="plan"):
-    """A pipelined kernel. `kernels.pipelines.legal` says which are legal."""
+    """A pipelined kernel. `tridiff.kernels.pipelines.legal` says which are legal."""
 
     dtype: DType = "i32"
     rows: Literal[1, 2, 4, 8, 16, 32, 64, 128, 256] = 16

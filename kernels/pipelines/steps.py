@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels.pipelines.plan import Op, Plan
+from tridiff.kernels.pipelines.plan import Op, Plan
 
 Base = Literal["loop", "start", "end"]
 When = Literal["", "exists", "not_negative"]

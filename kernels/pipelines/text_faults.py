@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kernels.pipelines.faults import NotApplicable
+from tridiff.kernels.pipelines.faults import NotApplicable
 
 Writer = Callable[..., str]
 COUNTED = {

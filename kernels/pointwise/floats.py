@@ -7,7 +7,7 @@ the device, loses the sign of zero, and half types would be stepped in the wrong
 import triton
 import triton.language as tl
 
-from kernels.helpers.libdevice import libdevice
+from tridiff.kernels.helpers.libdevice import libdevice
 
 
 @triton.jit

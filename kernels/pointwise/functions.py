@@ -1,11 +1,11 @@
-"""The device functions that templates of `kernels.pointwise.table` call, under one name each."""
+"""The device functions that templates of `tridiff.kernels.pointwise.table` call, under one name each."""
 
-from kernels.helpers.bits import frexp
-from kernels.helpers.clamp import clamp
-from kernels.helpers.extrema import maximum, minimum
-from kernels.helpers.integer import div_floor_integer, remainder_integer
-from kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
-from kernels.pointwise.floats import (
+from tridiff.kernels.helpers.bits import frexp
+from tridiff.kernels.helpers.clamp import clamp
+from tridiff.kernels.helpers.extrema import maximum, minimum
+from tridiff.kernels.helpers.integer import div_floor_integer, remainder_integer
+from tridiff.kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
+from tridiff.kernels.pointwise.floats import (
     absolute,
     ceil,
     copysign,
@@ -23,7 +23,7 @@ from kernels.pointwise.floats import (
     signbit,
     trunc_divide,
 )
-from kernels.pointwise.integers import (
+from tridiff.kernels.pointwise.integers import (
     absolute_integer,
     complement,
     div_trunc_integer,

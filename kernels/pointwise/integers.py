@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from kernels.helpers.integer import magnitude
+from tridiff.kernels.helpers.integer import magnitude
 
 
 @triton.jit

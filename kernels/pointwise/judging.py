@@ -9,7 +9,7 @@ fp64 reference has a position between the results' positions; distances are int6
 import triton
 import triton.language as tl
 
-from kernels.helpers.libdevice import libdevice
+from tridiff.kernels.helpers.libdevice import libdevice
 
 # Class codes, as the sweeps name them.
 AGREE = tl.constexpr(0)

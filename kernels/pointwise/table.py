@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from kernels.pointwise.record import (
+from tridiff.kernels.pointwise.record import (
     ALL,
     BOOL,
     FLOATS,
@@ -37,8 +37,8 @@ __all__ = ["ALL", "BOOL", "FLOATS", "FP8", "FULL", "HALVES", "HELPERS", "IMPORTS
 IMPORTS = """\
 import triton
 import triton.language as tl
-from kernels.helpers.libdevice import libdevice
-from kernels.pointwise import functions as pointwise
+from tridiff.kernels.helpers.libdevice import libdevice
+from tridiff.kernels.pointwise import functions as pointwise
 """
 """What templates refer to."""
 
@@ -284,7 +284,7 @@ def _form(op: str, dtypes: Sequence[str]) -> tuple[Op, Form]:
     """The form for operands of the types that are computed with; KeyError with the fix in its text."""
     found = OPS.get(op) or HELPERS.get(op)
     if found is None:
-        raise KeyError(f"no pointwise operation {op!r}; kernels.pointwise.table.OPS lists them")
+        raise KeyError(f"no pointwise operation {op!r}; tridiff.kernels.pointwise.table.OPS lists them")
     signature = tuple(dtypes)
     for form in found.forms:
         if signature in form.signatures:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from kernels.simulator.memory import Memory
-from kernels.simulator.scheduling import Program, Run, simulate
+from tridiff.kernels.simulator.memory import Memory
+from tridiff.kernels.simulator.scheduling import Program, Run, simulate
 
 T = TypeVar("T")
 

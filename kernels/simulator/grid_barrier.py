@@ -2,15 +2,15 @@
 
 The generators make the accesses of `kernels.helpers.grid_barrier` in `kernels.drivers.grid_barrier`, one for
 one: a mark stored, an arrival added, polls (atomic additions of zero), all marks loaded. `wrong` plants a
-fault; the names are those of `kernels.helpers.mutants_grid_barrier`, which plants the same faults in the
+fault; the names are those of `tridiff.kernels.helpers.mutants_grid_barrier`, which plants the same faults in the
 kernel.
 """
 
 from collections.abc import Callable, Generator
 from functools import partial
 
-from kernels.simulator.memory import Access, Buffer, Memory, Order
-from kernels.simulator.scheduling import Program
+from tridiff.kernels.simulator.memory import Access, Buffer, Memory, Order
+from tridiff.kernels.simulator.scheduling import Program
 
 SEM, MARKS = "sem", "marks"
 TOP_BIT = 0x80000000

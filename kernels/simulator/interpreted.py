@@ -21,8 +21,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from kernels.simulator.memory import Access, Address, Buffer, Kind, Memory, Order
-from kernels.simulator.scheduling import Choices, Program, Run, simulate
+from tridiff.kernels.simulator.memory import Access, Address, Buffer, Kind, Memory, Order
+from tridiff.kernels.simulator.scheduling import Choices, Program, Run, simulate
 
 T = TypeVar("T")
 Grid = tuple[int, int, int]

@@ -1,17 +1,17 @@
 """The look-back scans as sequences of accesses (contract: helpers.md §11).
 
-These generators make the accesses of `kernels.helpers.lookback`, one for one: an exchange, polls (atomic
+These generators make the accesses of `tridiff.kernels.helpers.lookback`, one for one: an exchange, polls (atomic
 additions of zero), an exchange for the packed variant; a store before each exchange and a load behind each
 successful poll for the 64-bit one. `wrong` plants a fault; the names are those of
-`kernels.helpers.mutants_lookback`, which plants the same faults in the kernels. Values are the bit patterns
+`tridiff.kernels.helpers.mutants_lookback`, which plants the same faults in the kernels. Values are the bit patterns
 of the block values; `combine` works on such patterns.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
-from kernels.simulator.memory import Access, Buffer, Memory, Order
-from kernels.simulator.scheduling import Program
+from tridiff.kernels.simulator.memory import Access, Buffer, Memory, Order
+from tridiff.kernels.simulator.scheduling import Program
 
 Combine = Callable[[int, int], int]
 SCRATCH = "scratch"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
-from kernels.simulator.memory import Access, Address, Memory
+from tridiff.kernels.simulator.memory import Access, Address, Memory
 
 T = TypeVar("T")
 Program = Generator[Access, int, T]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles import exact
-from oracles.by_exact.pointwise import from_patterns, patterns
-from oracles.dtypes import dtype, name_of_array, numpy_dtype
+from tridiff.oracles import exact
+from tridiff.oracles.by_exact.pointwise import from_patterns, patterns
+from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
 
 Array = npt.NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""Folds of `oracles.exact` along one axis of small numpy arrays: extrema with index, sums, products, Welford
+"""Folds of `tridiff.oracles.exact` along one axis of small numpy arrays: extrema with index, sums, products, Welford
 states.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles import exact
-from oracles.by_exact.pointwise import from_patterns, patterns
-from oracles.dtypes import dtype, name_of_array
+from tridiff.oracles import exact
+from tridiff.oracles.by_exact.pointwise import from_patterns, patterns
+from tridiff.oracles.dtypes import dtype, name_of_array
 
 Array = npt.NDArray[Any]
 

@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

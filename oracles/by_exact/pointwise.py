@@ -1,4 +1,4 @@
-"""Element-wise operations of `oracles.exact` on small numpy arrays: integer division, addition, extrema,
+"""Element-wise operations of `tridiff.oracles.exact` on small numpy arrays: integer division, addition, extrema,
 frexp.
 """
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles import exact
-from oracles.dtypes import bits_dtype, name_of_array
+from tridiff.oracles import exact
+from tridiff.oracles.dtypes import bits_dtype, name_of_array
 
 Array = npt.NDArray[Any]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles import exact
-from oracles.by_exact.pointwise import from_patterns, patterns
-from oracles.dtypes import dtype, name_of_array, numpy_dtype
-from oracles.errors import OracleError
+from tridiff.oracles import exact
+from tridiff.oracles.by_exact.pointwise import from_patterns, patterns
+from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def bucketize(
     values: Array, boundaries: Array, sorter: Array | None = None, *, right: bool = False, index_dtype: str = "i64",
 ) -> Array:
-    """Count of boundaries of the row below each value, in the convention of `oracles.by_numpy.search`."""
+    """Count of boundaries of the row below each value, in the convention of `tridiff.oracles.by_numpy.search`."""
     name = name_of_array(values)
     found, edges = np.atleast_2d(values), np.atleast_2d(boundaries)
     order = None if sorter is None else np.atleast_2d(sorter)
@@ -44,7 +44,7 @@ def bucketize(
 def sort_with_index(
     x: Array, index: Array, *, rnumel: int | None = None, descending: bool = False
 ) -> tuple[Array, Array]:
-    """Stable sort of the last axis with its indices, in the convention of `oracles.by_numpy.sorting`."""
+    """Stable sort of the last axis with its indices, in the convention of `tridiff.oracles.by_numpy.sorting`."""
     name, index_name = name_of_array(x), name_of_array(index)
     length = x.shape[-1]
     values, indices = patterns(x), [exact.to_int(index_name, i) for i in patterns(index)]
@@ -92,7 +92,7 @@ def _affine(name: str) -> Callable[[int, int], int]:
 
 
 def exclusive_scan(x: Array, *, combine: str = "add", axis: int = -1) -> Array:
-    """Left fold of what precedes each position, in the convention of `oracles.by_numpy.scan`."""
+    """Left fold of what precedes each position, in the convention of `tridiff.oracles.by_numpy.scan`."""
     name = name_of_array(x)
     functions: dict[str, Callable[[int, int], int]] = {
         "add": lambda left, right: exact.add(name, left, right),
@@ -137,7 +137,7 @@ def philox4x32(key: tuple[int, int], counter: tuple[int, int, int, int], rounds:
 
 
 def randint64(seed: int, offset: Array, low: Array, high: Array) -> Array:
-    """int64 in [low, high) per offset, in the convention of `oracles.philox`; low where the range is
+    """int64 in [low, high) per offset, in the convention of `tridiff.oracles.philox`; low where the range is
     empty.
     """
     key = (seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import dtype, numpy_dtype
+from tridiff.oracles.dtypes import dtype, numpy_dtype
 
 Array = npt.NDArray[Any]
 TINY = 5e-324

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, whole
-from oracles.by_numpy.bounded_ops import lowest_bit, nonzero
-from oracles.dtypes import dtype, numpy_dtype
+from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, whole
+from tridiff.oracles.by_numpy.bounded_ops import lowest_bit, nonzero
+from tridiff.oracles.dtypes import dtype, numpy_dtype
 
 Array = npt.NDArray[Any]
 

@@ -1,7 +1,7 @@
 """Elementary functions of values with error bounds (contract: oracles.md §3).
 
 What an operand's error does to the result comes from evaluating monotone functions at both ends, from Lipschitz
-constants, or from partial derivatives. The accuracy of each function is its rule in `oracles.pointwise`.
+constants, or from partial derivatives. The accuracy of each function is its rule in `tridiff.oracles.pointwise`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import functions
-from oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
-from oracles.by_numpy.special import SPECIAL
-from oracles.pointwise import accuracy, meaning, row_of
+from tridiff.oracles.by_numpy import functions
+from tridiff.oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
+from tridiff.oracles.by_numpy.special import SPECIAL
+from tridiff.oracles.pointwise import accuracy, meaning, row_of
 
 Array = npt.NDArray[Any]
 
@@ -42,7 +42,7 @@ a polynomial in the distance to the first root, evaluated at that root."""
 
 
 def function(op: str, x: Array) -> Array:
-    """The float64 value of a function of one variable; op as `oracles.pointwise.meaning` gives it."""
+    """The float64 value of a function of one variable; op as `tridiff.oracles.pointwise.meaning` gives it."""
     if op in SPECIAL:
         return SPECIAL[op](x)
     return np.asarray(functions.FUNCTIONS[{"sqrt_rn": "sqrt"}.get(op, op)](x))

@@ -3,7 +3,7 @@
 `apply(op, arguments)` takes operands of the types that are computed with (halves in fp32 unless the operation works
 on them as they are). What an operand's error does to the result comes from evaluating monotone functions at both
 ends, from Lipschitz constants, or from partial derivatives; near a discontinuity the element is open. The accuracy
-of each operation is its rule in `oracles.pointwise`.
+of each operation is its rule in `tridiff.oracles.pointwise`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import pointwise
-from oracles.by_numpy.bounded import (
+from tridiff.oracles.by_numpy import pointwise
+from tridiff.oracles.by_numpy.bounded import (
     TINY,
     Real,
     Value,
@@ -28,9 +28,9 @@ from oracles.by_numpy.bounded import (
     spacing,
     whole,
 )
-from oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
-from oracles.dtypes import dtype, numpy_dtype
-from oracles.pointwise import meaning
+from tridiff.oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
+from tridiff.oracles.dtypes import dtype, numpy_dtype
+from tridiff.oracles.pointwise import meaning
 
 Array = npt.NDArray[Any]
 

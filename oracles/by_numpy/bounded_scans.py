@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import bounded_folds as folds
-from oracles.by_numpy.bounded import Real, Value, Whole
-from oracles.dtypes import dtype
+from tridiff.oracles.by_numpy import bounded_folds as folds
+from tridiff.oracles.by_numpy.bounded import Real, Value, Whole
+from tridiff.oracles.dtypes import dtype
 
 Array = npt.NDArray[Any]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kernels.pipelines.boxes import Boxes
+    from tridiff.kernels.pipelines.boxes import Boxes
 
 Array = npt.NDArray[Any]
 

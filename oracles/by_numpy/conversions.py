@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import DType, dtype, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import DType, dtype, name_of_array, numpy_dtype
 
 Array = npt.NDArray[Any]
 

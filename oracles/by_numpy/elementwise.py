@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import integer
-from oracles.dtypes import FLOATS, dtype, name_of_array
-from oracles.errors import OracleError
+from tridiff.oracles.by_numpy import integer
+from tridiff.oracles.dtypes import FLOATS, dtype, name_of_array
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import name_of_array
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import name_of_array
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

@@ -1,7 +1,7 @@
 """High-precision values of pointwise functions in numpy: float64 for fp32 and narrower, longdouble for fp64.
 
 The result is always float64 and unrounded with respect to narrower types; compare with
-`oracles.pointwise.rule_for`.
+`tridiff.oracles.pointwise.rule_for`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import FLOATS, name_of_array
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import FLOATS, name_of_array
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 
@@ -63,14 +63,14 @@ def evaluate(op: str, *inputs: Array) -> Array:
     enough.
     """
     if op not in FUNCTIONS:
-        raise OracleError(f"numpy has no {op!r}; use oracles.by_exact.functions")
+        raise OracleError(f"numpy has no {op!r}; use tridiff.oracles.by_exact.functions")
     names = {name_of_array(x) for x in inputs}
     if len(names) != 1 or not names <= set(FLOATS):
         raise OracleError(f"expected inputs of one type of {' '.join(FLOATS)}, got {sorted(names)}")
     wide: type = np.float64
     if names == {"fp64"}:
         if op in _FLOAT64_ONLY:
-            raise OracleError(f"numpy's {op} is no better than fp64 itself; use oracles.by_exact.functions")
+            raise OracleError(f"numpy's {op} is no better than fp64 itself; use tridiff.oracles.by_exact.functions")
         wide = np.longdouble
     with np.errstate(all="ignore"):
         return np.asarray(FUNCTIONS[op](*(x.astype(wide) for x in inputs))).astype(np.float64)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import dtype, name_of_array
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import dtype, name_of_array
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

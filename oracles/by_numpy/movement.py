@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import name_of_array, numpy_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import name_of_array, numpy_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 Offsets = npt.NDArray[np.int64]

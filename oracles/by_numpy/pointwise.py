@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy import conversions, functions, integer
-from oracles.by_numpy.special import SPECIAL
-from oracles.dtypes import dtype, name_of_array, numpy_dtype
-from oracles.errors import OracleError
-from oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
+from tridiff.oracles.by_numpy import conversions, functions, integer
+from tridiff.oracles.by_numpy.special import SPECIAL
+from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -210,7 +210,7 @@ def _float(op: str, inputs: tuple[Array, ...], name: str) -> Array:
         return np.asarray(np.nextafter(inputs[0], inputs[1]))
     if op in SPECIAL:
         if name == "fp64":
-            raise OracleError(f"scipy's {op} is no better than fp64 itself; use oracles.by_exact.functions")
+            raise OracleError(f"scipy's {op} is no better than fp64 itself; use tridiff.oracles.by_exact.functions")
         return SPECIAL[op](wide[0])
     if name == "fp64" and op in _IEEE:
         return np.asarray(_IEEE[op](*wide))
@@ -266,7 +266,7 @@ def evaluate(op: str, *inputs: Array) -> Array:
             return np.asarray(_PREDICATES[op](*arrays))
         table = _BOOLEAN if kind.kind == "bool" else _INTEGER
         if op not in table:
-            raise OracleError(f"numpy has no {op!r} for {names[0]}; add it to oracles.by_numpy.pointwise")
+            raise OracleError(f"numpy has no {op!r} for {names[0]}; add it to tridiff.oracles.by_numpy.pointwise")
         return np.asarray(table[op](*arrays))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import NAMES, dtype, name_of_array
+from tridiff.oracles.dtypes import NAMES, dtype, name_of_array
 
 Array = npt.NDArray[Any]
 

@@ -1,7 +1,7 @@
 """Sum, product and bitwise-or folds in numpy (contract: helpers.md §6, oracles.md §4).
 
 Integers fold in their own type and wrap; compare with BIT. Floats return the unrounded float64 value of the
-fold (computed in the widest type numpy has), to be compared with SUM and a bound of `oracles.tolerances`.
+fold (computed in the widest type numpy has), to be compared with SUM and a bound of `tridiff.oracles.tolerances`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import dtype, name_of_array
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import dtype, name_of_array
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import bits_dtype, dtype, name_of_array, numpy_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import bits_dtype, dtype, name_of_array, numpy_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

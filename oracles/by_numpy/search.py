@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import FP8, name_of_array, numpy_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import FP8, name_of_array, numpy_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 
@@ -84,5 +84,5 @@ def bucketize_copies(
 
 
 def any_bucket(values: Array, *, index_dtype: str = "i64") -> Array:
-    """What `oracles.by_torch.search.bucketize_in_range` makes of every right answer for an unsorted row."""
+    """What `tridiff.oracles.by_torch.search.bucketize_in_range` makes of every right answer for an unsorted row."""
     return np.zeros(values.shape, dtype=numpy_dtype(index_dtype))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.dtypes import FP8, bits_dtype, dtype, name_of_array, numpy_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.dtypes import FP8, bits_dtype, dtype, name_of_array, numpy_dtype
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 Pair = tuple[Array, Array]

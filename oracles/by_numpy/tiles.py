@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 Array = npt.NDArray[Any]
 

@@ -1,6 +1,6 @@
 """All admissible Welford states of a kernel's inputs, in numpy (contract: helpers.md §7; oracles.md §5).
 
-Conventions as in `oracles.by_torch.welford_answers`.
+Conventions as in `tridiff.oracles.by_torch.welford_answers`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from oracles.by_numpy.welford import mean_candidates, welford
-from oracles.dtypes import numpy_dtype
+from tridiff.oracles.by_numpy.welford import mean_candidates, welford
+from tridiff.oracles.dtypes import numpy_dtype
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]

@@ -1,17 +1,17 @@
 """Error bounds of whole rows, straight from the inputs of a kernel (contract: oracles.md §4).
 
 Each function takes a kernel's input arrays and returns a float64 tensor with one bound per output element,
-for `compare(..., SUM(...), bound=...)`; see `oracles.tolerances` for the formulas.
+for `compare(..., SUM(...), bound=...)`; see `tridiff.oracles.tolerances` for the formulas.
 """
 
 from __future__ import annotations
 
 import torch
 
-from oracles import tolerances
-from oracles.bits import to_float64
-from oracles.by_torch import reductions, welford
-from oracles.dtypes import dtype, name_of_tensor, torch_dtype
+from tridiff.oracles import tolerances
+from tridiff.oracles.bits import to_float64
+from tridiff.oracles.by_torch import reductions, welford
+from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 
 
 def prod(x: torch.Tensor) -> torch.Tensor:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from oracles.bits import to_bits
+from tridiff.oracles.bits import to_bits
 
 if TYPE_CHECKING:
-    from kernels.pipelines.boxes import Boxes
+    from tridiff.kernels.pipelines.boxes import Boxes
 
 
 def moved(x: torch.Tensor, *initial: torch.Tensor, record: Boxes) -> torch.Tensor:
-    """See the function of this name in `oracles.by_numpy.boxes`."""
+    """See the function of this name in `tridiff.oracles.by_numpy.boxes`."""
     bits = to_bits(x)
     outside = to_bits(torch.full((1,), float("nan"), dtype=x.dtype, device=x.device)) if record.nan else (
         bits.new_zeros(1))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import INT64_MIN, from_bits, is_nan, is_zero, to_bits
-from oracles.by_torch.integer import narrow, widen
-from oracles.dtypes import dtype, name_of_tensor, torch_dtype
+from tridiff.oracles.bits import INT64_MIN, from_bits, is_nan, is_zero, to_bits
+from tridiff.oracles.by_torch.integer import narrow, widen
+from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 
 
 def _to_odd_float32(x: torch.Tensor) -> torch.Tensor:

@@ -1,13 +1,13 @@
-"""Element-wise addition in torch, on any device; the second source beside `oracles.by_numpy.elementwise`."""
+"""Element-wise addition in torch, on any device; the second source beside `tridiff.oracles.by_numpy.elementwise`."""
 
 from __future__ import annotations
 
 import torch
 
-from oracles.bits import from_bits, is_nan, to_bits
-from oracles.by_torch import integer
-from oracles.dtypes import FLOATS, dtype, name_of_tensor
-from oracles.errors import OracleError
+from tridiff.oracles.bits import from_bits, is_nan, to_bits
+from tridiff.oracles.by_torch import integer
+from tridiff.oracles.dtypes import FLOATS, dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
 
 
 def round_to_bf16(x: torch.Tensor) -> torch.Tensor:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import INT64_MIN, from_bits, is_nan, ordered, to_bits
-from oracles.dtypes import FP8, name_of_tensor
-from oracles.errors import OracleError
+from tridiff.oracles.bits import INT64_MIN, from_bits, is_nan, ordered, to_bits
+from tridiff.oracles.dtypes import FP8, name_of_tensor
+from tridiff.oracles.errors import OracleError
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 

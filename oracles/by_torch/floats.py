@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import from_bits, is_inf, is_nan, is_subnormal, is_zero, to_bits
-from oracles.dtypes import dtype, name_of_tensor
-from oracles.errors import OracleError
+from tridiff.oracles.bits import from_bits, is_inf, is_nan, is_subnormal, is_zero, to_bits
+from tridiff.oracles.dtypes import dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
 
 
 def frexp(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -3,7 +3,7 @@ results.
 
 For inputs narrower than fp64 the float64 result is the unrounded reference; for fp64 it is a second opinion
 of about 1 ulp only. Bessel j0, j1, y0, y1 are missing on purpose: torch 2.13's float64 ones are wrong by up
-to 1e-7 between 3 and 20 (`oracles.semantics.TRAPS`).
+to 1e-7 between 3 and 20 (`tridiff.oracles.semantics.TRAPS`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import torch
 
-from oracles.bits import is_nan, to_bits, to_float64
-from oracles.errors import OracleError
+from tridiff.oracles.bits import is_nan, to_bits, to_float64
+from tridiff.oracles.errors import OracleError
 
 _Function = Callable[..., torch.Tensor]
 
@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, _Function] = {
 def evaluate(op: str, *inputs: torch.Tensor) -> torch.Tensor:
     """float64 value of `op`; OracleError for an operation torch has no function for."""
     if op not in FUNCTIONS:
-        raise OracleError(f"torch has no {op!r}; use oracles.by_exact.functions")
+        raise OracleError(f"torch has no {op!r}; use tridiff.oracles.by_exact.functions")
     return FUNCTIONS[op](*(to_float64(x) for x in inputs))
 
 

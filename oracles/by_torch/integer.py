@@ -2,7 +2,7 @@
 
 Everything is computed on int64, unsigned 64-bit values through their two's complement bits, because torch
 lacks most kernels for uint16/32/64. The signed floor is derived from the truncating quotient by a correction
-(numpy's own floor division is the other source). Conventions as in `oracles.by_numpy.integer`: undefined
+(numpy's own floor division is the other source). Conventions as in `tridiff.oracles.by_numpy.integer`: undefined
 lanes yield 0.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import INT64_MAX, INT64_MIN, from_bits, to_bits
-from oracles.dtypes import DType, dtype, name_of_tensor
-from oracles.errors import OracleError
+from tridiff.oracles.bits import INT64_MAX, INT64_MIN, from_bits, to_bits
+from tridiff.oracles.dtypes import DType, dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
 
 
 def _kind(a: torch.Tensor, b: torch.Tensor) -> DType:

@@ -1,4 +1,4 @@
-"""What kernels written as TTGIR text must give, in torch; see `oracles.by_numpy.lines`."""
+"""What kernels written as TTGIR text must give, in torch; see `tridiff.oracles.by_numpy.lines`."""
 
 import torch
 

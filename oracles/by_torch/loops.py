@@ -1,4 +1,4 @@
-"""Loops over blocks of a line, in torch; see `oracles.by_numpy.loops`."""
+"""Loops over blocks of a line, in torch; see `tridiff.oracles.by_numpy.loops`."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Data movement by torch, the second opinion to `oracles.by_numpy.movement` and with the same functions.
+"""Data movement by torch, the second opinion to `tridiff.oracles.by_numpy.movement` and with the same functions.
 
 It looks at buffers another way: what is kept are the bytes of the elements in their logical order, wherever the
 layout puts them, and a view says for each of its elements which of these bytes it is made of. Only a reinterpretation
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import torch
 
-from oracles.bits import from_bits, to_bits
-from oracles.dtypes import dtype as dtype_info
-from oracles.dtypes import name_of_tensor, torch_dtype
+from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import name_of_tensor, torch_dtype
 
 
 @dataclass(frozen=True)

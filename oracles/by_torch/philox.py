@@ -1,4 +1,4 @@
-"""Philox4x32-10 in torch on int64, on any device: the second source beside `oracles.philox`."""
+"""Philox4x32-10 in torch on int64, on any device: the second source beside `tridiff.oracles.philox`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 
 import torch
 
-from oracles.bits import to_bits
-from oracles.by_torch.integer import rem_trunc
-from oracles.dtypes import torch_dtype
-from oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS, UNIFORM_SCALE
+from tridiff.oracles.bits import to_bits
+from tridiff.oracles.by_torch.integer import rem_trunc
+from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS, UNIFORM_SCALE
 
 _LOW = 0xFFFFFFFF
 Quad = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
@@ -41,7 +41,7 @@ def philox4x32(seed: int | torch.Tensor, offset: torch.Tensor, *, rounds: int = 
 def randint64(
     seed: int | torch.Tensor, offset: torch.Tensor, low: torch.Tensor | int, high: torch.Tensor | int
 ) -> torch.Tensor:
-    """int64 in [low, high) per offset, as `oracles.philox.randint64`."""
+    """int64 in [low, high) per offset, as `tridiff.oracles.philox.randint64`."""
     r0, r1, _, _ = philox4x32(seed, offset)
     drawn = r0 | (r1 << 32)
     start = torch.as_tensor(low, dtype=torch.int64, device=offset.device)
@@ -58,7 +58,7 @@ def randint64_defined(low: torch.Tensor | int, high: torch.Tensor | int) -> torc
 
 
 def rand(seed: int | torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
-    """Uniform float32 in [0, 1) per offset, as `oracles.philox.rand`."""
+    """Uniform float32 in [0, 1) per offset, as `tridiff.oracles.philox.rand`."""
     return _uniform(philox4x32(seed, offset)[0])
 
 
@@ -68,7 +68,7 @@ def _uniform(word: torch.Tensor) -> torch.Tensor:
 
 
 def randn(seed: int | torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
-    """Standard normal per offset, unrounded float64, as `oracles.philox.randn`."""
+    """Standard normal per offset, unrounded float64, as `tridiff.oracles.philox.randn`."""
     first, second, _, _ = philox4x32(seed, offset)
     radius = torch.sqrt(-2.0 * torch.log(_uniform(first).clamp_min(1e-7).to(torch.float64)))
     return radius * torch.cos(2.0 * math.pi * _uniform(second).to(torch.float64))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from oracles.bits import (
+from tridiff.oracles.bits import (
     INT64_MAX,
     from_bits,
     is_inf,
@@ -25,11 +25,11 @@ from oracles.bits import (
     to_float64,
     unsigned_bits,
 )
-from oracles.by_torch import conversions, floats, functions, integer
-from oracles.by_torch.elementwise import round_to_bf16
-from oracles.dtypes import DType, dtype, name_of_tensor, torch_dtype
-from oracles.errors import OracleError
-from oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
+from tridiff.oracles.by_torch import conversions, floats, functions, integer
+from tridiff.oracles.by_torch.elementwise import round_to_bf16
+from tridiff.oracles.dtypes import DType, dtype, name_of_tensor, torch_dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
 
 _Function = Callable[..., Tensor]
 
@@ -187,7 +187,7 @@ def _integer_value(op: str, wide: tuple[Tensor, ...], kind: DType) -> Tensor:
         "abs": lambda: x if unsigned else x.abs(), "sign": lambda: (x != 0).to(torch.int64) if unsigned else x.sign(),
     }
     if op not in simple:
-        raise OracleError(f"torch has no {op!r} for {kind.name}; add it to oracles.by_torch.pointwise")
+        raise OracleError(f"torch has no {op!r} for {kind.name}; add it to tridiff.oracles.by_torch.pointwise")
     return simple[op]()
 
 
@@ -198,7 +198,7 @@ def _boolean(op: str, inputs: tuple[Tensor, ...]) -> Tensor:
         "eq": torch.eq, "ne": torch.ne, **_LOGIC,
     }  # fmt: skip
     if op not in table:
-        raise OracleError(f"torch has no {op!r} for i1; add it to oracles.by_torch.pointwise")
+        raise OracleError(f"torch has no {op!r} for i1; add it to tridiff.oracles.by_torch.pointwise")
     return table[op](*inputs)
 
 
@@ -229,7 +229,7 @@ def _two_sum_to_odd(a: Tensor, b: Tensor) -> Tensor:
 
 def _fused(inputs: tuple[Tensor, ...], name: str) -> Tensor:
     if name == "fp64":
-        raise OracleError("torch has no fused fp64 multiply-add; use oracles.by_exact.functions")
+        raise OracleError("torch has no fused fp64 multiply-add; use tridiff.oracles.by_exact.functions")
     a, b, c = (to_float64(x) for x in inputs)
     return _narrow(_two_sum_to_odd(a * b, c), name)
 

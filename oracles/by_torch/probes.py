@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import from_bits, to_bits
-from oracles.dtypes import dtype, name_of_tensor
+from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.dtypes import dtype, name_of_tensor
 
 
 def promote_to_tensor(x: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,5 @@
 """Sum, product and bitwise-or folds in torch by halving trees: the second source beside
-`oracles.by_numpy.reductions`.
+`tridiff.oracles.by_numpy.reductions`.
 
 Conventions as there: integers wrap in their own type, floats return unrounded float64.
 """
@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import torch
 
-from oracles.bits import from_bits, to_bits, to_float64
-from oracles.by_torch.integer import narrow, widen
-from oracles.dtypes import dtype, name_of_tensor
-from oracles.errors import OracleError
+from tridiff.oracles.bits import from_bits, to_bits, to_float64
+from tridiff.oracles.by_torch.integer import narrow, widen
+from tridiff.oracles.dtypes import dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
 
 _Combine = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 

@@ -1,7 +1,7 @@
 """The exclusive scan across programs in torch by doubling distances, and packed words (contract: helpers.md
 §11).
 
-Conventions as in `oracles.by_numpy.scan`, which folds one element at a time.
+Conventions as in `tridiff.oracles.by_numpy.scan`, which folds one element at a time.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import torch
 
-from oracles.bits import from_bits, is_nan, ordered, to_bits, to_float64, unsigned_bits
-from oracles.by_torch.integer import narrow, widen
-from oracles.dtypes import dtype, name_of_tensor
-from oracles.errors import OracleError
+from tridiff.oracles.bits import from_bits, is_nan, ordered, to_bits, to_float64, unsigned_bits
+from tridiff.oracles.by_torch.integer import narrow, widen
+from tridiff.oracles.dtypes import dtype, name_of_tensor
+from tridiff.oracles.errors import OracleError
 
 _Combine = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -80,7 +80,7 @@ def exclusive_scan_defined(x: torch.Tensor, *, combine: str = "add", dim: int = 
 
 def exclusive_sum_bound(x: torch.Tensor, *, dim: int = -1, acc: str = "fp32") -> torch.Tensor:
     """SUM bound of a float `exclusive_scan` with add: the prefix bound, shifted by one."""
-    from oracles.tolerances import prefix_sum_bound
+    from tridiff.oracles.tolerances import prefix_sum_bound
 
     inclusive = prefix_sum_bound(x, dim, acc=acc).movedim(dim, -1)
     return torch.nn.functional.pad(inclusive, (1, 0))[..., :-1].movedim(-1, dim)

@@ -1,16 +1,16 @@
 """Bucketize in torch: `torch.searchsorted` on values widened to int64 keys or float64 (contract: helpers.md
 §10).
 
-Conventions as in `oracles.by_numpy.search`.
+Conventions as in `tridiff.oracles.by_numpy.search`.
 """
 
 from __future__ import annotations
 
 import torch
 
-from oracles.bits import is_nan, ordered, to_float64
-from oracles.dtypes import FP8, dtype, name_of_tensor, torch_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.bits import is_nan, ordered, to_float64
+from tridiff.oracles.dtypes import FP8, dtype, name_of_tensor, torch_dtype
+from tridiff.oracles.errors import OracleError
 
 
 def _keys(x: torch.Tensor) -> torch.Tensor:

@@ -1,16 +1,16 @@
 """Sorting with indices and selection in torch: stable sorts by index, then key, then padding (helpers.md
 §13).
 
-Conventions as in `oracles.by_numpy.sorting`.
+Conventions as in `tridiff.oracles.by_numpy.sorting`.
 """
 
 from __future__ import annotations
 
 import torch
 
-from oracles.bits import INT64_MAX, from_bits, is_nan, ordered, to_bits
-from oracles.dtypes import FP8, name_of_tensor, torch_dtype
-from oracles.errors import OracleError
+from tridiff.oracles.bits import INT64_MAX, from_bits, is_nan, ordered, to_bits
+from tridiff.oracles.dtypes import FP8, name_of_tensor, torch_dtype
+from tridiff.oracles.errors import OracleError
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 

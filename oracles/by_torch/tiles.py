@@ -1,4 +1,4 @@
-"""Tiles of a matrix and what pipelined kernels do to them, in torch; see `oracles.by_numpy.tiles`.
+"""Tiles of a matrix and what pipelined kernels do to them, in torch; see `tridiff.oracles.by_numpy.tiles`.
 
 torch has no arithmetic on unsigned words: they are computed as signed ones of the same width, and compared with the
 sign bit inverted.
@@ -6,7 +6,7 @@ sign bit inverted.
 
 import torch
 
-from oracles.errors import OracleError
+from tridiff.oracles.errors import OracleError
 
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 

@@ -1,13 +1,13 @@
 """Welford states in torch by a tree of pairwise combinations in float64; the second source of helpers.md §7.
 
-Conventions as in `oracles.by_numpy.welford`.
+Conventions as in `tridiff.oracles.by_numpy.welford`.
 """
 
 from __future__ import annotations
 
 import torch
 
-from oracles.bits import to_float64
+from tridiff.oracles.bits import to_float64
 
 State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import torch
 
-from oracles.bits import to_float64
-from oracles.by_torch.welford import mean_candidates, welford
-from oracles.dtypes import torch_dtype
+from tridiff.oracles.bits import to_float64
+from tridiff.oracles.by_torch.welford import mean_candidates, welford
+from tridiff.oracles.dtypes import torch_dtype
 
 State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

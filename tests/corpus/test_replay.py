@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.backends import kind
-from fuzz.backends.available import available_backends
-from fuzz.corpus import Corpus
-from fuzz.corpus.replay import plan, replay_one
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry
-from fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.available import available_backends
+from tridiff.fuzz.campaign.replay import plan, replay_one
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 ROOT = Path(__file__).resolve().parents[2] / "corpus"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.cli.app import run
-from fuzz.corpus import Corpus
-from fuzz.corpus.bugs import causes, missing, page
-from fuzz.records import CorpusEntry, Expectation, Verdict
 from tests.unit.corpus.entries import entry, expect
+from tridiff.fuzz.cli.app import run
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.corpus.bugs import causes, missing, page
+from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 
 ROOT = Path(__file__).resolve().parents[2] / "corpus"
 

@@ -3,9 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-from fuzz.corpus import Corpus
-from fuzz.corpus.cause import finding_of
-from fuzz.records import CorpusEntry, Outcome
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.corpus.cause import finding_of
+from tridiff.fuzz.records import CorpusEntry, Outcome
 
 
 @cache

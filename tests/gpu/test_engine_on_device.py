@@ -9,12 +9,12 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from fuzz.campaign import shard
-from fuzz.campaign.record import ShardSpec
-from fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Verdict
-from fuzz.workers.pool import Pool, PoolOptions
 from tests.support.cases import addition, division, ramp, reduction
 from tests.support.content_specs import checksums, recorded
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Verdict
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 pytestmark = pytest.mark.gpu
 
@@ -127,7 +127,7 @@ def test_a_large_batch_is_judged_on_the_device(pool: Pool) -> None:
 
 @pytest.mark.parametrize("fault", ["mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored"])
 def test_memory_faults_are_seen_on_the_device(pool: Pool, fault: str) -> None:
-    from fuzz.records import Layout
+    from tridiff.fuzz.records import Layout
 
     case = addition(rows=1000, block=128)
     case = replace(case, arrays=(case.arrays[0], replace(case.arrays[1], layout=Layout(step=2)), case.arrays[2]))

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from fuzz.records import Verdict
-from fuzz.targets import find
-from fuzz.workers.pool import Pool, PoolOptions
+from tests.chains.drawn import CHAIN_TARGETS, cases
 from tests.gpu.known import explained
-from tests.movement.drawn import CHAIN_TARGETS, cases
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 pytestmark = pytest.mark.gpu
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzz.backends.available import gpu_count
-from fuzz.records import Case, Verdict
-from fuzz.target import Target
-from fuzz.targets import find
-from fuzz.workers.pool import Pool, PoolOptions
-from kernels.pipelines.plan import Plan
 from tests.gpu.known import explained
-from tests.unit.pipelines.drawing import ALL, PLANS, drawn, places
+from tests.unit.plans.drawing import ALL, PLANS, drawn, places
+from tridiff.fuzz.backends.available import gpu_count
+from tridiff.fuzz.records import Case, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.kernels.pipelines.plan import Plan
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not gpu_count(), reason="no NVIDIA GPU")]
 

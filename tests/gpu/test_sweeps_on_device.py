@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.backends.available import gpu_count
-from fuzz.sweep.boxes import contains
-from fuzz.sweep.records import Box, SweepOptions, SweepRecord, SweepResult, SweepSpec
-from fuzz.sweep.run import sweep
+from tridiff.fuzz.backends.available import gpu_count
+from tridiff.fuzz.sweep.boxes import contains
+from tridiff.fuzz.sweep.records import Box, SweepOptions, SweepRecord, SweepResult, SweepSpec
+from tridiff.fuzz.sweep.run import sweep
 
 pytestmark = pytest.mark.gpu
 

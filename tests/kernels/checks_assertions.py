@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from triton.runtime.errors import InterpreterError
 
-from fuzz.interpreter import DeviceAssertFailed, Repairs, repaired
-from kernels.drivers.assertions import assert_then
-from kernels.helpers.assertions import device_assert_then
-from kernels.helpers.mutants_assertions import MUTANTS
 from tests.kernels.driver_runs import UNWRITTEN, run
+from tridiff.fuzz.interpreter import DeviceAssertFailed, Repairs, repaired
+from tridiff.kernels.drivers.assertions import assert_then
+from tridiff.kernels.helpers.assertions import device_assert_then
+from tridiff.kernels.helpers.mutants_assertions import MUTANTS
 
 TILE = {"ROW_BLOCK": 1, "COL_BLOCK": 2}
 TRUE, MIXED, FALSE = [[1, 1]], [[1, 0]], [[0, 0]]

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from kernels.drivers.frexp import frexp as frexp_driver
-from kernels.helpers.bits import frexp
-from kernels.helpers.mutants_bits import MUTANTS
 from tests.kernels.driver_runs import INF, NAN, NUMPY, UNWRITTEN, boundary_floats, run
+from tridiff.kernels.drivers.frexp import frexp as frexp_driver
+from tridiff.kernels.helpers.bits import frexp
+from tridiff.kernels.helpers.mutants_bits import MUTANTS
 
 # The fp32 number on which each broken variant differs: (x, right (m, e), wrong (m, e)); -0.0 is told from 0.0.
 LEAST = 2.0**-149

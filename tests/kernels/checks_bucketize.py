@@ -9,10 +9,10 @@ from torch import Tensor, tensor
 from torch._inductor.runtime import triton_helpers as inductor
 from triton.runtime.interpreter import interpreter_builder
 
-from kernels.drivers.bucketize import bucketize
-from kernels.helpers.bucketize import bucketize_binary_search
-from kernels.helpers.mutants_bucketize import MUTANTS
 from tests.kernels.driver_runs import INF, NAN, run
+from tridiff.kernels.drivers.bucketize import bucketize
+from tridiff.kernels.helpers.bucketize import bucketize_binary_search
+from tridiff.kernels.helpers.mutants_bucketize import MUTANTS
 
 INDEX = {tl.int32: torch.int32, tl.int64: torch.int64}
 

@@ -13,18 +13,18 @@ from typing import Any
 import triton.language as tl
 from triton.compiler import ASTSource
 
-import kernels.drivers
-from kernels.drivers import assertions, elementwise, probes, reduce_rows, select_rows, welford
-from kernels.drivers import frexp as frexp_driver
-from kernels.drivers.record import Driver
-from kernels.drivers.vector_add import vector_add
-from kernels.helpers import assertions as assertion_helpers
-from kernels.helpers import bits, extrema, integer, operators, reductions, select
-from kernels.helpers import probes as probe_helpers
-from kernels.helpers import welford as welford_helpers
-from kernels.helpers.mutants_integer import MUTANTS as INTEGER_MUTANTS
 from tests.kernels.driver_runs import GFX942, INF, INTEGERS, SM_80, SM_90, SM_100, compile_ahead
 from tests.kernels.errors import error_of
+from tridiff.kernels import drivers as every_driver
+from tridiff.kernels.drivers import assertions, elementwise, probes, reduce_rows, select_rows, welford
+from tridiff.kernels.drivers import frexp as frexp_driver
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.drivers.vector_add import vector_add
+from tridiff.kernels.helpers import assertions as assertion_helpers
+from tridiff.kernels.helpers import bits, extrema, integer, operators, reductions, select
+from tridiff.kernels.helpers import probes as probe_helpers
+from tridiff.kernels.helpers import welford as welford_helpers
+from tridiff.kernels.helpers.mutants_integer import MUTANTS as INTEGER_MUTANTS
 
 TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 64}
 NUMBERS = (*INTEGERS, "bf16", "fp16", "fp32", "fp64")
@@ -190,7 +190,7 @@ def check_no_flush_to_zero() -> None:
 def check_driver_records_match_their_kernels() -> None:
     """Every argument of a kernel is an array's pointer or stride, an int, a scalar or a constexpr: no more, no less."""
     drivers = {}
-    for _, module, _ in pkgutil.iter_modules(kernels.drivers.__path__, "kernels.drivers."):
+    for _, module, _ in pkgutil.iter_modules(every_driver.__path__, "tridiff.kernels.drivers."):
         found = vars(importlib.import_module(module)).values()
         drivers |= {value.name: value for value in found if isinstance(value, Driver)}
     assert len(drivers) >= 30

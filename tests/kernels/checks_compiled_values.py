@@ -7,21 +7,6 @@ import triton
 from numpy.testing import assert_array_equal
 from torch._inductor.runtime import triton_helpers as inductor
 
-from kernels.drivers.elementwise import (
-    elementwise_binary,
-    elementwise_pair_with_index,
-    elementwise_unary,
-    integer_ramp,
-)
-from kernels.drivers.frexp import frexp as frexp_driver
-from kernels.drivers.ramp_gather import ramp_gather
-from kernels.drivers.record import Driver
-from kernels.drivers.welford import welford_pairs
-from kernels.helpers import extrema
-from kernels.helpers.bits import frexp
-from kernels.helpers.integer import div_floor_integer, remainder_integer
-from kernels.helpers.operators import operator_floordiv, operator_mod, operator_negate
-from kernels.helpers.welford import welford_combine
 from tests.kernels.driver_runs import (
     INTEGERS,
     NUMPY,
@@ -32,6 +17,21 @@ from tests.kernels.driver_runs import (
     pairs,
 )
 from tests.kernels.ptx_execution import launch
+from tridiff.kernels.drivers.elementwise import (
+    elementwise_binary,
+    elementwise_pair_with_index,
+    elementwise_unary,
+    integer_ramp,
+)
+from tridiff.kernels.drivers.frexp import frexp as frexp_driver
+from tridiff.kernels.drivers.ramp_gather import ramp_gather
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.drivers.welford import welford_pairs
+from tridiff.kernels.helpers import extrema
+from tridiff.kernels.helpers.bits import frexp
+from tridiff.kernels.helpers.integer import div_floor_integer, remainder_integer
+from tridiff.kernels.helpers.operators import operator_floordiv, operator_mod, operator_negate
+from tridiff.kernels.helpers.welford import welford_combine
 
 THREADS = 128  # of the default four warps
 HELPERS = {div_floor_integer: np.floor_divide, remainder_integer: np.remainder}

@@ -7,22 +7,22 @@ import torch
 import triton.language as tl
 from numpy.testing import assert_array_equal
 
-from fuzz.interpreter import repaired
-from kernels.drivers.elementwise import (
+from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, run
+from tests.kernels.errors import error_of
+from tridiff.fuzz.interpreter import repaired
+from tridiff.kernels.drivers.elementwise import (
     elementwise_binary,
     elementwise_pair_with_index,
     elementwise_scalar,
     integer_ramp,
 )
-from kernels.drivers.frexp import frexp as frexp_driver
-from kernels.drivers.ramp_gather import ramp_gather
-from kernels.drivers.reduce_rows import reduce_rows, reduce_rows_with_index, reduction_grid
-from kernels.drivers.select_rows import select_rows
-from kernels.drivers.vector_add import vector_add
-from kernels.drivers.welford import welford_pairs, welford_rows, welford_states
-from kernels.helpers import bits, extrema, integer, reductions, select, welford
-from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, run
-from tests.kernels.errors import error_of
+from tridiff.kernels.drivers.frexp import frexp as frexp_driver
+from tridiff.kernels.drivers.ramp_gather import ramp_gather
+from tridiff.kernels.drivers.reduce_rows import reduce_rows, reduce_rows_with_index, reduction_grid
+from tridiff.kernels.drivers.select_rows import select_rows
+from tridiff.kernels.drivers.vector_add import vector_add
+from tridiff.kernels.drivers.welford import welford_pairs, welford_rows, welford_states
+from tridiff.kernels.helpers import bits, extrema, integer, reductions, select, welford
 
 TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 4}
 

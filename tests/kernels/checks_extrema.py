@@ -7,16 +7,6 @@ import numpy as np
 import torch
 from numpy.testing import assert_array_equal
 
-from fuzz.interpreter import repaired
-from kernels.drivers.elementwise import elementwise_binary, elementwise_pair_with_index, elementwise_scalar
-from kernels.drivers.reduce_rows import (
-    reduce_rows,
-    reduce_rows_looped,
-    reduce_rows_looped_with_index,
-    reduce_rows_with_index,
-)
-from kernels.helpers import extrema
-from kernels.helpers.mutants_extrema import MUTANTS
 from tests.kernels.driver_runs import (
     INF,
     INTEGERS,
@@ -29,6 +19,16 @@ from tests.kernels.driver_runs import (
     pairs,
     run,
 )
+from tridiff.fuzz.interpreter import repaired
+from tridiff.kernels.drivers.elementwise import elementwise_binary, elementwise_pair_with_index, elementwise_scalar
+from tridiff.kernels.drivers.reduce_rows import (
+    reduce_rows,
+    reduce_rows_looped,
+    reduce_rows_looped_with_index,
+    reduce_rows_with_index,
+)
+from tridiff.kernels.helpers import extrema
+from tridiff.kernels.helpers.mutants_extrema import MUTANTS
 
 LAST = 2**63 - 1
 TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16}

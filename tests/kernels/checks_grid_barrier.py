@@ -6,14 +6,14 @@ from typing import Any
 import torch
 from torch._inductor.runtime import triton_helpers as inductor
 
-from kernels.drivers.grid_barrier import grid_barrier
-from kernels.helpers.grid_barrier import x_grid_barrier
-from kernels.helpers.mutants_grid_barrier import MUTANTS
-from kernels.simulator import grid_barrier as protocol
-from kernels.simulator.interpreted import simulate_kernel
-from kernels.simulator.scheduling import Choices, Oldest, Random, Run, simulate
 from tests.kernels.errors import error_of
 from tests.kernels.interleavings import POLICIES
+from tridiff.kernels.drivers.grid_barrier import grid_barrier
+from tridiff.kernels.helpers.grid_barrier import x_grid_barrier
+from tridiff.kernels.helpers.mutants_grid_barrier import MUTANTS
+from tridiff.kernels.simulator import grid_barrier as protocol
+from tridiff.kernels.simulator.interpreted import simulate_kernel
+from tridiff.kernels.simulator.scheduling import Choices, Oldest, Random, Run, simulate
 
 
 def barriers(

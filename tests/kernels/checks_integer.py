@@ -6,16 +6,16 @@ import numpy as np
 import torch
 from numpy.testing import assert_array_equal
 
-from kernels.drivers.elementwise import (
+from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_integers, pairs, run
+from tridiff.kernels.drivers.elementwise import (
     elementwise_binary,
     elementwise_scalar,
     integer_ramp,
     integer_ramp_unspecialised,
 )
-from kernels.helpers.integer import div_floor_integer, remainder_integer
-from kernels.helpers.mutants_integer import MUTANTS
-from kernels.helpers.operators import operator_floordiv, operator_mod
-from tests.kernels.driver_runs import INTEGERS, NUMPY, UNWRITTEN, boundary_integers, pairs, run
+from tridiff.kernels.helpers.integer import div_floor_integer, remainder_integer
+from tridiff.kernels.helpers.mutants_integer import MUTANTS
+from tridiff.kernels.helpers.operators import operator_floordiv, operator_mod
 
 TILE = {"ROW_BLOCK": 4, "COL_BLOCK": 16}
 FLOOR, REST = "div_floor_integer", "remainder_integer"

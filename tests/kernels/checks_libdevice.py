@@ -13,11 +13,11 @@ import triton.language as tl
 from torch._inductor.runtime import triton_helpers as inductor
 from triton.language.extra import libdevice as stubs
 
-from kernels.helpers import libdevice as shim
-from kernels.helpers.libdevice import STAND_INS, interpreter_libdevice, libdevice, math
 from tests.kernels.driver_runs import INF, NAN
 from tests.kernels.errors import error_of
 from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
+from tridiff.kernels.helpers import libdevice as shim
+from tridiff.kernels.helpers.libdevice import STAND_INS, interpreter_libdevice, libdevice, math
 
 
 def tensor(values: Any, dtype: Any = np.float32) -> Any:

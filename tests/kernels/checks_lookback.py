@@ -10,15 +10,15 @@ import triton.language as tl
 from torch import Tensor
 from torch._inductor.runtime import triton_helpers as inductor
 
-from kernels.drivers import lookback_scan as driver
-from kernels.helpers import lookback
-from kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
-from kernels.helpers.mutants_lookback import MUTANTS
-from kernels.simulator import lookback as protocol
-from kernels.simulator.interpreted import simulate_kernel
-from kernels.simulator.scheduling import Choices, Newest, Oldest, Random, Run, simulate
 from tests.kernels.driver_runs import run
 from tests.kernels.interleavings import POLICIES, affine
+from tridiff.kernels.drivers import lookback_scan as driver
+from tridiff.kernels.helpers import lookback
+from tridiff.kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
+from tridiff.kernels.helpers.mutants_lookback import MUTANTS
+from tridiff.kernels.simulator import lookback as protocol
+from tridiff.kernels.simulator.interpreted import simulate_kernel
+from tridiff.kernels.simulator.scheduling import Choices, Newest, Oldest, Random, Run, simulate
 
 PACKED, WIDE = "exclusive_scan_decoupled_lookback", "exclusive_scan_decoupled_lookback_64"
 BOTH = ((32, PACKED), (64, WIDE))

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from kernels.drivers.probes import classify, promote
-from kernels.helpers.mutants_probes import MUTANTS
-from kernels.helpers.probes import is_floating, promote_to_tensor
-from oracles.dtypes import dtype as kind
-from oracles.dtypes import torch_dtype
 from tests.kernels.driver_runs import INTEGERS, UNWRITTEN, run
+from tridiff.kernels.drivers.probes import classify, promote
+from tridiff.kernels.helpers.mutants_probes import MUTANTS
+from tridiff.kernels.helpers.probes import is_floating, promote_to_tensor
+from tridiff.oracles.dtypes import dtype as kind
+from tridiff.oracles.dtypes import torch_dtype
 
 FLOATS = ("fp64", "fp32", "fp16", "bf16", "fp8e4nv", "fp8e5")
 

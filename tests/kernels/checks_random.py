@@ -7,12 +7,12 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.drivers.random import random_integer, random_real
-from kernels.helpers.mutants_random import MUTANTS
-from kernels.helpers.random import rand, randint64, randn
-from oracles.by_exact.rows import philox4x32
-from oracles.by_exact.rows import randint64 as expected_integers
 from tests.kernels.driver_runs import run
+from tridiff.kernels.drivers.random import random_integer, random_real
+from tridiff.kernels.helpers.mutants_random import MUTANTS
+from tridiff.kernels.helpers.random import rand, randint64, randn
+from tridiff.oracles.by_exact.rows import philox4x32
+from tridiff.oracles.by_exact.rows import randint64 as expected_integers
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 SEEDS = (0, 1, 12345, 2**32, 2**63 - 1, -1)

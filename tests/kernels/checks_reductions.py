@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from kernels.drivers.reduce_rows import reduce_rows
-from kernels.helpers import reductions
-from kernels.helpers.mutants_reductions import MUTANTS
 from tests.kernels.driver_runs import INF, INTEGERS, NAN, NUMPY, UNWRITTEN, along, boundary_integers, run
+from tridiff.kernels.drivers.reduce_rows import reduce_rows
+from tridiff.kernels.helpers import reductions
+from tridiff.kernels.helpers.mutants_reductions import MUTANTS
 
 # The row on which each broken variant differs from its helper: (dtype, row, right, wrong); the row fills its block.
 DIFFERENCES: dict[tuple[str, str], tuple[str, list[float], float, float]] = {

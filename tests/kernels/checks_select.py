@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from kernels.drivers.select_rows import select_rows
-from kernels.helpers.mutants_select import MUTANTS
-from kernels.helpers.select import select_one
-from oracles.dtypes import NAMES, bits_dtype, torch_dtype
 from tests.kernels.driver_runs import UNWRITTEN, along, run
+from tridiff.kernels.drivers.select_rows import select_rows
+from tridiff.kernels.helpers.mutants_select import MUTANTS
+from tridiff.kernels.helpers.select import select_one
+from tridiff.oracles.dtypes import NAMES, bits_dtype, torch_dtype
 
 # The fp32 row and the position of its True on which each broken variant differs: (row, position, right, wrong).
 DIFFERENCES: dict[str, tuple[list[float], int, float, float]] = {

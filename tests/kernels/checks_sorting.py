@@ -8,11 +8,11 @@ import triton.language as tl
 from torch import Tensor, tensor
 from torch._inductor.runtime import triton_helpers as inductor
 
-from kernels.drivers.sort_rows import sort_all_zero_one_rows, sort_rows, zero_one_rows
-from kernels.helpers.mutants_sorting import MUTANTS
-from kernels.helpers.sorting import sort_with_index
 from tests.kernels.driver_runs import INF, NAN, run
 from tests.kernels.errors import error_of
+from tridiff.kernels.drivers.sort_rows import sort_all_zero_one_rows, sort_rows, zero_one_rows
+from tridiff.kernels.helpers.mutants_sorting import MUTANTS
+from tridiff.kernels.helpers.sorting import sort_with_index
 
 INDEX = {tl.int16: torch.int16, tl.int32: torch.int32, tl.int64: torch.int64}
 KEY_DTYPES = (

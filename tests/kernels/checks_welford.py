@@ -6,11 +6,11 @@ import numpy as np
 import triton.language as tl
 from numpy.testing import assert_array_equal
 
-from fuzz.interpreter import repaired
-from kernels.drivers.welford import welford_pairs, welford_rows, welford_states, welford_step
-from kernels.helpers import welford
-from kernels.helpers.mutants_welford import MUTANTS
 from tests.kernels.driver_runs import INF, NAN, NUMPY, UNWRITTEN, along, run
+from tridiff.fuzz.interpreter import repaired
+from tridiff.kernels.drivers.welford import welford_pairs, welford_rows, welford_states, welford_step
+from tridiff.kernels.helpers import welford
+from tridiff.kernels.helpers.mutants_welford import MUTANTS
 
 NAMES = ("mean", "m2", "weight")
 State = tuple[float, float, float]

@@ -1,6 +1,6 @@
 """Runs a driver record on arrays, and compiles one ahead of time.
 
-Test support: the smallest faithful use of `kernels.drivers.record.Driver`.
+Test support: the smallest faithful use of `tridiff.kernels.drivers.record.Driver`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from kernels.drivers.record import Driver
+from tridiff.kernels.drivers.record import Driver
 
 SM_80, SM_90, SM_100 = (GPUTarget("cuda", capability, 32) for capability in (80, 90, 100))
 GFX942 = GPUTarget("hip", "gfx942", 64)

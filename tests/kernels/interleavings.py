@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kernels.simulator.scheduling import Choices, Newest, Oldest, Random, RoundRobin
+from tridiff.kernels.simulator.scheduling import Choices, Newest, Oldest, Random, RoundRobin
 
 POLICIES: tuple[Callable[[], Choices], ...] = (
     Oldest, Newest, RoundRobin, *(lambda seed=seed: Random(seed, staleness=0.3) for seed in range(6)))

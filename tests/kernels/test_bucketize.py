@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import triton.language as tl
 
-from kernels.drivers.bucketize import bucketize
-from kernels.helpers.bucketize import bucketize_binary_search, bucketize_binary_search_with_block_shape
-from kernels.helpers.mutants_bucketize import MUTANTS
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
+from tridiff.kernels.drivers.bucketize import bucketize
+from tridiff.kernels.helpers.bucketize import bucketize_binary_search, bucketize_binary_search_with_block_shape
+from tridiff.kernels.helpers.mutants_bucketize import MUTANTS
 
 each = pytest.mark.parametrize
 

@@ -6,8 +6,8 @@ import pytest
 import triton
 from triton.compiler import ASTSource
 
-from kernels import generated
 from tests.kernels.driver_runs import SM_90
+from tridiff.kernels import generated
 
 SOURCE = """
 import triton

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from triton.backends.nvidia.compiler import CUDAOptions
 
-from kernels.drivers.grid_barrier import COOPERATIVE, grid_barrier
-from kernels.helpers.grid_barrier import x_grid_barrier
-from kernels.helpers.mutants_grid_barrier import MUTANTS
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.ptx import memory_instructions
+from tridiff.kernels.drivers.grid_barrier import COOPERATIVE, grid_barrier
+from tridiff.kernels.helpers.grid_barrier import x_grid_barrier
+from tridiff.kernels.helpers.mutants_grid_barrier import MUTANTS
 
 
 def build(helper: Any = x_grid_barrier, options: Mapping[str, Any] | None = None) -> Any:

@@ -14,11 +14,11 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime import driver
 
-from kernels.helpers import host_drivers
-from kernels.helpers.host_drivers import _log2, get_backend_options, set_driver_to_cpu, set_driver_to_gpu
 from tests.kernels.driver_runs import SM_90
 from tests.kernels.errors import error_of
 from tests.support.in_subprocess import run_script
+from tridiff.kernels.helpers import host_drivers
+from tridiff.kernels.helpers.host_drivers import _log2, get_backend_options, set_driver_to_cpu, set_driver_to_gpu
 
 
 class StubDriver:
@@ -159,7 +159,7 @@ def test_log2_is_known_at_compile_time() -> None:
 def test_log2_in_interpreted_kernels() -> None:
     run_script(
         "import torch, triton, triton.language as tl\n"
-        "from kernels.helpers.host_drivers import _log2\n"
+        "from tridiff.kernels.helpers.host_drivers import _log2\n"
         "@triton.jit\n"
         "def kernel(out_ptr, N: tl.constexpr):\n"
         "    for step in tl.static_range(_log2(N)):\n"

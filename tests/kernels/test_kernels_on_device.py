@@ -7,21 +7,21 @@ import pytest
 import torch
 import triton.language as tl
 
-from kernels.drivers import lookback_scan as scans
-from kernels.drivers.bucketize import bucketize
-from kernels.drivers.grid_barrier import COOPERATIVE, grid_barrier
-from kernels.drivers.random import random_integer
-from kernels.drivers.sort_rows import sort_all_zero_one_rows, sort_rows
-from kernels.helpers import lookback
-from kernels.helpers.bucketize import bucketize_binary_search
-from kernels.helpers.grid_barrier import x_grid_barrier
-from kernels.helpers.mutants_grid_barrier import MUTANTS as BARRIER_MUTANTS
-from kernels.helpers.random import randint64
-from kernels.helpers.sorting import sort_with_index
-from kernels.simulator.lookback import exclusive_prefixes
-from oracles.by_exact.rows import randint64 as expected_integers
 from tests.kernels.driver_runs import launch
 from tests.kernels.interleavings import affine
+from tridiff.kernels.drivers import lookback_scan as scans
+from tridiff.kernels.drivers.bucketize import bucketize
+from tridiff.kernels.drivers.grid_barrier import COOPERATIVE, grid_barrier
+from tridiff.kernels.drivers.random import random_integer
+from tridiff.kernels.drivers.sort_rows import sort_all_zero_one_rows, sort_rows
+from tridiff.kernels.helpers import lookback
+from tridiff.kernels.helpers.bucketize import bucketize_binary_search
+from tridiff.kernels.helpers.grid_barrier import x_grid_barrier
+from tridiff.kernels.helpers.mutants_grid_barrier import MUTANTS as BARRIER_MUTANTS
+from tridiff.kernels.helpers.random import randint64
+from tridiff.kernels.helpers.sorting import sort_with_index
+from tridiff.kernels.simulator.lookback import exclusive_prefixes
+from tridiff.oracles.by_exact.rows import randint64 as expected_integers
 
 each = pytest.mark.parametrize
 

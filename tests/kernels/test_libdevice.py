@@ -7,11 +7,11 @@ import triton
 import triton.language as tl
 from triton.compiler import ASTSource
 
-from kernels import generated
-from kernels.helpers.libdevice import libdevice, math
 from tests.kernels.driver_runs import SM_90
 from tests.kernels.errors import error_of
 from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
+from tridiff.kernels import generated
+from tridiff.kernels.helpers.libdevice import libdevice, math
 
 TYPES = {"fp32": "fp32", "fp64": "fp64", "int1": "i8", "int32": "i32", "int64": "i64"}
 MATH = ("abs", "cos", "exp", "log", "sin")
@@ -30,7 +30,8 @@ def {module}_{name}(x_ptr, y_ptr, out_ptr, RESULT: tl.constexpr):
 def kernels() -> ModuleType:
     """One kernel per function."""
     x, y = "tl.load(x_ptr + lane)", "tl.load(y_ptr + lane)"
-    parts = ["import triton\nimport triton.language as tl\nfrom kernels.helpers.libdevice import libdevice, math\n"]
+    parts = ["import triton\nimport triton.language as tl\n"
+             "from tridiff.kernels.helpers.libdevice import libdevice, math\n"]
     for name, arity in FUNCTIONS.items():
         parts.append(KERNEL.format(module="libdevice", name=name, operands=x if arity == 1 else f"{x}, {y}"))
     parts += [KERNEL.format(module="math", name=name, operands=x) for name in MATH]

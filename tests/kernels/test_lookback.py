@@ -8,15 +8,15 @@ import pytest
 import triton.language as tl
 from torch._inductor.runtime import triton_helpers as inductor
 
-from fuzz.backends.late import Late, built_in, with_pause
-from kernels.drivers import lookback_scan as driver
-from kernels.helpers.lookback import exclusive_scan_decoupled_lookback, exclusive_scan_decoupled_lookback_64
-from kernels.helpers.mutants_lookback import MUTANTS
-from kernels.simulator import lookback as protocol
-from kernels.simulator.scheduling import Choices, RoundRobin, simulate
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
 from tests.kernels.ptx import memory_instructions
+from tridiff.fuzz.backends.delay import Late, built_in, with_pause
+from tridiff.kernels.drivers import lookback_scan as driver
+from tridiff.kernels.helpers.lookback import exclusive_scan_decoupled_lookback, exclusive_scan_decoupled_lookback_64
+from tridiff.kernels.helpers.mutants_lookback import MUTANTS
+from tridiff.kernels.simulator import lookback as protocol
+from tridiff.kernels.simulator.scheduling import Choices, RoundRobin, simulate
 
 each = pytest.mark.parametrize
 PACKED, WIDE = (MUTANTS["exclusive_scan_decoupled_lookback" + width] for width in ("", "_64"))

@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 import triton.language as tl
 
-from kernels.drivers import lookback_scan as scans
-from kernels.drivers.bucketize import bucketize
-from kernels.drivers.grid_barrier import grid_barrier
-from kernels.drivers.random import random_integer, random_real
-from kernels.drivers.record import Driver
-from kernels.drivers.sort_rows import sort_rows
-from kernels.helpers import lookback
-from kernels.helpers.bucketize import bucketize_binary_search
-from kernels.helpers.grid_barrier import x_grid_barrier
-from kernels.helpers.random import rand, randint64
-from kernels.helpers.sorting import sort_with_index
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
+from tridiff.kernels.drivers import lookback_scan as scans
+from tridiff.kernels.drivers.bucketize import bucketize
+from tridiff.kernels.drivers.grid_barrier import grid_barrier
+from tridiff.kernels.drivers.random import random_integer, random_real
+from tridiff.kernels.drivers.record import Driver
+from tridiff.kernels.drivers.sort_rows import sort_rows
+from tridiff.kernels.helpers import lookback
+from tridiff.kernels.helpers.bucketize import bucketize_binary_search
+from tridiff.kernels.helpers.grid_barrier import x_grid_barrier
+from tridiff.kernels.helpers.random import rand, randint64
+from tridiff.kernels.helpers.sorting import sort_with_index
 
 each = pytest.mark.parametrize
 BLOCKS = {"ROW_BLOCK": 2, "COL_BLOCK": 8}

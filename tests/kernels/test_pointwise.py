@@ -9,10 +9,20 @@ import pytest
 import triton
 from triton.compiler import ASTSource
 
-from kernels.generated import load
-from kernels.pointwise import functions, table
-from kernels.pointwise.table import ALL, FLOATS, HALVES, IMPORTS, INTEGERS, OPS, TRITON_NAMES, emit, result_dtype
 from tests.kernels.driver_runs import SM_90
+from tridiff.kernels.generated import load
+from tridiff.kernels.pointwise import functions, table
+from tridiff.kernels.pointwise.table import (
+    ALL,
+    FLOATS,
+    HALVES,
+    IMPORTS,
+    INTEGERS,
+    OPS,
+    TRITON_NAMES,
+    emit,
+    result_dtype,
+)
 
 # codegen.md §3, row by row.
 SPECIFIED = (
@@ -65,7 +75,8 @@ def test_emitted_text() -> None:
 
 
 def test_the_table_imports_neither_torch_nor_triton() -> None:
-    code = "import sys, kernels.pointwise.table; sys.exit(bool({'torch', 'triton', 'numpy'} & sys.modules.keys()))"
+    code = "import sys; import tridiff.kernels.pointwise.table; " \
+           "sys.exit(bool({'torch', 'triton', 'numpy'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kernels.drivers.random import random_integer, random_real
-from kernels.helpers.mutants_random import MUTANTS
-from kernels.helpers.random import rand, randint64, randn
 from tests.kernels.driver_runs import compile_ahead
+from tridiff.kernels.drivers.random import random_integer, random_real
+from tridiff.kernels.helpers.mutants_random import MUTANTS
+from tridiff.kernels.helpers.random import rand, randint64, randn
 
 each = pytest.mark.parametrize
 

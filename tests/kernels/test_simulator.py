@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from kernels.simulator import grid_barrier as gb
-from kernels.simulator import lookback as lb
-from kernels.simulator.exhaustive import explore
-from kernels.simulator.memory import Access, Buffer, Memory
-from kernels.simulator.scheduling import Choices, Newest, Oldest, Program, Random, RoundRobin, Run, simulate
 from tests.kernels.interleavings import affine
+from tridiff.kernels.simulator import grid_barrier as gb
+from tridiff.kernels.simulator import lookback as lb
+from tridiff.kernels.simulator.exhaustive import explore
+from tridiff.kernels.simulator.memory import Access, Buffer, Memory
+from tridiff.kernels.simulator.scheduling import Choices, Newest, Oldest, Program, Random, RoundRobin, Run, simulate
 
 each = pytest.mark.parametrize
 

@@ -6,11 +6,11 @@ import pytest
 import triton
 import triton.language as tl
 
-from kernels.drivers.sort_rows import sort_rows
-from kernels.helpers.mutants_sorting import MUTANTS
-from kernels.helpers.sorting import sort_with_index
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
+from tridiff.kernels.drivers.sort_rows import sort_rows
+from tridiff.kernels.helpers.mutants_sorting import MUTANTS
+from tridiff.kernels.helpers.sorting import sort_with_index
 
 each = pytest.mark.parametrize
 INDEX = {"i16": tl.int16, "i32": tl.int32, "i64": tl.int64}

@@ -2,12 +2,12 @@
 
 import torch
 
-from fuzz.content import text
-from fuzz.content.generate import INT_VIEW
-from fuzz.known.rehearse import Rehearsal, rehearse
-from fuzz.records import CorpusEntry
-from oracles.bits import from_bits
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.content import text
+from tridiff.fuzz.content.generate import INT_VIEW
+from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.oracles.bits import from_bits
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 
 def rehearsed(entry: CorpusEntry) -> tuple[Rehearsal, dict[str, torch.Tensor]]:

@@ -6,11 +6,11 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from fuzz.errors import TridiffError
-from fuzz.known import Attribution, KnownIssue, attribute
-from fuzz.known.rehearse import rehearse
-from fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
-from fuzz.targets import find
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known import Attribution, KnownIssue, attribute
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
+from tridiff.fuzz.registry import find
 
 
 def ramp(target: str = "triton.floordiv", *, start: int = -64, count: int = 128, divisor: int = 4,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.corpus.store import Corpus
-from fuzz.known import KnownIssue, all_issues, issue_of_entry
-from fuzz.records import CorpusEntry, Verdict
 from tests.known.recorded import rehearsed
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.known import KnownIssue, all_issues, issue_of_entry
+from tridiff.fuzz.records import CorpusEntry, Verdict
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 PROOFS = [(one, entry) for one in all_issues() for entry in one.entries]

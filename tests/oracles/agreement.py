@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from oracles.arrays import Array, bits_of_array, to_numpy, to_torch
-from oracles.errors import OracleError
+from tridiff.oracles.arrays import Array, bits_of_array, to_numpy, to_torch
+from tridiff.oracles.errors import OracleError
 
 
 def on_torch(function: Callable[..., Any], *operands: Any, **options: Any) -> Any:

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from oracles.arrays import Array, array_of_bits
-from oracles.dtypes import bits_dtype, dtype, numpy_dtype
-from oracles.special_values import special_bits
+from tridiff.oracles.arrays import Array, array_of_bits
+from tridiff.oracles.dtypes import bits_dtype, dtype, numpy_dtype
+from tridiff.oracles.special_values import special_bits
 
 Bits = npt.NDArray[np.unsignedinteger]
 

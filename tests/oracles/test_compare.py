@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, tensor, zeros
 
-from oracles import exact
-from oracles.arrays import tensor_of_bits, to_torch
-from oracles.bits import from_bits, to_bits
-from oracles.compare import compare, same, ulp_at
-from oracles.dtypes import DTYPES, FP8, NAMES, dtype, name_of_torch
-from oracles.errors import OracleError
-from oracles.rules import ABS, BIT, META, NUM, NUM0, REL, SET, STAT, SUM, ULP, Rule
-from oracles.special_values import special_bits
 from tests.oracles.agreement import refused
 from tests.oracles.grids import random_patterns
+from tridiff.oracles import exact
+from tridiff.oracles.arrays import tensor_of_bits, to_torch
+from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.compare import compare, same, ulp_at
+from tridiff.oracles.dtypes import DTYPES, FP8, NAMES, dtype, name_of_torch
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.rules import ABS, BIT, META, NUM, NUM0, REL, SET, STAT, SUM, ULP, Rule
+from tridiff.oracles.special_values import special_bits
 
 each = pytest.mark.parametrize
 FLOAT_NAMES = [d.name for d in DTYPES if d.is_float]

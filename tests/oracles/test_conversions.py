@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from oracles.arrays import array_of_bits, to_torch
-from oracles.by_exact import conversions as by_exact
-from oracles.by_numpy import conversions as by_numpy
-from oracles.by_torch import conversions as by_torch
-from oracles.compare import compare, same
-from oracles.dtypes import NAMES, dtype, numpy_dtype, torch_dtype
-from oracles.rules import NUM, SET
-from oracles.semantics import CONVERSIONS
-from oracles.special_values import special_bits
 from tests.oracles.agreement import on_torch
 from tests.oracles.grids import random_patterns
+from tridiff.oracles.arrays import array_of_bits, to_torch
+from tridiff.oracles.by_exact import conversions as by_exact
+from tridiff.oracles.by_numpy import conversions as by_numpy
+from tridiff.oracles.by_torch import conversions as by_torch
+from tridiff.oracles.compare import compare, same
+from tridiff.oracles.dtypes import NAMES, dtype, numpy_dtype, torch_dtype
+from tridiff.oracles.rules import NUM, SET
+from tridiff.oracles.semantics import CONVERSIONS
+from tridiff.oracles.special_values import special_bits
 
 
 @pytest.mark.parametrize("to", NAMES)

@@ -11,12 +11,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import bits, exact
-from oracles.arrays import array_of_bits, tensor_of_bits, to_numpy, to_torch
-from oracles.dtypes import DTYPES, NAMES, UNSIGNED, dtype, name_of_array, name_of_torch, numpy_dtype, torch_dtype
-from oracles.special_values import special_bits, special_values
 from tests.oracles.agreement import refused, same_bits
 from tests.oracles.grids import random_patterns
+from tridiff.oracles import bits, exact
+from tridiff.oracles.arrays import array_of_bits, tensor_of_bits, to_numpy, to_torch
+from tridiff.oracles.dtypes import (
+    DTYPES,
+    NAMES,
+    UNSIGNED,
+    dtype,
+    name_of_array,
+    name_of_torch,
+    numpy_dtype,
+    torch_dtype,
+)
+from tridiff.oracles.special_values import special_bits, special_values
 
 each = pytest.mark.parametrize
 FLOAT_NAMES = [d.name for d in DTYPES if d.is_float]
@@ -53,10 +62,11 @@ def test_unknown_dtypes_name_the_fix() -> None:
 
 def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
     code = (
-        "import sys, oracles.dtypes, oracles.rules, oracles.errors, oracles.exact, oracles.pointwise;"
-        "import oracles.helper_contracts, oracles.semantics;"
-        "from oracles.special_values import special_bits;"
-        "from oracles.dtypes import NAMES, numpy_dtype;"
+        "import sys, tridiff.oracles.dtypes, tridiff.oracles.rules, tridiff.oracles.errors, "
+        "tridiff.oracles.exact, tridiff.oracles.pointwise;"
+        "import tridiff.oracles.helper_contracts, tridiff.oracles.semantics;"
+        "from tridiff.oracles.special_values import special_bits;"
+        "from tridiff.oracles.dtypes import NAMES, numpy_dtype;"
         "[(special_bits(n), numpy_dtype(n)) for n in NAMES];"
         "print(sorted(m for m in sys.modules if m.split('.')[0] in ('torch', 'triton')))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

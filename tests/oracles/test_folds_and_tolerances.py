@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, tensor
 
-from oracles import tolerances as tol
-from oracles.arrays import Array, array_of_bits, to_numpy, to_torch
-from oracles.by_exact import folds as by_exact
-from oracles.by_numpy import reductions as np_reductions
-from oracles.by_numpy import welford as np_welford
-from oracles.by_torch import reductions as torch_reductions
-from oracles.by_torch import welford as torch_welford
-from oracles.by_torch.reductions import tree
-from oracles.compare import compare, same
-from oracles.dtypes import FLOATS, INTEGERS
-from oracles.rules import BIT, NUM, SET
 from tests.oracles.agreement import on_torch, refused
 from tests.oracles.grids import mixed_patterns, random_patterns
+from tridiff.oracles import tolerances as tol
+from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
+from tridiff.oracles.by_exact import folds as by_exact
+from tridiff.oracles.by_numpy import reductions as np_reductions
+from tridiff.oracles.by_numpy import welford as np_welford
+from tridiff.oracles.by_torch import reductions as torch_reductions
+from tridiff.oracles.by_torch import welford as torch_welford
+from tridiff.oracles.by_torch.reductions import tree
+from tridiff.oracles.compare import compare, same
+from tridiff.oracles.dtypes import FLOATS, INTEGERS
+from tridiff.oracles.rules import BIT, NUM, SET
 
 each = pytest.mark.parametrize
 

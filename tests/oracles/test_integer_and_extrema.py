@@ -9,20 +9,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import exact
-from oracles.arrays import Array, array_of_bits, bits_of_array, to_numpy, to_torch
-from oracles.by_numpy import elementwise as np_elementwise
-from oracles.by_numpy import extrema as np_extrema
-from oracles.by_numpy import integer as np_integer
-from oracles.by_torch import elementwise as torch_elementwise
-from oracles.by_torch import extrema as torch_extrema
-from oracles.by_torch import integer as torch_integer
-from oracles.compare import same
-from oracles.dtypes import FLOATS, INTEGERS, SIGNED, dtype, numpy_dtype
-from oracles.errors import OracleError
-from oracles.rules import BIT, NUM, NUM0
 from tests.oracles.agreement import on_torch, refused
 from tests.oracles.grids import mixed_patterns, random_patterns, special_pairs, without_nan
+from tridiff.oracles import exact
+from tridiff.oracles.arrays import Array, array_of_bits, bits_of_array, to_numpy, to_torch
+from tridiff.oracles.by_numpy import elementwise as np_elementwise
+from tridiff.oracles.by_numpy import extrema as np_extrema
+from tridiff.oracles.by_numpy import integer as np_integer
+from tridiff.oracles.by_torch import elementwise as torch_elementwise
+from tridiff.oracles.by_torch import extrema as torch_extrema
+from tridiff.oracles.by_torch import integer as torch_integer
+from tridiff.oracles.compare import same
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, SIGNED, dtype, numpy_dtype
+from tridiff.oracles.errors import OracleError
+from tridiff.oracles.rules import BIT, NUM, NUM0
 
 each = pytest.mark.parametrize
 DIVISIONS = ("div_trunc", "rem_trunc", "div_floor_integer", "remainder_integer")

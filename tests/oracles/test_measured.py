@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from oracles.by_exact import functions as by_exact
-from oracles.compare import compare
-from oracles.measured import MEASURED, TRITON, Measured
-from oracles.pointwise import accuracy, row_of, rule_for
-from oracles.rules import Rule
+from tridiff.oracles.by_exact import functions as by_exact
+from tridiff.oracles.compare import compare
+from tridiff.oracles.measured import MEASURED, TRITON, Measured
+from tridiff.oracles.pointwise import accuracy, row_of, rule_for
+from tridiff.oracles.rules import Rule
 
 OPS = sorted({one.op for one in MEASURED})
 

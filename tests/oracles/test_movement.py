@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from oracles.arrays import bits_of_array, to_numpy, to_torch
-from oracles.by_numpy import mailbox as numpy_mailbox
-from oracles.by_numpy import movement as by_numpy
-from oracles.by_torch import mailbox as torch_mailbox
-from oracles.by_torch import movement as by_torch
-from oracles.dtypes import NAMES, numpy_dtype
 from tests.oracles.agreement import on_torch, refused, same_bits
+from tridiff.oracles.arrays import bits_of_array, to_numpy, to_torch
+from tridiff.oracles.by_numpy import mailbox as numpy_mailbox
+from tridiff.oracles.by_numpy import movement as by_numpy
+from tridiff.oracles.by_torch import mailbox as torch_mailbox
+from tridiff.oracles.by_torch import movement as by_torch
+from tridiff.oracles.dtypes import NAMES, numpy_dtype
 
 GRID = np.arange(16, dtype=np.int16).reshape(4, 4)
 PLAIN = np.arange(16, dtype=np.int64).reshape(4, 4) * 2

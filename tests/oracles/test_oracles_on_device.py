@@ -9,14 +9,25 @@ import numpy as np
 import pytest
 import torch
 
-from oracles.arrays import to_numpy, to_torch
-from oracles.bits import from_bits, to_bits, ulp_distance
-from oracles.by_torch import elementwise, extrema, floats, integer, philox, reductions, scan, search, sorting, welford
-from oracles.compare import compare, same
-from oracles.dtypes import FLOATS, INTEGERS, NAMES
-from oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP
-from oracles.vote import Answer, judge
 from tests.oracles.grids import mixed_patterns
+from tridiff.oracles.arrays import to_numpy, to_torch
+from tridiff.oracles.bits import from_bits, to_bits, ulp_distance
+from tridiff.oracles.by_torch import (
+    elementwise,
+    extrema,
+    floats,
+    integer,
+    philox,
+    reductions,
+    scan,
+    search,
+    sorting,
+    welford,
+)
+from tridiff.oracles.compare import compare, same
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES
+from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, REL, ULP
+from tridiff.oracles.vote import Answer, judge
 
 each = pytest.mark.parametrize
 

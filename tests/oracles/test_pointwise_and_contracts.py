@@ -13,19 +13,19 @@ import pytest
 import torch
 from torch import Tensor, tensor
 
-from oracles import pointwise, semantics, tolerances
-from oracles.arrays import Array, array_of_bits, to_numpy, to_torch
-from oracles.by_exact import functions as by_exact
-from oracles.by_numpy import functions as by_numpy
-from oracles.by_torch import functions as by_torch
-from oracles.compare import compare
-from oracles.dtypes import NAMES, numpy_dtype, torch_dtype
-from oracles.helper_contracts import CONTRACTS, contract
-from oracles.pointwise import TABLE, Accuracy, rule_for
-from oracles.rules import NUM, NUM0, REL, ULP, Rule
-from oracles.semantics import CASES, CONVERSIONS, SpecialCase
-from oracles.special_values import special_bits
 from tests.oracles.agreement import refused
+from tridiff.oracles import pointwise, semantics, tolerances
+from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
+from tridiff.oracles.by_exact import functions as by_exact
+from tridiff.oracles.by_numpy import functions as by_numpy
+from tridiff.oracles.by_torch import functions as by_torch
+from tridiff.oracles.compare import compare
+from tridiff.oracles.dtypes import NAMES, numpy_dtype, torch_dtype
+from tridiff.oracles.helper_contracts import CONTRACTS, contract
+from tridiff.oracles.pointwise import TABLE, Accuracy, rule_for
+from tridiff.oracles.rules import NUM, NUM0, REL, ULP, Rule
+from tridiff.oracles.semantics import CASES, CONVERSIONS, SpecialCase
+from tridiff.oracles.special_values import special_bits
 
 each = pytest.mark.parametrize
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from kernels.pointwise.table import HELPERS, OPS, Signature, result_dtype
-from oracles.arrays import Array, array_of_bits, to_numpy, to_torch
-from oracles.by_exact import functions as by_exact
-from oracles.by_numpy import pointwise as by_numpy
-from oracles.by_torch import conversions
-from oracles.by_torch import pointwise as by_torch
-from oracles.compare import compare
-from oracles.dtypes import bits_dtype, dtype, numpy_dtype
-from oracles.pointwise import meaning, row_of, rule_of
-from oracles.rules import ULP
-from oracles.special_values import special_bits
+from tridiff.kernels.pointwise.table import HELPERS, OPS, Signature, result_dtype
+from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
+from tridiff.oracles.by_exact import functions as by_exact
+from tridiff.oracles.by_numpy import pointwise as by_numpy
+from tridiff.oracles.by_torch import conversions
+from tridiff.oracles.by_torch import pointwise as by_torch
+from tridiff.oracles.compare import compare
+from tridiff.oracles.dtypes import bits_dtype, dtype, numpy_dtype
+from tridiff.oracles.pointwise import meaning, row_of, rule_of
+from tridiff.oracles.rules import ULP
+from tridiff.oracles.special_values import special_bits
 
 # fp64 has no second source beyond fp64 here; Bessel functions have none in torch (test_pointwise_and_contracts).
 TO_MPMATH = {"numpy": {("erf", "fp64"), ("erfc", "fp64"), ("lgamma", "fp64"), ("erfinv", "fp64"), ("erfcx", "fp64"),

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import tensor, zeros
 
-from oracles.arrays import to_torch
-from oracles.dtypes import NAMES
-from oracles.rules import BIT, NUM, SET, SUM, ULP
-from oracles.vote import Answer, Judgement, judge
 from tests.oracles.agreement import refused
 from tests.oracles.grids import random_patterns
+from tridiff.oracles.arrays import to_torch
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.rules import BIT, NUM, SET, SUM, ULP
+from tridiff.oracles.vote import Answer, Judgement, judge
 
 
 def table(rows: int = 6, lanes: int = 4) -> torch.Tensor:

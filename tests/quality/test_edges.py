@@ -12,9 +12,11 @@ import torch
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from fuzz.content.place import place
-from fuzz.records import ArraySpec, Case, Content, Iota, LaunchOptions, Layout, Put, Small
-from fuzz.strategies import (
+from tests.support.draws import draws as drawn
+from tridiff.fuzz.content.place import place
+from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, LaunchOptions, Layout, Put, Small
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.strategies import (
     Ramp,
     contents,
     dtypes,
@@ -29,11 +31,9 @@ from fuzz.strategies import (
     strided_layouts,
     tie_patterns,
 )
-from fuzz.target import Limits
-from fuzz.targets import find
-from oracles.dtypes import NAMES
-from oracles.dtypes import dtype as dtype_info
-from tests.support.draws import draws as drawn
+from tridiff.fuzz.target import Limits
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 DRAWS = 1000
 CPU = torch.device("cpu")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.campaign import shard
-from fuzz.targets import find
 from tests.support.campaigns import shard_spec
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.registry import find
 
 TARGETS = (
     "triton.vector_add", "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer",

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.campaign import shard
-from fuzz.campaign.record import ShardResult
-from fuzz.records import Verdict
-from fuzz.subjects import HOOK_FAULTS, PROCESS_FAULTS, fault_names, parse_subject
-from fuzz.targets import all_targets, find
 from tests.support.campaigns import shard_spec
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.campaign.record import ShardResult
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.registry import all_targets, find
+from tridiff.fuzz.target.subjects import HOOK_FAULTS, PROCESS_FAULTS, fault_names, parse_subject
 
 
 @pytest.fixture(scope="module", autouse=True)

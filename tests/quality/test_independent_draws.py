@@ -2,9 +2,9 @@
 
 import pytest
 
-from fuzz.bench.draws import draw_cases
-from fuzz.strategies.independent import BACKEND
-from fuzz.target import Limits
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits
 
 
 @pytest.mark.parametrize("target", ["helpers.sort_with_index", "codegen.mixed", "helpers.welford_reduce"])

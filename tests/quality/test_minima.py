@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz.campaign import shard
-from fuzz.content.text import complexity, from_bits, to_bits
-from fuzz.records import Case, Constant, CorpusEntry, Explicit, Iota, LaunchOptions, Layout, Verdict
-from fuzz.targets import find
-from oracles.dtypes import dtype as dtype_info
 from tests.support.campaigns import shard_spec
 from tests.support.cases import division
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.content.text import complexity, from_bits, to_bits
+from tridiff.fuzz.records import Case, Constant, CorpusEntry, Explicit, Iota, LaunchOptions, Layout, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 Values = dict[str, tuple[int | str, ...]]
 

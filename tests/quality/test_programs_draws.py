@@ -10,20 +10,20 @@ import pytest
 from hypothesis import Phase, settings
 from msgspec.structs import replace
 
-from fuzz.programs.arrays import graph_of
-from fuzz.programs.coverage import declared
-from fuzz.programs.draw import programs
-from fuzz.programs.faults import changes, families
-from fuzz.programs.ledger import cells, features
-from fuzz.programs.miscompiled import contracted, without_miscompiled
-from fuzz.programs.operations import choices
-from fuzz.programs.swarm import FAMILIES, Family
-from fuzz.programs.validity import valid
-from fuzz.records import Case
-from fuzz.target import Limits
-from kernels.codegen.graph import Function, Graph, Load, Node, Reduce, Scan, Schedule, Sort, Store
-from oracles.dtypes import NAMES
 from tests.support.draws import GENERATE, draws
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.kinds.graphs.coverage import cells, features
+from tridiff.fuzz.kinds.graphs.coverage_report import declared
+from tridiff.fuzz.kinds.graphs.draw import programs
+from tridiff.fuzz.kinds.graphs.faults import changes, families
+from tridiff.fuzz.kinds.graphs.miscompiled import contracted, without_miscompiled
+from tridiff.fuzz.kinds.graphs.operations import choices
+from tridiff.fuzz.kinds.graphs.swarm import FAMILIES, Family
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.codegen.graph import Function, Graph, Load, Node, Reduce, Scan, Schedule, Sort, Store
+from tridiff.oracles.dtypes import NAMES
 
 PER_FAMILY = 60
 DEVICE = Limits()

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace as replace_fields
 
-from fuzz.campaign import shard
-from fuzz.campaign.faults import plan_faults
-from fuzz.programs.arrays import graph_of
-from fuzz.programs.faults import families
-from fuzz.targets import find
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.campaign.faults import plan_faults
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.kinds.graphs.faults import families
+from tridiff.fuzz.registry import find
 
 LEAST = 20
 

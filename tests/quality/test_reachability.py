@@ -11,13 +11,13 @@ import torch
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from fuzz.content.place import place
-from fuzz.records import Case
-from fuzz.target import Limits
-from fuzz.targets import find
-from oracles.bits import is_nan, is_subnormal, is_zero, ordered, sign_bit, to_float64
-from oracles.dtypes import dtype as dtype_info
 from tests.support.draws import GENERATE
+from tridiff.fuzz.content.place import place
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
+from tridiff.oracles.bits import is_nan, is_subnormal, is_zero, ordered, sign_bit, to_float64
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 DRAWS = 1000
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from fuzz.campaign.store import ShardStore
-from fuzz.records import Verdict
 from tests.support.cases import addition
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.records import Verdict
 
 ROOT = Path(__file__).parents[2]
 KILLS = 20
@@ -24,7 +24,7 @@ OUTCOMES = "select number, digest from outcomes order by number"
 DRIVER = """
 import sys
 from pathlib import Path
-from fuzz.campaign import shard
+from tridiff.fuzz.campaign import shard
 from tests.support.campaigns import shard_spec
 from tests.support.fake_pool import FakePool
 state = Path(sys.argv[1])
@@ -128,7 +128,7 @@ def test_the_case_in_flight_is_judged_first(tmp_path: Path) -> None:
 
 
 def fuzz(folder: Path, *options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "fuzz", "fuzz", "--state", str(folder / "state"), "--reports",
+    command = [sys.executable, "-m", "tridiff.fuzz", "fuzz", "--state", str(folder / "state"), "--reports",
                str(folder / "reports"), "--corpus", str(folder / "corpus"), "--json", *options]
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env={**os.environ, "PYTHONPATH": str(ROOT)})

@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from fuzz.backends.launch import resolve
-from fuzz.records import Case
-from fuzz.target import Limits, Target
-from fuzz.targets import all_targets, find
-from oracles.dtypes import FLOATS, INTEGERS, NAMES
 from tests.support.draws import draws
+from tridiff.fuzz.backends.launch import resolve
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import all_targets, find
+from tridiff.fuzz.target import Limits, Target
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES
 
 ORDERED = ("i1", *INTEGERS, *FLOATS)
 PACKED = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
@@ -127,7 +127,7 @@ def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helpe
 
 
 def test_targets_are_discovered_without_triton_or_torch() -> None:
-    code = ("import sys; from fuzz.targets import all_targets; all_targets(); "
+    code = ("import sys; from tridiff.fuzz.registry import all_targets; all_targets(); "
             "print([name for name in ('torch', 'triton') if name in sys.modules])")
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert found.stdout.strip() == "[]"

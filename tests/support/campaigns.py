@@ -1,6 +1,6 @@
 """Records of campaigns, of which a test names what it is about."""
 
-from fuzz.campaign.record import CampaignOptions, ShardSpec
+from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 
 
 def shard_spec(**changes: object) -> ShardSpec:

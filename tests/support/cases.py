@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, Layout
+from tridiff.fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, Layout
 
 _PLAIN = Layout()
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import torch
 
-from fuzz.content.generate import patterns
-from fuzz.content.place import checksum
-from fuzz.records import (
+from tridiff.fuzz.content.generate import patterns
+from tridiff.fuzz.content.place import checksum
+from tridiff.fuzz.records import (
     ArraySpec,
     Base,
     Bits,
@@ -29,7 +29,7 @@ from fuzz.records import (
     Tie,
     TieSprinkle,
 )
-from oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import NAMES
 
 SNAPSHOT = Path(__file__).resolve().parents[1] / "snapshots" / "content_checksums.json"
 SIZES = {"rows": 37, "cols": 53}

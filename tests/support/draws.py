@@ -12,7 +12,7 @@ GENERATE = hypothesis.settings(database=None, deadline=None, phases=[Phase.gener
 
 
 def draws(strategy: st.SearchStrategy[T], number: int, *, seed: int, backend: str = "hypothesis") -> list[T]:
-    """About `number` values. backend: `fuzz.strategies.independent.BACKEND` draws as a campaign does."""
+    """About `number` values. backend: `tridiff.fuzz.strategies.independent.BACKEND` draws as a campaign does."""
     found: list[T] = []
 
     @hypothesis.seed(seed)

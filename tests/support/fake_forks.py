@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz.records import Case, Environment, Outcome, Verdict
-from fuzz.workers import protocol
-from fuzz.workers.connection import Worker
-from fuzz.workers.forks import PoolOptions
+from tridiff.fuzz.records import Case, Environment, Outcome, Verdict
+from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers.connection import Worker
+from tridiff.fuzz.workers.forks import PoolOptions
 
 Speech = Callable[[socket.socket, protocol.Run], None]
 """What a worker sends in answer to its first request."""

@@ -5,17 +5,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz.errors import TridiffError
-from fuzz.records import Case, Environment, Evidence, Explicit, Outcome, RowCounts, Signature, Verdict
-from fuzz.targets import find
-from fuzz.workers.pool import PoolOptions
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, RowCounts, Signature, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.workers.pool import PoolOptions
 
 Failing = Callable[[Case], str]
 """The kind of failure of a case; empty for agreement. May raise TridiffError to refuse it."""
 
 
 class FakePool:
-    """Stands in for `fuzz.workers.pool.Pool`. log: a file that gets the digest of every case before it runs."""
+    """Stands in for `tridiff.fuzz.workers.pool.Pool`. log: a file that gets the digest of every case before it runs."""
 
     failing: Failing = staticmethod(lambda case: "")
     log: Path | None = None

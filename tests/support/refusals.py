@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError
 
 
 def refusal(action: Callable[[], object]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from fuzz.backends.late import Late, LateWarp, asked_for, with_pause
-from fuzz.shrink.order import simplicity
-from fuzz.strategies.independent import BACKEND
-from fuzz.target import Limits
-from fuzz.targets import find
 from tests.support.draws import draws
+from tridiff.fuzz.backends.delay import Late, LateWarp, asked_for, with_pause
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits
 
 LINES = {
     "init": "\t@%p1 mbarrier.init.shared::cta.b64 [%r8], 1;", "copy": "\tcp.async.ca.shared.global [%r1], [%rd1], 0x4;",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from fuzz.known.issue import Wrong
-from oracles.bits import to_bits
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.oracles.bits import to_bits
 
 
 def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:

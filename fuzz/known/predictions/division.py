@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import torch
 
-from fuzz.known.issue import Wrong
-from oracles.bits import to_bits
-from oracles.by_torch.integer import div_trunc, rem_trunc
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.oracles.bits import to_bits
+from tridiff.oracles.by_torch.integer import div_trunc, rem_trunc
 
 _NEIGHBOURS = 3
 """Lanes of 8 bits above its own that share a 32-bit register with a quotient of 16 bits."""

@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from kernels.codegen.graph import Bucketize, Buffer, Expr, Graph, Node, Random, Schedule, Sort, Sym
-from oracles.by_exact.rows import randint64
-from oracles.dtypes import name_of_array
 from tests.kernels.codegen.nodes import (
     R,
     X,
@@ -32,6 +29,9 @@ from tests.kernels.codegen.nodes import (
     tiles,
     value_of,
 )
+from tridiff.kernels.codegen.graph import Bucketize, Buffer, Expr, Graph, Node, Random, Schedule, Sort, Sym
+from tridiff.oracles.by_exact.rows import randint64
+from tridiff.oracles.dtypes import name_of_array
 
 Arrays = Mapping[str, Any]
 GENERATOR = np.random.default_rng(7)

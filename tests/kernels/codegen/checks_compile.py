@@ -5,15 +5,15 @@ from typing import Any
 import triton
 from triton.compiler import ASTSource
 
-from kernels import generated
-from kernels.codegen.combo import combine
-from kernels.codegen.graph import Graph, Schedule
-from kernels.codegen.kernel import Kernel
-from kernels.codegen.launch import has_block_pointers, plan
 from tests.kernels.codegen.catalogue import PROGRAMS, folds, in_place, pointwise, scans, sorting, split_scan, transposed
 from tests.kernels.codegen.nodes import asm, buffer, constant, load, op, out, store, tiles
 from tests.kernels.driver_runs import SM_90
 from tests.kernels.errors import error_of
+from tridiff.kernels import generated
+from tridiff.kernels.codegen.combo import combine
+from tridiff.kernels.codegen.graph import Graph, Schedule
+from tridiff.kernels.codegen.kernel import Kernel
+from tridiff.kernels.codegen.launch import has_block_pointers, plan
 
 
 def compiled(kernel: Kernel, dtypes: dict[str, str]) -> str:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from fuzz.interpreter import repaired
-from kernels.codegen.graph import Schedule
-from kernels.codegen.kernel import Kernel
-from kernels.codegen.launch import plan
-from kernels.codegen.mutants import FAULTS, planted
 from tests.kernels.codegen.catalogue import DEVICE_PROGRAMS, PROGRAMS, Program
 from tests.kernels.codegen.graph_runs import launch, tensors_of
+from tridiff.fuzz.interpreter import repaired
+from tridiff.kernels.codegen.graph import Schedule
+from tridiff.kernels.codegen.kernel import Kernel
+from tridiff.kernels.codegen.launch import plan
+from tridiff.kernels.codegen.mutants import FAULTS, planted
 
 # What the interpreter cannot show: it runs programs one after the other, each to its end, and not 70000 of them.
 ON_DEVICE_ONLY = {"missing_barrier", "stale_scratch", "spread_ignored"}

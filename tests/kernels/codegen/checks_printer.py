@@ -4,13 +4,13 @@ import itertools
 import math
 from typing import Any
 
-from fuzz.interpreter import repaired
-from kernels.codegen.graph import Expr, Graph, Node, Real, Schedule, Sym
-from kernels.codegen.launch import check, plan
-from kernels.codegen.ranges import Facts
 from tests.kernels.codegen.expression_trees import Trees, evaluate
 from tests.kernels.codegen.graph_runs import run
 from tests.kernels.codegen.nodes import X, Y, apply, cast, out, store, tiles, value_of
+from tridiff.fuzz.interpreter import repaired
+from tridiff.kernels.codegen.graph import Expr, Graph, Node, Real, Schedule, Sym
+from tridiff.kernels.codegen.launch import check, plan
+from tridiff.kernels.codegen.ranges import Facts
 
 OUTER = (5, 4, 3)
 KNOWN = {"x0": (0, 4), "x1": (0, 3), "x2": (0, 2), "n0": (5, 5), "n1": (4, 4), "n2": (3, 3)}

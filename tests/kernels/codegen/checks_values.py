@@ -6,15 +6,15 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from fuzz.interpreter import repaired
-from kernels import generated
-from kernels.codegen.combo import combine
-from kernels.codegen.graph import Graph, Schedule
-from kernels.codegen.launch import plan
 from tests.kernels.codegen.catalogue import PROGRAMS, Program, gather, halves, in_place, pointwise, scans, split_scan
 from tests.kernels.codegen.graph_runs import arguments_of, launch, run, tensors_of
 from tests.kernels.codegen.nodes import X, apply, buffer, load, out, part, reduce, store, tiles, value_of
 from tests.kernels.errors import error_of
+from tridiff.fuzz.interpreter import repaired
+from tridiff.kernels import generated
+from tridiff.kernels.codegen.combo import combine
+from tridiff.kernels.codegen.graph import Graph, Schedule
+from tridiff.kernels.codegen.launch import plan
 
 
 def assert_same(program: Program, outputs: Any, expected: Any, about: object) -> None:

@@ -5,8 +5,8 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
-from kernels.codegen.ranges import Facts, IllegalExpression
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from tridiff.kernels.codegen.ranges import Facts, IllegalExpression
 
 INTEGER = ("add", "mul", "neg", "abs", "min", "max", "floordiv", "ceildiv", "mod", "python_mod", "modular_indexing",
            "pow_by_natural", "where", "floor", "ceiling", "trunc_to_int", "round_to_int", "floor_to_int", "ceil_to_int")

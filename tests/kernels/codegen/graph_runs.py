@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from kernels import generated
-from kernels.codegen.graph import Graph, Schedule
-from kernels.codegen.kernel import Kernel
-from kernels.codegen.launch import plan
 from tests.kernels.driver_runs import NUMPY, UNWRITTEN
+from tridiff.kernels import generated
+from tridiff.kernels.codegen.graph import Graph, Schedule
+from tridiff.kernels.codegen.kernel import Kernel
+from tridiff.kernels.codegen.launch import plan
 
 Arrays = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ Test support, importable without Triton.
 
 from typing import Any
 
-from kernels.codegen.graph import (
+from tridiff.kernels.codegen.graph import (
     Apply,
     Asm,
     Buffer,

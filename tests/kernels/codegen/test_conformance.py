@@ -4,8 +4,8 @@ import ast
 from dataclasses import astuple
 from pathlib import Path
 
-from fuzz.targets import select
-from kernels.codegen.conformance import ROWS, table
+from tridiff.fuzz.registry import select
+from tridiff.kernels.codegen.conformance import ROWS, table
 
 REPOSITORY = Path(__file__).parents[3]
 SECTIONS = tuple(str(number) for number in range(1, 14))

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from kernels.codegen.geometry import MAX_PROGRAMS_Y, grid, spread, spreads
-from kernels.codegen.graph import Graph, Num, Schedule
-from kernels.codegen.launch import IllegalGraph, plan, schedule_problem
-from kernels.codegen.tiles import next_power_of_two, tiling
 from tests.kernels.codegen.nodes import buffer, constant, store, tiles
+from tridiff.kernels.codegen.geometry import MAX_PROGRAMS_Y, grid, spread, spreads
+from tridiff.kernels.codegen.graph import Graph, Num, Schedule
+from tridiff.kernels.codegen.launch import IllegalGraph, plan, schedule_problem
+from tridiff.kernels.codegen.tiles import next_power_of_two, tiling
 
 each = pytest.mark.parametrize
 

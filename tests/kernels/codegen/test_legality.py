@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kernels.codegen.graph import Bucketize, Expr, Graph, Node, Num, Random, Schedule, Sort, Sym
-from kernels.codegen.legality import IllegalGraph, check, types
 from tests.kernels.codegen.catalogue import row_major
 from tests.kernels.codegen.nodes import (
     X,
@@ -27,6 +25,8 @@ from tests.kernels.codegen.nodes import (
     store,
     value_of,
 )
+from tridiff.kernels.codegen.graph import Bucketize, Expr, Graph, Node, Num, Random, Schedule, Sort, Sym
+from tridiff.kernels.codegen.legality import IllegalGraph, check, types
 
 ROW = row_major(4)
 BUFFERS = (buffer("a", "fp32", 64), buffer("k", "i64", 64), buffer("h", "fp16", 64), buffer("b", "i1", 64))

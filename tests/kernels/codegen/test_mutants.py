@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from kernels.codegen.launch import plan
-from kernels.codegen.mutants import FAULTS
 from tests.kernels.codegen.catalogue import PROGRAMS
+from tridiff.kernels.codegen.launch import plan
+from tridiff.kernels.codegen.mutants import FAULTS
 
 
 def test_three_faults_for_every_feature() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from kernels.codegen.graph import Graph, Schedule
-from kernels.codegen.harness import script
-from kernels.codegen.launch import plan
 from tests.kernels.codegen.catalogue import PROGRAMS, halves, in_place, pointwise, scans, split_scan
 from tests.kernels.codegen.nodes import buffer, constant, load, op, out, part, store, tiles
 from tests.support.in_subprocess import run_script
+from tridiff.kernels.codegen.graph import Graph, Schedule
+from tridiff.kernels.codegen.harness import script
+from tridiff.kernels.codegen.launch import plan
 
 
 def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:

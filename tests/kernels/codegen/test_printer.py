@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kernels.codegen.expressions import Printer
-from kernels.codegen.graph import Apply, Expr, Num, Sym
-from kernels.codegen.ranges import Facts, IllegalExpression
-from kernels.codegen.simplify import simplify
 from tests.kernels.codegen.expression_trees import Trees, evaluate
 from tests.kernels.codegen.nodes import X, Y, apply
+from tridiff.kernels.codegen.expressions import Printer
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Sym
+from tridiff.kernels.codegen.ranges import Facts, IllegalExpression
+from tridiff.kernels.codegen.simplify import simplify
 
 KNOWN = {"x0": (0, 40), "x1": (0, 3), "n0": (41, 41), "v7": (-100, 100)}
 

@@ -5,10 +5,10 @@ import random
 import pytest
 import sympy
 
-from kernels.codegen.graph import Apply, Expr, Num, Real, Sym
-from kernels.codegen.ranges import Facts
-from kernels.codegen.symbolic import NotExact, from_sympy, to_sympy
 from tests.kernels.codegen.expression_trees import Trees, evaluate
+from tridiff.kernels.codegen.graph import Apply, Expr, Num, Real, Sym
+from tridiff.kernels.codegen.ranges import Facts
+from tridiff.kernels.codegen.symbolic import NotExact, from_sympy, to_sympy
 
 KNOWN = {"x0": (0, 40), "x1": (0, 3), "n0": (41, 41), "v7": (-100, 100)}
 ROUNDING = {"floor", "ceiling", "trunc_to_int", "round_to_int", "floor_to_int", "ceil_to_int", "to_float",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.campaign import cache
+from tridiff.fuzz.campaign import cache
 
 
 @pytest.fixture

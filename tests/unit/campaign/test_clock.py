@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from fuzz.campaign import run
 from tests.support.campaigns import campaign_options, shard_spec
+from tridiff.fuzz.campaign import run
 
 OPTIONS, SHARD = campaign_options(workers=2), shard_spec(seconds=10.0)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.campaign import shard
-from fuzz.campaign.faults import Caught, Hunt, plan_faults, run_faults, sizes, table
-from fuzz.errors import TridiffError
-from fuzz.programs.faults import families, names
-from fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, Put
-from fuzz.targets import find
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.campaign.faults import Caught, Hunt, plan_faults, run_faults, sizes, table
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.kinds.graphs.faults import families, names
+from tridiff.fuzz.records import ArraySpec, Bits, Case, Constant, Content, Explicit, Iota, Put
+from tridiff.fuzz.registry import find
 
 OPTIONS = campaign_options(targets=("helpers.div_floor_integer",), backends=("interpreter",), seed=3)
 

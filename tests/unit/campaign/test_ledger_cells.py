@@ -6,11 +6,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from fuzz.campaign.record import Plan
-from fuzz.campaign.run import Campaign
-from fuzz.campaign.store import ShardStore
-from fuzz.records import Case, Outcome, Verdict
 from tests.support.campaigns import campaign_options, shard_spec
+from tridiff.fuzz.campaign.record import Plan
+from tridiff.fuzz.campaign.run import Campaign
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.records import Case, Outcome, Verdict
 
 CASE = Case(target="t", sizes={}, arrays=())
 

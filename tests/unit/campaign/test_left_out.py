@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.campaign import run, shard
-from fuzz.campaign.record import Counts, Plan, ShardResult, Summary
-from fuzz.cli.render import render_summary
-from fuzz.records import Environment
-from fuzz.targets import find
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import run, shard
+from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, Summary
+from tridiff.fuzz.cli.render import render_summary
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.registry import find
 
 REASON = "atomics on shared memory came with 3.9"
 SHARD = shard_spec(backend="compile:sm_90", max_cases=5)

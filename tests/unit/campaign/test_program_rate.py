@@ -1,7 +1,7 @@
 """The rate of generated programs counts each program once, however many shards drew it."""
 
-from fuzz.campaign.program_rate import program_rate
-from fuzz.campaign.record import Counts, ProgramRate
+from tridiff.fuzz.campaign.program_rate import program_rate
+from tridiff.fuzz.campaign.record import Counts, ProgramRate
 
 
 def test_programs_are_counted_once_per_target_and_those_not_judged_are_not_accepted() -> None:

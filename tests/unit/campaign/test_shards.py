@@ -11,22 +11,22 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from fuzz.backends import ARCHITECTURES
-from fuzz.campaign import hunt, shard
-from fuzz.campaign.plan import plan_shards
-from fuzz.campaign.record import CampaignOptions, ShardResult
-from fuzz.campaign.recorder import Recorder
-from fuzz.campaign.store import ShardStore
-from fuzz.errors import TridiffError
-from fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
-from fuzz.target import Limits
-from fuzz.workers import protocol
-from fuzz.workers.pool import NoWorker, Pool
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.support.fake_forks import FakeForks, done
 from tests.support.fake_pool import FakePool, refuse
 from tests.support.refusals import refusal
+from tridiff.fuzz.backends import ARCHITECTURES
+from tridiff.fuzz.campaign import hunt, shard
+from tridiff.fuzz.campaign.plan import plan_shards
+from tridiff.fuzz.campaign.record import CampaignOptions, ShardResult
+from tridiff.fuzz.campaign.recorder import Recorder
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
+from tridiff.fuzz.target import Limits
+from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers.pool import NoWorker, Pool
 
 each = pytest.mark.parametrize
 

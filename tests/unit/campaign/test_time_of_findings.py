@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.campaign import budget, run, shard
-from fuzz.campaign.findings import unfinished
-from fuzz.campaign.plan import plan_shards
-from fuzz.campaign.record import CampaignOptions, Plan, ShardResult
-from fuzz.records import Case, Outcome, Signature, Verdict
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import budget, run, shard
+from tridiff.fuzz.campaign.findings import unfinished
+from tridiff.fuzz.campaign.plan import plan_shards
+from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult
+from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 
 SHARD = shard_spec(seconds=100.0, overtime=110.0)
 AMPLE = {"seconds": 10_000.0, "overtime": 11_000.0, "shrink_seconds": 900.0}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.cli.failure import ending
-from fuzz.errors import TridiffError
+from tridiff.fuzz.cli.failure import ending
+from tridiff.fuzz.errors import TridiffError
 
 
 def raising(error: BaseException) -> int:
@@ -26,7 +26,8 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (TridiffError("no", fix="yes"), 2), (KeyboardInterrupt(), 130), (ZeroDivisionError("division by zero"), 3),
     (MemoryError(), 3), (RecursionError("deep"), 3), (OSError(28, "No space left on device"), 3),
     (BrokenPipeError(32, "Broken pipe"), 2), (ModuleNotFoundError("No module named 'scipy'", name="scipy"), 2),
-    (ModuleNotFoundError("No module named 'fuzz.x'", name="fuzz.x"), 3), (AssertionError(), 3), (SystemExit(0), 0)])
+    (ModuleNotFoundError("No module named 'tridiff.fuzz.x'", name="tridiff.fuzz.x"), 3),
+    (AssertionError(), 3), (SystemExit(0), 0)])
 def test_no_exception_says_that_there_are_new_findings(error: BaseException, status: int,
                                                        monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.dup2", lambda *_: None)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from fuzz.campaign.record import Counts, Summary
-from fuzz.cli import text
-from fuzz.cli.render import render_summary
-from fuzz.cli.text import coloured, console
-from fuzz.corpus.replay import ReplayResult
-from fuzz.corpus.table import rich_table, table
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.campaign.record import Counts, Summary
+from tridiff.fuzz.campaign.replay import ReplayResult
+from tridiff.fuzz.campaign.table import rich_table, table
+from tridiff.fuzz.cli import text
+from tridiff.fuzz.cli.render import render_summary
+from tridiff.fuzz.cli.text import coloured, console
 
 HOSTILE = ("[/b]", "[/red].json", "index [i32] out of [red]", "[link=file:///etc]x[/link]", ":bomb: [bold",
            "\x1b[2J\x07")

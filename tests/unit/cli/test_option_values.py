@@ -2,13 +2,13 @@
 
 import pytest
 
-from fuzz.campaign.record import Counts, Plan
-from fuzz.campaign.run import Progress
-from fuzz.cli.options import seconds, size
-from fuzz.cli.progress import clock, line
-from fuzz.cli.render import values_line
-from fuzz.errors import TridiffError
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.campaign.record import Counts, Plan
+from tridiff.fuzz.campaign.run import Progress
+from tridiff.fuzz.cli.options import seconds, size
+from tridiff.fuzz.cli.progress import clock, line
+from tridiff.fuzz.cli.render import values_line
+from tridiff.fuzz.errors import TridiffError
 
 
 # Digits of other scripts are numbers to Python's \d as well.

@@ -12,18 +12,18 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fuzz.cli.app import COMMANDS, run
-from fuzz.cli.failure import ending
-from fuzz.corpus.store import Corpus
-from fuzz.records import CorpusEntry, decode
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.cli.app import COMMANDS, run
+from tridiff.fuzz.cli.failure import ending
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.records import CorpusEntry, decode
 
 ROOT = Path(__file__).parents[3]
 
 
 def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tuple[str, str]:
     """stdout and stderr of one run; asserts its exit status and that no traceback is shown."""
-    run = subprocess.run([sys.executable, "-m", "fuzz", *arguments], cwd=cwd, capture_output=True, text=True,
+    run = subprocess.run([sys.executable, "-m", "tridiff.fuzz", *arguments], cwd=cwd, capture_output=True, text=True,
                          timeout=280, check=False,
                          env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **environment})
     assert "Traceback" not in run.stderr, run.stderr
@@ -115,8 +115,8 @@ def test_the_program_without_arguments_and_its_version(tmp_path: Path) -> None:
 
 
 def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
-    listed = ("import sys; from fuzz.cli.app import COMMANDS, load, run; run(['--help']);"
-              "assert not {'hypothesis', 'numpy', 'torch', 'triton', 'fuzz.cli.fuzz'} & set(sys.modules);"
+    listed = ("import sys; from tridiff.fuzz.cli.app import COMMANDS, load, run; run(['--help']);"
+              "assert not {'hypothesis', 'numpy', 'torch', 'triton', 'tridiff.fuzz.cli.fuzz'} & set(sys.modules);"
               "assert all(load(n)[0].__doc__.startswith(c.summary.rstrip('.')) for n, c in COMMANDS.items());"
               "assert all('tridiff ' + n in load(n)[1] for n in COMMANDS);"
               "assert not {'torch', 'triton'} & set(sys.modules)")

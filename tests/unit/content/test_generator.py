@@ -8,10 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz.content import text
-from fuzz.content.counter import COLUMN, element, finalise, key, signed
-from fuzz.content.generate import content_patterns, patterns
-from fuzz.records import (
+from tests.support.content_specs import checksums, recorded
+from tridiff.fuzz.content import text
+from tridiff.fuzz.content.counter import COLUMN, element, finalise, key, signed
+from tridiff.fuzz.content.generate import content_patterns, patterns
+from tridiff.fuzz.records import (
     ArraySpec,
     Base,
     Bits,
@@ -30,11 +31,10 @@ from fuzz.records import (
     Tie,
     TieSprinkle,
 )
-from fuzz.strategies import contents
-from oracles.dtypes import NAMES
-from oracles.dtypes import dtype as dtype_info
-from oracles.special_values import special_bits
-from tests.support.content_specs import checksums, recorded
+from tridiff.fuzz.strategies import contents
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.special_values import special_bits
 
 CPU = torch.device("cpu")
 PLAIN = Layout()
@@ -283,7 +283,7 @@ def test_checksums_are_the_recorded_ones() -> None:
 
 
 def test_the_checksum_sees_order_and_every_bit() -> None:
-    from fuzz.content.place import checksum
+    from tridiff.fuzz.content.place import checksum
 
     a = torch.tensor([1, 2, 3], dtype=torch.int32)
     assert checksum(a) != checksum(torch.tensor([2, 1, 3], dtype=torch.int32))

@@ -7,11 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz.content.place import GUARD, Buffer, place, poison_pattern
-from fuzz.records import ArraySpec, Bits, Constant, Content, Iota, Layout, Put
-from fuzz.strategies import strided_layouts
-from oracles.dtypes import NAMES
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.content.place import GUARD, Buffer, place, poison_pattern
+from tridiff.fuzz.records import ArraySpec, Bits, Constant, Content, Iota, Layout, Put
+from tridiff.fuzz.strategies import strided_layouts
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 CPU = torch.device("cpu")
 PLAIN = Layout()

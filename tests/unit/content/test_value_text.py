@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fuzz.content.text import complexity, from_bits, to_bits
-from oracles.dtypes import NAMES
-from oracles.dtypes import dtype as dtype_info
-from oracles.special_values import special_bits
 from tests.support.refusals import refusal
+from tridiff.fuzz.content.text import complexity, from_bits, to_bits
+from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.special_values import special_bits
 
 NARROW = [name for name in NAMES if dtype_info(name).bits <= 16]
 FLOATS = [name for name in NAMES if dtype_info(name).kind == "float"]

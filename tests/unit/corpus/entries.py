@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from fuzz.corpus import entry_id
-from fuzz.records import (
+from tridiff.fuzz.corpus import entry_id
+from tridiff.fuzz.records import (
     ArraySpec,
     Case,
     Constant,

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from fuzz.corpus.cause import finding_of
-from fuzz.records import Signature, Verdict
+from tridiff.fuzz.corpus.cause import finding_of
+from tridiff.fuzz.records import Signature, Verdict
 
 LAYOUTS = "gluon.reduce_scan_layouts"
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.corpus import Corpus
-from fuzz.corpus.store import MAX_BYTES, parse
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, pretty_json
 from tests.support.refusals import refusal
 from tests.unit.corpus.entries import entry, rich_entry
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.corpus.store import MAX_BYTES, parse
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, pretty_json
 
 VALID = pretty_json(rich_entry())
 TARGET = rich_entry().case.target

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from fuzz.corpus import Corpus
-from fuzz.records import Verdict
 from tests.unit.corpus.entries import division_case, entry, expect
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.records import Verdict
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 

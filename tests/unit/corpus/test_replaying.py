@@ -11,13 +11,13 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from fuzz.backends import available
-from fuzz.corpus import Corpus
-from fuzz.corpus.replay import FLAKY_ATTEMPTS, ReplayResult, misfit, replay
-from fuzz.corpus.table import Cell, rich_table, table
-from fuzz.errors import TridiffError
-from fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 from tests.unit.corpus.entries import division_case, entry, expect, outcome
+from tridiff.fuzz.backends import available
+from tridiff.fuzz.campaign.replay import FLAKY_ATTEMPTS, ReplayResult, misfit, replay
+from tridiff.fuzz.campaign.table import Cell, rich_table, table
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 Answer = Callable[[Case, str, str, int], Outcome]
@@ -277,9 +277,9 @@ def test_real_workers_on_the_interpreter_and_ahead_of_time() -> None:
     """A planted fault shows, the own helper agrees, compiling says so, and none of it imports torch here."""
     source = (
         "import sys\n"
-        "from fuzz.backends.available import available_backends\n"
-        "from fuzz.corpus.replay import replay\n"
-        "from fuzz.records import Verdict\n"
+        "from tridiff.fuzz.backends.available import available_backends\n"
+        "from tridiff.fuzz.campaign.replay import replay\n"
+        "from tridiff.fuzz.records import Verdict\n"
         "from tests.unit.corpus.entries import entry, expect\n"
         "import importlib.metadata as m\n"
         "at = {'triton': m.version('triton')}\n"

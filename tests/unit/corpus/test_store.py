@@ -13,13 +13,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fuzz.corpus import Corpus, entry_id, expectation, with_verdict
-from fuzz.corpus.store import MAX_BYTES, parse
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry, Evidence, Verdict, pretty_json
-from fuzz.records.pretty import WIDTH
 from tests.support.refusals import refusal
 from tests.unit.corpus.entries import division_case, entry, expect, rich_entry
+from tridiff.fuzz.corpus import Corpus, entry_id, expectation, with_verdict
+from tridiff.fuzz.corpus.store import MAX_BYTES, parse
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, Evidence, Verdict, pretty_json
+from tridiff.fuzz.records.pretty import WIDTH
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fuzz.bench.draws import draw_cases
-from fuzz.corpus.replay import misfit
-from fuzz.corpus.store import parse
-from fuzz.corpus.vocabulary import unheard_of
-from fuzz.errors import TridiffError
-from fuzz.records import CorpusEntry
-from fuzz.target import Limits
-from fuzz.targets import all_targets
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.campaign.replay import misfit
+from tridiff.fuzz.corpus.store import parse
+from tridiff.fuzz.corpus.vocabulary import unheard_of
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.registry import all_targets
+from tridiff.fuzz.target import Limits
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 PAYLOADS = ("os:system", "__import__('os').system('touch attacked')", "a\nimport os", "[/red]", "../../x", "exec", "",

@@ -7,9 +7,9 @@ import torch
 import triton
 import triton.language as tl
 
-from fuzz.versions import interpreter_features
-from oracles import exact
 from tests.unit.interpreter.defects import defect
+from tridiff.fuzz.versions import interpreter_features
+from tridiff.oracles import exact
 
 
 @triton.jit
@@ -61,7 +61,7 @@ def check_int1_arithmetic_wraps() -> None:
 
 def check_shift_leaves_its_operands_alone() -> None:
     """Seen on the builder itself: the front end of both versions shifts unsigned blocks logically."""
-    from fuzz.versions import interpreter_module
+    from tridiff.fuzz.versions import interpreter_module
 
     module = interpreter_module()
 

@@ -9,8 +9,9 @@ import triton.language as tl
 from torch import int32, tensor, zeros
 from triton import jit
 
-from fuzz.errors import TridiffError
-from fuzz.interpreter import (
+from tests.unit.interpreter.defects import defect
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter import (
     AssumptionViolated,
     BlockTruthValue,
     DeviceAssertFailed,
@@ -22,8 +23,7 @@ from fuzz.interpreter import (
     install,
     repaired,
 )
-from fuzz.versions import interpreter_features, interpreter_module
-from tests.unit.interpreter.defects import defect
+from tridiff.fuzz.versions import interpreter_features, interpreter_module
 
 
 def raised(action: object) -> Exception | None:

@@ -11,10 +11,10 @@ import triton.language as tl
 from torch._inductor.runtime import triton_helpers
 from triton.language.extra import libdevice
 
-from fuzz.interpreter import NoStandIn, Repairs, repaired
-from fuzz.interpreter.libdevice import STAND_INS, stand_ins
-from fuzz.interpreter.trace import Buffer, recording
-from fuzz.versions import libdevice_modules
+from tridiff.fuzz.interpreter import NoStandIn, Repairs, repaired
+from tridiff.fuzz.interpreter.libdevice import STAND_INS, stand_ins
+from tridiff.fuzz.interpreter.trace import Buffer, recording
+from tridiff.fuzz.versions import libdevice_modules
 
 
 @triton.jit

@@ -9,10 +9,10 @@ import triton.language as tl
 from torch import Tensor, bfloat16, tensor
 from triton import jit
 
-from fuzz.interpreter import Repairs, repaired
-from fuzz.versions import interpreter_features
-from oracles import exact
 from tests.unit.interpreter.defects import defect
+from tridiff.fuzz.interpreter import Repairs, repaired
+from tridiff.fuzz.versions import interpreter_features
+from tridiff.oracles import exact
 
 
 @jit

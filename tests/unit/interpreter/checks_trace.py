@@ -6,11 +6,11 @@ import triton.language as tl
 from torch import ones, zeros
 from triton import jit
 
-from fuzz.interpreter import NeverEndingWait, OutOfBounds, ProgramOrder, Repairs, repaired
-from fuzz.interpreter.shadow_memory import bit_patterns
-from fuzz.interpreter.trace import Buffer, Trace, recording
-from fuzz.interpreter.views import bounds, coverage, element_card, races, table, undefined_uses
-from fuzz.versions import interpreter_features
+from tridiff.fuzz.interpreter import NeverEndingWait, OutOfBounds, ProgramOrder, Repairs, repaired
+from tridiff.fuzz.interpreter.shadow_memory import bit_patterns
+from tridiff.fuzz.interpreter.trace import Buffer, Trace, recording
+from tridiff.fuzz.interpreter.views import bounds, coverage, element_card, races, table, undefined_uses
+from tridiff.fuzz.versions import interpreter_features
 
 
 @jit

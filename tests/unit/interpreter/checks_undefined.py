@@ -5,11 +5,11 @@ import torch
 import triton.language as tl
 from triton import jit
 
-from fuzz.interpreter import Repairs, repaired
-from fuzz.interpreter.poison import is_poison, poison
-from fuzz.interpreter.shadow_memory import bit_patterns
-from fuzz.interpreter.trace import Buffer, Trace, recording
 from tests.unit.interpreter.defects import defect
+from tridiff.fuzz.interpreter import Repairs, repaired
+from tridiff.fuzz.interpreter.poison import is_poison, poison
+from tridiff.fuzz.interpreter.shadow_memory import bit_patterns
+from tridiff.fuzz.interpreter.trace import Buffer, Trace, recording
 
 
 @jit

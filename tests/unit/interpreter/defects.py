@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from fuzz.interpreter import Repairs, repaired
+from tridiff.fuzz.interpreter import Repairs, repaired
 
 
 def defect(switch: str, holds: Callable[[], bool], *, exists: bool = True) -> None:

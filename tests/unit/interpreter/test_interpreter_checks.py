@@ -16,8 +16,8 @@ def test_interpreter(file: str, name: str) -> None:
 
 def test_install_is_refused_in_a_process_that_compiles() -> None:
     source = (
-        "from fuzz.errors import TridiffError\n"
-        "from fuzz.interpreter import Repairs, active, install\n"
+        "from tridiff.fuzz.errors import TridiffError\n"
+        "from tridiff.fuzz.interpreter import Repairs, active, install\n"
         "try:\n"
         "    install()\n"
         "except TridiffError as error:\n"
@@ -30,6 +30,7 @@ def test_install_is_refused_in_a_process_that_compiles() -> None:
 
 
 def test_importing_the_package_imports_neither_torch_nor_triton() -> None:
-    modules = ("fuzz.interpreter", "fuzz.interpreter.trace", "fuzz.interpreter.views", "fuzz.versions")
+    modules = ("tridiff.fuzz.interpreter", "tridiff.fuzz.interpreter.trace", "tridiff.fuzz.interpreter.views",
+               "tridiff.fuzz.versions")
     source = f"import sys, {', '.join(modules)}\nprint(sorted({{'torch', 'triton'}} & set(sys.modules)))"
     assert run_script(source).stdout == "[]\n"

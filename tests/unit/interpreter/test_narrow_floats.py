@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from fuzz.interpreter.narrow_floats import BF16, FP8E4NV, FP8E5, FP16, FP32, FloatFormat, decode, encode, fma_once
-from oracles import exact
+from tridiff.fuzz.interpreter.narrow_floats import (
+    BF16,
+    FP8E4NV,
+    FP8E5,
+    FP16,
+    FP32,
+    FloatFormat,
+    decode,
+    encode,
+    fma_once,
+)
+from tridiff.oracles import exact
 
 each = pytest.mark.parametrize
 NAMES = {BF16: "bf16", FP8E4NV: "fp8e4nv", FP8E5: "fp8e5", FP16: "fp16", FP32: "fp32"}

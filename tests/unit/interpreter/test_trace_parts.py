@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.errors import TridiffError
-from fuzz.interpreter.buffers import Buffer, BufferMap
-from fuzz.interpreter.order import ProgramOrder
-from fuzz.interpreter.shadow_memory import Accessor, ShadowMemory, Synchronisation, program_tuple
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.buffers import Buffer, BufferMap
+from tridiff.fuzz.interpreter.order import ProgramOrder
+from tridiff.fuzz.interpreter.shadow_memory import Accessor, ShadowMemory, Synchronisation, program_tuple
 
 
 @given(st.integers(0, 2000), st.integers(-(1 << 63), (1 << 64) - 1))

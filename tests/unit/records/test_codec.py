@@ -12,9 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.campaign.record import CampaignOptions, Counts, Ledger, Plan, ShardResult, ShardSpec, Summary, TargetCounts
-from fuzz.errors import TridiffError
-from fuzz.records import (
+from tests.support.campaigns import campaign_options
+from tests.support.cases import addition, division
+from tests.support.refusals import refusal
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
+from tridiff.fuzz.coverage.record import Ledger
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import (
     MAX_ELEMENTS,
     SCHEMA,
     ArraySpec,
@@ -40,14 +44,11 @@ from fuzz.records import (
     encode,
     pretty_json,
 )
-from fuzz.records.codec import decode_file, pretty_json_without_defaults, printable
-from fuzz.records.pretty import WIDTH, layout
-from fuzz.target import Limits
-from fuzz.targets import all_targets
-from fuzz.workers import protocol
-from tests.support.campaigns import campaign_options
-from tests.support.cases import addition, division
-from tests.support.refusals import refusal
+from tridiff.fuzz.records.codec import decode_file, pretty_json_without_defaults, printable
+from tridiff.fuzz.records.pretty import WIDTH, layout
+from tridiff.fuzz.registry import all_targets
+from tridiff.fuzz.target import Limits
+from tridiff.fuzz.workers import protocol
 
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))

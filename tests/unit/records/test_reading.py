@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.errors import TridiffError
-from fuzz.records.reading import read_bytes, unpack_xz
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.reading import read_bytes, unpack_xz
 
 MOST = 1 << 16
 
@@ -22,7 +22,8 @@ def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind, said", [
     ("large", "65,537 bytes, the limit is 65,536"), ("sparse", "1,099,511,627,776 bytes, the limit is 65,536"),
     ("pipe", "is not a regular file"), ("device", "is not a regular file"), ("folder", "is not a regular file"),
-    ("absent", "cannot be read"), ("loop", "symbolic link"), ("proc", "17 bytes, the limit is 16"), ("a\0b", "is no path")])
+    ("absent", "cannot be read"), ("loop", "symbolic link"), ("proc", "17 bytes, the limit is 16"),
+    ("a\0b", "is no path")])
 def test_everything_else_is_refused_in_one_line(kind: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / kind
     if kind == "large":

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from fuzz.records import ArraySpec, Case, Content, Explicit, Iota, LaunchOptions, Layout, Scalar, Verdict
 from tests.support.cases import ramp
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Iota, LaunchOptions, Layout, Scalar, Verdict
 
 DIMS = ("rows", "cols")
 PLAIN = Layout()

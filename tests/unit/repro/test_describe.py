@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from fuzz.records import Case, Environment, Evidence, LaunchOptions, Outcome, Signature, Verdict
-from fuzz.repro.describe import describe, describe_evidence, differs, first_wrong
-from fuzz.repro.rerun import Rerun
-from oracles.rules import ABS, BIT, NUM, NUM0, ULP, Rule
 from tests.unit.corpus.entries import division_case, expect, rich_entry
 from tests.unit.repro.findings import case, output, values
+from tridiff.fuzz.records import Case, Environment, Evidence, LaunchOptions, Outcome, Signature, Verdict
+from tridiff.fuzz.repro.describe import describe, describe_evidence, differs, first_wrong
+from tridiff.fuzz.repro.rerun import Rerun
+from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, ULP, Rule
 
 
 def rerun_of(case: Case, evidence: Evidence, *, verdict: Verdict = Verdict.DISAGREE) -> Rerun:

@@ -6,12 +6,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.repro import literals
-from oracles import arrays
-from oracles.bits import to_bits
-from oracles.dtypes import NAMES, torch_dtype
-from oracles.dtypes import dtype as dtype_info
-from oracles.special_values import special_bits
+from tridiff.fuzz.repro import literals
+from tridiff.oracles import arrays
+from tridiff.oracles.bits import to_bits
+from tridiff.oracles.dtypes import NAMES, torch_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.special_values import special_bits
 
 SHAPES = ((), (1,), (5,), (2, 3), (17,), (3, 7), (2, 1, 3))
 

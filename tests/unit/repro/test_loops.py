@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from fuzz.repro.loops import drop_empty_loops
+from tridiff.fuzz.repro.loops import drop_empty_loops
 
 
 def simplified(text: str) -> str:

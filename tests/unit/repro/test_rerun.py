@@ -5,10 +5,10 @@ import importlib.metadata
 import pytest
 from msgspec.structs import replace
 
-from fuzz.errors import TridiffError
-from fuzz.records import Verdict
-from fuzz.repro.rerun import rerun
 from tests.unit.corpus.entries import division_case, entry, expect
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.repro.rerun import rerun
 
 
 def test_a_fault_is_seen_again_with_inputs_expected_and_actual_values() -> None:

@@ -10,18 +10,18 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fuzz.bench.draws import draw_cases
-from fuzz.corpus import entry_id
-from fuzz.errors import TridiffError
-from fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
-from fuzz.repro import script as scripts
-from fuzz.repro.build import build
-from fuzz.repro.request import Candidate, Candidates, Request
-from fuzz.repro.script import MAX_LINES, default_backend, run, script
-from fuzz.target import Limits
 from tests.support.cases import ramp
 from tests.unit.corpus.entries import expect
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.corpus import entry_id
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
+from tridiff.fuzz.repro import script as scripts
+from tridiff.fuzz.repro.build import build
+from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.script import MAX_LINES, default_backend, run, script
+from tridiff.fuzz.target import Limits
 
 ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess"}
 

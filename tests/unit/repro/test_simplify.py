@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.repro.inline import drop_aliases, squeeze
-from fuzz.repro.simplify import DropConversions, FoldArithmetic, bind, constant_node, evaluate, fold
-from fuzz.repro.source import Program, inline_expressions, inline_statements, propagate_constants
+from tridiff.fuzz.repro.inline import drop_aliases, squeeze
+from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, bind, constant_node, evaluate, fold
+from tridiff.fuzz.repro.source import Program, inline_expressions, inline_statements, propagate_constants
 
 
 def tree(text: str) -> ast.FunctionDef:

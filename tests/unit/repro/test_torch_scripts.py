@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.corpus.store import Corpus
-from fuzz.repro.script import MAX_LINES, script
-from fuzz.repro.torch_script import candidates
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.repro.script import MAX_LINES, script
+from tridiff.fuzz.repro.torch_script import candidates
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -27,13 +27,13 @@ def test_on_a_gpu_the_script_needs_torch_alone() -> None:
 
 
 def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
-    from fuzz.records import Case, Verdict
-    from fuzz.repro.request import Request
+    from tridiff.fuzz.records import Case, Verdict
+    from tridiff.fuzz.repro.request import Request
 
     case = Case(target="triton.vector_add", sizes={}, arrays=())
     request = Request(title="", note="", case=case, subject="own", backend="cuda", failure=Verdict.DISAGREE,
                       failure_kind="value")
-    assert candidates(request, {}, "kernels.drivers.vector_add:vector_add") is None
+    assert candidates(request, {}, "tridiff.kernels.drivers.vector_add:vector_add") is None
 
 
 def test_the_script_of_a_looped_program_asks_for_loops() -> None:

@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fuzz.content.text import to_bits
-from fuzz.errors import TridiffError
-from fuzz.records import (
+from tests.support.cases import addition, division, ramp
+from tridiff.fuzz.content.text import to_bits
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import (
     ArraySpec,
     Case,
     Constant,
@@ -27,11 +28,10 @@ from fuzz.records import (
     Small,
     Verdict,
 )
-from fuzz.shrink.explicit import Shrunk, cut_row, minimise
-from fuzz.shrink.order import simplicity
-from fuzz.target import Limits
-from fuzz.targets import find
-from tests.support.cases import addition, division, ramp
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.shrink.explicit import Shrunk, cut_row, minimise
+from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.target import Limits
 
 DIVISION = find("helpers.div_floor_integer")
 ADDITION = find("triton.vector_add")

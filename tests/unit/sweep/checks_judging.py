@@ -1,4 +1,4 @@
-"""The judge's measure against oracles.compare and exact rationals, in the interpreter."""
+"""The judge's measure against tridiff.oracles.compare and exact rationals, in the interpreter."""
 
 from fractions import Fraction
 
@@ -7,20 +7,20 @@ import torch
 import triton
 import triton.language as tl
 
-from fuzz.interpreter import install
-from fuzz.sweep import execute
-from fuzz.sweep.boxes import boxes
-from fuzz.sweep.execute import Judge
-from fuzz.sweep.records import SweepSpec
-from fuzz.sweep.source import IN_INTERPRETER, Shape
-from kernels.pointwise import judging
-from oracles import exact
-from oracles.arrays import array_of_bits, to_torch
-from oracles.by_numpy import conversions
-from oracles.compare import compare
-from oracles.dtypes import bits_dtype, dtype
-from oracles.rules import NUM, ULP
-from oracles.special_values import special_bits
+from tridiff.fuzz.interpreter import install
+from tridiff.fuzz.sweep import execute
+from tridiff.fuzz.sweep.boxes import boxes
+from tridiff.fuzz.sweep.execute import Judge
+from tridiff.fuzz.sweep.records import SweepSpec
+from tridiff.fuzz.sweep.source import IN_INTERPRETER, Shape
+from tridiff.kernels.pointwise import judging
+from tridiff.oracles import exact
+from tridiff.oracles.arrays import array_of_bits, to_torch
+from tridiff.oracles.by_numpy import conversions
+from tridiff.oracles.compare import compare
+from tridiff.oracles.dtypes import bits_dtype, dtype
+from tridiff.oracles.rules import NUM, ULP
+from tridiff.oracles.special_values import special_bits
 
 TYPES = ("fp8e5", "bf16", "fp16", "fp32")
 

@@ -1,7 +1,7 @@
 """Records for tests, built by hand."""
 
-from fuzz.records import Environment
-from fuzz.sweep.records import Box, Deviation, Example, SweepRecord, SweepResult, SweepSpec
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.sweep.records import Box, Deviation, Example, SweepRecord, SweepResult, SweepSpec
 
 EXAMPLE = Example(operands=("0x1",), values=("5.96e-08",), actual="0.0", expected="5.96e-08", ulps=1.0)
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz.sweep.boxes import Runs, as_records, boxes, contains, joined
-from fuzz.sweep.compare import subtract
-from fuzz.sweep.records import Box
-from fuzz.sweep.space import Operand, Space
+from tridiff.fuzz.sweep.boxes import Runs, as_records, boxes, contains, joined
+from tridiff.fuzz.sweep.compare import subtract
+from tridiff.fuzz.sweep.records import Box
+from tridiff.fuzz.sweep.space import Operand, Space
 
 SPACE = Space((Operand("i8", 2, True), Operand("i8", 2, True), Operand("i8", 3, True)), False)
 PLACES = Space((Operand("i8", 2, False), Operand("i8", 2, False), Operand("i8", 3, False)), False)
@@ -52,7 +52,7 @@ def test_regular_sets_are_few_boxes() -> None:
 def test_entries_of_a_deck_become_their_patterns() -> None:
     columns, _ = boxes(runs_of({0}, 8), SPACE)
     (box,) = as_records(columns, SPACE)
-    from fuzz.sweep.space import deck
+    from tridiff.fuzz.sweep.space import deck
 
     assert [first for first, _ in box.ranges] == [int(deck("i8", 2)[0]), int(deck("i8", 2)[0]), int(deck("i8", 3)[0])]
 

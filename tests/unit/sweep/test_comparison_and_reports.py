@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner, Result
 
-from fuzz.cli.app import app
-from fuzz.cli.sweep import exit_status
-from fuzz.errors import TridiffError
-from fuzz.sweep.compare import compare
-from fuzz.sweep.files import read, save
-from fuzz.sweep.records import SweepOptions
-from fuzz.sweep.report import comparison_markdown, markdown, measured_rows, ranges_text
 from tests.unit.sweep.records import EXAMPLE, box, deviation, record, result
+from tridiff.fuzz.cli.app import app
+from tridiff.fuzz.cli.sweep import exit_status
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.sweep.compare import compare
+from tridiff.fuzz.sweep.files import read, save
+from tridiff.fuzz.sweep.records import SweepOptions
+from tridiff.fuzz.sweep.report import comparison_markdown, markdown, measured_rows, ranges_text
 
 BEFORE = record(
     result("neg_operator", deviation("zero_sign", box((0, 0)))), result("exp", ulps=0.6),

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.cli.sweep import exit_status
-from fuzz.sweep.deviations import KNOWN, explained, explained_record, explanation
-from fuzz.sweep.files import read
-from fuzz.sweep.records import Box, Deviation, SweepOptions, SweepRecord, SweepSpec
 from tests.unit.sweep.records import EXAMPLE, box
+from tridiff.fuzz.cli.sweep import exit_status
+from tridiff.fuzz.sweep.deviations import KNOWN, explained, explained_record, explanation
+from tridiff.fuzz.sweep.files import read
+from tridiff.fuzz.sweep.records import Box, Deviation, SweepOptions, SweepRecord, SweepSpec
 
 _REPORTS = Path(__file__).parents[3] / "reports"
 REPORTS = sorted(path.parent for path in _REPORTS.glob("*/sweep.json"))

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from fuzz.cli.app import app
-from fuzz.sweep import run as running
-from fuzz.sweep.files import read
-from fuzz.sweep.messages import result_path
-from fuzz.sweep.records import Box, SweepRecord, SweepSpec
-from fuzz.sweep.run import Plan, Run, sweep
+from tridiff.fuzz.cli.app import app
+from tridiff.fuzz.sweep import run as running
+from tridiff.fuzz.sweep.files import read
+from tridiff.fuzz.sweep.messages import result_path
+from tridiff.fuzz.sweep.records import Box, SweepRecord, SweepSpec
+from tridiff.fuzz.sweep.run import Plan, Run, sweep
 
 SPECS = tuple(SweepSpec(op=op, dtypes=tuple(dtypes.split()), planted=planted, bits=16) for op, dtypes, planted in (
     ("exp", "fp16", -1), ("add", "i8 i8", 0x7F01), ("round", "bf16", 0x42F7), ("floor_divide", "i8 i8", -1),
@@ -88,7 +88,8 @@ def test_a_planted_fault_among_64_bit_inputs_is_found(swept: SweepRecord) -> Non
 def test_the_parent_needs_no_gpu_library_and_the_record_is_small(swept: SweepRecord) -> None:
     assert len(msgspec.json.encode(swept)) < 60_000
     assert swept.environment.backend == "interpreter" and swept.environment.triton
-    code = "import sys, fuzz.sweep.run, fuzz.cli.sweep; sys.exit('torch' in sys.modules or 'triton' in sys.modules)"
+    code = "import sys, tridiff.fuzz.sweep.run, tridiff.fuzz.cli.sweep; " \
+           "sys.exit('torch' in sys.modules or 'triton' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

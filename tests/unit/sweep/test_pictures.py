@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from fuzz.sweep.pictures import draw
 from tests.unit.sweep.records import record, result
+from tridiff.fuzz.sweep.pictures import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 

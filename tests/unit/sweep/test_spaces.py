@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fuzz.errors import TridiffError
-from fuzz.sweep.choose import Choice, choose
-from fuzz.sweep.records import SweepOptions, SweepSpec
-from fuzz.sweep.space import HOST_BITS, STRATIFIED_BITS, deck, space_of
-from oracles.special_values import special_bits
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.sweep.choose import Choice, choose
+from tridiff.fuzz.sweep.records import SweepOptions, SweepSpec
+from tridiff.fuzz.sweep.space import HOST_BITS, STRATIFIED_BITS, deck, space_of
+from tridiff.oracles.special_values import special_bits
 
 
 def spec(op: str, *dtypes: str, bits: int = 32) -> SweepSpec:

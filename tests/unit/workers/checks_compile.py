@@ -14,19 +14,19 @@ import pytest
 import triton.compiler
 from triton.runtime.jit import JITFunction
 
-import fuzz.backends.compile as module
-from fuzz.backends import ARCHITECTURES
-from fuzz.backends.compile import CompileRunner, Pointer
-from fuzz.backends.cuda import CudaRunner
-from fuzz.bench.draws import draw_cases
-from fuzz.errors import TridiffError
-from fuzz.records import Case, LaunchOptions, Outcome, Verdict
-from fuzz.target import Limits
-from fuzz.targets import find
-from fuzz.workers.artefacts import Artefacts
-from fuzz.workers.execute import Executor
-from kernels.drivers.vector_add import vector_add
+import tridiff.fuzz.backends.compile as module
 from tests.support.cases import addition, division, ramp
+from tridiff.fuzz.backends import ARCHITECTURES
+from tridiff.fuzz.backends.compile import CompileRunner, Pointer
+from tridiff.fuzz.backends.cuda import CudaRunner
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
+from tridiff.fuzz.workers.artefacts import Artefacts
+from tridiff.fuzz.workers.execute import Executor
+from tridiff.kernels.drivers.vector_add import vector_add
 
 
 class Specialised:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from fuzz.backends.compile import CompileRunner, Pointer
-from fuzz.records import LaunchOptions
-from kernels.generated import load
+from tridiff.fuzz.backends.compile import CompileRunner, Pointer
+from tridiff.fuzz.records import LaunchOptions
+from tridiff.kernels.generated import load
 
 COPY = '''
 from triton.experimental import gluon

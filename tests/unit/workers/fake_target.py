@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from fuzz.backends.launch import Launch, LaunchReport
-from fuzz.records import ArraySpec, Case, Content, Explicit, LaunchOptions, Layout, Outcome
-from fuzz.subjects import Subject
-from fuzz.target import Reference, Target
-from fuzz.workers.execute import _Attempt
-from oracles.rules import NUM, Rule
+from tridiff.fuzz.backends.launch import Launch, LaunchReport
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, LaunchOptions, Layout, Outcome
+from tridiff.fuzz.target import Reference, Target
+from tridiff.fuzz.target.subjects import Subject
+from tridiff.fuzz.workers.execute import _Attempt
+from tridiff.oracles.rules import NUM, Rule
 
 HERE = "tests.unit.workers.fake_target"
 CPU = torch.device("cpu")

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
-from fuzz.records import Verdict
-from fuzz.workers.failures import Declined, Refuted, asserted_on_the_device, classify
+from tridiff.fuzz.backends.device_errors import asserted_on_the_device
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.verdicts import Declined, Refuted
+from tridiff.fuzz.workers.failures import classify
 
 
 class InductorError(RuntimeError):

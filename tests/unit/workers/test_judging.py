@@ -8,12 +8,12 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from fuzz.backends.launch import Launch
-from fuzz.content.place import GUARD
-from fuzz.records import Content, Iota, LaunchOptions, Outcome, RowCounts, Signature, Verdict
-from fuzz.workers import judging
-from oracles.rules import ABS, BIT, NUM0
 from tests.unit.workers.fake_target import CPU, FakeRunner, case, double, judge, logical, target
+from tridiff.fuzz.backends.launch import Launch
+from tridiff.fuzz.content.place import GUARD
+from tridiff.fuzz.judge import outputs as judging
+from tridiff.fuzz.records import Content, Iota, LaunchOptions, Outcome, RowCounts, Signature, Verdict
+from tridiff.oracles.rules import ABS, BIT, NUM0
 
 Kernel = Callable[[Launch, int], None]
 

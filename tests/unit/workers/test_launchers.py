@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fuzz.backends import launchers
+from tridiff.fuzz.backends import launchers
 
 
 class Driver:

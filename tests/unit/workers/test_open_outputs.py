@@ -4,11 +4,11 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from fuzz.content.place import place
-from fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
-from fuzz.target import Reference, Target
-from fuzz.workers.judging import judge_outputs
-from oracles.rules import NUM
+from tridiff.fuzz.content.place import place
+from tridiff.fuzz.judge.outputs import judge_outputs
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
+from tridiff.fuzz.target import Reference, Target
+from tridiff.oracles.rules import NUM
 
 HERE = "tests.unit.workers.test_open_outputs"
 DIMS = ("n",)

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.records import ArraySpec, Case, LaunchOptions, Layout, Verdict
-from fuzz.workers import protocol
-from fuzz.workers.pool import Pool, PoolOptions
 from tests.support.cases import addition, division, ramp
 from tests.support.refusals import refusal
+from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions, Layout, Verdict
+from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 ENDLESS = 2.0
 """Hang limit of these pools in seconds; nothing else here takes that long after the first case."""
@@ -211,11 +211,11 @@ def test_the_environment_names_what_ran(interpreter: Pool) -> None:
 
 
 def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 600.0)
+    monkeypatch.setattr("tridiff.fuzz.workers.pool.SPARE_AFTER", 600.0)
     made = Pool(PoolOptions(backend="interpreter"))
     recovers(made)
     assert made.spares() == 0, "the spare's start competes with the first workers of other pools"
-    monkeypatch.setattr("fuzz.workers.pool.SPARE_AFTER", 0.0)
+    monkeypatch.setattr("tridiff.fuzz.workers.pool.SPARE_AFTER", 0.0)
     recovers(made)
     assert made.spares() == 1
     made.stand_by()
@@ -229,7 +229,7 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(
         "import sys, time\n"
-        "from fuzz.workers.pool import Pool, PoolOptions\n"
+        "from tridiff.fuzz.workers.pool import Pool, PoolOptions\n"
         "pool = Pool(PoolOptions(backend='interpreter', spare=False))\n"
         "print(*pool.processes(), flush=True)\n"
         "time.sleep(120)\n")
@@ -246,7 +246,7 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
 def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # A package of that name which comes first and does not import, as a broken installation would have it.
     (tmp_path / "fuzz").mkdir()
-    (tmp_path / "fuzz" / "__init__.py").write_text("import fuzz.gone\n")
+    (tmp_path / "fuzz" / "__init__.py").write_text("import tridiff.fuzz.gone\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir("/")
     made = Pool(PoolOptions(backend="interpreter", start_limit=60))
@@ -304,9 +304,9 @@ def test_the_interpreter_has_no_options_to_vary(interpreter: Pool) -> None:
 
 PARENT = """
 import sys
-import fuzz.cli.app, fuzz.campaign.run, fuzz.campaign.shard, fuzz.targets
-fuzz.targets.all_targets()
-from fuzz.workers.pool import Pool, PoolOptions
+import tridiff.fuzz.cli.app, tridiff.fuzz.campaign.run, tridiff.fuzz.campaign.shard, tridiff.fuzz.registry
+tridiff.fuzz.targets.all_targets()
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tests.support.cases import addition
 with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
     print(pool.execute(addition(), "own").verdict.value)

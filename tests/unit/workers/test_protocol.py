@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fuzz.errors import TridiffError
-from fuzz.records import Environment, Outcome, Verdict
-from fuzz.records.outcome import LONGEST_REASON
-from fuzz.workers import forks, pool, protocol
-from fuzz.workers.child import bounded
-from fuzz.workers.forks import PoolOptions
-from fuzz.workers.pool import Pool
 from tests.support.cases import addition
 from tests.support.fake_forks import FakeForks, Speech, done
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Environment, Outcome, Verdict
+from tridiff.fuzz.records.outcome import LONGEST_REASON
+from tridiff.fuzz.workers import forks, pool, protocol
+from tridiff.fuzz.workers.child import bounded
+from tridiff.fuzz.workers.forks import PoolOptions
+from tridiff.fuzz.workers.pool import Pool
 
 A, B = addition(rows=3), addition(rows=4)
 @pytest.fixture
@@ -91,7 +91,7 @@ NONSENSE: dict[str, tuple[Speech, str]] = {
 @pytest.mark.parametrize("what", NONSENSE)
 def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
         speaking: Callable[..., Pool], what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.workers.connection.LONGEST_MESSAGE", 8 << 20)
+    monkeypatch.setattr("tridiff.fuzz.workers.connection.LONGEST_MESSAGE", 8 << 20)
     speech, reason = NONSENSE[what]
     made = speaking(speech, hang_limit=20.0)
     victim = made.worker
@@ -197,7 +197,7 @@ def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monke
 
 
 def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends() -> None:
-    command = [sys.executable, "-m", "fuzz.workers.zygote", "interpreter", "0", str(6 << 30), "1"]
+    command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", "interpreter", "0", str(6 << 30), "1"]
     started = time.monotonic()
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False, cwd=Path(__file__).parents[3])
     assert ended.returncode == 71 and time.monotonic() - started < 30
@@ -206,9 +206,9 @@ def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends() -> None:
 # -- temporary folders -----------------------------------------------------------------------------
 
 def test_the_next_pool_sweeps_what_a_killed_one_left(tmp_path: Path) -> None:
-    from fuzz.workers.leftovers import OwnFolder, sweep
+    from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
-    script = ("import sys, os, signal; from pathlib import Path; from fuzz.workers.leftovers import OwnFolder\n"
+    script = ("import sys, os, signal; from pathlib import Path; from tridiff.fuzz.workers.leftovers import OwnFolder\n"
               "OwnFolder('tridiff-pool-', where=Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)")
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=Path(__file__).parents[3], check=False)
     kept = OwnFolder("tridiff-pool-", where=tmp_path)

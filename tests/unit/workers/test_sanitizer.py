@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import triton
 
-from fuzz.backends.launch import LaunchReport
-from fuzz.workers.diagnostics import Diagnostics
-from fuzz.workers.failures import Refuted
-from fuzz.workers.sanitizer import under_sanitizer
+from tridiff.fuzz.backends.launch import LaunchReport
+from tridiff.fuzz.backends.sanitizer import under_sanitizer
+from tridiff.fuzz.verdicts import Refuted
+from tridiff.fuzz.workers.diagnostics import Diagnostics
 
 KNOBS = triton.knobs.compilation
 

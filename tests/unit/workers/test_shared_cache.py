@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import triton
 
-from fuzz.backends.shared_cache import ATTEMPTS, compiled_again_if_swept
+from tridiff.fuzz.backends.shared_cache import ATTEMPTS, compiled_again_if_swept
 
 
 def _missing(path: Path, times: int) -> list[int]:

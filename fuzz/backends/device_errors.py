@@ -1,0 +1,19 @@
+"""What an exception of a launch, or one that it wraps, says about the device."""
+
+DEVICE_ASSERTED = "device-side assert triggered"
+"""In full: torch ends its account of every CUDA error with advice about device-side assertions."""
+
+
+def chain(error: BaseException) -> list[BaseException]:
+    """The exception and those that it was raised from or while handling, outermost first."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
+
+
+def asserted_on_the_device(error: BaseException) -> bool:
+    """Whether the error, or one that it wraps, says that an assertion stopped a kernel."""
+    return any(DEVICE_ASSERTED in str(one) for one in chain(error))

@@ -1,0 +1,1 @@
+"""Generated programs as torch functions, for torch.compile as subject."""

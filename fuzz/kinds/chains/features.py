@@ -1,0 +1,78 @@
+"""What of a chain meets a known defect of Triton (corpus): a word in its signature."""
+
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from tridiff.fuzz.kinds.chains.added import adds_mixed_offsets
+from tridiff.fuzz.kinds.chains.forgotten import misread
+from tridiff.fuzz.kinds.chains.misplaced import of_conversion, of_fold, of_other
+from tridiff.fuzz.kinds.chains.registers import exchanges
+from tridiff.fuzz.records import Case
+from tridiff.kernels.gluon.chain import Alloc, Chain, Convert, Fp4, Load, Reduce, Regroup, Scan, Take, Transpose
+from tridiff.kernels.gluon.check import typed
+from tridiff.kernels.gluon.layouts import Blocked, Padded, vector
+from tridiff.kernels.gluon.values import WIDTH, Tensor
+
+MANY = 1 << 14
+"""Registers of the source times registers of the indices of a gather that takes half a minute and more to compile."""
+
+
+def feature(case: Case) -> str:
+    """The first that applies. `mixed offsets`: a part is added to an address with which it shares bits. `behind another
+    axis`: bytes are decoded along an axis that is not a thread's innermost. `lanes apart`, `warps apart`: those along a
+    folded axis are no neighbours, or warps share it and others stand between. `lanes repeated`: lanes that hold
+    elements twice stand below others in a scan. `registers apart`: a scan takes registers for neighbours that are none.
+    `runs in one thread`: a thread scans all of an axis, in runs. `bytes swapped twice`: a conversion within a warp
+    packs bytes in an order that it applies again. `fp8 other of whole registers`: pairs of 8-bit floats that stand
+    for what is masked are packed. `gather of many registers`: compiled in more than the square of their number.
+    `transposition lost`: a read sees a transposed NVMMA buffer without swizzle as if it were not transposed."""
+    chain = case.program
+    return next(filter(None, _words(chain)), "") if isinstance(chain, Chain) else ""
+
+
+def _words(chain: Chain) -> Iterator[str]:
+    types = typed(chain)
+    if any(isinstance(step, Scan) and _beyond(types[step.source]) for step in chain.steps):
+        return  # the version that these words are about does not compile it
+    if adds_mixed_offsets(chain):
+        yield "mixed offsets"
+    yield from (_of_buffer(step) for step in chain.steps if isinstance(step, Alloc))
+    for step in chain.steps:
+        if isinstance(step, Reduce | Scan):
+            yield of_fold(step, types[step.source])
+        elif isinstance(step, Fp4):
+            yield _of_decoded(types[step.source], step.axis)
+        elif isinstance(step, Take) and exchanges(types[step.source], types[step.index]) >= MANY:
+            yield "gather of many registers"
+    yield from (of_conversion(step, types) for step in chain.steps if isinstance(step, Convert | Transpose | Regroup))
+    yield from (_of_load(step, made, chain.arrays[step.array].dtype)
+                for step, made in zip(chain.steps, types, strict=True) if isinstance(step, Load))
+    if misread(chain):
+        yield "transposition lost"
+
+
+def _of_buffer(step: Alloc) -> str:
+    if not isinstance(step.layout, Padded):
+        return ""
+    unit = vector(min(interval for interval, _ in step.layout.pairs), bits=WIDTH[step.dtype])
+    return "padding cuts vectors" if any(padding % unit for _, padding in step.layout.pairs) else ""
+
+
+def _beyond(source: Tensor) -> bool:
+    """Whether a layout gives a thread more along an axis than there is, which 3.6.0 does not scan (corpus)."""
+    return any(size > extent for size, extent in zip(source.layout.size_per_thread, source.shape, strict=True))
+
+
+def _of_load(step: Load, made: Tensor, dtype: str) -> str:
+    narrow = step.mask is not UNSET and dtype in ("i8", "i16") and step.other < -1
+    return "negative other of 8 or 16 bits" if narrow else of_other(step, made, dtype)
+
+
+def _of_decoded(source: Tensor, axis: int) -> str:
+    layout = source.layout
+    if not isinstance(layout, Blocked):
+        return ""
+    inner = layout.order[:layout.order.index(axis)]
+    held = any(min(layout.size_per_thread[k], source.shape[k]) > 1 for k in inner)
+    return "behind another axis" if held else ""

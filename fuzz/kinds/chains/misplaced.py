@@ -1,0 +1,59 @@
+"""Elements that Triton 3.6.0, or the assembler that comes with it, gives to other places of a tensor: what of a chain's
+conversions, folds and masked loads meets such a defect (corpus)."""
+
+from itertools import product
+
+from msgspec import UNSET
+
+from tridiff.kernels.gluon.chain import Convert, Load, Reduce, Regroup, Scan, Transpose
+from tridiff.kernels.gluon.ownership import holding, lanes_apart, warps_apart
+from tridiff.kernels.gluon.scans import lanes_repeated, registers_apart, runs_in_one_thread
+from tridiff.kernels.gluon.values import WIDTH, Tensor, Type
+from tridiff.kernels.gluon.warp_conversions import low_bits_swapped_twice
+
+
+def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) -> str:
+    """A transposition and another shape leave the elements where they are; a conversion follows them."""
+    source = types[step.source]
+    if WIDTH[source.dtype] > 8:
+        return ""
+    before, shape = holding(source.layout, shape=source.shape, products=True), source.shape
+    if before is not None and isinstance(step, Transpose):
+        order = step.order
+        before, shape = before.permuted(order), tuple(shape[axis] for axis in order)
+    if before is not None and isinstance(step, Regroup):
+        before, shape = before.reshaped(shape, step.shape), step.shape
+    after = holding(step.layout, shape=shape, products=True)
+    swapped = before is not None and after is not None and low_bits_swapped_twice(before, after)
+    return "bytes swapped twice" if swapped else ""
+
+
+def of_fold(step: Reduce | Scan, source: Tensor) -> str:
+    words = {"lanes apart": lanes_apart, "warps apart": warps_apart} if isinstance(step, Reduce) else {
+        "registers apart": registers_apart, "runs in one thread": runs_in_one_thread, "lanes repeated": lanes_repeated}
+    return next((word for word, applies in words.items()
+                 if applies(source.layout, shape=source.shape, axis=step.axis)), "")
+
+
+def of_other(step: Load, made: Type, dtype: str) -> str:
+    """An `other` that is no zero is converted on the device, to a pair. ptxas 12.8 loses the upper two of four bytes
+    where it packs that pair twice (corpus, codegen.scan/value-a9b5c5566c): in a masked load of four neighbours, and of
+    pairs and of what Triton need not load at all behind it, if it sees that every thread's are masked. Whether these
+    are packed is not looked at, nor how the array is aligned: the word may stand where nothing is wrong."""
+    if step.mask is UNSET or not step.other or not dtype.startswith("fp8"):
+        return ""
+    assert isinstance(made, Tensor) and made.layout is not None
+    axis, count, shape = step.mask.axis, step.mask.count, made.shape
+    held = holding(made.layout, shape=shape, products=True)
+    if held is None or count >= shape[axis]:
+        return ""
+    order = step.order or tuple(range(len(shape)))
+    fastest = max((k for k, extent in enumerate(shape) if extent > 1), key=order.__getitem__, default=0)
+    together = next((k for k, basis in enumerate(held.register) if basis[fastest] != 1 << k), len(held.register))
+    if axis == fastest and count:  # a load is masked as a whole
+        together = min(together, (count & -count).bit_length() - 1)
+    bits = [basis[axis] for basis in held.register]
+    masked = sum(sum(bit for bit, taken in zip(bits, one, strict=True) if taken) >= count
+                 for one in product((False, True), repeat=len(bits)))
+    packed = together > 1 or (masked > 2 and (together == 1 or shape[axis] == 1))
+    return "fp8 other of whole registers" if packed else ""

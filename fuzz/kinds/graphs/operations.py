@@ -1,0 +1,94 @@
+"""Which pointwise operations a value of each dtype may meet, and what guards them (contract: codegen.md §3).
+
+Read from the operation table. Left out are conversions and bit casts (nodes of their own) and bare operators that are
+undefined for some operands, where a guarded form means the same (`floordiv_operator` of signed numbers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from tridiff.kernels.codegen.ranges import COMPARISONS as _COMPARISONS
+from tridiff.kernels.pointwise.table import HALVES, OPS, result_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info
+
+DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
+COMPARISONS = tuple(_COMPARISONS)
+SHIFTS = ("left_shift", "right_shift", "left_shift_operator", "right_shift_operator")
+_OWN_PRODUCTION = {*SHIFTS, *COMPARISONS, "where", "frexp_mantissa", "frexp_exponent", "llrint", "clamp"}
+_GROUPS_LEFT_OUT = ("conversion", "bit cast")
+_BY_NUMPY = ("log_tl", "log2_tl", "sin_tl", "cos_tl")
+"""What the interpreter computes with numpy's single precision functions, which are good to 4 ulps only; the rules of
+`tridiff.oracles.pointwise` are those of the device. (exp_tl and exp2_tl have rules that are wide enough.)"""
+_BY_SCIPY = ("j0", "j1", "y0", "y1", "i0", "i1", "erfcx")
+"""What the interpreter computes of fp64 with scipy, which loses the digits that `oracles.by_numpy.special` keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One operation for operands of one dtype. variant: another lowering of an operation that is listed too."""
+
+    op: str
+    group: str
+    arity: int
+    result: str
+    variant: bool
+
+
+@cache
+def choices(dtype: str) -> tuple[Choice, ...]:
+    """Operations whose operands all have this dtype."""
+    found = []
+    for op in OPS.values():
+        if op.group in _GROUPS_LEFT_OUT or op.name in _OWN_PRODUCTION:
+            continue
+        if dtype_info(dtype).is_integer and op.name in DIVISIONS:
+            continue
+        signature = (dtype,) * op.arity
+        if signature in op.signatures:
+            found.append(Choice(op.name, op.group, op.arity, result_dtype(op.name, signature), bool(op.variant_of)))
+    return tuple(found)
+
+
+@cache
+def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool) -> tuple[tuple[int, Choice], ...]:
+    """(weight, choice), the simple and frequent ones first. compiled: not for the interpreter."""
+    weights = dict(groups)
+    found = []
+    for one in choices(dtype):
+        if not compiled and (one.op in _BY_NUMPY or (dtype == "fp64" and one.op in _BY_SCIPY)):
+            continue
+        base = 6 if one.group in ("exact arithmetic", "min/max") else 2
+        weight = base + 3 * weights.get(one.group, 0)
+        if one.group in ("exponential", "special", "trigonometric", "hyperbolic"):
+            weight = 3 + 2 * weights.get(one.group, 0)
+        # Halves come up less often than other types: there other lowerings weigh as much as the usual ones.
+        found.append((max(weight // (3 if one.variant and dtype not in HALVES else 1), 1), one))
+    return tuple(found)
+
+
+@cache
+def integer_divisions(dtype: str) -> tuple[str, ...]:
+    """Integer divisions that are defined for every non-zero divisor."""
+    signed = dtype_info(dtype).kind == "int"
+    return tuple(name for name in DIVISIONS
+                 if (dtype, dtype) in OPS[name].signatures and not (signed and name.endswith("_operator")))
+
+
+def castable(source: str) -> tuple[str, ...]:
+    """Dtypes a value may be converted to; from floats to integers behind a guard."""
+    return tuple(name for name in _TARGETS if name != source)
+
+
+_TARGETS = ("fp32", "i32", "i64", "fp64", "fp16", "bf16", "i8", "i16", "u8", "u16", "u32", "u64", "i1", "fp8e5",
+            "fp8e4nv")
+
+
+@cache
+def same_width(source: str) -> tuple[str, ...]:
+    """Dtypes of a value's bits read differently."""
+    if source == "i1":
+        return ()
+    return tuple(name for name in _TARGETS if name not in (source, "i1")
+                 and dtype_info(name).bits == dtype_info(source).bits)

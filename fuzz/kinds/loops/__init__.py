@@ -1,0 +1,1 @@
+"""Ordinary kernels with pipelined or specialised loops and with tensor descriptors."""

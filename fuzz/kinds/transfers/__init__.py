@@ -1,0 +1,1 @@
+"""Boxes of tensor maps and exchanges in a cluster."""

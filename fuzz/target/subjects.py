@@ -1,0 +1,45 @@
+"""Subject names: `own`, `inductor`, and `own+fault:NAME` for a planted fault."""
+
+from dataclasses import dataclass
+
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.target import Target
+
+HOOK_FAULTS = ("compile_error", "runtime_error", "wrong_value")
+"""Faults that every driver kernel can plant in itself (contract: codegen.md §13)."""
+
+PROCESS_FAULTS = ("segfault", "illegal_address", "device_assert", "endless_kernel", "out_of_memory", "worker_killed")
+"""Faults that bring down or stop the worker, whatever the target."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An implementation under test: its full name, the import path of its helper, and at most one fault."""
+
+    name: str
+    helper: str
+    hook: str = ""
+    process_fault: str = ""
+
+
+def fault_names(target: Target) -> tuple[str, ...]:
+    """Every fault that can be planted in `target`."""
+    return (*target.faults, *HOOK_FAULTS, *PROCESS_FAULTS)
+
+
+def parse_subject(name: str, target: Target) -> Subject:
+    """The subject that `name` denotes for `target`; TridiffError for an unknown one."""
+    base, plus, fault = name.partition("+fault:")
+    if base not in target.subjects:
+        raise TridiffError(f"{target.name} has no subject {base!r}",
+                           fix=f"use one of {' '.join(target.subjects)}, or own+fault:NAME")
+    helper = target.subjects[base]
+    if not plus:
+        return Subject(name, helper)
+    if fault in target.faults:
+        return Subject(name, target.faults[fault])
+    if fault in HOOK_FAULTS:
+        return Subject(name, helper, hook=fault)
+    if fault in PROCESS_FAULTS:
+        return Subject(name, helper, process_fault=fault)
+    raise TridiffError(f"{target.name} has no fault {fault!r}", fix=f"use one of {' '.join(fault_names(target))}")

@@ -1,0 +1,139 @@
+"""Target: one thing worth fuzzing, as data and small functions.
+
+A target file names its kernels and oracles by import path ("tridiff.kernels.helpers.integer:div_floor_integer"),
+because the process that draws cases must not import Triton; workers resolve the paths.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from hypothesis.strategies import SearchStrategy
+
+from tridiff.fuzz.records import Case, Environment, Scalar
+from tridiff.fuzz.target.memory_orders import MemoryOrder
+
+if TYPE_CHECKING:
+    from tridiff.fuzz.backends.launch import Launch
+    from tridiff.oracles.rules import Rule
+
+Vocabulary = Mapping[str, Collection[Scalar]]
+"""Names of parameters, each with the values that it may have: a tuple or a range."""
+
+POWERS_OF_TWO = tuple(1 << k for k in range(13))
+"""1 to 4096: what blocks, lanes and alignments may be."""
+
+Path = str
+"""An importable object, "package.module:name"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one case may cost on the backend it is drawn for."""
+
+    elements: int = 1 << 14
+    """Elements of one array."""
+    rows: int = 1 << 10
+    variants: bool = True
+    """Whether the backend tells options apart (the interpreter does not)."""
+    avoid: frozenset[str] = frozenset()
+    """Known issues (`fuzz.known`) seen to fail here: their patterns are drawn once in fifty times only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """One oracle: a function of input arrays that returns the output arrays.
+
+    source: `numpy` and `torch` functions take and return arrays of that library (torch on the device of
+    the subject), `exact` ones Python numbers; the exact one is asked only about rows in dispute.
+    arguments: input arrays in the function's order; an entry `name=param` passes the case's param as the
+    keyword `name`, an entry `@case` the case itself (for references that interpret its program).
+    outputs: names of what is returned, in order.
+    """
+
+    source: Literal["numpy", "torch", "exact"]
+    function: Path
+    arguments: tuple[str, ...]
+    outputs: tuple[str, ...] = ("out",)
+    sample: int | None = None
+    """Judge at most this many rows (spread over the batch) and every suspect; None: all rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One thing worth fuzzing: what may be drawn, how it is launched, what the right answer is."""
+
+    name: str
+    family: str
+    summary: str
+    contract: str
+    """Where the contract stands, for example "helpers.md §4"."""
+    cases: Callable[[Limits], SearchStrategy[Case]]
+    launch: Callable[["Launch"], None]
+    subjects: Mapping[str, Path]
+    oracles: Callable[[Case], tuple[Reference, ...]]
+    rules: Callable[[Case], Mapping[str, "Rule"]]
+    """Comparison class per output."""
+    faults: Mapping[str, Path] = field(default_factory=dict)
+    """Broken variants of the subject `own`, to test the tester."""
+    faults_of: str = ""
+    """What the faults are planted in, where several targets share it: each is looked for in all of them in turn."""
+    touched: Callable[[Case, str], bool] = lambda case, fault: True
+    """Whether a fault changes anything about a case; one that it leaves as it is is not run under the fault."""
+    writes_once: bool = True
+    """Whether every output element is written by exactly one lane; the interpreter counts."""
+    defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
+    """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
+    true where the contract defines the result: one mask for every output with rows, or a dict of masks by output."""
+    bounds: Callable[[Case], tuple[Reference, ...]] = lambda case: ()
+    """For outputs with a SUM rule: torch functions that derive the allowed errors (float64, one per element
+    of the output) from the inputs. An infinite bound leaves its element open."""
+    canonical: Callable[[Case], Reference | None] = lambda case: None
+    """Where the contract admits several answers: a torch function of outputs (and inputs) that puts every
+    admissible one into the same form, which is then judged in place of its `outputs`."""
+    unordered: Callable[[Case], tuple[str, ...]] = lambda case: ()
+    """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
+    bits, so that every launch is held against the bound instead of against another launch."""
+    orders: Callable[[Case], tuple[MemoryOrder, ...]] = lambda case: ()
+    """Memory orders (`tridiff.fuzz.judge.ptx_orders`) that the compiled code of a case's kernels must carry."""
+    programs: Callable[[Case], int] = lambda case: 0
+    """How many programs wait for each other in one launch, for targets whose programs do: what a case shows may then
+    depend on how they meet, and a defect may need many of them."""
+    asserts: Callable[[Case], Reference | None] = lambda case: None
+    """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
+    enabled (option `debug`; always in the interpreter)."""
+    written: tuple[str, ...] = ()
+    """Input arrays that the kernel may write: scratch."""
+    untraced: tuple[str, ...] = ()
+    """Subjects whose memory the interpreter does not watch, because they allocate some of their own."""
+    params: Callable[[Case], Vocabulary | None] = lambda case: {}
+    """The parameters of a case, each with its legal values; None where `valid` looks at all of them. Who comes late
+    (`fuzz.backends.delay`) is not among them."""
+    valid: Callable[[Case], bool] = lambda case: True
+    """Whether a case that the shrinker made is one that the strategy could have drawn."""
+    about: Callable[[Case], str] = lambda case: ""
+    """A word that tells findings of one target apart (dtype kind, operator)."""
+    about_causes: bool = False
+    """Whether the word names a known cause: all wrong elements that it stands beside, in all targets of the family,
+    are then one finding."""
+    place: Callable[[str], str] = lambda name: name
+    """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
+    simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Params the shrinker may change, each with its values from simplest on."""
+    schedules: Callable[[Case], int] = lambda case: 0
+    """Further launches of the same case in another way (`Launch.schedule` 1, 2, ...); each is judged like the main
+    one, and exact outputs must have its bits."""
+    reductions: Callable[[Case], Iterable[Case]] = lambda case: ()
+    """Simpler cases to try when shrinking, for cases that carry a program; each by one step, simplest first."""
+    size: Callable[[Case], tuple[int, ...]] = lambda case: ()
+    """What makes a program large, most important first; compared before everything else in `shrink.order`."""
+    cells: Callable[[Case], Iterable[str]] = lambda case: ()
+    """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32"). Of "#WHAT DIGEST" the
+    ledger keeps how many different ones there were."""
+    dtypes: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
+    lacking: Callable[[Environment], str] = lambda environment: ""
+    """What this Triton version or chip lacks that every case of the target needs, "" if nothing. A campaign leaves
+    the target out there and says so; what only some cases need is declined case by case."""
+    interpreter_elements: int = 1 << 12
+    """Elements of one array that the interpreter manages in a fraction of a second."""

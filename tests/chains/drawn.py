@@ -1,0 +1,48 @@
+"""Cases drawn from the targets of data movement, the same in every run."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from msgspec import UNSET, UnsetType
+
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import all_targets, find
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.gluon.chain import Chain, Global, Step
+from tridiff.kernels.gluon.check import problem
+
+CHAIN_TARGETS = tuple(name for name in all_targets() if name.startswith("gluon.") and name != "gluon.global_scratch")
+
+
+@cache
+def cases(target: str, count: int, start: int = 1) -> tuple[Case, ...]:
+    """The first `count` distinct cases that the target draws from the seed `start`."""
+    found: dict[str, Case] = {}
+
+    @seed(start)
+    @settings(max_examples=2 * count, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+              phases=[Phase.generate])
+    @given(find(target).cases(Limits(elements=1 << 12, rows=64)))
+    def collect(case: Case) -> None:
+        found.setdefault(case.digest, case)
+
+    collect()
+    return tuple(found.values())[:count]
+
+
+def chain_of(case: Case) -> Chain:
+    assert isinstance(case.program, Chain)
+    return case.program
+
+
+def about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", to: tuple[int, ...] = (), made: str = "",
+          warps: int = 1, between: tuple[int, int] | UnsetType = UNSET) -> str:
+    """The word for a legal chain of one input (`shape`, `dtype`) and one output, which is `to` and `made` where it is
+    not like the input."""
+    chain = Chain(warps, (Global("in0", dtype, shape, between=between),
+                          Global("out0", made or dtype, to or shape, True)), steps)
+    assert not problem(chain)
+    return find("gluon.view_chain").about(msgspec.structs.replace(cases("gluon.view_chain", 1)[0], program=chain))

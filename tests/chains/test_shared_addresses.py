@@ -1,0 +1,26 @@
+"""Where Triton 3.6.0 misses in shared memory; what is compiled (checks_shared_addresses.py) runs in its own process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.chains.lost_transpositions import CHAINS
+from tests.support.in_subprocess import Checks
+from tridiff.fuzz.kinds.chains.forgotten import misread
+from tridiff.kernels.gluon.check import problem
+
+CHECKS = Checks(Path(__file__).with_name("checks_shared_addresses.py"), interpret=False)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_reads_of_other_bytes_than_were_stored(name: str) -> None:
+    chain, reads = CHAINS[name]
+    assert not problem(chain)
+    assert misread(chain) == reads
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_compiled(name: str) -> None:
+    CHECKS.require(name)

@@ -1,0 +1,183 @@
+"""Programs and operations through torch.compile, run in Triton's interpreter. One child process: the first compilation
+takes seconds, every further one a tenth of one."""
+
+from typing import Any
+
+import torch
+from torch import ones, tensor, zeros
+
+from tests.unit.graphs.graphs import (
+    X,
+    apply,
+    at,
+    cast,
+    halves,
+    load,
+    matrix,
+    num,
+    op,
+    row_sums_of_a_masked_gather,
+    sorted_rows_transposed,
+    store,
+)
+from tridiff.fuzz import interpreter
+from tridiff.fuzz.inductor import session
+from tridiff.fuzz.inductor.operations import OPERATIONS, program
+from tridiff.fuzz.inductor.programs.text import torch_program
+from tridiff.fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
+from tridiff.fuzz.kinds.graphs import by_torch
+from tridiff.fuzz.verdicts import Declined
+from tridiff.fuzz.workers.failures import classify
+from tridiff.kernels.codegen.graph import Graph, Index, Reduce, Sym
+from tridiff.oracles.dtypes import torch_dtype
+
+interpreter.install(Repairs(block_truth=False))
+INF, NAN = float("inf"), float("nan")
+
+
+def _raised(source: str, *arguments: torch.Tensor) -> BaseException:
+    try:
+        session.run(source, arguments)
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def _answer(name: str, *arguments: torch.Tensor) -> list[Any]:
+    return session.run(program(OPERATIONS[name]), arguments).tensors[0].tolist()
+
+
+def _function(expression: str, parameters: str = "a") -> str:
+    return f"import torch\n\n\ndef compute({parameters}):\n    return {expression}\n"
+
+
+def _run(graph: Graph, buffers: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    written = torch_program(graph)
+    lengths = {one.name: one for one in graph.buffers}
+    arguments = tuple(
+        buffers[name] if name in buffers else zeros(lengths[name].length, dtype=torch_dtype(lengths[name].dtype))
+        for name in written.arguments)
+    found = session.run(written.text, arguments, settings=session.Settings(emulate_precision_casts=written.emulated))
+    return dict(zip(written.outputs, found.tensors, strict=True))
+
+
+def check_a_program_gives_what_its_graph_says() -> None:
+    gather = {"in0": tensor([1.0, 10.0, 100.0, 1000.0]), "in1": tensor([0, -1, 2, 3, 0, 1])}
+    assert _run(row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099, 10]
+    rows = {"in0": tensor([1, 3, 2, 5, NAN, 4]), "io0": tensor([100, 7], dtype=torch.int32)}
+    found = _run(sorted_rows_transposed(), rows)
+    expected = by_torch.evaluate(sorted_rows_transposed(), rows)
+    for name, value in expected.items():
+        assert torch.allclose(found[name].double(), value.double(), equal_nan=True), name
+
+
+def check_halves_are_rounded_where_the_graph_says() -> None:
+    for upcast, first in ((True, 300.0), (False, INF)):
+        found = _run(halves(upcast=upcast), {"in0": tensor([300, 2], dtype=torch.float16)})
+        assert found["out0"].tolist() == [first, 2]
+        assert found["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
+
+
+def check_known_divergences_are_there() -> None:
+    """Of codegen.md §14; a fixed torch shows here first."""
+    for name, inputs, wrong in (
+        ("floor_divide", ([1.0], [0.1]), [10.0]), ("times_zero", ([NAN],), [0.0]), ("zero_by", ([0.0],), [0.0]),
+    ):
+        tensors = tuple(tensor(one) for one in inputs)
+        assert _answer(name, *tensors) == wrong
+    assert _answer("signbit", tensor([-0.0], dtype=torch.float64)) == [False]
+    halves = tuple(tensor([one], dtype=torch.float16) for one in (0.0, 1.0))
+    assert _answer("nextafter", *halves) == [0]
+
+
+def check_sizes_are_symbols_or_numbers() -> None:
+    """The quotient of symbols is formed in fp32 (codegen.md §14 row 9); a number is exact."""
+    graph = matrix(
+        Index(expr=apply("int_true_div", apply("mul", Sym(name="rn"), num(16777259)), num(7)), dtype="fp64"),
+        load("in0", at(5)), cast(1, "fp64"), op("add", 0, 2), store("out0", at(5), 3), rows=2, columns=5,
+        in0=("fp32", 10), out0=("fp64", 10))
+    written = torch_program(graph)
+    assert written.sizes == (("rn", 5),) and "((rn * 16777259) / 7)" in written.text, written.text
+    arguments = (zeros(10), zeros(10, dtype=torch.float64), 5)
+    found = {dynamic: session.run(written.text, arguments, settings=session.Settings(dynamic=dynamic)).tensors[0]
+             for dynamic in (False, True)}
+    assert found[False].tolist() == [5 * 16777259 / 7] * 10
+    assert set(found[True].tolist()) == {11983757.0}
+
+
+def check_the_compiler_is_imported_and_runs_in_the_stage_that_has_time_for_it() -> None:
+    said: list[str] = []
+    session.device(said.append)
+    assert said == ["compile"]
+    source, arguments = _function("a * 5 + 3"), (ones(3),)
+    for expected in (["compile", "launch"], ["compile", "launch"]):
+        said.clear()
+        session.run(source, arguments, stage=said.append)
+        assert said == expected
+
+
+def check_no_processes_are_started_to_compile() -> None:
+    from torch._inductor import config
+    from torch._inductor.async_compile import AsyncCompile, get_compile_threads
+
+    session.run(_function("a * 7 + 3"), (ones(3),))
+    assert config.compile_threads == get_compile_threads() == 1
+    assert AsyncCompile.process_pool.cache_info().currsize == 0
+
+
+def check_nothing_grows_from_program_to_program() -> None:
+    """Each is compiled afresh, past the number at which Dynamo gives up recompiling one function."""
+    from torch._dynamo import config
+    from torch._inductor.codecache import PyCodeCache
+
+    kernels = [session.run(_function(f"a * {number} + 2"), (ones(4),)).kernels
+               for number in range(2, config.recompile_limit + 5)]
+    assert set(kernels) == {1}
+    assert len(PyCodeCache.modules) <= 2
+
+
+def check_a_result_of_another_type_is_a_finding() -> None:
+    """any(uint8) is bool under the compiler (codegen.md §14 row 7)."""
+    graph = matrix(load("in0", at(3)), Reduce(kind="any", args=(0,)), store("out0", X, 1), rows=2, columns=3,
+                   in0=("u8", 6), out0=("u8", 2))
+    written = torch_program(graph)
+    arguments = (ones(6, dtype=torch.uint8), zeros(2, dtype=torch.uint8))
+    assert session.run(written.text, arguments).tensors[0].dtype == torch.bool
+    namespace: dict[str, Any] = {}
+    exec(written.text, namespace)
+    assert namespace["compute"](*arguments)[0].dtype == torch.uint8
+
+
+def check_one_program_is_compiled_once() -> None:
+    source = _function("a * 3 + 1")
+    first = session.run(source, (ones(5),))
+    again = session.run(source, (zeros(5),))
+    other = session.run(source, (zeros(6),))
+    assert (first.kernels, again.kernels, other.kernels) == (1, 0, 1)
+    assert again.tensors[0].tolist() == [1] * 5
+
+
+def check_failures_are_told_apart() -> None:
+    assert isinstance(_raised(_function("torch.linalg.inv(a)"), torch.eye(2)), Declined)
+    printing = _raised(_function("a + int(a.sum().item() > 0 and print(1) or 0)"), ones(2))
+    refused = classify(printing, "interpreter")
+    assert (refused.verdict.value, refused.where) == ("compile_error", "dynamo")
+    outside = _raised(_function("a[b]", "a, b"), ones(3), tensor([3]))
+    assert isinstance(outside, DeviceAssertFailed) and "0 <= tmp" in str(outside)
+
+
+def check_every_launch_is_watched() -> None:
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    launch = CachingAutotuner.run.__closure__
+    assert launch is not None
+    # A kernel that is told of more elements than its arguments have.
+    from tridiff.fuzz.inductor import watched
+
+    original = watched._memory
+    watched._memory = lambda arguments: original(arguments)[:1]
+    try:
+        error = _raised(_function("a + b", "a, b"), ones(7), ones(7))
+    finally:
+        watched._memory = original
+    assert isinstance(error, OutOfBounds)

@@ -1,0 +1,59 @@
+"""What is asked of torch.compile where the contract of generated code leaves an answer open."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests.unit.graphs.graphs import X, at, cast, load, matrix, row_sums_of_a_masked_gather, store
+from tridiff.fuzz.kinds.graphs import by_torch
+from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
+from tridiff.fuzz.kinds.graphs.torch_contract import EagerInterpreter, beyond_own_contract
+from tridiff.kernels.codegen.graph import Graph, Part, Reduce
+from tridiff.oracles.by_numpy.bounded import Real
+
+INF = math.inf
+
+
+def _mean(columns: int) -> Graph:
+    return matrix(load("in0", at(columns)), Reduce(kind="welford", args=(0,)), Part(of=1, item=0), store("out0", X, 2),
+                  rows=1, columns=columns, in0=("fp32", columns), out0=("fp32", 1))
+
+
+def _narrowed() -> Graph:
+    return matrix(load("in0", at(1)), cast(0, "fp8e5"), store("out0", X, 1),
+                  rows=1, columns=1, in0=("fp32", 1), out0=("fp8e5", 1))
+
+
+def _numpy(kind: type[Interpreter], graph: Graph, values: list[float]) -> Real:
+    return kind(graph, {"in0": np.array(values, dtype=np.float32)}).run()["out0"]
+
+
+@pytest.mark.parametrize("row", [[INF], [1.0, 2.0, -INF], [-3.0, INF]])
+def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]) -> None:
+    graph = _mean(len(row))
+    found = _numpy(EagerInterpreter, graph, row)
+    assert found.value.item() == row[-1] and found.error.item() == 0
+    assert by_torch.evaluate(graph, {"in0": torch.tensor(row)}, eager=True)["out0"].item() == row[-1]
+    assert _numpy(Interpreter, graph, row).error.item() == INF
+    assert torch.var_mean(torch.tensor(row), 0, correction=0)[1].item() == row[-1]
+
+
+@pytest.mark.parametrize("row", [[INF, INF], [INF, 1.0], [-INF, 1.0, INF], [math.nan, INF], [3e38, -3e38, INF]])
+def test_the_mean_stays_open_where_eager_torch_and_numpy_differ(row: list[float]) -> None:
+    assert _numpy(EagerInterpreter, _mean(len(row)), row).error.item() == INF
+
+
+def test_overflow_to_fp8e5_is_infinite() -> None:
+    for value, wanted in ((61440.0, INF), (-1e30, -INF), (-INF, -INF), (61439.0, 57344.0)):
+        found = _numpy(EagerInterpreter, _narrowed(), [value])
+        assert (found.value.item(), found.error.item()) == (wanted, 0.0)
+        eager = by_torch.evaluate(_narrowed(), {"in0": torch.tensor([value])})["out0"]
+        assert eager.float().item() == torch.tensor([value]).to(torch.float8_e5m2).float().item() == wanted
+    assert _numpy(Interpreter, _narrowed(), [61440.0]).error.item() == INF
+
+
+def test_the_control_declines_what_its_contract_leaves_open() -> None:
+    assert "mean" in beyond_own_contract(_mean(2)) and "fp8e5" in beyond_own_contract(_narrowed())
+    assert beyond_own_contract(row_sums_of_a_masked_gather()) == ""

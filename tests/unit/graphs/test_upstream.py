@@ -1,0 +1,127 @@
+"""Generated programs as torch functions: their text, what has none, what is drawn; and how torch.compile runs them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.draws import draws
+from tests.support.in_subprocess import Checks
+from tests.unit.graphs.graphs import (
+    R,
+    X,
+    apply,
+    at,
+    halves,
+    load,
+    matrix,
+    num,
+    op,
+    pointwise,
+    row_sums_of_a_masked_gather,
+    sorted_rows_transposed,
+    store,
+)
+from tridiff.fuzz.inductor.programs.draw import torch_programs
+from tridiff.fuzz.inductor.programs.expressible import expressible, suspect
+from tridiff.fuzz.inductor.programs.idioms import OUTPUT
+from tridiff.fuzz.inductor.programs.size_text import symbolic
+from tridiff.fuzz.inductor.programs.text import number_text, torch_program
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.kinds.graphs.swarm import Family
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.codegen.graph import Real, Scan, Sym
+
+CHECKS = Checks(Path(__file__).with_name("checks_upstream.py"))
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_upstream(name: str) -> None:
+    CHECKS.require(name)
+
+
+def test_the_function_reads_like_one_written_by_hand() -> None:
+    graph = matrix(load("in0", at(3)), op("exp", 0), store("out0", apply("add", apply("mul", R, num(2)), X), 1),
+                   rows=2, columns=3, in0=("fp32", 6), out0=("fp32", 6))
+    assert torch_program(graph).text == (
+        "import torch\n\n\n"
+        "def compute(in0, out0):\n"
+        "    v0 = in0.view(2, 3)\n"
+        "    v1 = torch.exp(v0)\n"
+        "    out0 = v1.expand(2, 3).permute(1, 0).reshape(-1)\n"
+        "    return (out0,)\n")
+
+
+def test_constants_are_rounded_to_their_type_and_whole_ones_stay_whole() -> None:
+    assert [number_text(*one) for one in (("0", "fp32"), ("0.0", "fp32"), ("-0.0", "fp64"), ("0.1", "fp16"),
+                                          ("inf", "fp32"), ("1e9", "fp16"), ("true", "i1"), ("-128", "i8"))] == [
+        "0", "0.0", "-0.0", "0.0999755859375", 'float("inf")', 'float("inf")', "True", "-128"]
+
+
+def test_what_has_no_torch_expression_is_named() -> None:
+    assert expressible(pointwise("fma", "fp32", "fp32", arity=3)) == "torch has no fma of the same meaning"
+    assert expressible(pointwise("add", "u32", "u32", arity=2)) == "torch does not compute with u32"
+    scan = matrix(load("in0", at(3)), Scan(combine="second", args=(0,)), store("out0", at(3), 1),
+                  rows=2, columns=3, in0=("fp32", 6), out0=("fp32", 6))
+    assert expressible(scan) == "torch has no scan second"
+    for graph in (row_sums_of_a_masked_gather(), sorted_rows_transposed(), halves(upcast=True)):
+        assert expressible(graph) == ""
+
+
+def test_known_suspects_are_told_from_programs_without_one() -> None:
+    for name, dtype, result, arity, known in (
+        ("signbit", "fp64", "i1", 1, "signbit fp64"), ("signbit", "fp32", "i1", 1, ""),
+        ("floor_divide", "i32", "i32", 2, ""), ("floor_divide", "fp32", "fp32", 2, "floor_divide"),
+        ("abs", "fp32", "fp8e5", 1, "to_fp8e5"),
+    ):
+        assert suspect(pointwise(name, dtype, result, arity=arity)) == known
+
+
+def _drawn(family: Family, number: int, *, backend: str = "hypothesis") -> list[Case]:
+    """Programs of three seeds."""
+    strategy = torch_programs(family, target=f"inductor.programs_{family}", limits=Limits(elements=512, variants=False))
+    return [case for seed in range(5, 8) for case in draws(strategy, number, seed=seed, backend=backend)]
+
+
+def test_programs_end_in_idioms_that_are_legal_and_told_apart() -> None:
+    ends: set[str] = set()
+    for case in _drawn("reduction", 80):
+        graph = graph_of(case)
+        if graph.buffers[-1].name == OUTPUT:
+            assert valid(case)
+            ends.add(suspect(graph))
+    assert {"quotient of sizes", "product of sizes", "round_decimal", "any u8"} <= ends
+
+
+def test_an_expression_of_sizes_stands_only_where_python_agrees() -> None:
+    n0 = Sym(name="n0")
+    half = apply("int_true_div", n0, num(2))
+    assert symbolic(half, {"n0": 7}, 3.5) == "(n0 / 2)"
+    assert symbolic(half, {"n0": 7}, 3) is None
+    truncated = apply("mod", apply("neg", n0), num(4))
+    assert symbolic(truncated, {"n0": 7}, -3) is None
+    assert symbolic(apply("tan", n0), {"n0": 7}, 0.87) is None
+
+
+def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace() -> None:
+    """torch.sym_min of two numbers is none of a tensor's, which a graph cannot hold."""
+    least = apply("min", apply("floor_to_int", Real(value="-1.0")), num(5))
+    assert symbolic(apply("mul", least, Sym(name="n0")), {"n0": 7}, -7) == "(min(math.floor(-1.0), 5) * n0)"
+
+
+@pytest.mark.parametrize("family", ["pointwise", "reduction", "scan", "sort", "memory", "mixed"])
+def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family) -> None:
+    declined, sizes = [], []
+    # As a campaign draws: Hypothesis's own draws repeat each other, and then how many are declined is a matter of luck.
+    for case in _drawn(family, 70, backend=BACKEND):
+        graph = graph_of(case)
+        sizes.append(len(graph.nodes))
+        problem = expressible(graph)
+        if problem:
+            declined.append(problem)
+        else:
+            compile(torch_program(graph).text, "<program>", "exec")
+    assert len(declined) <= 0.05 * len(sizes), declined
+    assert sorted(sizes)[len(sizes) // 2] >= 15
