@@ -23,7 +23,8 @@ def rehearsed(entry: CorpusEntry) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
 
 def values(listed: tuple[str, ...], dtype: str) -> torch.Tensor:
     """The elements that texts denote."""
-    patterns = torch.tensor([text.to_bits(one, dtype) for one in listed], dtype=torch.int64)
+    patterns = torch.tensor([(text.to_bits(one, dtype) + (1 << 63)) % (1 << 64) - (1 << 63) for one in listed],
+                            dtype=torch.int64)
     if dtype == "i1":
         return patterns != 0
     return from_bits(patterns.to(INT_VIEW[dtype_info(dtype).storage_bits]), dtype)

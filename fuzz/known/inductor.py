@@ -1,0 +1,85 @@
+"""Known issues of single operations under torch.compile (subject `inductor`)."""
+
+from collections.abc import Callable
+
+from fuzz.known.issue import KnownIssue
+from fuzz.records import Case
+from oracles.dtypes import FP8
+
+_FLOATS = "fuzz.known.predictions.floats"
+
+
+def _operation(*names: str, dtypes: tuple[str, ...] = ()) -> Callable[[Case], bool]:
+    """Whether a case is about one of the operations, on one of the dtypes if any are given."""
+    return lambda case: case.params["op"] in names and (not dtypes or case.arrays[0].dtype in dtypes)
+
+
+def _here(family: str) -> tuple[tuple[str, str], ...]:
+    return ((f"inductor.{family}", "inductor"),)
+
+
+ISSUES = (
+    KnownIssue(
+        name="bucketize-nan-boundary", title="bucketize takes a NaN boundary for above every value",
+        stage="inductor", truth="undefined", where=_here("bucketize"),
+        entries=("inductor.bucketize/value-35c36ca82b", "inductor.bucketize/value-8a480d85eb",
+                 "inductor.bucketize/value-f3afa700d2"),
+        match=lambda case: True, explains="fuzz.known.predictions.search:compiled_nan_boundary"),
+    KnownIssue(
+        name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="frontend",
+        upstream=("triton#11667",), truth="by_design", where=_here("conversion"),
+        entries=("inductor.conversion/inf-53178b916d", "inductor.conversion/inf-bccc6670ac"),
+        match=_operation("to_fp8e5"), explains=f"{_FLOATS}:saturated_fp8e5"),
+    KnownIssue(
+        name="fp64-to-fp8", title="no architecture converts fp64 to fp8", upstream=("triton#11897",), stage="ttgir",
+        truth="defect", where=_here("conversion"), entries=("inductor.conversion/unsupported-rounding-mod-64b47f006c",),
+        match=_operation(*(f"to_{name}" for name in FP8), dtypes=("fp64",)),
+        errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
+    KnownIssue(
+        name="halves-not-rounded-between", title="a * b / b of halves is rounded once", stage="inductor",
+        truth="by_design", where=_here("folding"),
+        entries=("inductor.folding/inf-a8adb576ca", "inductor.folding/value-25a8360c90",
+                 "inductor.folding/value-2ffc28eee6"),
+        match=_operation("multiply_divide"), explains=f"{_FLOATS}:unrounded_chain"),
+    KnownIssue(
+        name="product-with-zero-folded", title="x * 0 and 0 / x are the constant 0", upstream=("pytorch#186281",),
+        stage="inductor", truth="defect", where=_here("folding"),
+        entries=tuple(f"inductor.folding/{one}" for one in (
+            "nan-missing-4baef3e3ef", "nan-missing-d0a7e1b927", "zero-sign-3fb605b64d", "zero-sign-9c31fdf535",
+            "zero-sign-a2d4e191f7")),
+        match=_operation("times_zero", "zero_by"), explains=f"{_FLOATS}:folded_to_zero"),
+    KnownIssue(
+        name="float-floor-divide", title="floor(a / b) rounds the quotient first",
+        upstream=("pytorch#197895", "pytorch#188048"), stage="inductor", truth="defect", where=_here("pointwise"),
+        entries=tuple(f"inductor.pointwise/{one}" for one in (
+            "nan-missing-42dd8e6869", "nan-missing-f7b508bcef", "value-36e91420b8", "value-f12dd43b64")),
+        match=_operation("floor_divide"), explains=f"{_FLOATS}:floor_of_quotient"),
+    KnownIssue(
+        name="nextafter-of-halves", title="nextafter of halves returns its operand", upstream=("pytorch#187340",),
+        stage="inductor", truth="defect", where=_here("pointwise"),
+        entries=("inductor.pointwise/value-094a34a877", "inductor.pointwise/value-7fe9d7b5a1"),
+        match=_operation("nextafter", dtypes=("fp16", "bf16")), explains=f"{_FLOATS}:unmoved_half"),
+    KnownIssue(
+        name="frexp-exponent-of-nan", title="the exponent of NaN and of infinities is that of ilogb plus one",
+        upstream=("pytorch#143790",), stage="inductor", truth="undefined", where=_here("pointwise"),
+        entries=("inductor.pointwise/value-6633754533",), match=_operation("frexp_exponent"),
+        explains=f"{_FLOATS}:compiled_frexp_exponent"),
+    KnownIssue(
+        name="frexp-sign-of-zero", title="the mantissa of -0.0 is +0.0", upstream=("pytorch#195007",),
+        stage="inductor", truth="defect", where=_here("pointwise"),
+        entries=("inductor.pointwise/zero-sign-9389e6f979", "inductor.pointwise/zero-sign-9453b43c4c"),
+        match=_operation("frexp_mantissa"), explains=f"{_FLOATS}:compiled_frexp_sign"),
+    KnownIssue(
+        name="round-to-decimals", title="round to decimals multiplies by 10^-2", stage="inductor", truth="accuracy",
+        where=_here("pointwise"),
+        entries=("inductor.pointwise/value-6ec571a25a", "inductor.pointwise/value-be9182e68b"),
+        match=_operation("round_decimals"), explains=f"{_FLOATS}:decimals_by_product"),
+    KnownIssue(
+        name="any-of-uint8", title="any and all of uint8 return bool", upstream=("pytorch#198081",), stage="inductor",
+        truth="defect", where=_here("reduction"), entries=("inductor.reduction/value-0824448928",),
+        match=_operation("any_u8", "all_u8"), explains=f"{_FLOATS}:type_of_any"),
+    KnownIssue(
+        name="mean-of-infinities", title="the mean of a row with infinities is infinite", stage="inductor",
+        truth="undefined", where=_here("reduction"), entries=("inductor.reduction/nan-missing-5917e31727",),
+        match=_operation("var_mean_mean"), explains=f"{_FLOATS}:sum_of_infinities"),
+)

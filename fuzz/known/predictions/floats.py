@@ -1,0 +1,191 @@
+"""What Inductor's helpers and its single float operations put in place of right elements: their texts, in torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from fuzz.known.issue import Wrong
+from oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
+
+Masks = dict[str, torch.Tensor]
+LEAST = -(2**31)
+_LARGEST_E5M2 = 57344.0
+
+
+def same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Equal bits, or both NaN."""
+    return (to_bits(one) == to_bits(other)) | (is_nan(one) & is_nan(other))
+
+
+def frexp_exponent(seen: Wrong, output: str = "exponent") -> Masks:
+    """The exponent of a NaN or an infinity is one more than ilogb's, which wraps: -2^31 + 1, or -2^31."""
+    if output not in seen.wrong:
+        return {}
+    a, actual = seen.inputs["a"], seen.actual[output]
+    return {output: torch.where(is_nan(a), actual == LEAST + 1, a.isinf() & (actual == LEAST))}
+
+
+def frexp_sign(seen: Wrong, output: str = "mantissa") -> Masks:
+    """The mantissa of -0.0 is +0.0."""
+    if output not in seen.wrong:
+        return {}
+    a = seen.inputs["a"]
+    return {output: is_zero(a) & sign_bit(a) & (to_bits(seen.actual[output]) == 0)}
+
+
+def frexp_subnormal(seen: Wrong) -> Masks:
+    """fp32 subnormals are zero to libdevice's ilogb: the exponent is -2^31 + 1, or 0 where the helper asks for zero
+    itself; the mantissa is the operand scaled by that, which is twice the operand, a zero, or an infinity."""
+    small = is_subnormal(seen.inputs["a"])
+    found: Masks = {}
+    if "exponent" in seen.wrong:
+        exponent = seen.actual["exponent"]
+        found["exponent"] = small & ((exponent == LEAST + 1) | (exponent == 0))
+    if "mantissa" in seen.wrong:
+        a, mantissa = seen.inputs["a"], seen.actual["mantissa"]
+        possible = (mantissa == 2 * a) | is_zero(mantissa) | mantissa.isinf() | (to_bits(mantissa) == to_bits(a))
+        found["mantissa"] = small & possible
+    return found
+
+
+def compiled_frexp_exponent(seen: Wrong) -> Masks:
+    """`frexp_exponent` of torch.compile."""
+    return frexp_exponent(seen, "out")
+
+
+def compiled_frexp_sign(seen: Wrong) -> Masks:
+    """`frexp_sign` of torch.compile."""
+    return frexp_sign(seen, "out")
+
+
+def promoted_zero(seen: Wrong) -> Masks:
+    """x + 0: +0.0 for -0.0."""
+    if "out" not in seen.wrong:
+        return {}
+    a = seen.inputs["a"]
+    return {"out": is_zero(a) & sign_bit(a) & (to_bits(seen.actual["out"]) == 0)}
+
+
+def promoted_bf16(seen: Wrong) -> Masks:
+    """x + 0 is fp32: of the facts about the result, that the type is kept is false, and the bits are 32."""
+    if "facts" not in seen.wrong:
+        return {}
+    expected, actual = seen.expected["facts"].clone(), seen.actual["facts"]
+    expected[0], expected[2] = 0, 32
+    return {"facts": expected == actual}
+
+
+def saturated_fp8e5(seen: Wrong) -> Masks:
+    """Overflow to fp8e5 gives the largest finite number of the same sign."""
+    if "out" not in seen.wrong:
+        return {}
+    a, actual = seen.inputs["a"].double(), seen.actual["out"].float().double()
+    return {"out": (a.abs() > _LARGEST_E5M2) & (actual == torch.copysign(torch.full_like(a, _LARGEST_E5M2), a))}
+
+
+def around(center: torch.Tensor, *, steps: int) -> list[torch.Tensor]:
+    """`center` and its neighbours, `steps` to either side."""
+    found = [center]
+    for end in (float("inf"), float("-inf")):
+        one = center
+        for _ in range(steps):
+            one = torch.nextafter(one, torch.full_like(one, end))
+            found.append(one)
+    return found
+
+
+def _any(actual: torch.Tensor, possible: list[torch.Tensor],
+         alike: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = same) -> torch.Tensor:
+    found = torch.zeros(actual.shape, dtype=torch.bool, device=actual.device)
+    for one in possible:
+        found |= alike(actual, one)
+    return found
+
+
+def unrounded_chain(seen: Wrong) -> Masks:
+    """a * b / b of halves in fp32, whose quotient is within two steps, rounded once."""
+    if "out" not in seen.wrong:
+        return {}
+    a, b, actual = seen.inputs["a"], seen.inputs["b"], seen.actual["out"]
+    quotient = a.float() * b.float() / b.float()
+    return {"out": _any(actual, [one.to(actual.dtype) for one in around(quotient, steps=2)])}
+
+
+def folded_to_zero(seen: Wrong) -> Masks:
+    """A product with the integer 0, or 0 / x, is the constant +0."""
+    if "out" not in seen.wrong:
+        return {}
+    return {"out": to_bits(seen.actual["out"]) == 0}
+
+
+def floor_of_quotient(seen: Wrong) -> Masks:
+    """floor(a / b), whose quotient is rounded first; in fp32 it is within two steps, and subnormals may count as 0."""
+    if "out" not in seen.wrong:
+        return {}
+    a, b, actual = seen.inputs["a"], seen.inputs["b"], seen.actual["out"]
+    possible = around(a / b, steps=2) if a.dtype == torch.float32 else [a / b]
+    if a.dtype == torch.float32:
+        possible += around(_flushed(a) / _flushed(b), steps=2)
+        possible += [_flushed(one) for one in possible]
+
+    def alike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        return (one == other) | (is_nan(one) & is_nan(other))
+
+    return {"out": _any(actual, [one.floor() for one in possible], alike)}
+
+
+def _flushed(x: torch.Tensor) -> torch.Tensor:
+    return torch.where(is_subnormal(x), torch.copysign(torch.zeros_like(x), x), x)
+
+
+def unmoved_half(seen: Wrong) -> Masks:
+    """nextafter of halves steps in fp32 and rounds back: to the operand, or to a zero of the step's sign."""
+    if "out" not in seen.wrong:
+        return {}
+    a, b = seen.inputs["a"], seen.inputs["b"]
+    step = torch.nextafter(a.float(), b.float()).to(a.dtype)
+    return {"out": same(seen.actual["out"], step)}
+
+
+def decimals_by_product(seen: Wrong) -> Masks:
+    """round(x, decimals=2) multiplies by 10^-2 where torch divides by 10^2."""
+    if "out" not in seen.wrong:
+        return {}
+    a, actual = seen.inputs["a"], seen.actual["out"]
+    scale = torch.tensor(0.01, dtype=a.dtype, device=a.device)
+    return {"out": (torch.round(a * 100) * scale) == actual}
+
+
+def type_of_any(seen: Wrong) -> Masks:
+    """any and all of uint8 return bool: code 0 of `oracles.dtypes.NAMES`."""
+    return {"dtype": seen.actual["dtype"] == 0} if "dtype" in seen.wrong else {}
+
+
+def sum_of_infinities(seen: Wrong) -> Masks:
+    """The mean of a row with infinities is their sum, where Welford's pass meets inf - inf and says NaN."""
+    if "out" not in seen.wrong:
+        return {}
+    a = seen.inputs["a"]
+    total = torch.where(a.isinf(), a, torch.zeros_like(a)).sum(-1)
+    return {"out": a.isinf().any(-1) & ~is_nan(a).any(-1) & same(seen.actual["out"], total)}
+
+
+def index_type_widened(seen: Wrong) -> Masks:
+    """Of the facts about sorted indices, that they keep their 16 bits is false."""
+    if "facts" not in seen.wrong:
+        return {}
+    expected, actual = seen.expected["facts"].clone(), seen.actual["facts"]
+    expected[1] = 0
+    return {"facts": expected == actual}
+
+
+def either_of_pair(seen: Wrong) -> Masks:
+    """Where one of two values is NaN: the other pair, or this one, value and index."""
+    a, b = seen.inputs["a"], seen.inputs["b"]
+    if not a.is_floating_point():
+        return {}
+    out, index = seen.actual["out"], seen.actual["out_index"]
+    pair = (same(out, a) & (index == seen.inputs["a_index"])) | (same(out, b) & (index == seen.inputs["b_index"]))
+    return {name: mask & pair & (is_nan(a) | is_nan(b)) for name, mask in seen.wrong.items()}
