@@ -1,5 +1,5 @@
 """A target: one thing worth fuzzing, what may be drawn for it, how it is launched and what the right answer is."""
 
-from tridiff.fuzz.target.target import Limits, Path, Reference, Target, Vocabulary
+from tridiff.fuzz.target.target import POWERS_OF_TWO, Limits, Path, Reference, Target, Vocabulary
 
-__all__ = ["Limits", "Path", "Reference", "Target", "Vocabulary"]
+__all__ = ["POWERS_OF_TWO", "Limits", "Path", "Reference", "Target", "Vocabulary"]
