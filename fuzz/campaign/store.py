@@ -15,6 +15,7 @@ import msgspec
 
 from tridiff.fuzz.campaign.record import Counts, ShardResult
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.reasons import by_class
 from tridiff.fuzz.records import Case, Outcome, canonical_json
 from tridiff.fuzz.records.outcome import ORACLE_CONFLICT
 
@@ -165,10 +166,10 @@ class ShardStore:
             "select distinct digest from outcomes where phase = 'fuzz' and verdict in ('agree', 'disagree')")}
 
     def reasons(self) -> dict[str, int]:
-        """Why cases were not checked, with counts."""
-        return {reason: int(n) for reason, n in self._db.execute(
+        """Why cases were not checked, by class, with counts."""
+        return by_class((reason, int(n)) for reason, n in self._db.execute(
             "select reason, count(*) from outcomes where verdict in ('not_checked', 'refused') and phase = 'fuzz' "
-            "group by reason order by 2 desc limit 20")}
+            "group by reason"))
 
     def cells(self) -> dict[str, int]:
         """Ledger cells with the number of generated cases that reached each."""

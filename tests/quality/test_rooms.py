@@ -6,9 +6,9 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 ROOMS = (
-    "errors", "verdicts", "versions", "records", "content", "strategies", "interpreter", "backends", "target",
-    "registry", "judge", "known", "kinds", "inductor", "coverage", "shrink", "corpus", "workers", "campaign", "sweep",
-    "repro", "bench", "targets", "cli",
+    "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "backends",
+    "target", "registry", "judge", "known", "kinds", "inductor", "coverage", "shrink", "corpus", "workers", "campaign",
+    "sweep", "repro", "bench", "targets", "cli",
 )
 """From the ground floor up."""
 

@@ -1,0 +1,29 @@
+"""Why a case was not checked, as a class: what was in the way, without the numbers of the single case."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+MOST = 20
+"""Classes that a record keeps; the rest are counted together."""
+
+REST = "other reasons"
+
+# A number that stands by itself: those in names (sm_80, fp8e4nv, i32) and versions (3.6.0) tell classes apart.
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:0x[0-9a-fA-F]+|\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.]*\w)")
+_LIST = re.compile(r"\bn(?:,? n\b)+")
+
+
+def reason_class(reason: str) -> str:
+    """`reason` with every number that stands by itself as `n`, and lists of them as `n ...`."""
+    return _LIST.sub("n ...", _NUMBER.sub("n", " ".join(reason.split())))
+
+
+def by_class(reasons: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """(reason, number of cases) pairs added up by class, the most frequent MOST first."""
+    found: Counter[str] = Counter()
+    for reason, number in reasons:
+        found[reason_class(reason)] += number
+    kept = dict(sorted(found.items(), key=lambda item: (item[0] == REST, -item[1], item[0]))[:MOST])
+    rest = found.total() - sum(kept.values())
+    return kept | {REST: kept.get(REST, 0) + rest} if rest else kept

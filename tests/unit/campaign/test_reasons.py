@@ -1,0 +1,37 @@
+"""Reasons why cases were not checked are classes with counts."""
+
+from pathlib import Path
+
+import pytest
+
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.reasons import MOST, REST, by_class, reason_class
+
+
+@pytest.mark.parametrize("reason, of_class", [
+    ("oracle_conflict: numpy and torch contradict each other in 3 of 1,024 rows of out",
+     "oracle_conflict: numpy and torch contradict each other in n of n rows of out"),
+    ("sm_80 has no fp8e4nv", "sm_80 has no fp8e4nv"),
+    ("Triton 3.6.0 lacks gl.barrier", "Triton 3.6.0 lacks gl.barrier"),
+    ("index [i32] out of [0, 16)", "index [i32] out of [n ...)"),
+    ("rows 1, 2, 3 and 17 are open", "rows n ... and n are open"),
+    ("at 0x7f3a, after 1.5 s.", "at n, after n s."), ("error -5: 2e-3 > 1e-3", "error n: n > n"), ("", "")])
+def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: str) -> None:
+    assert reason_class(reason) == of_class == reason_class(of_class)
+
+
+def test_counts_are_added_up_by_class_and_none_is_lost() -> None:
+    rows = [(f"{k} rows are open", 1) for k in range(100)] + [("no fp8e4nv", 3)]
+    assert by_class(rows) == {"n rows are open": 100, "no fp8e4nv": 3}
+    many = by_class((f"sm_{k}", 1 + (k == 7)) for k in range(50))
+    assert next(iter(many)) == "sm_7" and sum(many.values()) == 51
+    assert len(many) == MOST + 1 and many[REST] == 51 - MOST - 1
+    assert sum(by_class([*many.items(), *many.items()]).values()) == 102
+
+
+def test_a_shard_tells_classes(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path / "shard.sqlite")
+    for number in range(30):
+        store.refused(round_number=0, reason=f"{number} of {number + 1} rows")
+    assert store.reasons() == {"n of n rows": 30}
+    store.close()
