@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import msgspec
 import torch
 
-from fuzz.bench.draws import draw_cases
-from fuzz.content.counter import finalise
-from fuzz.corpus.cause import finding_of, finding_of_entry
-from fuzz.errors import TridiffError
-from fuzz.known.issue import KnownIssue
-from fuzz.known.issues import all_issues, issues_of
-from fuzz.known.rehearse import Rehearsal, rehearse
-from fuzz.records import Case, CorpusEntry, Signature, Verdict
-from fuzz.target import Limits, Target
-from oracles.bits import from_bits, to_bits
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.content.counter import finalise
+from tridiff.fuzz.corpus.cause import finding_of, finding_of_entry
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issues import all_issues, issues_of
+from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
+from tridiff.fuzz.records import Case, CorpusEntry, Signature, Verdict
+from tridiff.fuzz.target import Limits, Target
+from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 DRAWS = 500
 PLANTED = 3

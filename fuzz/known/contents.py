@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from fuzz.records import Case, Constant, Content, Small
+from tridiff.fuzz.records import Case, Constant, Content, Small
 
 
 def tamed(case: Case, *, names: tuple[str, ...], value: str = "") -> Case:

@@ -1,10 +1,10 @@
 """Known issues of the helpers that the installed torch brings along (subject `inductor`)."""
 
-from fuzz.known.contents import tamed
-from fuzz.known.issue import KnownIssue
-from fuzz.records import Case
-from oracles.dtypes import FP8
-from oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.known.contents import tamed
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.oracles.dtypes import FP8
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 _BEYOND = 1 << 30
 """Boundaries from which on the sum of two positions leaves 32 bits."""
@@ -49,9 +49,9 @@ def _averages_extremes(case: Case) -> bool:
     return case != _finite(case)
 
 
-_FREXP = "fuzz.known.predictions.floats"
-_SEARCH = "fuzz.known.predictions.search"
-_WELFORD = "fuzz.known.predictions.welford"
+_FREXP = "tridiff.fuzz.known.predictions.floats"
+_SEARCH = "tridiff.fuzz.known.predictions.search"
+_WELFORD = "tridiff.fuzz.known.predictions.welford"
 
 ISSUES = (
     KnownIssue(
@@ -118,7 +118,7 @@ ISSUES = (
         name="randint64-of-a-wide-offset", title="the upper half of a 64-bit offset enters the counter",
         stage="inductor", truth="contract", where=_here("randint64"), entries=("helpers.randint64/value-d9d42c14fe",),
         match=lambda case: _bits(case, "offset") == 64,
-        explains="fuzz.known.predictions.random_numbers:wide_offset"),
+        explains="tridiff.fuzz.known.predictions.random_numbers:wide_offset"),
     KnownIssue(
         name="not-of-a-block", title="`not` of a block is Python's, and a NaN is lost", stage="interpreter",
         truth="defect", where=(*_here("maximum_with_index"), *_here("minimum_with_index")),

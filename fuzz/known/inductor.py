@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from fuzz.known.issue import KnownIssue
-from fuzz.records import Case
-from oracles.dtypes import FP8
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.oracles.dtypes import FP8
 
-_FLOATS = "fuzz.known.predictions.floats"
+_FLOATS = "tridiff.fuzz.known.predictions.floats"
 
 
 def _operation(*names: str, dtypes: tuple[str, ...] = ()) -> Callable[[Case], bool]:
@@ -24,7 +24,7 @@ ISSUES = (
         stage="inductor", truth="undefined", where=_here("bucketize"),
         entries=("inductor.bucketize/value-35c36ca82b", "inductor.bucketize/value-8a480d85eb",
                  "inductor.bucketize/value-f3afa700d2"),
-        match=lambda case: True, explains="fuzz.known.predictions.search:compiled_nan_boundary"),
+        match=lambda case: True, explains="tridiff.fuzz.known.predictions.search:compiled_nan_boundary"),
     KnownIssue(
         name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="frontend",
         upstream=("triton#11667",), truth="by_design", where=_here("conversion"),

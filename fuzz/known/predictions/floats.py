@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import torch
 
-from fuzz.known.issue import Wrong
-from oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
 
 Masks = dict[str, torch.Tensor]
 LEAST = -(2**31)

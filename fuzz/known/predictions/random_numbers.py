@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from fuzz.known.issue import Wrong
-from oracles.bits import to_bits
-from oracles.by_torch.integer import rem_trunc
-from oracles.dtypes import torch_dtype
-from oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.oracles.bits import to_bits
+from tridiff.oracles.by_torch.integer import rem_trunc
+from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS
 
 _LOW = 0xFFFFFFFF
 

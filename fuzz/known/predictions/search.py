@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from fuzz.known.issue import Wrong
-from oracles.bits import is_nan, to_bits
-from oracles.dtypes import dtype, name_of_tensor
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.oracles.bits import is_nan, to_bits
+from tridiff.oracles.dtypes import dtype, name_of_tensor
 
 _BEYOND = 1 << 30
 """Boundaries from which on the sum of two positions leaves 32 bits."""

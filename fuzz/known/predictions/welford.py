@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from fuzz.known.issue import Wrong
-from oracles.bits import is_nan
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.oracles.bits import is_nan
 
 _OPERANDS = ("a", "a_mean", "a_m2", "b_mean", "b_m2")
 _CLOSE = {torch.float32: 1e-4, torch.float64: 1e-12}
