@@ -88,5 +88,7 @@ def test_a_section_that_is_not_there_is_named(text: str, problem: str) -> None:
 
 
 def test_every_target_names_a_contract_that_exists() -> None:
+    """A section of these pages, or a function of torch that is documented there."""
     for target in select(()):
-        assert list(cited(target.contract)) and not problems(target.contract), target.name
+        assert list(cited(target.contract)) or target.contract.startswith("torch."), target.name
+        assert not problems(target.contract), target.name
