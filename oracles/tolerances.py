@@ -77,12 +77,13 @@ def sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Ten
 
 
 def mean_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
-    """Sum bound / N, plus the rounding of the division (2 ulp for the fast fp32 one) of a value up to
-    S|x|/N.
+    """Sum bound / N, plus the rounding of the division of a value up to S|x|/N: 2 ulp for the fast fp32 one, which are
+    subnormal steps where the mean is subnormal.
     """
     count = x.shape[dim]
     total, finite = _total(x, dim)
-    return _settle((count * eps(acc) * total + 2 * eps(acc) * total) / max(count, 1), total, finite, acc)
+    bound = (count * eps(acc) * total + 2 * eps(acc) * total) / max(count, 1) + 2 * dtype(acc).smallest_subnormal
+    return _settle(bound, total, finite, acc)
 
 
 def prefix_sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
@@ -119,7 +120,9 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
     """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8.
 
     half doubles the accumulation term because tensor cores may truncate while aligning; fp8 allows the
-    imprecise accumulation that is the compiler's default on sm_90.
+    imprecise accumulation that is the compiler's default on sm_90. A term below the normal numbers is off by a
+    subnormal step; a subnormal operand, or the low part of one that is split, may be flushed on its way to tf32, which
+    the other operand multiplies.
     """
     if precision not in _DOT_INPUT_ERROR:
         raise OracleError(f"unknown dot precision {precision!r}; use one of {' '.join(_DOT_INPUT_ERROR)}")
@@ -128,57 +131,88 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
     total = torch.where(finite_a, wide_a.abs(), 0.0) @ torch.where(finite_b, wide_b.abs(), 0.0)
     terms = a.shape[-1]
     growth = {"half": 2 * eps(acc), "fp8": 2.0**-13}.get(precision, eps(acc)) * terms
+    bound = (_DOT_INPUT_ERROR[precision] + growth) * total + terms * dtype(acc).smallest_subnormal
     finite = finite_a.all(-1).unsqueeze(-1) & finite_b.all(-2).unsqueeze(-2)
-    return _settle((_DOT_INPUT_ERROR[precision] + growth) * total, total, finite, acc)
+    if precision.startswith("tf32"):
+        flushed = dtype("fp32").smallest_normal
+        sizes = [torch.where(known, wide.abs(), 0.0) for known, wide in ((finite_a, wide_a), (finite_b, wide_b))]
+        bound = bound + flushed * (sizes[0].sum(-1).unsqueeze(-1) + sizes[1].sum(-2).unsqueeze(-2))
+    return _settle(bound, total, finite, acc)
 
 
 def welford_mean_bound(
     mean: torch.Tensor, weight: torch.Tensor, dim: int = -1, *, depth: int, acc: str = "fp32"
 ) -> torch.Tensor:
-    """8*(d+4)*u*S(w|m|)/Sw along `dim` (removed): d updates of about four roundings each, weights as
-    given.
+    """Bound on the mean of a Welford tree along `dim` (removed): 8*(d+4)*u times the largest |mean| that counts, and a
+    subnormal step per merge.
+
+    A merge computes m1 + (m2 - m1) * r with r = w2 / (w1 + w2): about four roundings, each relative to the larger mean,
+    however little that one weighs (r near 1 is known to u only, and m2 - m1 is as large as m1). The product may round
+    below the normal numbers, which costs half a subnormal step; later merges average such errors and never amplify
+    them. Sums and differences round nothing there.
     """
-    wide, w = to_float64(mean), to_float64(weight)
-    counted = w != 0
-    finite = (torch.isfinite(wide) | ~counted).all(dim)
-    total = torch.where(counted & torch.isfinite(wide), wide.abs() * w, 0.0).sum(dim)
-    largest = torch.where(counted & torch.isfinite(wide), wide.abs(), 0.0).amax(dim)
-    average = total / w.sum(dim).clamp_min(1.0)
+    wide, counted, finite = _counted_means(mean, weight, dim)
+    largest = wide.abs().amax(dim)
+    bound = 4 * (depth + 4) * eps(acc) * largest + _merges(counted, dim) * dtype(acc).smallest_subnormal
     # The update subtracts two means: their difference may overflow although both are finite.
-    return _settle(4 * (depth + 4) * eps(acc) * average, 2 * largest, finite, acc)
+    return _settle(bound, 2 * largest, finite, acc)
 
 
 def welford_m2_bound(
-    mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, expected_mean: torch.Tensor, expected_m2: torch.Tensor,
+    mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, expected_m2: torch.Tensor,
     dim: int = -1, *, depth: int, acc: str = "fp32",
 ) -> torch.Tensor:
-    """Bound on m2 of a Welford tree over `dim` (removed).
+    """Bound on m2 of a Welford tree over `dim` (removed). expected_m2: unrounded float64 of the whole slice.
 
-    c = 8*(d+4)*u. Relative c*kappa, i.e. c*N*sqrt(var*(var+mean^2)); for var near 0 the floor N*(c*rms)^2,
-    from squaring a mean that is off by c relatively. Open where a squared difference may overflow.
-    expected_mean and expected_m2: unrounded float64 of the whole slice.
+    c = 8*(d+4)*u, M the largest |mean| that counts, E = m2 + N*M^2. Relative c*kappa, i.e. c*sqrt(m2*E); for m2 near 0
+    the floor c^2*E, from squaring means that are off by c*M. Open where a squared difference may overflow on the way.
+    Square roots are taken before products, so that neither overflows nor vanishes in float64 where the bound does not.
+
+    Below the normal numbers a merge adds delta^2 * w1 * r with three roundings of half a subnormal step, the first of
+    which w1 * r <= min(w1, w2) <= N multiplies: N + 4 steps per merge. That the means are off by subnormal steps too
+    moves m2 by less: either M*c is larger than what they are off by, or delta times that is below a step.
     """
-    wide, w, inner = to_float64(mean), to_float64(weight), to_float64(m2)
-    counted = w != 0
-    finite = ((torch.isfinite(wide) & torch.isfinite(inner)) | ~counted).all(dim)
-    count = w.sum(dim).clamp_min(1.0)
+    wide, counted, finite = _counted_means(mean, weight, dim)
+    inner = to_float64(m2)
+    finite = finite & (torch.isfinite(inner) | ~counted).all(dim)
+    count = to_float64(weight).sum(dim).clamp_min(1.0)
+    largest = wide.abs().amax(dim)
     c = 4 * (depth + 4) * eps(acc)
     spread = torch.where(torch.isfinite(expected_m2), expected_m2, 0.0)
-    centre = torch.where(torch.isfinite(expected_mean), expected_mean, 0.0)
-    energy = spread + count * centre.square()  # N * rms^2
-    bound = c * (spread * energy).sqrt() + c * c * energy
-    return _settle(bound, 4 * spread, finite, acc)
+    root = torch.hypot(spread.sqrt(), count.sqrt() * largest)
+    bound = c * spread.sqrt() * root + (c * root).square()
+    bound = bound + _merges(counted, dim) * (count + 4) * dtype(acc).smallest_subnormal
+    # Squared distances times weights: 4 M^2 N; what is added to an m2 that has overflowed depends on the order too.
+    reach = (4 * spread).maximum(4 * largest.square() * count)
+    bound = _settle(bound, reach, finite, acc)
+    return torch.where((counted & torch.isinf(inner)).any(dim) | torch.isinf(expected_m2), torch.inf, bound)
+
+
+def _counted_means(mean: torch.Tensor, weight: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor,
+                                                                               torch.Tensor]:
+    """(means in float64, 0 where they do not count or are special; which count; per slice, whether those that count are
+    finite)."""
+    wide, counted = to_float64(mean), to_float64(weight) != 0
+    finite = torch.isfinite(wide)
+    return torch.where(counted & finite, wide, 0.0), counted, (finite | ~counted).all(dim)
+
+
+def _merges(counted: torch.Tensor, dim: int) -> torch.Tensor:
+    """Merges of states that count, per slice: one less than there are, and one for a final rounding."""
+    return counted.to(torch.float64).sum(dim).clamp_min(1.0)
 
 
 def two_pass_variance_bound(
     x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, dim: int = -1, *, acc: str = "fp32"
 ) -> torch.Tensor:
-    """Relative N*eps + (N*u*kappa)^2 of the variance; the second term through var*kappa^2 = var + mean^2."""
+    """Relative N*eps + (N*u*kappa)^2 of the variance; the second term through var*kappa^2 = var + mean^2. Each square
+    may round below the normal numbers, and so may the quotient: 4 subnormal steps together."""
     count = x.shape[dim]
     total, finite = _total(x, dim)
     spread = torch.where(torch.isfinite(variance), variance, 0.0)
     centre = torch.where(torch.isfinite(mean), mean, 0.0)
     bound = count * eps(acc) * spread + (count * eps(acc) / 2) ** 2 * (spread + centre.square())
+    bound = bound + 4 * dtype(acc).smallest_subnormal
     return _settle(bound, total, finite, acc)
 
 

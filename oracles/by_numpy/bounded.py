@@ -164,6 +164,10 @@ def settle(
         finite = np.isfinite(value)
         size = np.where(finite, np.abs(value), 0.0)
         error = spread + ulps * spacing(size + spread, name) + absolute + _REFERENCE * size
+        if name == "fp64":
+            # Below the normal numbers the reference rounds to the same steps as the subject, and half a step is none.
+            below = (size < 2 * dtype(name).smallest_normal) & ((value != 0) | (spread > TINY))
+            error = error + np.where(below, dtype(name).smallest_subnormal, 0.0)
         if name != "fp64":
             # Near the overflow threshold either side of it may come out; beyond it only infinity does.
             edge = overflow_threshold(name)

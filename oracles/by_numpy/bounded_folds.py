@@ -220,7 +220,9 @@ def integer_scan(kind: str, x: Whole) -> Whole:
 def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
     """(mean, m2, weight) of all states along the last axis: plain elements are (x, 0, 1).
 
-    Bounds: oracles.md §4 for a chain as long as the row, the larger one of Welford's and the two-pass form.
+    Bounds: oracles.md §4 for a chain as long as the row, the larger one of Welford's and the two-pass form. A merge is
+    off by u times the larger mean (`oracles.tolerances.welford_mean_bound`): the largest |mean| where weights differ,
+    their average where they do not, because then no merge weighs a light set more than a heavy one.
     """
     name = mean.dtype
     count = mean.shape[-1]
@@ -241,14 +243,21 @@ def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
     error_of_mean = np.where(used, mean.error, 0.0)
     average = (np.abs(values) * w).sum(axis=-1) / shares
     largest = np.abs(values).max(axis=-1)
+    even = (w == w[..., :1]).all(axis=-1)
     # Below the normal numbers a rounding is no fraction of the value, and a library may flush.
-    mean_error = c * average + (error_of_mean * w).sum(axis=-1) / shares + np.where(
+    mean_error = c * np.where(even, average, largest) + (error_of_mean * w).sum(axis=-1) / shares + np.where(
         average > 0, dtype(name).smallest_normal, 0.0)
-    energy = spread + total * centre.astype(np.float64) ** 2
+    size = np.where(even, np.abs(centre).astype(np.float64), largest)
+    # Roots before products: neither overflows nor vanishes where the bound does not. An m2 that a program made may be
+    # negative; what cancels is rounded all the same.
+    deviation = np.sqrt((np.abs(inner) + np.abs(w) * gaps * gaps).sum(axis=-1))
+    root = np.hypot(deviation, np.sqrt(np.maximum(total, 0.0)) * size)
     blur = error_of_mean.max(axis=-1)
-    moved = 2 * blur * np.sqrt(np.maximum(total * spread, 0.0)) + total * blur * blur
+    moved = 2 * blur * np.sqrt(np.maximum(total, 0.0)) * deviation + total * blur * blur
     moved = moved + np.where(used, m2.error, 0.0).sum(axis=-1)
-    m2_error = c * np.sqrt(np.maximum(spread * energy, 0.0)) + c * c * energy + moved + dtype(name).smallest_normal
+    # A square below the normal numbers is off by a subnormal step, which weights multiply.
+    underflow = dtype(name).smallest_normal + count * (total + 4) * dtype(name).smallest_subnormal
+    m2_error = c * deviation * root + (c * root) ** 2 + moved + underflow
     limit = float(dtype(name).max)
     too_large = (4 * total * largest * largest + 4 * spread >= limit) | (2 * largest * np.maximum(total, 1.0) >= limit)
     certain_weight = weight.exact.all(axis=-1) & (np.abs(w).sum(axis=-1) < 2.0 ** dtype(name).precision) & (

@@ -9,9 +9,8 @@ from __future__ import annotations
 import torch
 
 from tridiff.oracles import tolerances
-from tridiff.oracles.bits import to_float64
 from tridiff.oracles.by_torch import reductions, welford
-from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
+from tridiff.oracles.dtypes import name_of_tensor, torch_dtype
 
 
 def prod(x: torch.Tensor) -> torch.Tensor:
@@ -54,24 +53,8 @@ def welford_step(
 
 
 def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim: int, depth: int) -> Bounds:
-    """The formulas of oracles.md §4 with the largest mean in place of the average one.
-
-    A merge computes m1 + (m2 - m1) * r: its error is that of the larger mean, however little that one weighs.
-    """
     acc = name_of_tensor(mean)
-    _, spread, count = welford.welford(mean, m2, weight, dim)
-    counted = (weight != 0) & torch.isfinite(mean)
-    largest = torch.where(counted, to_float64(mean), 0.0).abs().amax(dim)
-    of_mean = tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc)
-    of_mean = torch.where(of_mean > 0, of_mean.maximum(4 * (depth + 4) * tolerances.eps(acc) * largest), of_mean)
-    of_m2 = tolerances.welford_m2_bound(mean, m2, weight, largest, spread, dim, depth=depth, acc=acc)
-    # A product below the smallest subnormal is off by up to its spacing, which weights then multiply: the distance
-    # 2.8e-23, squared and halved in fp32, leaves 1e-45 where the exact answer rounds to 0.
-    underflow = dtype(acc).smallest_subnormal * mean.shape[dim]
-    of_mean, of_m2 = of_mean + underflow, of_m2 + underflow * (count + 4)
-    # Squared distances times weights may overflow on the way: what comes out then depends on the order.
-    reach = 4 * largest.square() * count.clamp_min(1.0)
-    # The same goes for what is added to an m2 that has overflowed before.
-    overflowed = ((weight != 0) & torch.isinf(m2)).any(dim) | torch.isinf(spread)
-    of_m2 = torch.where(overflowed | ~(reach <= float(dtype(acc).max)), torch.inf, of_m2)
-    return of_mean, of_m2, tolerances.sum_bound(weight, dim, acc=acc)
+    _, spread, _ = welford.welford(mean, m2, weight, dim)
+    return (tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc),
+            tolerances.welford_m2_bound(mean, m2, weight, spread, dim, depth=depth, acc=acc),
+            tolerances.sum_bound(weight, dim, acc=acc))
