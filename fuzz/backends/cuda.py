@@ -29,6 +29,8 @@ class CudaRunner:
 
     def __init__(self, on_stage: Callable[[str], None] = lambda name: None) -> None:
         self._built = 0
+        self._compiling = False
+        """Whether what compiles now was announced here."""
         self._texts: OrderedDict[tuple[str, LaunchOptions], Any] = OrderedDict()
         self.on_stage = on_stage
         self._told = triton.knobs.compilation.listener
@@ -43,13 +45,20 @@ class CudaRunner:
 
         def announced(function: Any, *arguments: Any, **options: Any) -> Any:
             self.on_stage("compile")
-            return compile_now(function, *arguments, **options)
+            self._compiling = True
+            try:
+                return compile_now(function, *arguments, **options)
+            finally:
+                self._compiling = False
 
         JITFunction._do_compile = announced
 
     def _listen(self, *, cache_hit: bool, **about: Any) -> None:
         self._built += not cache_hit
-        self.on_stage("launch")
+        if self._compiling:
+            # Subjects that compile by themselves (torch.compile) say when they are done: their first kernel is not
+            # their last, and the time limit of a launch is not that of a compiler.
+            self.on_stage("launch")
         if self._told is not None:
             # Whoever listened first: the worker notes what is to be deleted.
             self._told(cache_hit=cache_hit, **about)

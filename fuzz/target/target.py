@@ -131,6 +131,9 @@ class Target:
     """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32"). Of "#WHAT DIGEST" the
     ledger keeps how many different ones there were."""
     dtypes: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+    """Subjects whose implementation is a reference in its own right (eager torch) and is run to control the others.
+    Where one fails, references contradict each other: the case is not checked (`oracle_conflict`), and no finding."""
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
     lacking: Callable[[Environment], str] = lambda environment: ""
     """What this Triton version or chip lacks that every case of the target needs, "" if nothing. A campaign leaves

@@ -13,12 +13,10 @@ from tridiff.fuzz.kinds.graphs.faults import changes, faults_of
 from tridiff.fuzz.kinds.graphs.miscompiled import contracted, miscompiled, spilled
 from tridiff.fuzz.kinds.graphs.steps import simpler
 from tridiff.fuzz.kinds.graphs.swarm import FAMILIES, Family
+from tridiff.fuzz.kinds.graphs.unordered import unordered
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Reference, Target
-from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.domains import Analysis, operands
-from tridiff.kernels.codegen.graph import Scan, Store
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -36,8 +34,6 @@ _ABOUT: dict[Family, str] = {
     "memory": "masked bodies, indirect reads, in-place stores and atomic adds",
     "mixed": "all features at once",
 }
-_ROUNDED = ("sum", "prod", "logcumsumexp", "affine")
-"""Combines of scans that round."""
 _SUBJECTS = {"own": "tridiff.fuzz.kinds.graphs.launching:launch_graph"}
 
 
@@ -79,21 +75,7 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
 
 
 def _unordered(case: Case) -> tuple[str, ...]:
-    """Outputs that are summed up in no fixed order, or follow a scan whose programs take what they find of those
-    before them: floats are rounded in another order each time."""
-    graph = graph_of(case)
-    analysis = Analysis(graph)
-    split = any(schedule.reduction == "split" for schedule in graph.schedules)
-    wandering: set[int] = set()
-    for position, node in enumerate(graph.nodes):
-        rounded = isinstance(node, Scan) and node.combine in _ROUNDED and is_float(analysis.dtype(position))
-        if (split and rounded) or wandering.intersection(operands(node)):
-            wandering.add(position)
-    stores = [(position, node) for position, node in enumerate(graph.nodes) if isinstance(node, Store)]
-    added = {node.buffer for _, node in stores if node.mode == "atomic_add"}
-    following = {node.buffer for position, node in stores if position in wandering}
-    floats = {buffer.name for buffer in graph.buffers if dtype_info(buffer.dtype).is_float}
-    return tuple(output for output, buffer in output_names(case).items() if buffer in (added & floats) | following)
+    return unordered(case, split=any(schedule.reduction == "split" for schedule in graph_of(case).schedules))
 
 
 def _about(case: Case) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family
+from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family, splits_scans
 from tridiff.fuzz.records import ArraySpec, Case, Scalar
 from tridiff.fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
 from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
@@ -121,12 +121,20 @@ def _rule(operation: Operation, dtype: str) -> "Rule":
             return _exact(whole=not dtype_info(dtype).is_float)
         case "unsigned_zero":
             return NUM0 if dtype_info(dtype).is_float else _exact(whole=True)
+        case "real" if _derived(operation, dtype):
+            return SUM("real_bound", origin="derived per element (oracles.by_numpy.bounded_functions), oracles.md §3")
         case "real" if operation.ulps:
             ulps = operation.ulps if dtype in FULL else half_ulps(operation.ulps, dtype)
             return ULP(ulps, origin="first-order error of the parts, oracles.md §3")
         case "real":
             return rule_for(operation.accuracy, dtype)
     return SUM(f"{operation.judging}_bound", origin="oracles.md §4")
+
+
+def _derived(operation: Operation, dtype: str) -> bool:
+    """Whether the errors of a real-valued operation are derived element by element: where library functions of fp32
+    flush subnormal numbers to zero, where its own terms overflow, and where the references are no better."""
+    return operation.name != "ldexp" and (dtype != "fp64" or operation.name in ("sigmoid", "i0", "i1"))
 
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
@@ -138,9 +146,17 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
 
 
 def _bounds(case: Case) -> tuple[Reference, ...]:
-    if _operation(case).judging in ("exact", "unsigned_zero", "real"):
+    operation = _operation(case)
+    if operation.judging in ("exact", "unsigned_zero") or (
+            operation.judging == "real" and not _derived(operation, case.array("out").dtype)):
         return ()
-    return (Reference(source="torch", function="tridiff.fuzz.inductor.references:bound", arguments=("@case", "a")),)
+    names = (spec.name for spec in _operands(case))
+    return (Reference(source="torch", function="tridiff.fuzz.inductor.references:bound", arguments=("@case", *names)),)
+
+
+def _unordered(case: Case) -> tuple[str, ...]:
+    summed = _operation(case).judging == "prefix_sum" and splits_scans(case.sizes["cols"])
+    return ("out",) if summed else ()
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
@@ -160,7 +176,7 @@ TARGETS = tuple(
         cases=_case_of(family), launch=_launch, rules=_rules, oracles=_oracles, bounds=_bounds, defined=_defined,
         params=_params, valid=_valid, cells=_cells, backends=("cuda", "interpreter"),
         subjects={"own": "tridiff.fuzz.inductor.launch:eager", "inductor": "tridiff.fuzz.inductor.launch:compiled"},
-        untraced=("own", "inductor"), writes_once=False,
+        untraced=("own", "inductor"), writes_once=False, controls=("own",), unordered=_unordered,
         about=lambda case: f"{case.params['op']} {case.arrays[0].dtype}",
         simplest={"dynamic": (False, True), "persistent": (True, False)},
         dtypes=tuple(dict.fromkeys(dtype for name in of_family(family)

@@ -6,12 +6,14 @@ same programs, as far as its contract is that of eager torch. Both references in
 
 from typing import TYPE_CHECKING
 
+from tridiff.fuzz.inductor.operations import splits_scans
 from tridiff.fuzz.inductor.programs.draw import torch_programs
 from tridiff.fuzz.inductor.programs.expressible import expressible, suspect
 from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of, input_names, output_names
 from tridiff.fuzz.kinds.graphs.coverage import cells, size
 from tridiff.fuzz.kinds.graphs.steps import simpler
 from tridiff.fuzz.kinds.graphs.swarm import Family
+from tridiff.fuzz.kinds.graphs.unordered import unordered
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Reference, Target
@@ -65,6 +67,11 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
     return "tridiff.fuzz.kinds.graphs.by_numpy:defined", ("@case", *input_names(case))
 
 
+def _unordered(case: Case) -> tuple[str, ...]:
+    """For the own generator and for Inductor alike: both add atomically."""
+    return unordered(case, split=splits_scans(graph_of(case).r or 0))
+
+
 def _target(family: Family, about: str) -> Target:
     name = f"inductor.programs_{family}"
     return Target(
@@ -72,6 +79,7 @@ def _target(family: Family, about: str) -> Target:
         summary=f"generated programs through torch.compile: {about}",
         cases=lambda limits: torch_programs(family, target=name, limits=limits),
         launch=_launch, oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN,
+        unordered=_unordered,
         subjects={"own": "tridiff.fuzz.inductor.programs.launching:launch_own",
                   "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
         untraced=("inductor",), writes_once=False, backends=("cuda", "interpreter"),

@@ -12,6 +12,7 @@ from tridiff.fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.content.staging import Staging, fits
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.control import as_conflict
 from tridiff.fuzz.judge.ir import cells as ledger_cells
 from tridiff.fuzz.judge.outputs import Expectations, Judged, evidence_of_inputs, judge_outputs, same_bits
 from tridiff.fuzz.judge.ptx_orders import missing_orders
@@ -398,6 +399,8 @@ class _Attempt:
                              signature=self._signature(verdict, failure_kind, where))
 
     def _outcome(self, verdict: Verdict, **fields: Any) -> Outcome:
+        if verdict.failed and self.subject.name in self.target.controls:
+            verdict, fields = Verdict.NOT_CHECKED, as_conflict(fields)
         fields["reason"] = " ".join(str(fields.get("reason", "")).split())[:2000]
         launches = 0 if kind(self.backend) == "compile" else len(self.reports)
         return Outcome(

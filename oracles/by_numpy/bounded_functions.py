@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tridiff.oracles.by_numpy import functions
 from tridiff.oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
 from tridiff.oracles.by_numpy.special import SPECIAL
+from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.pointwise import accuracy, meaning, row_of
 
 Array = npt.NDArray[Any]
@@ -125,6 +126,10 @@ def smooth(op: str, x: Real) -> Real:
                           spread + moved + (_FLUSHED if meant not in ("log", "log2", "log10", "rsqrt") else 0.0),
                           spread)
         absolute = absolute + np.where((np.abs(value) < 2 * _FLUSHED) & (value != 0), _FLUSHED, 0.0)
+    if meant == "sigmoid":
+        # 1 / (1 + exp(-x)) is 0 where exp(-x) overflows, which the result itself would hold as a subnormal number.
+        normal = dtype(x.dtype).smallest_normal
+        absolute = absolute + np.where(np.abs(value) < 2 * normal, normal, 0.0)
     found = settle(x.dtype, value, spread, ulps=ulps, absolute=absolute, rounds=meant == "sqrt_rn")
     # f(0) = 0 and the like are certain to every library; a sign or an infinity is not blurred by an ulp figure.
     fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0) & (meant in _ONE_AT_ZERO)))

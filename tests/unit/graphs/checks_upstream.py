@@ -21,12 +21,14 @@ from tests.unit.graphs.graphs import (
     store,
 )
 from tridiff.fuzz import interpreter
-from tridiff.fuzz.inductor import session
+from tridiff.fuzz.inductor import launch, session
 from tridiff.fuzz.inductor.operations import OPERATIONS, program
 from tridiff.fuzz.inductor.programs.text import torch_program
 from tridiff.fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
 from tridiff.fuzz.kinds.graphs import by_torch
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Verdict
 from tridiff.fuzz.verdicts import Declined
+from tridiff.fuzz.workers.execute import Executor
 from tridiff.fuzz.workers.failures import classify
 from tridiff.kernels.codegen.graph import Graph, Index, Reduce, Sym
 from tridiff.oracles.dtypes import torch_dtype
@@ -181,3 +183,29 @@ def check_every_launch_is_watched() -> None:
     finally:
         watched._memory = original
     assert isinstance(error, OutOfBounds)
+
+
+def _square_root(values: tuple[str, ...]) -> Case:
+    return Case(target="inductor.pointwise", sizes={"rows": len(values), "one": 1}, params={"op": "sqrt"}, arrays=(
+        ArraySpec(name="a", dtype="fp32", dims=("rows",), content=Content(base=Explicit(values=values))),
+        ArraySpec(name="out", dtype="fp32", dims=("rows",)), ArraySpec(name="dtype", dtype="i32", dims=("one",))))
+
+
+def check_a_control_that_is_wrong_is_a_conflict_and_no_finding() -> None:
+    """Eager torch is one more reference. Where it differs nothing is known of torch.compile, nor of the own kernels."""
+    executor, case = Executor(backend="interpreter"), _square_root(("4.0", "9.0"))
+
+    def judged(subject: str) -> Outcome:
+        return executor.execute(case, subject, backend="interpreter")[0]
+
+    assert judged("own").verdict is judged("inductor").verdict is Verdict.AGREE
+    assert judged("own+fault:wrong_value").verdict is Verdict.DISAGREE
+    eagerly = launch.eagerly
+    try:
+        launch.eagerly = lambda operation, inputs: eagerly(operation, inputs) + 1
+        wrong = judged("own")
+    finally:
+        launch.eagerly = eagerly
+    assert (wrong.verdict, wrong.signature, wrong.rows.conflict) == (Verdict.NOT_CHECKED, None, 2)
+    assert wrong.reason == "oracle_conflict: the control differs from the references about out (value)"
+    assert wrong.evidence is not None and wrong.evidence.actual["out"] == ("3.0", "4.0")

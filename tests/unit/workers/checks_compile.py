@@ -206,7 +206,29 @@ def check_a_runner_on_the_gpu_leaves_the_sweep_in_place() -> None:
                 cache_hit=False)
         artefacts.sweep()
         assert [folder.exists() for folder in folders] == [False, True]
-        assert (runner._built, stages) == (2, ["launch", "launch"])
+        assert (runner._built, stages) == (2, [])
+    finally:
+        triton.knobs.compilation.listener, JITFunction._do_compile = listener, compile_now
+
+
+def check_a_compiler_above_triton_has_its_limit_until_it_says_that_it_is_done() -> None:
+    """torch.compile builds one kernel after another, in this process: its first one was taken for the end of compiling,
+    and a sort that took Inductor more than ten seconds for a hang of the launch."""
+    listener, compile_now = triton.knobs.compilation.listener, JITFunction._do_compile
+
+    def built(*arguments: object, **options: object) -> None:
+        triton.knobs.compilation.listener(src=None, metadata={}, metadata_group={}, times=None, cache_hit=False)
+
+    try:
+        JITFunction._do_compile = built
+        stages: list[str] = []
+        CudaRunner(stages.append)
+        built()  # a kernel of Inductor, which calls triton.compile itself
+        assert stages == []
+        JITFunction._do_compile(None)
+        assert stages == ["compile", "launch"]
+        built()
+        assert stages == ["compile", "launch"]
     finally:
         triton.knobs.compilation.listener, JITFunction._do_compile = listener, compile_now
 

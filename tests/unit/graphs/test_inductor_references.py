@@ -1,0 +1,132 @@
+"""Single operations of torch.compile: what their bounds accept of code that flushes or overflows on its way, and what
+not; which outputs are unordered."""
+
+import math
+
+import pytest
+import torch
+
+from tests.support.draws import draws
+from tridiff.fuzz.inductor import references
+from tridiff.fuzz.inductor.operations import OPERATIONS
+from tridiff.fuzz.inductor.programs.draw import torch_programs
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.records import ArraySpec, Case, Content
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits, Target
+from tridiff.kernels.codegen.graph import Store
+from tridiff.oracles.compare import compare
+from tridiff.oracles.dtypes import dtype, torch_dtype
+
+each = pytest.mark.parametrize
+
+
+def accepts(name: str, kind: str, x: list[float], answer: list[float], *more: list[float]) -> list[bool]:
+    """Whether both references accept each answer of an operation on values of one type."""
+    operands = [torch.tensor(one, dtype=torch.float64).to(torch_dtype(kind)) for one in (x, *more)]
+    case = asked(name, kind, len(x))
+    target = find(case.target)
+    rule, bound = target.rules(case)["out"], None
+    if target.bounds(case):
+        bound = references.bound(case, *operands)
+    actual = torch.tensor(answer, dtype=torch.float64).to(torch_dtype(kind))
+    by_numpy = torch.from_numpy(references.by_numpy(case, *(one.numpy() for one in _numpy_ready(operands)))[0])
+    answers = (references.by_torch(case, *operands)[0], by_numpy)
+    wrong = [compare(actual, one, rule, bound=bound).mismatch for one in answers]
+    return (~(wrong[0] | wrong[1])).tolist()
+
+
+def _numpy_ready(operands: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [one.float() if one.dtype == torch.bfloat16 else one for one in operands]
+
+
+def asked(name: str, kind: str, rows: int) -> Case:
+    operation = OPERATIONS[name]
+    inputs = [ArraySpec(name=one, dtype=kind, dims=("rows",), content=Content()) for one in "abc"[:operation.arity]]
+    return Case(target="inductor.pointwise", sizes={"rows": rows, "one": 1}, params={"op": name}, arrays=(
+        *inputs, ArraySpec(name="out", dtype=kind, dims=("rows",)),
+        ArraySpec(name="dtype", dtype="i32", dims=("one",))))
+
+
+@each("kind, x", [("bf16", -90.0), ("fp32", -90.0), ("fp32", -103.0), ("fp64", -709.9)])
+def test_sigmoid_is_zero_where_its_exponential_overflows(kind: str, x: float) -> None:
+    exact = math.exp(x)
+    assert 0 < exact < dtype(kind).smallest_normal
+    assert accepts("sigmoid", kind, [x], [0.0]) == accepts("sigmoid", kind, [x], [exact]) == [True]
+    assert accepts("sigmoid", kind, [x], [3 * dtype(kind).smallest_normal]) == [False]
+
+
+@each("kind", ("bf16", "fp32", "fp64"))
+def test_sigmoid_is_exact_to_its_figure_elsewhere(kind: str) -> None:
+    for x in (-80.0, -20.0, -1.5, 0.5, 3.0):
+        exact = 1 / (1 + math.exp(-x))
+        assert accepts("sigmoid", kind, [x], [exact]) == [True]
+        assert accepts("sigmoid", kind, [x], [exact * 1.02]) == [False]
+        if kind == "fp32":
+            # exp is ex2.approx of a rounded product: 1.23 ulps per unit of x, of which a wrong constant has more.
+            assert accepts("sigmoid", kind, [x], [exact * (1 + abs(x) * 2.0**-24)]) == [True]
+            assert accepts("sigmoid", kind, [x], [exact * (1 + 2.0**-14)]) == [False]
+
+
+def test_the_series_of_i1_in_eager_torch_is_not_asked_for() -> None:
+    x = torch.tensor([8.0, 7.51235, -6.25])
+    exact = references.SPECIAL["i1"](x.double().numpy())
+    control = references.eagerly(OPERATIONS["i1"], (x,))
+    assert accepts("i1", "fp32", x.tolist(), control.tolist()) == [True] * 3
+    assert accepts("i1", "fp32", x.tolist(), (exact * (1 + 2.0**-18)).tolist()) == [False] * 3
+
+
+def test_library_functions_of_single_precision_may_flush_and_those_of_double_may_not() -> None:
+    tiny = [1e-40, -1e-39]
+    for name in ("sin", "tanh", "asin", "erf", "expm1"):
+        assert accepts(name, "fp32", tiny, [0.0, 0.0]) == accepts(name, "fp32", tiny, tiny) == [True, True]
+        assert accepts(name, "fp32", tiny, [1e-37, -1e-37]) == [False, False]
+        assert accepts(name, "fp64", [1e-310], [0.0]) == [False]
+    # What becomes of a subnormal argument is anything: sqrt of 0 and of 1e-40, log of either.
+    assert accepts("sqrt", "fp32", [1e-40], [0.0]) == accepts("log", "fp32", [1e-40], [-math.inf]) == [True]
+    assert accepts("sqrt", "fp32", [1e-30], [0.0]) == accepts("log", "fp32", [1e-30], [-math.inf]) == [False]
+
+
+def test_references_of_double_precision_are_as_good_as_their_rules() -> None:
+    """MKL's square root of 56.64311804915093 is an ulp off, scipy's erfc of 23 two hundred; scipy's erfinv(-0.0) is
+    0.0. Each contradicted the other reference, and the case was not checked."""
+    assert accepts("sqrt", "fp64", [56.64311804915093], [7.526162239093104]) == [True]
+    assert accepts("sqrt", "fp64", [56.64311804915093], [7.526162239093105]) == [False]
+    assert accepts("erfc", "fp64", [23.004341281298196], [math.erfc(23.004341281298196)]) == [True]
+    assert accepts("erfinv", "fp64", [-0.0], [-0.0]) == [True]
+
+
+def test_sums_in_no_fixed_order_are_unordered_for_every_subject() -> None:
+    cases = draws(torch_programs("memory", target="inductor.programs_memory", limits=Limits()), 120, seed=3)
+    target = find("inductor.programs_memory")
+    seen = {True: 0, False: 0}
+    for case in cases:
+        graph = graph_of(case)
+        buffers = {one.name: one.dtype for one in graph.buffers}
+        for node in graph.nodes:
+            if isinstance(node, Store) and node.mode == "atomic_add":
+                rounds = dtype(buffers[node.buffer]).is_float
+                assert (f"{node.buffer}_after" in target.unordered(case)) == rounds
+                seen[rounds] += 1
+    assert all(seen.values())
+
+
+def test_long_running_sums_may_be_split_over_programs() -> None:
+    scan: Target = find("inductor.scan")
+
+    def running(name: str, kind: str, columns: int) -> tuple[str, ...]:
+        dims = ("rows", "cols")
+        return scan.unordered(Case(target="inductor.scan", sizes={"rows": 2, "cols": columns, "one": 1},
+                                   params={"op": name}, arrays=(
+            ArraySpec(name="a", dtype=kind, dims=dims, content=Content()), ArraySpec(name="out", dtype=kind, dims=dims),
+            ArraySpec(name="dtype", dtype="i32", dims=("one",)))))
+
+    assert running("cumsum", "fp32", 9000) == running("cumsum", "fp16", 9000) == ("out",)
+    assert running("cumsum", "fp32", 128) == running("cummax_values", "fp32", 9000) == ()
+    assert running("cumsum_integer", "i32", 9000) == ()
+
+
+def test_eager_torch_is_a_control_of_the_references() -> None:
+    assert all(find(f"inductor.{name}").controls == ("own",) for name in (
+        "pointwise", "folding", "conversion", "reduction", "scan", "sort", "bucketize"))
+    assert find("inductor.programs_mixed").controls == () == find("codegen.mixed").controls
