@@ -12,12 +12,18 @@ from tridiff.fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.content.staging import Staging, fits
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.assertion import assertion_due, missing_assertion
+from tridiff.fuzz.judge.check import Check, Found
 from tridiff.fuzz.judge.control import as_conflict
 from tridiff.fuzz.judge.ir import cells as ledger_cells
-from tridiff.fuzz.judge.outputs import Expectations, Judged, evidence_of_inputs, judge_outputs, same_bits
-from tridiff.fuzz.judge.ptx_orders import missing_orders
+from tridiff.fuzz.judge.memory_order import memory_order
+from tridiff.fuzz.judge.outputs import Expectations, Judged, evidence_of_inputs
+from tridiff.fuzz.judge.repetition import repetition
+from tridiff.fuzz.judge.trespass import trespass
+from tridiff.fuzz.judge.values import values
+from tridiff.fuzz.judge.variation import variation
 from tridiff.fuzz.known.explain import explained_launch
-from tridiff.fuzz.records import Case, Evidence, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
+from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import Subject, parse_subject
@@ -26,7 +32,12 @@ from tridiff.fuzz.workers import failures, sabotage
 from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
 from tridiff.fuzz.workers.diagnostics import Diagnostics
 
-_NO_ROWS = RowCounts()
+CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, repetition, variation)
+"""What is asked of every launch, in this order: a new oracle that looks at more than values is one file and its name
+here."""
+
+COMPILED_CHECKS: tuple[Check, ...] = (memory_order,)
+"""What is asked of a case that is compiled and not launched."""
 
 
 class Executor:
@@ -122,7 +133,8 @@ class Executor:
 
 
 class _Attempt:
-    """The state of one execution: what has been done so far survives an exception as counts."""
+    """The state of one execution, and the `Trial` of its checks: what has been done so far survives an exception as
+    counts."""
 
     def __init__(self, case: Case, target: Target, subject: Subject, backend: str, device: torch.device,
                  runner: Runner, stage: Callable[[str], None], want_inputs: bool, staging: Staging | None) -> None:
@@ -132,8 +144,10 @@ class _Attempt:
         self.case, self.target, self.subject, self.backend = case, target, subject, backend
         self.device, self.runner, self.stage, self.want_inputs = device, runner, stage, want_inputs
         self.expected = Expectations()
-        self.explained: tuple[Judged, tuple[str, ...]] | None = None
-        """The failure that known issues predict to the element, if a launch gave one, and their names."""
+        self.buffers: dict[str, Buffer] = {}
+        self.judged: Judged | None = None
+        self.explained: Found | None = None
+        self.options, self.helper = case.options, None
         self.reports: list[LaunchReport] = []
         self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
         self._mark = time.perf_counter()
@@ -156,42 +170,43 @@ class _Attempt:
         helper = resolve(self.subject.helper)
         if kind(self.backend) == "compile":
             return self._compile_only(helper, options)
-        buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
+        self.options, self.helper = options, helper
+        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
         self._lap("materialise")
-        wrong_option = self._launch(buffers, helper, options)
+        wrong_option = self._launch(self.buffers, helper, options)
         if wrong_option:
             return self._outcome(Verdict.NOT_CHECKED, reason=wrong_option)
         self.stage("judge")
-        if self._must_assert():
-            return self._finding("assertion_missing", where="assertion",
-                                 evidence=evidence_of_inputs(self.case, buffers),
-                                 reason="a device assertion that must stop the launch did not")
-        unsound = self._trespassed(buffers) or self._weakly_ordered()
-        if unsound is not None:
-            return unsound
-        judged = judge_outputs(self.case, self.target, buffers, self.expected)
-        self._lap("judge")
-        if judged.verdict is Verdict.NOT_CHECKED:
-            return self._judged(judged)
-        unstable = self._unexplained(judged, buffers) or self._repeat(buffers, helper, options, judged) or self._vary(
-            buffers, helper, judged)
-        if unstable is not None:
-            return unstable
-        if self.explained is not None:
-            wrong, names = self.explained
-            return msgspec.structs.replace(self._judged(wrong), explained_by=names)
-        return self._judged(judged, buffers if self.want_inputs else None)
+        found = self._ask(CHECKS) or self.explained
+        if found is not None:
+            return self._found(found)
+        assert self.judged is not None
+        evidence = evidence_of_inputs(self.case, self.buffers) if self.want_inputs else self.judged.evidence
+        return self._outcome(self.judged.verdict, reason=self.judged.reason, rows=self.judged.rows, evidence=evidence)
 
-    def _unexplained(self, judged: Judged, buffers: dict[str, Buffer]) -> Outcome | None:
-        """The finding of a launch with wrong elements. What known issues predict to the element is set aside, and is
-        what the case gives only if none of its launches shows anything else."""
-        if not judged.verdict.failed:
-            return None
-        names = explained_launch(self.case, self.target, self.subject.name, buffers, self.expected, judged)
-        if not names:
-            return self._judged(judged)
-        self.explained = self.explained or (judged, names)
+    def _ask(self, checks: tuple[Check, ...]) -> Found | None:
+        """The first that a check finds and no known issue explains; the first that one explains becomes `explained`."""
+        for check in checks:
+            for found in check(self):
+                if not found.explained_by:
+                    return found
+                self.explained = self.explained or found
         return None
+
+    def launch_again(self, *, options: LaunchOptions | None = None, schedule: int = 0,
+                     second: bool = True) -> tuple[dict[str, Buffer], str]:
+        """As `Trial` says."""
+        again = {name: buffer.refill(second=second, written=name in self.target.written)
+                 for name, buffer in self.buffers.items()}
+        return again, self._launch(again, self.helper, self.options if options is None else options, schedule)
+
+    def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[str, ...]:
+        """As `Trial` says."""
+        return explained_launch(self.case, self.target, self.subject.name, buffers, self.expected, judged)
+
+    def judging_done(self) -> None:
+        """As `Trial` says."""
+        self._lap("judge")
 
     def _launch(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions, schedule: int = 0) -> str:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
@@ -268,135 +283,29 @@ class _Attempt:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
         if not any(report.compiled for report in self.reports):
             return self._outcome(Verdict.NOT_CHECKED, reason="nothing to compile: the launch grid is empty")
-        return self._weakly_ordered() or self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
-
-    def _weakly_ordered(self) -> Outcome | None:
-        """The finding that the compiled code lacks a memory order which the target declares. Asked before values are
-        judged: it is the cause of what they may show."""
-        wanted = self.target.orders(self.case)
-        lacking = {order for ptx in {report.ptx for report in self.reports} for order in missing_orders(ptx, wanted)}
-        if not lacking:
-            return None
-        return self._finding("memory_order", where="ptx",
-                             reason=f"the compiled kernel does not promise {' or '.join(sorted(lacking))}")
-
-    def _memory_violation(self, buffers: dict[str, Buffer]) -> tuple[str, str, str] | None:
-        """The first array with a write where none may be; one synchronisation for all arrays."""
-        names = list(buffers)
-        counts = torch.stack([count for name in names for count in (
-            buffers[name].trespass_count(), buffers[name].overwritten_count())]).tolist()
-        for name, outside, changed in zip(names, counts[::2], counts[1::2], strict=True):
-            if outside:
-                return "out_of_bounds", name, f"{outside} elements outside array {name} were written"
-            if changed and name not in self.target.written:
-                return "input_overwritten", name, f"{changed} elements of input {name} were written"
-        return None
-
-    def _trespassed(self, buffers: dict[str, Buffer]) -> Outcome | None:
-        """The finding that a launch wrote where it must not; asked after every launch."""
-        found = self._memory_violation(buffers)
-        if found is None:
-            return None
-        return self._finding(found[0], where=found[1], reason=found[2], evidence=evidence_of_inputs(self.case, buffers))
-
-    def _repeat(self, buffers: dict[str, Buffer], helper: Any, options: LaunchOptions,
-                judged: Judged) -> Outcome | None:
-        """Launch again over other poison; also when an output holds the poison pattern, which a lane that was
-        never written shares with a right answer (a NaN is a NaN)."""
-        suspicious = any(buffer.is_output and bool((buffer.logical == buffer.poison).any())
-                         for buffer in buffers.values())
-        for number in range(max(self.case.repeats, int(suspicious))):
-            again = self._refilled(buffers, second=number % 2 == 0)
-            self._launch(again, helper, options)
-            trespass = self._trespassed(again)
-            if trespass is not None:
-                return trespass
-            if self.target.unordered(self.case):
-                unexplained = self._unexplained(
-                    judge_outputs(self.case, self.target, again, self.expected), again)
-                if unexplained is not None:
-                    return unexplained
-            different = same_bits(self.case, self.target, buffers, again, bits=True)
-            self._lap("judge")
-            if different:
-                name, count = different
-                untouched = (buffers[name].logical == buffers[name].poison) & (
-                    again[name].logical == again[name].poison)
-                unwritten = number % 2 == 0 and bool(untouched.any())
-                return self._finding(
-                    "unwritten" if unwritten else "nondeterministic", where=name, rows=judged.rows,
-                    evidence=evidence_of_inputs(self.case, again),
-                    reason=f"{count} elements of {name} were never written" if unwritten else
-                           f"the same launch gave other bits in {count} elements of {name}")
-        return None
-
-    def _refilled(self, buffers: dict[str, Buffer], *, second: bool) -> dict[str, Buffer]:
-        return {name: buffer.refill(second=second, written=name in self.target.written)
-                for name, buffer in buffers.items()}
-
-    def _vary(self, buffers: dict[str, Buffer], helper: Any, judged: Judged) -> Outcome | None:
-        """Launch under the case's other options and in its other schedules."""
-        ways = [(options, 0, str(options)) for options in self.case.variants if self.runner.backend != "interpreter"]
-        ways += [(self.case.options, number, f"schedule {number}")
-                 for number in range(1, 1 + self.target.schedules(self.case))]
-        for options, schedule, way in ways:
-            again = self._refilled(buffers, second=True)
-            wrong = self._launch(again, helper, options, schedule)
-            if wrong:
-                return self._outcome(Verdict.NOT_CHECKED, reason=wrong, rows=judged.rows)
-            trespass = self._trespassed(again)
-            if trespass is not None:
-                return trespass
-            # A value that is wrong under other options is a wrong value first, an option dependence second.
-            unexplained = self._unexplained(judge_outputs(self.case, self.target, again, self.expected), again)
-            if unexplained is not None:
-                return unexplained
-            # A known defect may give other elements under other options.
-            different = None if self.explained else same_bits(self.case, self.target, buffers, again, bits=False)
-            self._lap("judge")
-            if different:
-                return self._finding("option_dependent", where=different[0], rows=judged.rows,
-                                     evidence=evidence_of_inputs(self.case, again),
-                                     reason=f"{different[1]} elements of {different[0]} differ under {way}")
-        return None
-
-    def _must_assert(self) -> bool:
-        """Whether the contract wants this launch to end in a device assertion. Works on the CPU: the device may
-        be unusable by now."""
-        reference = self.target.asserts(self.case)
-        if reference is None or not (self.case.options.debug or self.runner.backend == "interpreter"):
-            return False
-        inputs = [place(self.case.array(name), self.case.sizes, device=torch.device("cpu")).values
-                  for name in reference.arguments]
-        return bool(resolve(reference.function)(*inputs))
+        found = self._ask(COMPILED_CHECKS)
+        if found is not None:
+            return self._found(found)
+        return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
 
     def failed(self, failure: failures.Failure) -> Outcome:
         """The outcome of a launch that raised."""
-        if failure.kind == "device_assert" and self._must_assert():
+        if failure.kind == "device_assert" and assertion_due(self):
             return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must",
                                  rows=RowCounts(agree=self.case.sizes.get("rows", 1)))
         if failure.verdict is Verdict.NOT_CHECKED:
             return self._outcome(failure.verdict, reason=failure.reason)
-        return self._finding(failure.kind, where=failure.where, reason=failure.reason, verdict=failure.verdict)
+        return self._found(Found(kind=failure.kind, where=failure.where, reason=failure.reason,
+                                 verdict=failure.verdict))
 
-    def _judged(self, judged: Judged, buffers: dict[str, Buffer] | None = None) -> Outcome:
-        evidence = judged.evidence
-        if evidence is None and buffers is not None:
-            evidence = evidence_of_inputs(self.case, buffers)
-        signature = None
-        if judged.verdict.failed:
-            signature = self._signature(judged.verdict, judged.kind, judged.where)
-        return self._outcome(judged.verdict, reason=judged.reason, signature=signature, rows=judged.rows,
-                             failing_rows=judged.failing_rows, evidence=evidence)
+    def _found(self, found: Found) -> Outcome:
+        signature = self._signature(found.verdict, found.kind, found.where) if found.verdict.failed else None
+        return self._outcome(found.verdict, reason=found.reason, signature=signature, rows=found.rows,
+                             failing_rows=found.failing_rows, evidence=found.evidence, explained_by=found.explained_by)
 
     def _signature(self, verdict: Verdict, failure_kind: str, where: str) -> Signature:
         return Signature(target=self.target.name, subject=self.subject.name, verdict=verdict, kind=failure_kind,
                          where=self.target.place(where), about=self.target.about(self.case))
-
-    def _finding(self, failure_kind: str, *, where: str, reason: str, rows: RowCounts = _NO_ROWS,
-                 verdict: Verdict = Verdict.DISAGREE, evidence: Evidence | None = None) -> Outcome:
-        return self._outcome(verdict, reason=reason, rows=rows, evidence=evidence,
-                             signature=self._signature(verdict, failure_kind, where))
 
     def _outcome(self, verdict: Verdict, **fields: Any) -> Outcome:
         if verdict.failed and self.subject.name in self.target.controls:
