@@ -35,10 +35,21 @@ def find(name: str) -> Target:
     targets = all_targets()
     if name in targets:
         return targets[name]
+    raise TridiffError(f"unknown target {name[:80]!r}", fix=f"{_near(name)}; `tridiff targets` lists all")
+
+
+def _near(name: str) -> str:
+    """What to try in place of a name or a glob that fits nothing: targets of nearly that name, or the families."""
     import difflib
 
-    near = difflib.get_close_matches(name, targets, n=3) or list(targets)[:3]
-    raise TridiffError(f"unknown target {name[:80]!r}", fix=f"try {', '.join(near)}; `tridiff targets` lists all")
+    plain = "".join(character for character in name if character not in "*?[]")
+    short = {target.partition(".")[2]: target for target in all_targets()}
+    near = difflib.get_close_matches(plain, all_targets(), n=3)
+    near += [short[one] for one in difflib.get_close_matches(plain, short, n=3) if short[one] not in near]
+    if near:
+        return f"try {', '.join(near[:3])}"
+    families = dict.fromkeys(f"{target.partition('.')[0]}.*" for target in all_targets())
+    return f"try one of {' '.join(families)}"
 
 
 def select(patterns: tuple[str, ...]) -> tuple[Target, ...]:
@@ -51,6 +62,9 @@ def select(patterns: tuple[str, ...]) -> tuple[Target, ...]:
     chosen: dict[str, Target] = {}
     for pattern in patterns:
         hits = {n: t for n, t in targets.items() if fnmatch.fnmatchcase(n, pattern) or t.family == pattern}
+        if not hits and any(character in pattern for character in "*?["):
+            raise TridiffError(f"no target matches {pattern[:80]!r}",
+                               fix=f"{_near(pattern)}; `tridiff targets` lists all")
         if not hits:
             chosen[pattern] = find(pattern)
         chosen |= hits

@@ -1,5 +1,6 @@
 """Testing the tester: every planted fault of a target fuzzed until it is caught, each for its own budget."""
 
+import difflib
 import math
 import statistics
 from collections import Counter, deque
@@ -76,9 +77,14 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
                     shared[target.name, backend, fault] = [target]
     planted = {fault for _, _, fault in shared}
     unknown = set(only) - planted
+    existing = {*HOOK_FAULTS, *PROCESS_FAULTS, *(fault for target in targets for fault in target.faults)}
+    for fault in sorted(unknown - existing):
+        near = difflib.get_close_matches(fault, existing, n=3) or sorted(existing - {*HOOK_FAULTS, *PROCESS_FAULTS})[:5]
+        raise TridiffError(f"none of these targets has a fault {fault[:80]!r}", fix=f"try {', '.join(near)}; "
+                           "`tridiff targets --json` lists all")
     if unknown or not planted:
         raise TridiffError(f"no fault{''.join(f' {one}' for one in sorted(unknown))} can be run on "
-                           f"{' '.join(options.backends)}", fix="see `tridiff targets`")
+                           f"{' '.join(options.backends)}", fix="choose another --backend, or add --hooks or --process")
     shared = {key: members for key, members in shared.items() if key[2] in (set(only) or planted)}
     hunts: list[Hunt] = []
     for (_, backend, fault), members in shared.items():

@@ -15,6 +15,7 @@ from tridiff.fuzz.corpus.expected import with_verdict
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.registry import find
 
 EXAMPLES = """**Examples**
 
@@ -46,7 +47,7 @@ def replay_command(
         chosen: list[CorpusEntry | TridiffError] = []
         for name in entry:
             of_target = [e for e in everything if not isinstance(e, TridiffError) and e.case.target == name]
-            chosen += of_target or [store.find(name)]
+            chosen += of_target or [_entry(store, name)]
     else:
         chosen = everything
     backends = chosen_backends(backend) if backend else available_backends()
@@ -72,6 +73,17 @@ def replay_command(
                   f"{sum(r.ok is False for r in checked)} changed, {len(results) - len(checked)} without a verdict "
                   "to compare")
     raise typer.Exit(_status(results))
+
+
+def _entry(store: Corpus, name: str) -> CorpusEntry:
+    """The entry of this name; one that looks like a target's is looked for among the targets as well."""
+    try:
+        return store.find(name)
+    except TridiffError:
+        if "." not in name or name.endswith(".json") or "/" in name:
+            raise
+    find(name)  # Says that no target is called so, and which are nearly.
+    raise TridiffError(f"the corpus has no entry of {name}", fix=f"look for one with `tridiff fuzz --target {name}`")
 
 
 def _record(store: Corpus, result: ReplayResult) -> None:

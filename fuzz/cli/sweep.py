@@ -18,7 +18,7 @@ from tridiff.fuzz.cli.progress import clock
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.sweep import compare as comparing
-from tridiff.fuzz.sweep.choose import Choice, choose
+from tridiff.fuzz.sweep.choose import SWEPT, Choice, choose, names
 from tridiff.fuzz.sweep.deviations import explained_record
 from tridiff.fuzz.sweep.files import file_of, read, save
 from tridiff.fuzz.sweep.pictures import draw
@@ -60,6 +60,7 @@ def sweep(
     compare: Annotated[list[Path] | None, typer.Option(help="Compare two records instead; give it twice.")] = None,
     measured: Annotated[list[Path] | None, typer.Option(help="Print records' figures for the oracle tables.")] = None,
     render: Annotated[Path | None, typer.Option(help="Write report.md of a record again; with --plots, draw.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Only list the operations, with their types.")] = False,
     state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
@@ -69,6 +70,9 @@ def sweep(
     Exit status: 0 all agree, or deviate as explained or as in --baseline; 1 new deviations; 2 something could not be
     checked.
     """
+    if listed:
+        _list(tuple(op or ()), as_json=as_json)
+        raise typer.Exit(0)
     if compare:
         raise typer.Exit(_compare(compare, as_json))
     if measured:
@@ -97,6 +101,22 @@ def sweep(
     if found.interrupted:
         print("interrupted; continue with: tridiff sweep --resume", file=sys.stderr)
     raise typer.Exit(status)
+
+
+def _list(patterns: tuple[str, ...], *, as_json: bool) -> None:
+    """Operations that can be swept, each with its types."""
+    described = [{"name": name, "arity": SWEPT[name].arity, "signatures": [list(one) for one in SWEPT[name].signatures]}
+                 for name in names(patterns)]
+    if as_json:
+        print(json.dumps(described))
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for title in ("operation", "operands", "types"):
+        table.add_column(title, no_wrap=title == "operation")
+    for one in described:
+        table.add_row(str(one["name"]), str(one["arity"]), " ".join(
+            ",".join(signature) for signature in SWEPT[str(one["name"])].signatures))
+    console().print(table)
 
 
 def _render_again(path: Path, plots: bool) -> None:

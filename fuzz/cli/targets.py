@@ -21,6 +21,8 @@ EXAMPLES = """**Examples**
 
 `tridiff targets` : a table
 
+`tridiff targets 'gluon.*' --long` : with their oracles and where their contracts stand
+
 `tridiff targets 'helpers.*' --json` : one object per target
 
 `tridiff targets 'codegen.*' --ledger` : operations, dtypes and features that generated programs have reached
@@ -40,6 +42,7 @@ def oracle_names(target: Target) -> tuple[str, ...]:
 def targets(
     pattern: Annotated[list[str] | None, typer.Argument(help="Names, globs or families; default all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+    long: Annotated[bool, typer.Option("--long", help="Also oracles and where the contract stands.")] = False,
     ir: Annotated[bool, typer.Option("--ir", help="Operations of the compiler's IR instead of targets.")] = False,
     ledger: Annotated[bool, typer.Option("--ledger", help="What generated programs have reached instead.")] = False,
     records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir and --ledger.")] = Path("reports"),
@@ -52,22 +55,37 @@ def targets(
     if ledger:
         programs_ledger.show(ledgers(records), chosen, as_json=as_json)
         return
-    described = [{
+    if not as_json:
+        console().print(_table(chosen, long=long))
+        return
+    print(json.dumps([{
         "name": target.name, "family": target.family, "summary": target.summary,
         "subjects": list(target.subjects), "backends": [b for name in target.backends for b in expand(name)],
         "oracles": list(oracle_names(target)), "contract": target.contract, "dtypes": list(target.dtypes),
         "faults": list(fault_names(target)),
-    } for target in chosen]
-    if as_json:
-        print(json.dumps(described))
-        return
+    } for target in chosen]))
+
+
+def _table(chosen: tuple[Target, ...], *, long: bool) -> Table:
+    """A line per target; asking for its oracles draws a case, which is left out of the short table."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in ("target", "subjects", "oracles", "dtypes", "faults", "contract", "what it is"):
-        table.add_column(title, no_wrap=title in ("target", "subjects", "oracles"))
-    for target, one in zip(chosen, described, strict=True):
-        table.add_row(target.name, " ".join(target.subjects), " ".join(one["oracles"]), str(len(target.dtypes)),
-                      str(len(target.faults)), target.contract, target.summary)
-    console().print(table)
+    titles = ["target", "subjects", "dtypes", "faults", "what it is"]
+    if long:
+        titles[2:2], titles[-1:-1] = ["oracles"], ["contract"]
+    rows = []
+    for target in chosen:
+        row = [target.name, " ".join(target.subjects), str(len(target.dtypes)), str(len(target.faults)), target.summary]
+        if long:
+            row[2:2], row[-1:-1] = [" ".join(oracle_names(target))], [target.contract]
+        rows.append(row)
+    for place, title in enumerate(titles):
+        # A line for each: what does not fit is the end of the summary.
+        whole = title in ("target", "subjects", "oracles", "dtypes", "faults")
+        table.add_column(title, no_wrap=whole or not long, overflow="fold" if long else "ellipsis",
+                         min_width=max([len(title), *(len(row[place]) for row in rows)]) if whole else None)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _print_operations(records: Path, *, as_json: bool) -> None:

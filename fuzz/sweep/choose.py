@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -40,9 +41,8 @@ def choose(choice: Choice) -> tuple[SweepSpec, ...]:
     unknown = [name for name in choice.dtypes if name not in ALL]
     if unknown:
         raise TridiffError(f"unknown dtype {unknown[0]!r}", fix=f"use {' '.join(ALL)}")
-    names = _names(choice.ops)
     found = []
-    for name in names:
+    for name in names(choice.ops):
         op = SWEPT[name]
         if choice.arity not in (0, op.arity):
             continue
@@ -59,13 +59,17 @@ def choose(choice: Choice) -> tuple[SweepSpec, ...]:
     return tuple(found)
 
 
-def _names(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def names(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Operations that any of the patterns names, in table order per pattern; all for none; TridiffError for one that
+    names nothing."""
     if not patterns:
         return tuple(SWEPT)
     found: dict[str, None] = {}
     for pattern in patterns:
         matching = [name for name in SWEPT if fnmatchcase(name, HELPER_NAMES.get(pattern, pattern))]
         if not matching:
-            raise TridiffError(f"no operation matches {pattern!r}", fix="see kernels/pointwise/table.py, or use a glob")
+            near = difflib.get_close_matches(pattern.strip("*?"), [*SWEPT, *HELPER_NAMES], n=4)
+            hint = f"try {', '.join(near)}; " if near else ""
+            raise TridiffError(f"no operation matches {pattern[:80]!r}", fix=f"{hint}`tridiff sweep --list` lists all")
         found |= dict.fromkeys(matching)
     return tuple(found)

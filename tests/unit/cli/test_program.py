@@ -17,15 +17,14 @@ from tridiff.fuzz.cli.app import COMMANDS, run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import CorpusEntry, decode
-
-ROOT = Path(__file__).parents[3]
+from tridiff.fuzz.registry import all_targets
 
 
 def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tuple[str, str]:
     """stdout and stderr of one run; asserts its exit status and that no traceback is shown."""
     run = subprocess.run([sys.executable, "-m", "tridiff.fuzz", *arguments], cwd=cwd, capture_output=True, text=True,
                          timeout=280, check=False,
-                         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **environment})
+                         env={**os.environ, "COLUMNS": "200", **environment})
     assert "Traceback" not in run.stderr, run.stderr
     assert run.returncode == status, run.stdout + run.stderr
     return run.stdout, run.stderr
@@ -83,12 +82,24 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
      "triton.mod has no fault 'x'; use one of floor_for_trunc"),
     ("fuzz --resume", "no campaign to resume under .tridiff/campaigns; start one with `tridiff fuzz`"),
     ("fuzz --resume --id x", "no campaign x under .tridiff/campaigns; start one with"),
-    ("targets nothing.*", "unknown target 'nothing.*'; try "),
-    ("replay no-such-entry", ""), ("repro no-such-entry", ""),
+    ("targets zzz*", "no target matches 'zzz*'; try one of async.* cluster.* codegen.* "),
+    ("targets div_flor*", "no target matches 'div_flor*'; try helpers.div_floor_integer; `tridiff targets` lists all"),
+    ("targets triton.flordiv", "unknown target 'triton.flordiv'; try triton.floordiv"),
+    ("faults triton.floordiv --backend interpreter --fault nope", "none of these targets has a fault 'nope'; try "),
+    ("faults triton.vector_add --backend interpreter --fault segfault", "no fault segfault can be run on interpreter; "
+     "choose another --backend, or add --hooks or --process"),
+    ("sweep expp --backend interpreter", "no operation matches 'expp'; try exp, exp2, ldexp, frexp; `tridiff sweep "
+     "--list` lists all"),
+    ("replay no-such-entry", "no entry is called 'no-such-entry'; "), ("repro no-such-entry", ""),
+    ("replay nope.target", "unknown target 'nope.target'; try one of "),
+    ("replay triton.floordv", "unknown target 'triton.floordv'; try triton.floordiv"),
+    ("replay triton.vector_add", "the corpus has no entry of triton.vector_add; look for one with `tridiff fuzz "
+     "--target triton.vector_add`"),
 ])
 def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                             capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
     status, output, errors = in_process(*arguments.split(), capsys=capsys)
     assert (status, output) == (2, "")
     assert len(errors.strip().splitlines()) == 1
@@ -120,8 +131,7 @@ def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
               "assert all(load(n)[0].__doc__.startswith(c.summary.rstrip('.')) for n, c in COMMANDS.items());"
               "assert all('tridiff ' + n in load(n)[1] for n in COMMANDS);"
               "assert not {'torch', 'triton'} & set(sys.modules)")
-    subprocess.run([sys.executable, "-c", listed], cwd=tmp_path, check=True, capture_output=True,
-                   env={**os.environ, "PYTHONPATH": str(ROOT)})
+    subprocess.run([sys.executable, "-c", listed], cwd=tmp_path, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("plan", [{"id": "../../../../x"}, {"options": {"corpus": "../outside"}},
@@ -159,6 +169,24 @@ def test_targets_as_json(tmp_path: Path) -> None:
     assert {"cuda", "interpreter", "compile:sm_90", "compile:gfx942"} <= set(listed["triton.vector_add"]["backends"])
     assert {"tail_dropped", "segfault", "wrong_value"} <= set(listed["triton.vector_add"]["faults"])
     assert listed["triton.floordiv"]["family"] == "triton"
+
+
+def test_targets_are_a_list_to_look_through(capsys: pytest.CaptureFixture[str]) -> None:
+    status, short, _ = in_process("targets", capsys=capsys)
+    assert status == 0 and "contract" not in short and "§" not in short
+    lines = short.splitlines()
+    assert len(lines) == len(all_targets()) + 1 and len(short) < 160 * len(lines)
+    shown, = (line.split() for line in lines if line.startswith("helpers.min2 "))
+    assert shown[1:5] == ["own", "inductor", "13", "5"]
+    _, long, _ = in_process("targets", "helpers.m*", "--long", capsys=capsys)
+    assert "contract" in long and "helpers.md §5" in long and "torch numpy" in long
+
+
+def test_operations_to_sweep_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    status, output, _ = in_process("sweep", "exp*", "--list", "--json", capsys=capsys)
+    listed = {one["name"]: one for one in json.loads(output)}
+    assert status == 0 and {"exp", "exp2", "expm1"} <= set(listed) and ["fp32"] in listed["exp"]["signatures"]
+    assert in_process("sweep", "div*", "--list", capsys=capsys)[1].startswith("operation")
 
 
 def test_doctor_as_json(tmp_path: Path) -> None:
@@ -263,6 +291,6 @@ def test_a_scheduler_without_dask_is_one_line(tmp_path: Path) -> None:
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not installed')")
     _, errors = tridiff(*SHORT, "--scheduler", "tcp://127.0.0.1:1", cwd=tmp_path, status=2,
-                        PYTHONPATH=f"{absent.parent}{os.pathsep}{ROOT}")
+                        PYTHONPATH=os.pathsep.join((str(absent.parent), os.environ.get("PYTHONPATH", ""))))
     assert errors.strip().splitlines()[-1] == (
         "tridiff: --scheduler needs dask.distributed; pip install 'tridiff[cluster]'")
