@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from rich.text import Text
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -73,12 +74,13 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="JSON instead of
     """Check this machine; exit status 0 when at least one backend judges a case rightly, else 2."""
     rows = [*_packages(), *_tools()]
     usable = False
-    for name in available_backends():
-        if kind(name) == "compile" and name != "compile:sm_90":
-            continue
-        row = _backend(name)
-        usable |= row[1]
-        rows.append(row)
+    backends = [name for name in available_backends() if kind(name) != "compile" or name == "compile:sm_90"]
+    # At once: what takes time is that every worker imports torch and Triton.
+    with (console(errors=True).status(coloured(f"running a case on {', '.join(backends)}")),
+          ThreadPoolExecutor(max(len(backends), 1)) as threads):
+        for row in threads.map(_backend, backends):
+            usable |= row[1]
+            rows.append(row)
     if as_json:
         print(json.dumps([{"check": name, "ok": ok, "detail": detail} for name, ok, detail in rows]))
     else:

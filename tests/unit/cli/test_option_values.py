@@ -6,7 +6,7 @@ from tests.support.campaigns import campaign_options
 from tridiff.fuzz.campaign.record import Counts, Plan
 from tridiff.fuzz.campaign.run import Progress
 from tridiff.fuzz.cli.options import seconds, size
-from tridiff.fuzz.cli.progress import clock, line
+from tridiff.fuzz.cli.progress import LiveProgress, clock, line
 from tridiff.fuzz.cli.render import values_line
 from tridiff.fuzz.errors import TridiffError
 
@@ -52,7 +52,23 @@ def test_the_progress_line() -> None:
         "0:40 (1:00 left)  200 cases 5/s (75.0% checked)  3,000 rows 75/s  9 kernels  210 launches  findings 1  "
         "shards 1/4")
     assert progress_line(500, counts, 40).startswith("0:40 (1:00 left)  200 cases")
-    assert "(estimating)" in progress_line(500, Counts(), 0)
+
+
+def test_before_the_first_result_the_line_says_what_is_waited_for() -> None:
+    said = progress_line(None, Counts(), 3)
+    assert said == ("0:03  starting 1 worker on no backend; each imports torch and Triton, and the first result comes "
+                    "after 5 to 20 s")
+    assert "estimating" not in said and "0/s" not in said
+
+
+def test_the_first_result_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = Plan(id="p", options=campaign_options(workers=2, backends=("interpreter",)), shards=())
+    with LiveProgress(plan) as shown:
+        for executed in (0, 3, 9):
+            shown.watch(Progress(counts=Counts(executed=executed), shards_done=0, shards=2, elapsed=1.0 + executed,
+                                 findings=()))
+    assert capsys.readouterr().err == ("starting 2 workers on interpreter; the first result comes after 5 to 20 s\n"
+                                       "first result after 4.0 s\n")
 
 
 def test_values_are_cut() -> None:
