@@ -102,10 +102,14 @@ def _rank(entry: CorpusEntry, members: tuple[CorpusEntry, ...]) -> tuple[bool, b
 
 def _matrix(members: list[CorpusEntry]) -> tuple[MatrixRow, ...]:
     seen: dict[str, dict[str, list[str]]] = {}
+    candidates: dict[str, int] = {}
     for row in sorted((row for entry in members for row in entry.expected), key=_row_order):
         cells = seen.setdefault(_where(row), {})
         cells.setdefault(row.triton, []).append(WORDS[row.verdict])
-    return tuple(MatrixRow(where=where, cells={version: _said(cells[version], len(members))
+        of_torch = torch_matters(row.subject)
+        candidates[_where(row)] = sum(any(torch_matters(other.subject) is of_torch for other in entry.expected)
+                                      for entry in members)
+    return tuple(MatrixRow(where=where, cells={version: _said(cells[version], candidates[where])
                                                for version in sorted(cells, key=release)})
                  for where, cells in seen.items())
 

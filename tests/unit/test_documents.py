@@ -1,0 +1,59 @@
+"""What the documents point at exists, and the README's table says what the corpus says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tridiff.fuzz.cli.app import COMMANDS
+from tridiff.fuzz.corpus import Corpus
+from tridiff.fuzz.corpus.bugs import causes
+from tridiff.fuzz.records import CorpusEntry
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted(path for folder in ("", ".github", "corpus", "fuzz", "kernels", "oracles", "reports")
+                   for path in (ROOT / folder).glob("**/*.md" if folder else "*.md")
+                   if path.name not in ("how_to_read.md", "not_covered.md"))  # parts of corpus/BUGS.md
+LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]+))?\)")
+NAMED = re.compile(r"`((?:\.github|corpus|fuzz|kernels|oracles|reports|tests)/[\w./-]*)`")
+
+
+def anchors(path: Path) -> set[str]:
+    """The names that headings of a page get: lower case, words joined by hyphens."""
+    found = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in found}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_paths_lead_somewhere(document: Path) -> None:
+    text = document.read_text()
+    broken = []
+    for target, anchor in LINK.findall(text):
+        if "://" in target:
+            continue
+        file = (document.parent / target).resolve() if target else document
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(f"{target}#{anchor}" if anchor else target)
+    broken += [name for name in NAMED.findall(text) if not (ROOT / name).exists() and "*" not in name]
+    assert not broken
+
+
+def test_readme_says_what_the_corpus_says() -> None:
+    """The README's defects are defects of the corpus, with the verdicts of its rows, and there are at most five."""
+    rows = re.findall(r"^\| .+?BUGS\.md#([\w-]+)\) \| .+? \| (\w+) \| (\w+) \|$", (ROOT / "README.md").read_text(),
+                      re.MULTILINE)
+    entries = [one for one in Corpus(ROOT / "corpus").entries() if isinstance(one, CorpusEntry)]
+    defects = {one.cause: one for one in causes(entries) if one.truth == "defect"}
+    assert 1 <= len(rows) <= 5
+    for cause, old, new in rows:
+        on_gpu = [row.cells for row in defects[cause].matrix if row.where.startswith("cuda")]
+        assert all((cells["3.6.0"], cells["3.9.0"]) == (old, new) for cells in on_gpu), cause
+
+
+def test_commands_that_documents_name_exist() -> None:
+    """`tridiff NAME` in code style, in the README, the recipes and the corpus."""
+    named = {command for document in DOCUMENTS
+             for command in re.findall(r"(?:`|^    |&& )tridiff ([a-z]+)", document.read_text(), re.MULTILINE)}
+    assert named and named <= set(COMMANDS)
