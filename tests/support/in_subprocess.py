@@ -29,6 +29,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 EVERY_CHECK = "*"
 
@@ -102,6 +104,16 @@ class Checks:
         failure = failures.get(name) or failures.get(EVERY_CHECK)
         if failure:
             raise AssertionError(f"{self.path.name}::{name}\n{failure}")
+
+
+def checks_of(item: pytest.Item) -> Checks | None:
+    """The file of checks that a test case asks about, by the names that test files use: CHECKS, or FILES by `file`."""
+    params: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    module = getattr(item, "module", None)
+    if "name" not in params:
+        return None
+    found = getattr(module, "FILES", {}).get(params["file"]) if "file" in params else getattr(module, "CHECKS", None)
+    return found if isinstance(found, Checks) else None
 
 
 @functools.cache
