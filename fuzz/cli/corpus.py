@@ -80,7 +80,8 @@ def _check(path: Path, text: str) -> None:
 
 
 def _print(found: tuple[Cause, ...]) -> None:
-    versions = sorted({version for one in found for row in one.matrix for version in row.cells}, key=release)
+    versions = sorted({version for one in found for row in one.matrix if row.where.startswith("cuda")
+                       for version in row.cells}, key=release)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("class", "cause", "stage", "entries", *(f"{version} cuda" for version in versions), "what"):
         table.add_column(title, justify="right" if title == "entries" else "left", no_wrap=title in ("class", "stage"))
