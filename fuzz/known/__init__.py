@@ -6,7 +6,7 @@ add one is in `notes.md`.
 """
 
 from tridiff.fuzz.known.attribute import Attribution
-from tridiff.fuzz.known.issue import KnownIssue, Stage, Truth, Wrong
+from tridiff.fuzz.known.issue import KnownIssue, Wrong
 from tridiff.fuzz.known.issues import all_issues, issue_of_entry, issues_of
 
-__all__ = ["Attribution", "KnownIssue", "Stage", "Truth", "Wrong", "all_issues", "issue_of_entry", "issues_of"]
+__all__ = ["Attribution", "KnownIssue", "Wrong", "all_issues", "issue_of_entry", "issues_of"]

@@ -20,7 +20,7 @@ def _padded_narrow(case: Case) -> bool:
 ISSUES = (
     KnownIssue(
         name="negation-by-subtraction", title="-x of +0.0 is +0.0", upstream=("triton#10270",),
-        stage="frontend", truth="defect",
+        stage="front-end", truth="defect",
         where=(("triton.negate", "own"),), entries=("triton.negate/zero-sign-c65330b634",),
         match=_of_float, explains=f"{_PREDICTED}:negated_zero"),
     KnownIssue(

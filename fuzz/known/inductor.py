@@ -26,7 +26,7 @@ ISSUES = (
                  "inductor.bucketize/value-f3afa700d2"),
         match=lambda case: True, explains="tridiff.fuzz.known.predictions.search:compiled_nan_boundary"),
     KnownIssue(
-        name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="frontend",
+        name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="language",
         upstream=("triton#11667",), truth="by_design", where=_here("conversion"),
         entries=("inductor.conversion/inf-53178b916d", "inductor.conversion/inf-bccc6670ac"),
         match=_operation("to_fp8e5"), explains=f"{_FLOATS}:saturated_fp8e5"),
@@ -79,7 +79,7 @@ ISSUES = (
         truth="defect", where=_here("reduction"), entries=("inductor.reduction/value-0824448928",),
         match=_operation("any_u8", "all_u8"), explains=f"{_FLOATS}:type_of_any"),
     KnownIssue(
-        name="mean-of-infinities", title="the mean of a row with infinities is infinite", stage="inductor",
+        name="mean-of-infinities", title="the mean of a row with infinities is infinite", stage="eager",
         truth="undefined", where=_here("reduction"), entries=("inductor.reduction/nan-missing-5917e31727",),
         match=_operation("var_mean_mean"), explains=f"{_FLOATS}:sum_of_infinities"),
 )

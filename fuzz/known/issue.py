@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tridiff.fuzz.records import Case, Signature
+from tridiff.fuzz.records.corpus_entry import Stage, Truth
 
 if TYPE_CHECKING:
     import torch
-
-Truth = Literal["defect", "by_design", "undefined", "accuracy", "contract"]
-"""What the difference is. by_design: documented or stated by the project concerned. undefined: of undefined or
-unpromised input. accuracy: within what the project allows itself. contract: our own reading."""
-
-Stage = Literal["source", "frontend", "ttir", "ttgir", "llvm", "ptxas", "interpreter", "inductor", "hardware"]
-"""Where it arises. source: the text of the helper under test; inductor: of what torch.compile generates."""
 
 Path = str
 """An importable object, "package.module:name"."""
@@ -54,6 +48,7 @@ class KnownIssue:
     """Issue references such as triton#7749."""
     stage: Stage
     truth: Truth
+    """Where it arises and what kind of difference it is, as (some of) its entries say."""
     where: tuple[tuple[str, str], ...]
     """(glob over the names of targets, subject): what has the defect. Its failures are one finding in all of them."""
     entries: tuple[str, ...]

@@ -8,7 +8,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 
-_NOT_ISSUES = ("attribute", "blind", "contents", "explain", "issue", "issues", "predictions", "rehearse")
+_NOT_ISSUES = ("attribute", "blind", "contents", "explain", "issue", "issues", "predictions", "rehearse", "rewriting")
 
 
 @cache

@@ -26,7 +26,9 @@ def test_an_issue_is_proved_by_entries_that_have_its_pattern(issue: KnownIssue, 
     assert f"{found.case.target}/{found.id}" == name
     assert issue.concerns(found.case, found.signature.subject)
     assert issue.shows_as(found.signature)
-    assert issue_of_entry(found.case.target, found.id) == issue.name
+    assert issue_of_entry(found.case.target, found.id) == issue.name == found.cause
+    assert issue.stage in {entry(one).stage for one in issue.entries}
+    assert issue.truth in {entry(one).truth for one in issue.entries}
 
 
 @each_proof

@@ -1,0 +1,71 @@
+"""Known issues of loops that the compiler pipelines or splits into partitions, and of tensor descriptors."""
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.issue import WRONG, KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT
+
+_SPLIT = 128
+"""Rows of a tile from which on the compiler gives each of two partitions a half."""
+_PREDICTED = "tridiff.fuzz.known.predictions.loops"
+_WARPS = (("loops.warp_specialize", "own"),)
+_BOXES = (("descriptors.boxes", "own"),)
+
+
+def _specialised(case: Case) -> bool:
+    return case.params.get("specialised") is True
+
+
+def _plain(case: Case) -> Case:
+    """The same product in a loop that the compiler leaves in one partition."""
+    return replace(case, params={**case.params, "specialised": False})
+
+
+def _one_stage(case: Case) -> bool:
+    return _specialised(case) and case.params["stages"] == 1
+
+
+def _split(case: Case) -> bool:
+    return _specialised(case) and int(case.params["stages"]) > 1 and case.sizes["m"] >= _SPLIT
+
+
+def _split_store(case: Case) -> bool:
+    return (_specialised(case) and case.sizes["m"] >= _SPLIT and case.params["described_store"] is True
+            and not case.params["one_map"])
+
+
+def _small_boxes(case: Case) -> bool:
+    """Whether slots of a pipelined box begin where TMA cannot write."""
+    p = case.params
+    if p["form"] not in ("copy", "reduction") or int(p["stages"]) < 2:
+        return False
+    return int(p["rows"]) * int(p["columns"]) * DTYPE_BITS[str(p["dtype"])] // 8 % TMA_SLOT != 0
+
+
+ISSUES = (
+    KnownIssue(
+        name="uniform-registers-of-another-partition", title="a product in one stage lacks most of its terms",
+        stage="ptxas", truth="defect", where=_WARPS, entries=("loops.warp_specialize/value-1ca4fb2ee7",),
+        match=_one_stage, relative=_plain, kinds=(*WRONG, "nondeterministic", "option_dependent"),
+        errors=("illegal_address", "misaligned_address")),
+    KnownIssue(
+        name="dead-barriers-below-a-ring", title="a row of a product is NaN: barriers lie where a ring begins",
+        stage="ttgir", truth="defect", where=_WARPS,
+        entries=("loops.warp_specialize/nan-unexpected-451c818b3e", "loops.warp_specialize/nan-unexpected-a0eaf29ccf",
+                 "loops.warp_specialize/nan-unexpected-ccc8f15e35"),
+        match=_split, explains=f"{_PREDICTED}:rows_of_nan", relative=_plain),
+    KnownIssue(
+        name="split-store-moves-both-coordinates", title="the second half of a tile is stored 64 columns further",
+        stage="ttgir", truth="defect", where=_WARPS, entries=("loops.warp_specialize/unwritten-d21c1bfc0f",),
+        match=_split_store, explains=f"{_PREDICTED}:second_half_moved", relative=_plain),
+    KnownIssue(
+        name="pipelined-box-below-128-bytes", title="a pipelined descriptor load of a box of 64 bytes is misaligned",
+        stage="ttgir", truth="defect", where=_BOXES, entries=("descriptors.boxes/misaligned-address-faff6dc214",),
+        match=_small_boxes, errors=("misaligned_address",)),
+    KnownIssue(
+        name="descriptor-store-in-units-of-16-bytes", title="a descriptor store overwrites up to 16 bytes of a line",
+        upstream=("triton#11583", "triton#11893"), stage="hardware", truth="by_design", where=_BOXES,
+        entries=("descriptors.boxes/out-of-bounds-8593d16163",),
+        match=lambda case: case.params.get("cut_unit") is True, errors=("out_of_bounds",)),
+)

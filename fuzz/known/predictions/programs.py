@@ -1,0 +1,35 @@
+"""What torch.compile puts in place of right elements of generated programs. Outputs are flat."""
+
+from __future__ import annotations
+
+import torch
+
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.kernels.codegen.graph import Graph, Num, Store
+
+_LARGEST_E5M2 = 57344.0
+
+
+def saturated(seen: Wrong) -> dict[str, torch.Tensor]:
+    """The largest finite number of fp8e5 where an infinity of the same sign is right."""
+    found: dict[str, torch.Tensor] = {}
+    for name in seen.wrong:
+        expected, actual = seen.expected.get(name), seen.actual[name]
+        if expected is not None and expected.is_floating_point() and actual.is_floating_point():
+            right, here = expected.double(), actual.float().double()
+            found[name] = right.isinf() & (here == torch.copysign(torch.full_like(here, _LARGEST_E5M2), right))
+    return found
+
+
+def in_one_cell(seen: Wrong) -> dict[str, torch.Tensor]:
+    """Any value in the one element to which all lanes add; the value depends on what lanes beyond the row hold."""
+    graph = seen.case.program
+    assert isinstance(graph, Graph)
+    found: dict[str, torch.Tensor] = {}
+    for node in graph.nodes:
+        if isinstance(node, Store) and node.mode == "atomic_add" and isinstance(node.index, Num):
+            name = f"{node.buffer}_after"
+            if name in seen.wrong:
+                mask = found.setdefault(name, torch.zeros_like(seen.wrong[name]))
+                mask[node.index.value] = True
+    return found

@@ -1,0 +1,274 @@
+"""Known issues of generated programs under torch.compile (subject `inductor`).
+
+What torch.compile makes of one node goes through the rest of a program, so that few wrong elements can be predicted:
+the control is the same program with a near relative of the node. Where a result is wrong in a way that survives, it is
+predicted as well.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.kinds.graphs.coverage import functions
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.rewriting import Changes, Form, has, without
+from tridiff.fuzz.records import Case, Content, Scattered, Small, Sorted
+from tridiff.fuzz.records.corpus_entry import Stage, Truth
+from tridiff.kernels.codegen.constants import is_float
+from tridiff.kernels.codegen.domains import Analysis, expression
+from tridiff.kernels.codegen.graph import (
+    Apply,
+    Bucketize,
+    Cast,
+    Constant,
+    Expr,
+    Graph,
+    Index,
+    Node,
+    Num,
+    Part,
+    Pointwise,
+    Reduce,
+    Scan,
+    Store,
+    Sym,
+)
+from tridiff.kernels.codegen.ranges import symbols
+from tridiff.kernels.pointwise.table import HALVES
+from tridiff.oracles.dtypes import dtype as dtype_info
+
+_PREDICTED = "tridiff.fuzz.known.predictions.programs"
+_WHERE = (("inductor.programs_*", "inductor"),)
+_QUOTIENTS = ("int_true_div", "float_true_div")
+
+
+def _swapped(ops: tuple[str, ...], other: str, wanted: Callable[[str], bool] = is_float) -> Form:
+    """Another operation of the same operands and result, for operands of the wanted type."""
+
+    def form(analysis: Analysis, position: int, node: Node) -> Changes:
+        if not isinstance(node, Pointwise) or node.op not in ops or not wanted(analysis.dtype(node.args[0])):
+            return {}
+        return {position: replace(node, op=other)}
+
+    return form
+
+
+def _of_zero(analysis: Analysis, position: int, node: Node) -> Changes:
+    nodes = analysis.graph.nodes
+    zero = isinstance(node, Pointwise) and node.op == "mul" and any(
+        isinstance(one := nodes[k], Constant) and one.value == "0" and is_float(one.dtype) for k in node.args)
+    return {position: replace(node, op="add")} if zero else {}
+
+
+def _parts(analysis: Analysis, position: int) -> dict[int, int]:
+    """The parts of a node with several results: position, and number of the result."""
+    return {user: part.item for user in analysis.users[position]
+            if isinstance(part := analysis.graph.nodes[user], Part)}
+
+
+def _mantissa(analysis: Analysis, position: int, node: Node) -> Changes:
+    if not isinstance(node, Pointwise) or node.op != "frexp":
+        return {}
+    return {user: Pointwise(op="abs", args=node.args) for user, item in _parts(analysis, position).items() if item == 0}
+
+
+def _exponent(analysis: Analysis, position: int, node: Node) -> Changes:
+    if not isinstance(node, Pointwise) or node.op != "frexp":
+        return {}
+    return {user: _somewhere(analysis, user) for user, item in _parts(analysis, position).items() if item == 1}
+
+
+def _somewhere(analysis: Analysis, position: int) -> Node:
+    """An i32 that varies along the axes of a node, the sum of its coordinates."""
+    axes = tuple(Sym(name=axis) for axis in sorted(analysis.domains[position]))
+    expr: Expr = Num(value=1) if not axes else axes[0] if len(axes) == 1 else Apply(function="add", args=axes)
+    return Index(expr=expr, dtype="i32")
+
+
+def _welford(analysis: Analysis, position: int, node: Node) -> Changes:
+    if not isinstance(node, Reduce) or node.kind != "welford":
+        return {}
+    total = replace(node, kind="sum")
+    return {position: total, **dict.fromkeys(_parts(analysis, position), Pointwise(op="abs", args=(position,)))}
+
+
+def _rounded(analysis: Analysis, position: int, node: Node) -> Changes:
+    if not isinstance(node, Index) or "round_decimal" not in functions(node.expr):
+        return {}
+    return {position: replace(node, expr=_without_rounding(node.expr))}
+
+
+def _without_rounding(expr: Expr) -> Expr:
+    if not isinstance(expr, Apply):
+        return expr
+    args = tuple(map(_without_rounding, expr.args))
+    # The square root of a real is one, and differs from it.
+    return args[0] if expr.function == "round_decimal" else replace(expr, args=args)
+
+
+def _quotient(analysis: Analysis, position: int, node: Node) -> Changes:
+    expr = expression(node)
+    if not isinstance(node, Index) or expr is None:
+        return {}
+    literal = _with_literals(expr, analysis.sizes, inside=False)
+    return {position: replace(node, expr=literal)} if literal != expr else {}
+
+
+def _with_literals(expr: Expr, sizes: dict[str, int], *, inside: bool) -> Expr:
+    """The expression with the values of sizes wherever a quotient is formed of them."""
+    if isinstance(expr, Sym):
+        return Num(value=sizes[expr.name]) if inside and expr.name in sizes else expr
+    if not isinstance(expr, Apply):
+        return expr
+    deeper = inside or expr.function in _QUOTIENTS
+    return replace(expr, args=tuple(_with_literals(one, sizes, inside=deeper) for one in expr.args))
+
+
+def _added(analysis: Analysis, position: int, node: Node) -> Changes:
+    one_cell = isinstance(node, Store) and node.mode == "atomic_add" and isinstance(node.index, Num)
+    return {position: node} if one_cell else {}
+
+
+def _to_fp8e5(analysis: Analysis, position: int, node: Node) -> Changes:
+    if isinstance(node, Store):
+        made = analysis.buffers[node.buffer] == "fp8e5"
+    else:
+        made = isinstance(node, Cast) and node.dtype == "fp8e5" and not node.bitcast
+    return {position: node} if made else {}
+
+
+def _any_byte(analysis: Analysis, position: int, node: Node) -> Changes:
+    found = isinstance(node, Reduce) and node.kind in ("any", "all") and analysis.dtype(node.args[0]) == "u8"
+    return {position: node} if found else {}
+
+
+def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
+    kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
+    return {position: node} if kind.startswith("fp8") else {}
+
+
+def _scans_narrow(analysis: Analysis, position: int, node: Node) -> Changes:
+    narrow = isinstance(node, Scan) and any(dtype_info(analysis.dtype(k)).bits < 32 for k in node.args)
+    return {position: node} if narrow else {}
+
+
+def _empty_search(analysis: Analysis, position: int, node: Node) -> Changes:
+    return {position: node} if isinstance(node, Bucketize) and node.size == 0 else {}
+
+
+def _power_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
+    expr = expression(node)
+    return {position: node} if expr is not None and "pow_by_natural" in functions(expr) else {}
+
+
+def _product_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
+    expr = expression(node)
+    sized = expr is not None and "mul" in functions(expr) and any(name in analysis.sizes for name in symbols(expr))
+    return {position: node} if sized else {}
+
+
+def _searches(case: Case) -> tuple[Bucketize, ...]:
+    graph = case.program
+    assert isinstance(graph, Graph)
+    return tuple(one for one in graph.nodes if isinstance(one, Bucketize))
+
+
+def _float_boundaries(case: Case) -> bool:
+    if not isinstance(case.program, Graph):
+        return False
+    return _numbered(case) != case
+
+
+def _numbered(case: Case) -> Case:
+    """The same searches among boundaries that are small whole numbers, in the order in which they were."""
+    names = {one.boundaries for one in _searches(case)}
+    arrays = []
+    for spec in case.arrays:
+        if spec.name in names and spec.content is not None and is_float(spec.dtype):
+            scattered = tuple(one for one in spec.content.overrides if isinstance(one, Scattered))
+            spec = replace(spec, content=Content(base=Small(low=-4, high=4), overrides=(Sorted(), *scattered)))
+        arrays.append(spec)
+    return replace(case, arrays=tuple(arrays))
+
+
+def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,
+               truth: Truth = "defect", explains: str = "", errors: tuple[str, ...] = (),
+               controlled: bool = True) -> KnownIssue:
+    return KnownIssue(
+        name=name, title=title, upstream=upstream, stage="inductor", truth=truth,
+        where=_WHERE, entries=tuple(f"inductor.programs_{one}" for one in entries), match=has(form),
+        explains=f"{_PREDICTED}:{explains}" if explains else "", relative=without(form) if controlled else None,
+        errors=errors)
+
+
+def _erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tuple[str, ...], title: str,
+            stage: Stage = "inductor", truth: Truth = "defect", upstream: tuple[str, ...] = ()) -> KnownIssue:
+    """What shows in errors of the compiler only."""
+    return KnownIssue(name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=_WHERE,
+                      entries=tuple(f"inductor.programs_{one}" for one in entries), match=match, errors=errors)
+
+
+def _is_half(dtype: str) -> bool:
+    return dtype in HALVES
+
+
+def _is_double(dtype: str) -> bool:
+    return dtype == "fp64"
+
+
+ISSUES = (
+    _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
+               upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
+    _rewritten("nextafter-of-halves", _swapped(("nextafter", "nextafter_libdevice"), "copysign", _is_half),
+               "pointwise/value-9468b94ecd", upstream=("pytorch#187340",),
+               title="nextafter of halves returns its operand"),
+    _rewritten("signbit-of-fp64", _swapped(("signbit", "signbit_libdevice"), "isnan", _is_double),
+               "pointwise/value-f871dfa5e4", upstream=("pytorch#187935",), title="signbit of fp64 is x < 0"),
+    _rewritten("product-with-zero-folded", _of_zero, "pointwise/value-fff14150df", upstream=("pytorch#186281",),
+               title="x * 0 is the constant 0"),
+    _rewritten("frexp-exponent-of-nan", _exponent, "mixed/value-78f5349041", upstream=("pytorch#143790",),
+               truth="undefined", title="the exponent of NaN and of infinities is that of ilogb plus one"),
+    _rewritten("frexp-sign-of-zero", _mantissa, "pointwise/zero-sign-556bfcb12a", upstream=("pytorch#195007",),
+               title="the mantissa of -0.0 is +0.0"),
+    _rewritten("mean-of-infinities", _welford, "reduction/nan-unexpected-9ed2be0dd7", truth="undefined",
+               title="the mean of a row with infinities"),
+    _rewritten("round-to-decimals", _rounded, "pointwise/value-29a379cf8f", truth="accuracy",
+               title="round to decimals multiplies by 10^-2"),
+    _rewritten("quotient-of-sizes", _quotient, "pointwise/value-643e903d50",
+               title="the quotient of two sizes is formed in fp32"),
+    _rewritten("atomic-add-without-mask", _added, "indexing/value-02825a4781", "mixed/nan-unexpected-3b205a869a",
+               upstream=("pytorch#178871",), explains="in_one_cell", controlled=False,
+               title="a sum in one cell adds the lanes beyond the end of a row"),
+    KnownIssue(
+        name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="language",
+        upstream=("triton#11667",), truth="by_design", where=_WHERE,
+        entries=("inductor.programs_pointwise/inf-09873455f5",), match=has(_to_fp8e5),
+        explains=f"{_PREDICTED}:saturated"),
+    KnownIssue(
+        name="bucketize-nan-boundary", title="bucketize takes a NaN boundary for above every value", stage="inductor",
+        truth="undefined", where=_WHERE, entries=("inductor.programs_sort/value-7848f174d2",),
+        match=_float_boundaries, relative=_numbered),
+    _rewritten("any-of-uint8", _any_byte, "reduction/result-dtype-da33a8c62a", upstream=("pytorch#198081",),
+               title="any and all of uint8 return bool", errors=("result_dtype",), controlled=False),
+    _erring("select-of-narrow-values", has(_scans_narrow), "scan/cannot-bitcast-data-type-b9438885ae",
+            upstream=("pytorch#175430",), title="a looped scan of narrow values does not compile",
+            errors=("*Cannot bitcast data-type of size*",)),
+    _erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
+            upstream=("pytorch#151018",), title="bool to fp8 does not compile",
+            errors=("cannot cast int1*fp8*", "AssertionError: cannot cast *fp8*")),
+    _erring("constants-of-fp8", has(_converts_to_fp8), "pointwise/triton--c-libtriton-ir-33ab3533f6",
+            upstream=("triton#5601", "pytorch#141396"), title="there are no constants of fp8", stage="front-end",
+            errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),
+    _erring("tensor-to-the-power-of-a-size", has(_power_of_sizes), "pointwise/cast-error-details--unab-d6b374b51f",
+            title="a tensor to the power of a size does not compile",
+            errors=("Cast error details: Unable to cast *",)),
+    _erring("power-with-a-size-as-exponent", has(_power_of_sizes), "memory/incompatibletypeerrorimp-28ba6c8a00",
+            title="a power with a size as exponent makes an index a double",
+            errors=("*invalid operands of type pointer*float64",)),
+    _erring("size-times-a-large-constant", has(_product_of_sizes), "memory/valueerror--scalar-n-is-5b0f6636cb",
+            title="a size times a constant beyond int32", stage="interpreter", truth="contract",
+            errors=("ValueError: Scalar * is out of range for type int32",)),
+    _erring("loads-in-a-loop-never-entered", has(_empty_search), "indexing/assertion--idx---size-f35da46b84",
+            title="bucketize without boundaries ends the compiler", stage="ttgir",
+            errors=("Assertion `idx < size()' failed",)),
+)

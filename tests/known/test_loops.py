@@ -1,0 +1,68 @@
+"""Specialised loops: what the known defects put in place of a product, and what is something else beside it."""
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from tests.known.test_attribution import outcome
+from tests.known.test_issues import entry
+from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
+from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.registry import find
+
+NAN_ROWS = "loops.warp_specialize/nan-unexpected-451c818b3e"
+MOVED = "loops.warp_specialize/unwritten-d21c1bfc0f"
+ONE_STAGE = "loops.warp_specialize/value-1ca4fb2ee7"
+
+
+def product(name: str, *, n: int) -> Rehearsal:
+    """The case of an entry with so many columns."""
+    case = entry(name).case
+    case = replace(case, sizes={**case.sizes, "n": n})
+    assert find(case.target).valid(case)
+    return rehearse(case)
+
+
+def test_rows_of_nan_are_the_known_issue_and_a_wrong_sign_beside_them_is_new() -> None:
+    rehearsal = product(NAN_ROWS, n=16)
+    out = rehearsal.outputs()["out"]
+    out[:, 0] = float("nan")
+    assert rehearsal.judged({"out": out}, subject="own")[1] == ("dead-barriers-below-a-ring",)
+    planted = torch.where(out < -3, -out, out)
+    assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
+
+
+def test_one_nan_in_a_row_is_new() -> None:
+    rehearsal = product(NAN_ROWS, n=16)
+    out = rehearsal.outputs()["out"]
+    out[0, 5, 3] = float("nan")
+    assert rehearsal.judged({"out": out}, subject="own")[1] == ()
+
+
+@pytest.mark.parametrize("n", [16, 128])
+def test_a_second_half_64_columns_further_is_the_known_issue_and_a_wrong_sign_beside_it_is_new(n: int) -> None:
+    rehearsal = product(MOVED, n=n)
+    right = rehearsal.outputs()["out"]
+    moved = right.clone()
+    poison = torch.tensor(rehearsal.buffers["out"].poison, dtype=torch.int32).view(torch.float32)
+    moved[:, 64:, :64] = poison
+    if n > 64:
+        moved[:, 64:, 64:] = right[:, 64:, :n - 64]
+    assert rehearsal.judged({"out": moved}, subject="own")[1] == ("split-store-moves-both-coordinates",)
+    planted = moved.clone()
+    planted[:, :64] = torch.where(right[:, :64] < -3, -right[:, :64], right[:, :64])
+    assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
+
+
+def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specialisation() -> None:
+    case = entry(ONE_STAGE).case
+    ran: list[Case] = []
+
+    def plain(relative: Case) -> Outcome:
+        ran.append(relative)
+        return outcome(relative, failed=len(ran) > 1)
+
+    assert Attribution(plain).issues(case, outcome(case)) == ("uniform-registers-of-another-partition",)
+    assert [one.params["specialised"] for one in ran] == [False]
+    assert Attribution(outcome).issues(case, outcome(case)) == ()

@@ -1,0 +1,67 @@
+"""Generated programs under torch.compile: relatives are programs that can be run, and controls."""
+
+import pytest
+
+from tests.known.test_issues import entry
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.known import Attribution, KnownIssue
+from tridiff.fuzz.known.programs import ISSUES
+from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.codegen.graph import Bucketize, Graph
+
+SEARCH = "inductor.programs_sort/value-7848f174d2"
+LIMITS = Limits(elements=1 << 10, rows=1 << 6)
+
+
+def wrong(case: Case, *, failed: bool = True, subject: str = "inductor") -> Outcome:
+    """An outcome with wrong values that nothing predicts, or a good one."""
+    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
+    signature = Signature(target=case.target, subject=subject, verdict=verdict, kind="value", where="out1")
+    return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda", verdict=verdict,
+                   signature=signature if failed else None)
+
+
+def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue() -> None:
+    case = entry(SEARCH).case
+    asked: list[Case] = []
+
+    def right(relative: Case) -> Outcome:
+        asked.append(relative)
+        return wrong(relative, failed=False)
+
+    assert Attribution(right).issues(case, wrong(case)) == ("bucketize-nan-boundary",)
+    assert isinstance(case.program, Graph)
+    assert any(isinstance(node, Bucketize) for node in case.program.nodes)
+    relative, = asked
+    assert relative.program == case.program  # only what the boundaries hold is another
+
+
+def test_a_search_that_is_wrong_among_plain_boundaries_too_is_new() -> None:
+    case = entry(SEARCH).case
+    assert Attribution(wrong).issues(case, wrong(case)) == ()
+
+
+def test_the_own_generator_has_none_of_these_issues() -> None:
+    case = entry(SEARCH).case
+    assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case, subject="own")) == ()
+
+
+@pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])
+def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str) -> None:
+    target = find(f"inductor.programs_{family}")
+    made = 0
+    for case in draw_cases(target.name, LIMITS, 40, seed=5):
+        for issue in ISSUES:
+            relative = _relative(issue, case)
+            if relative is None or case.program.r == 0:  # type: ignore[union-attr]
+                continue
+            made += 1
+            assert target.valid(relative)
+            assert not issue.match(relative)
+    assert made > 20
+
+
+def _relative(issue: KnownIssue, case: Case) -> Case | None:
+    return issue.relative(case) if issue.relative is not None and issue.match(case) else None
