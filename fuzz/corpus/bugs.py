@@ -51,8 +51,8 @@ class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
     cells: dict[str, str]
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """All entries of one class and cause. stages: usually one."""
+class Cause(msgspec.Struct, frozen=True, kw_only=True, rename={"truth": "class"}):
+    """All entries of one class and cause; `truth` is "class" in JSON, as in entries. stages: usually one."""
 
     truth: Truth
     cause: str

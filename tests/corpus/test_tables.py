@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -73,6 +74,13 @@ def test_only_the_class_defect_is_listed_among_defects() -> None:
     text = page([found("a-defect"), replace(found("a-reading", id="value-cccccccccc"), truth="contract")])
     defects, _, rest = text.partition("## Our own reading")
     assert "a-defect" in defects.split("## Defects")[1] and "a-reading" not in defects and "a-reading" in rest
+
+
+def test_json_uses_the_names_of_entries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Corpus(tmp_path).admit(found("one-cause"))
+    assert run(["corpus", "--json", "--corpus", str(tmp_path)]) == 0
+    (one,) = json.loads(capsys.readouterr().out)
+    assert (one["class"], one["cause"], one["stages"]) == ("defect", "one-cause", ["ttgir"])
 
 
 def test_missing_names_entries_without_a_verdict_from_a_gpu() -> None:
