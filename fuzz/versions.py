@@ -1,7 +1,7 @@
-"""What differs between the Triton versions that tridiff supports, found by trying, never by a version string.
+"""What differs between the Triton versions that tridiff supports; every other module asks here.
 
-Every other module asks here. Each answer is computed once per process and imports Triton only when asked, so
-that importing this module costs nothing and works where Triton is absent.
+Where Triton can be imported the answer is found by trying, once per process, and Triton is imported only when asked.
+Records and the process that draws cases have nothing but the version's number: what follows from it stands in `SINCE`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,31 @@ import functools
 import importlib
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
+
+RELEASES = ((3, 6), (3, 7), (3, 8), (3, 9))
+"""Major and minor numbers of the releases that tridiff knows; `tridiff doctor --new-triton` says what another needs."""
+
+Feature = Literal["shared-memory gather, scatter and atomics", "Gluon functions for TMA reductions",
+                  "stores into the shared memory of another block", "ttg.barrier"]
+
+SINCE: dict[Feature, tuple[int, int]] = {
+    "shared-memory gather, scatter and atomics": (3, 7), "Gluon functions for TMA reductions": (3, 7),
+    "stores into the shared memory of another block": (3, 7), "ttg.barrier": (3, 7),
+}
+"""The first release that offers each."""
+
+
+def release(triton: str) -> tuple[int, ...]:
+    """Major and minor number of a Triton version such as "3.9.0" or "3.10.1+git1", to compare; () if it has none."""
+    numbers = triton.split(".")[:2]
+    return tuple(map(int, numbers)) if len(numbers) == 2 and all(one.isdecimal() for one in numbers) else ()
+
+
+def offers(triton: str, feature: Feature) -> bool:
+    """Whether a Triton version offers a feature; of a version without a number it is assumed."""
+    number = release(triton)
+    return not number or number >= SINCE[feature]
 
 
 @functools.cache

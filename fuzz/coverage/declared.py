@@ -6,6 +6,8 @@ Data only (contract: ttg_ops.md §1, §3 and §4). A version is told by what it 
 from dataclasses import dataclass
 from typing import Literal
 
+from tridiff.fuzz.versions import offers
+
 Reach = Literal["run", "passes", "sm_100", "clusters", "absent"]
 """run: a kernel on sm_90. passes: only between two passes of the compiler. sm_100: only compiled, for that chip.
 clusters: only in kernels of several blocks. absent: not registered."""
@@ -92,7 +94,5 @@ DECLARED = (*TTG, *OLDER, *HOPPER)
 
 
 def flavour(triton_version: str) -> Literal["old", "new"]:
-    """Which column of the table a record belongs to. Records carry the version as text and nothing else, so here, and
-    only here, it is read: up to 3.6 is old."""
-    numbers = [int(part) for part in triton_version.split(".")[:2] if part.isdigit()]
-    return "old" if tuple(numbers) <= (3, 6) else "new"
+    """Which column of the table a record of this Triton version belongs to."""
+    return "new" if offers(triton_version, "ttg.barrier") else "old"

@@ -22,7 +22,7 @@ Contract: jit.md §3, oracles.md §7.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ from tridiff.fuzz.interpreter.patching import Patches
 
 __all__ = [
     "AssumptionViolated", "BlockTruthValue", "DeviceAssertFailed", "InterpreterFault", "Location", "NeverEndingWait",
-    "NoStandIn", "OutOfBounds", "ProgramOrder", "Repairs", "active", "active_order", "install", "repaired",
+    "NoStandIn", "OutOfBounds", "ProgramOrder", "Repairs", "active", "active_order", "install", "missing", "repaired",
 ]
 
 
@@ -104,6 +104,16 @@ _installed: _Installed | None = None
 def active() -> Repairs:
     """The repairs in force in this process."""
     return _installed.repairs if _installed else Repairs.none()
+
+
+def missing() -> tuple[str, ...]:
+    """What the repairs in force, and the trace on top of them, were to replace in this Triton and did not find, as
+    "repair: owner.name"; empty for every release that tridiff knows, and where nothing is installed."""
+    if _installed is None:
+        return ()
+    from tridiff.fuzz.interpreter import memory_operations
+
+    return (*_installed.patches.missing, *memory_operations.missing())
 
 
 def active_order() -> ProgramOrder | None:
@@ -180,35 +190,32 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
 
     features = interpreter_features()
     # Replacements of single operations first, then what wraps operations, from the inside out.
-    if repairs.conversions:
-        conversions.apply(patches)
-    if repairs.int1_arithmetic and not features.int1_wraps:
-        backports.apply_int1_arithmetic(patches)
-    if repairs.shift_operands and not features.ashr_keeps_operands:
-        backports.apply_shift_operands(patches)
-    if repairs.all_ones and not features.unsigned_all_ones:
-        backports.apply_all_ones(patches)
-    if repairs.fma and not features.fma_rounds_once:
-        backports.apply_fma(patches)
-    if repairs.narrow_arithmetic:
-        narrow_arithmetic.apply(patches)
-    if repairs.libdevice:
-        libdevice.apply(patches)
-    if repairs.assertions:
-        assertions.apply(patches)
-    if repairs.loop_bounds:
-        loop_bounds.apply(patches)
-    if repairs.block_truth:
-        block_truth.apply(patches)
-    if repairs.poison_arithmetic:
-        poison.apply_to_arithmetic(patches)
-    if repairs.poison_loads:
-        poison.apply_to_loads(patches)
-    if repairs.undefined_lanes:
-        undefined.apply(patches)
+    steps: tuple[tuple[str, bool, Callable[[Patches], None]], ...] = (
+        ("conversions", True, conversions.apply),
+        ("int1_arithmetic", not features.int1_wraps, backports.apply_int1_arithmetic),
+        ("shift_operands", not features.ashr_keeps_operands, backports.apply_shift_operands),
+        ("all_ones", not features.unsigned_all_ones, backports.apply_all_ones),
+        ("fma", not features.fma_rounds_once, backports.apply_fma),
+        ("narrow_arithmetic", True, narrow_arithmetic.apply),
+        ("libdevice", True, libdevice.apply),
+        ("assertions", True, assertions.apply),
+        ("loop_bounds", True, loop_bounds.apply),
+        ("block_truth", True, block_truth.apply),
+        ("poison_arithmetic", True, poison.apply_to_arithmetic),
+        ("poison_loads", True, poison.apply_to_loads),
+        ("undefined_lanes", True, undefined.apply),
+    )
+    for name, needed, apply in steps:
+        if needed and getattr(repairs, name):
+            with patches.purpose(name):
+                apply(patches)
     if order is not None:
-        program_order.apply(patches, order)
-    presence.apply(patches)
+        with patches.purpose("program order"):
+            program_order.apply(patches, order)
+    with patches.purpose("presence"):
+        presence.apply(patches)
     if repairs.patch_once:
-        patch_once.apply(patches)
-    launch.apply(patches)
+        with patches.purpose("patch_once"):
+            patch_once.apply(patches)
+    with patches.purpose("launch"):
+        launch.apply(patches)

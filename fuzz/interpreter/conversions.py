@@ -63,4 +63,4 @@ def apply(patches: Patches) -> None:
     patches.set(builder, "cast_impl", cast_impl)
     patches.set(builder, "create_fp_to_fp", create_fp_to_fp)
     patches.set(module, "_convert_float", _convert_float)
-    patches.set(builder, "get_bf16", get_bf16)
+    patches.set(builder, "get_bf16", get_bf16, new=True)

@@ -34,6 +34,14 @@ _ATOMIC = frozenset({"atomic_load", "atomic_store", "atomic_poll"})
 Call = Callable[..., Any]
 
 
+def missing() -> tuple[str, ...]:
+    """Names of the interpreter that a trace observes and that are gone; nothing is changed."""
+    patches = Patches(apply=False)
+    with patches.purpose("trace"):
+        apply(patches, Trace((), events=False))
+    return patches.missing
+
+
 def apply(patches: Patches, trace: Trace) -> None:
     """Wrap the memory methods on behalf of `trace`."""
     operations = _Operations(trace)
@@ -45,7 +53,8 @@ def apply(patches: Patches, trace: Trace) -> None:
     patches.wrap(builder, "create_atomic_cas", operations.compare_and_swap)
     patches.wrap(builder, "create_barrier", operations.barrier)
     for name, operation in _NAMED.items():
-        patches.wrap(builder, name, partial(operations.named, operation=operation, ordering=_ORDERING.get(name)))
+        patches.wrap(builder, name, partial(operations.named, operation=operation, ordering=_ORDERING.get(name)),
+                     optional=True)
 
 
 class _Operations:

@@ -81,7 +81,7 @@ def apply(patches: Patches) -> None:
     patches.wrap(builder, "create_select", _select)
     patches.wrap(builder, "create_gather", _gather)
     patches.wrap(builder, "create_dot", _dot)
-    patches.wrap(builder, "create_dot_scaled", _everything)
+    patches.wrap(builder, "create_dot_scaled", _everything, optional=True)
     patches.wrap(builder, "create_histogram", _everything)
     patches.wrap(builder, "create_masked_load", _masked_load)
     patches.wrap(builder, "create_atomic_rmw", _atomic_rmw)

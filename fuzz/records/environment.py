@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tridiff.fuzz.versions import release
+
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Versions and settings of one worker, recorded with every campaign and corpus entry."""
@@ -19,6 +21,9 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ptxas: str = ""
     repairs_off: tuple[str, ...] = ()
     """Repairs of the interpreter (`tridiff.fuzz.interpreter.Repairs`) that were not in force."""
+    repairs_missing: tuple[str, ...] = ()
+    """Repairs that were asked for and found nothing to repair, each as "repair: what is gone": this Triton is new, and
+    what they say about it does not hold."""
     knobs: dict[str, str] = {}
     """TRITON_*, DISABLE_*, MLIR_* and PTXAS_* variables that were set from outside."""
 
@@ -32,5 +37,4 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def triton_release(self) -> tuple[int, ...]:
         """Major and minor number of Triton, to compare; () if unknown."""
-        numbers = self.triton.split(".")[:2]
-        return tuple(map(int, numbers)) if len(numbers) == 2 and all(one.isdecimal() for one in numbers) else ()
+        return release(self.triton)

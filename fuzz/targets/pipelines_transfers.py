@@ -7,6 +7,7 @@ from tridiff.fuzz.kinds.plans.targets import made_for, references
 from tridiff.fuzz.kinds.transfers import cases as transfers
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Target
+from tridiff.fuzz.versions import offers
 from tridiff.kernels.pipelines.text_faults import COUNTED
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def _cells(case: Case) -> tuple[str, ...]:
 
 
 def _clusters(environment: Environment) -> str:
-    if (0,) < environment.triton_release < (3, 7):
-        return "Triton 3.6 has no store into another block's shared memory"
+    if not offers(environment.triton, "stores into the shared memory of another block"):
+        return "this Triton has no store into another block's shared memory"
     return made_for(environment)
 
 

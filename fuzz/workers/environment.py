@@ -48,6 +48,7 @@ def read_environment(backend: str) -> Environment:
 
     device = capability = driver = ptxas = ""
     off: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     if kind(backend) == "cuda":
         properties = torch.cuda.get_device_properties(torch.cuda.current_device())
         device, capability = properties.name, f"{properties.major}.{properties.minor}"
@@ -63,11 +64,12 @@ def read_environment(backend: str) -> Environment:
 
         switches = interpreter.active()
         off = tuple(field.name for field in dataclasses.fields(switches) if not getattr(switches, field.name))
+        missing = interpreter.missing()
     knobs = {name: value for name, value in sorted(os.environ.items()) if name.startswith(_KNOBS) and name not in _OWN}
     return Environment(
         tridiff=tridiff_version(), python=platform.python_version(), triton=triton.__version__,
         torch=str(torch.__version__), numpy=numpy.__version__, backend=backend, device=device, capability=capability,
-        driver=driver, ptxas=ptxas, repairs_off=off, knobs=knobs)
+        driver=driver, ptxas=ptxas, repairs_off=off, repairs_missing=missing, knobs=knobs)
 
 
 def warm() -> None:

@@ -8,11 +8,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from importlib.metadata import version
 
 from msgspec.structs import replace
 
+from tridiff.kernels.codegen.dialect import has_block_pointers
 from tridiff.kernels.codegen.domains import Analysis, R
 from tridiff.kernels.codegen.geometry import grid
 from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule, Store
@@ -69,13 +68,6 @@ def check_finite(**tensors):
             assert not wide.isnan().any().item(), f"{name} holds NaN"
             assert not wide.isinf().any().item(), f"{name} holds an infinity"
 '''
-
-
-@cache
-def has_block_pointers() -> bool:
-    """Whether the installed Triton has `tl.make_block_ptr`: 3.6.0 does, 3.9.0 raises NotImplementedError."""
-    major, minor = (int(part) for part in version("triton").split(".")[:2])
-    return (major, minor) <= (3, 6)
 
 
 def _pointer_order(emitter: Emitter) -> list[Buffer]:

@@ -11,6 +11,7 @@ from tridiff.fuzz.kinds.chains.features import feature
 from tridiff.fuzz.kinds.chains.steps import reductions, size
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Limits, Path, Reference, Target
+from tridiff.fuzz.versions import offers
 from tridiff.kernels.gluon.chain import Chain
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def warps_of_32(environment: Environment) -> str:
 
 def indexed_memory(environment: Environment) -> str:
     """What the version lacks for chains that gather, scatter or update atomically (contract: ttg_ops.md §3)."""
-    if (0,) < environment.triton_release < (3, 7):
-        return "Triton 3.6 has no gather, scatter or atomics on shared memory"
+    if not offers(environment.triton, "shared-memory gather, scatter and atomics"):
+        return "this Triton has no gather, scatter or atomics on shared memory"
     return warps_of_32(environment)
 
 

@@ -10,6 +10,7 @@ from tridiff.fuzz.kinds.plans.coverage import cells
 from tridiff.fuzz.kinds.plans.draw import Family, pipeline_cases
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Reference, Target
+from tridiff.fuzz.versions import offers
 from tridiff.kernels.pipelines.plan import Dot, Plan, TmaStore
 from tridiff.kernels.pipelines.steps import DotWait, Fence, StoreWait
 
@@ -126,8 +127,8 @@ def made_for(environment: Environment, *also: str) -> str:
 
 def _lacking(family: Family) -> Callable[[Environment], str]:
     def lacking(environment: Environment) -> str:
-        if family == "reduce" and (0,) < environment.triton_release < (3, 7):
-            return "Triton 3.6 has no Gluon function for TMA reductions"
+        if family == "reduce" and not offers(environment.triton, "Gluon functions for TMA reductions"):
+            return "this Triton has no Gluon function for TMA reductions"
         return made_for(environment, *(("sm_80", "sm_100") if family == "copy_ring" else ()))
 
     return lacking

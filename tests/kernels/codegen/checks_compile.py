@@ -11,9 +11,10 @@ from tests.kernels.driver_runs import SM_90
 from tests.kernels.errors import error_of
 from tridiff.kernels import generated
 from tridiff.kernels.codegen.combo import combine
+from tridiff.kernels.codegen.dialect import has_block_pointers
 from tridiff.kernels.codegen.graph import Graph, Schedule
 from tridiff.kernels.codegen.kernel import Kernel
-from tridiff.kernels.codegen.launch import has_block_pointers, plan
+from tridiff.kernels.codegen.launch import plan
 
 
 def compiled(kernel: Kernel, dtypes: dict[str, str]) -> str:

@@ -10,6 +10,7 @@ from torch import int32, tensor, zeros
 from triton import jit
 
 from tests.unit.interpreter.defects import defect
+from tridiff.fuzz import interpreter
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.interpreter import (
     AssumptionViolated,
@@ -21,6 +22,7 @@ from tridiff.fuzz.interpreter import (
     active,
     active_order,
     install,
+    missing,
     repaired,
 )
 from tridiff.fuzz.versions import interpreter_features, interpreter_module
@@ -353,3 +355,35 @@ def check_install_is_idempotent_and_reversible() -> None:
 def check_unknown_order_names_the_fix() -> None:
     error = raised(lambda: ProgramOrder("sideways"))
     assert isinstance(error, TridiffError) and "'reversed'" in str(error)
+
+
+def check_every_repair_finds_what_it_repairs():
+    assert missing() == (), "nothing is installed"
+    with repaired(order=ProgramOrder("shuffled", seed=1)):
+        assert missing() == ()
+
+
+def check_a_repair_that_finds_nothing_is_named():
+    """A release that renames what tridiff replaces: a method, an inherited one, a function of the module, a class."""
+    interpreter._remove()  # Else what is deleted comes back when another check's repairs are undone.
+    module = interpreter_module()
+    builder = module.InterpreterBuilder
+    for owner, name, gone in (
+            (builder, "create_dot", {"narrow_arithmetic: InterpreterBuilder.create_dot",
+                                     "undefined_lanes: InterpreterBuilder.create_dot"}),
+            (builder, "cast_impl", {"conversions: InterpreterBuilder.cast_impl"}),
+            (builder, "create_barrier", {"trace: InterpreterBuilder.create_barrier"}),
+            (module, "_patch_lang_tensor", {f"{repair}: triton.runtime.interpreter._patch_lang_tensor" for repair in (
+                "loop_bounds", "block_truth", "undefined_lanes", "presence")}),
+            (module, "ScanOps", {"narrow_arithmetic: triton.runtime.interpreter.ScanOps",
+                                 "undefined_lanes: triton.runtime.interpreter.ScanOps"})):
+        kept = getattr(owner, name)
+        delattr(owner, name)
+        try:
+            with repaired():
+                assert gone <= set(missing()), (name, missing())
+                assert active() == Repairs(), "what was asked for is not what took hold"
+        finally:
+            setattr(owner, name, kept)
+    with repaired():
+        assert missing() == ()
