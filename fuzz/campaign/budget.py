@@ -44,7 +44,7 @@ class Budget:
         self._started = time.monotonic()
 
     def exhausted(self, *, cases: int, findings: int) -> bool:
-        """Whether nothing more is drawn after so many cases and findings."""
+        """Whether nothing more is drawn after so many cases and findings. However late it is, one case is drawn."""
         spec = self._spec
         if spec.max_cases is not None and cases >= spec.max_cases:
             return True
@@ -54,7 +54,9 @@ class Budget:
         if spec.most_findings is not None and findings >= spec.most_findings:
             return True
         now = time.monotonic()
-        if spec.left is not None and now >= self._began + spec.left:
+        if self.until is not None and now >= self.until:
+            return True
+        if spec.left is not None and cases and now >= self._began + spec.left:
             return True
         return spec.max_cases is None and self._spent_before + now - self._started >= spec.seconds
 

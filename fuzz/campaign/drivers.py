@@ -1,26 +1,34 @@
-"""The processes that run a campaign's shards, what is handed to them one after another, and Ctrl-C."""
+"""The processes that run a campaign's shards, what is handed to them one after another, and how a campaign is told to
+end."""
 
 import concurrent.futures
 import contextlib
-import multiprocessing
 import multiprocessing.util
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from tridiff.fuzz.campaign.processes import JobLost, Processes
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.campaign.shard import close_pools
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.workers.leftovers import sweep
+from tridiff.fuzz.workers.pool import PREFIX
 from tridiff.fuzz.workers.zygote import die_with_parent, ignore_ends
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
+PATIENCE = 4.0
+"""Seconds that shards have to end by themselves when the campaign is told to end: schedulers and containers kill what
+is still there after ten."""
+
 
 def _initialise(parent: int) -> None:
-    """In every local driver process: Ctrl-C is the parent's business, and nobody outlives it."""
+    """In every local driver process: when to end is the parent's business, and nobody outlives it."""
     die_with_parent(parent)
     ignore_ends()
     multiprocessing.util.Finalize(None, close_pools, exitpriority=10)
@@ -37,58 +45,84 @@ def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
         with Client(options.scheduler) as client:
             yield client.get_executor(pure=False)
         return
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(options.workers, mp_context=context, initializer=_initialise,
-                                                initargs=(os.getpid(),)) as pool:
-        yield pool
+    with Processes(options.workers, _initialise, os.getpid()) as processes:
+        try:
+            yield processes
+        except BaseException:
+            processes.kill()
+            raise
+    sweep(PREFIX)
+
+
+def hand(executor: concurrent.futures.Executor, seconds: float | None, function: Callable[..., Result],
+         *arguments: object) -> "concurrent.futures.Future[Result]":
+    """Submit a job; a local process that is not done with it after so many seconds is killed."""
+    if isinstance(executor, Processes):
+        return executor.submit_within(seconds, function, *arguments)
+    return executor.submit(function, *arguments)
 
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed. As a flag: an exception may be raised, and lost, in the middle of anything. The
-    second time it is the exception, for whoever does not want to wait. Outside the main thread nobody asks."""
-    times = 0
+    """Whether somebody told the campaign to end: Ctrl-C (SIGINT), SIGTERM or SIGHUP. As a flag: an exception may be
+    raised, and lost, in the middle of anything. The second Ctrl-C is the exception, for whoever does not want to wait.
+    Outside the main thread nobody asks."""
+    asked = 0
 
-    def pressed(number: int, frame: object) -> None:
-        nonlocal times
-        times += 1
-        if times > 1:
+    def told(number: int, frame: object) -> None:
+        nonlocal asked
+        asked += 1
+        if number == signal.SIGINT and asked > 1:
             raise KeyboardInterrupt
 
+    before = {}
     try:
-        before = signal.signal(signal.SIGINT, pressed)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            before[number] = signal.signal(number, told)
     except ValueError:
         yield lambda: False
         return
     try:
-        yield lambda: times > 0
+        yield lambda: asked > 0
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def in_turn(waiting: deque[Job], start: Callable[[Job], concurrent.futures.Future[Result]], *, at_once: int,
-            asked: Callable[[], bool], stop: Callable[[], None],
+            asked: Callable[[], bool], stop: Callable[[], None], force: Callable[[], None] = lambda: None,
             ) -> Iterator[list[tuple[Job, concurrent.futures.Future[Result]]]]:
     """Start the waiting jobs, at most `at_once` together, and yield those that ended: at least every half second,
-    none maybe. Once `asked` is true, `stop` is called, what runs may end and nothing more is started.
+    none maybe; whoever takes them may put jobs back into `waiting`. Once `asked` is true, `stop` is called, what runs
+    may end within PATIENCE seconds, after which `force` is called, and nothing more is started.
 
-    A job whose processes are gone ends with their error as every other one."""
+    A job whose process is gone ends with an error as every other one."""
     running: dict[concurrent.futures.Future[Result], Job] = {}
-    stopped = False
-    while running or (waiting and not stopped):
-        if asked() and not stopped:
-            stopped = True
+    stopped: float | None = None
+    forced = False
+    while running or (waiting and stopped is None):
+        if asked() and stopped is None:
+            stopped = time.monotonic()
             stop()
             for future in list(running):
                 if future.cancel():
                     del running[future]
-        while waiting and not stopped and len(running) < at_once:
+        if stopped is not None and not forced and time.monotonic() > stopped + PATIENCE:
+            forced = True
+            force()
+        while waiting and stopped is None and len(running) < at_once:
             job = waiting.popleft()
-            try:
-                future = start(job)
-            except concurrent.futures.BrokenExecutor as error:
-                future = concurrent.futures.Future()
-                future.set_exception(error)
-            running[future] = job
-        done = concurrent.futures.wait(running, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED).done
+            running[start(job)] = job
+        done = concurrent.futures.wait(running, timeout=0.5 if stopped is None else 0.1,
+                                       return_when=concurrent.futures.FIRST_COMPLETED).done
         yield [(running.pop(future), future) for future in done]
+
+
+def force_of(executor: concurrent.futures.Executor) -> Callable[[], None]:
+    """What ends the jobs of local processes that do not end by themselves."""
+    return executor.kill if isinstance(executor, Processes) else lambda: None
+
+
+def lost(future: "concurrent.futures.Future[Result]") -> bool:
+    """Whether a job that ended was cut off, and not brought to an end of its own."""
+    return isinstance(future.exception(), JobLost)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.cache import cache_in_memory
-from tridiff.fuzz.campaign.drivers import drivers, in_turn, interrupts
+from tridiff.fuzz.campaign.drivers import drivers, force_of, in_turn, interrupts
 from tridiff.fuzz.campaign.plan import shard_of
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.shard import run_shard
@@ -112,7 +112,7 @@ def run_faults(hunts: list[Hunt], options: CampaignOptions, state: Path,
     """Run all hunts; `watch` gets what is known of those that ended, in order, and how many ended. What goes wrong in
     one is its line and no matter of the others. Ctrl-C ends it with what is known by then."""
     found: dict[Hunt, Caught] = {}
-    with cache_in_memory(state), drivers(options) as executor, interrupts() as asked:
+    with cache_in_memory(state), interrupts() as asked, drivers(options) as executor:
         # Each fault has a state of its own: two faults of one target may show the same signature.
         folders = {one: _folder(state, one) for one in hunts}
 
@@ -123,7 +123,8 @@ def run_faults(hunts: list[Hunt], options: CampaignOptions, state: Path,
             for folder in folders.values():
                 (folder / "stop").touch()
 
-        for ended in in_turn(deque(hunts), start, at_once=options.workers, asked=asked, stop=stop):
+        for ended in in_turn(deque(hunts), start, at_once=options.workers, asked=asked, stop=stop,
+                             force=force_of(executor)):
             for one, future in ended:
                 try:
                     results = future.result()

@@ -17,6 +17,7 @@ from tridiff.fuzz.records import (
     Expectation,
     Outcome,
     Signature,
+    Verdict,
     pretty_json,
 )
 
@@ -44,11 +45,29 @@ def built(signature: Signature, case: Case, outcome: Outcome, *, failed: int, ru
     title = f"{signature.target}{about}, {signature.subject} on {outcome.backend}: {outcome.reason}"[:300]
     return CorpusEntry(
         id=id_of(signature, finding), title=title, signature=signature, case=case,
-        evidence=outcome.evidence or Evidence(), status="stable" if failed == runs else "flaky",
+        evidence=outcome.evidence or Evidence(), status="stable" if failed == runs > 0 else "flaky",
         reproduced=f"{failed}/{runs}",
         expected=(Expectation(subject=signature.subject, triton=environment.triton, backend=outcome.backend,
                               verdict=outcome.verdict, kind=signature.kind, torch=torch_version),),
         found_in=environment)
+
+
+def doubt(entry: CorpusEntry) -> str:
+    """Why a finding does not count; "" if it does. One failure alone may be an accident, a process may be killed from
+    outside (as the system does when it is out of memory), and limits of time and memory are tridiff's own. Planted
+    faults are what they are."""
+    signature, (failed, runs) = entry.signature, map(int, entry.reproduced.split("/"))
+    if runs == 0:
+        return "seen once, with no time to run it again"
+    if "+fault:" in signature.subject:
+        return ""
+    if signature.verdict is Verdict.CRASH and signature.kind == "out_of_memory":
+        return "the memory that a worker may have was used up, a limit of this campaign"
+    if signature.verdict is Verdict.CRASH and signature.kind == "SIGKILL" and failed < runs:
+        return "the worker was killed from outside: it did not come again each time"
+    if signature.verdict is Verdict.HANG and failed == 0:
+        return "a time limit of this campaign was reached once, and not again"
+    return ""
 
 
 def id_of(signature: Signature, finding: str) -> str:

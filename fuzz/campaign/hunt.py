@@ -1,6 +1,7 @@
 """The search of one shard: draw cases, and follow up what turns up new until it is small, confirmed and written."""
 
 import contextlib
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.corpus.cause import finding_of, findings_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution
-from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.strategies.independent import BACKEND
@@ -147,6 +148,19 @@ class Hunt:
         if new is None or not self._known.claim(new):
             return False
         self._finding = new
+        return not self._accident(case, outcome)
+
+    def _accident(self, case: Case, outcome: Outcome) -> bool:
+        """Whether a worker that was killed is not killed again by the same case: nothing is made smaller then. It is
+        told, and what is like it may be followed up later."""
+        signature = outcome.signature
+        if signature is None or outcome.verdict is not Verdict.CRASH or signature.kind != signal.SIGKILL.name:
+            return False
+        again = self._execute(case, "confirm")
+        if again is not None and again.signature == signature:
+            return False
+        write(self._state, self._entry(signature, case, outcome, 0, 1))
+        self._known.withdraw(self._finding)
         return True
 
     def _findings(self, case: Case, outcome: Outcome) -> tuple[str, ...]:
@@ -250,7 +264,9 @@ class Hunt:
         """A finding turned up: it is on disk before anything is tried with it, and has its time."""
         self._budget.grant(signature, seconds=seconds)
         self._first = case, outcome
-        write(self._state, self._entry(signature, case, outcome, 1, 1))
+        entry = self._entry(signature, case, outcome, 0, 0)
+        write(self._state, entry)
+        self._known.written(self._finding, entry.id)
         self._keep(signature, case, outcome)
 
     def finish(self, one: Unfinished, seconds: float) -> None:
@@ -277,24 +293,29 @@ class Hunt:
             shrunk = minimise(case, outcome, target=self._target, run=run, inputs=self._recorder.pool.inputs,
                               seconds=min(2 * self._spec.shrink_seconds, budget.granted()))
             case_final, outcome_final = shrunk.case, shrunk.outcome
-        again: list[Outcome | None] = []
-        with contextlib.suppress(TimeUp):
-            while len(again) < (1 if endless else CONFIRMATIONS) and budget.may_begin("confirm"):
-                again.append(self._execute(case_final, "confirm"))
-        failed = sum(one is not None and one.signature == signature for one in again)
+        failed, runs = self._confirm(signature, case_final)
         if endless == "compile" and failed == 0 and self._first is not None and case_final != self._first[0]:
             # The smaller case was given less time than the compiler has: it may be slow and no more.
-            (case_final, outcome_final), again = self._first, []
-        elif again and failed == 0 and case_final != case:
+            case_final, outcome_final = self._first
+            failed, runs = self._confirm(signature, case_final)
+        elif runs and failed == 0 and case_final != case:
             case_final, outcome_final = case, outcome
-        # A run that found the case is the only one if there was no time for another.
-        entry = self._entry(signature, case_final, outcome_final, failed if again else 1, len(again) or 1)
+        entry = self._entry(signature, case_final, outcome_final, failed, runs)
         self.findings.append(entry)
         write(self._state, entry)
         settle(self._state, entry)
         if budget.ran_out():
             self._keep(signature, case_final, outcome_final)
         budget.endless = ""
+
+    def _confirm(self, signature: Signature, case: Case) -> tuple[int, int]:
+        """(how often the case showed the signature, how often there was time to run it)."""
+        again: list[bool] = []
+        with contextlib.suppress(TimeUp):
+            while len(again) < (1 if self._budget.endless else CONFIRMATIONS) and self._budget.may_begin("confirm"):
+                outcome = self._execute(case, "confirm")
+                again.append(outcome is not None and outcome.signature == signature)
+        return sum(again), len(again)
 
     def _keep(self, signature: Signature, case: Case, outcome: Outcome) -> None:
         keep(self._state, Unfinished(shard=self._spec.index, signature=signature, case=case, outcome=outcome,

@@ -1,5 +1,6 @@
 """What the corpus already knows, checked again before a campaign relies on it."""
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,7 @@ class KnownFindings:
     def __init__(self, spec: ShardSpec, state: Path) -> None:
         self._known = set(spec.known)
         self._claims = state / "claims"
+        self._shard = spec.index
 
     def is_known(self, finding: str) -> bool:
         """Whether a finding, by its cause (`fuzz.corpus.cause`), is nothing new."""
@@ -80,7 +82,30 @@ class KnownFindings:
         self._known.add(finding)
         self._claims.mkdir(exist_ok=True)
         try:
-            (self._claims / hashlib.blake2b(finding.encode(), digest_size=8).hexdigest()).touch(exist_ok=False)
+            with open(self._claim(finding), "x") as file:
+                file.write(f"{self._shard}")
         except FileExistsError:
             return False
         return True
+
+    def written(self, finding: str, name: str) -> None:
+        """A finding that this shard claimed is on disk, under that id."""
+        with contextlib.suppress(FileNotFoundError), open(self._claim(finding), "r+") as file:
+            file.write(f"{self._shard} {name}")
+
+    def withdraw(self, finding: str) -> None:
+        """A finding that this shard claimed was none: whoever sees it next may claim it."""
+        self._known.discard(finding)
+        self._claim(finding).unlink(missing_ok=True)
+
+    def _claim(self, finding: str) -> Path:
+        return self._claims / hashlib.blake2b(finding.encode(), digest_size=8).hexdigest()
+
+
+def release_claims(state: Path, *, shard: int | None = None) -> None:
+    """Give up claims to findings that were lost before they were written, of one shard or of all: they may be found
+    again."""
+    for claim in (state / "claims").glob("*"):
+        owner, _, name = claim.read_text().partition(" ")
+        if not name and (shard is None or owner == str(shard)):
+            claim.unlink()

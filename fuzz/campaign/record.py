@@ -116,6 +116,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     id: str
     options: CampaignOptions
     shards: tuple[ShardSpec, ...]
+    installed: dict[str, str] = {}
+    """What must be the same when the campaign is resumed: versions of Triton and torch, the GPUs."""
     schema: int = SCHEMA
 
 
@@ -156,6 +158,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     left_out: dict[str, tuple[str, ...]] = {}
     """What a version or chip lacks, with the targets ("NAME on BACKEND") of which nothing could run without it."""
     errors: tuple[str, ...] = ()
+    """Work that was lost: what went wrong with shards that did not come to their end."""
+    repaired: tuple[str, ...] = ()
+    """What went wrong with shards that were run again, and then came to their end."""
+    unconfirmed: dict[str, tuple[str, ...]] = {}
+    """Ids of findings that do not count, by why they do not."""
     seconds: float = 0.0
     programs: ProgramRate | None = None
     """Of generated programs, where there were any."""
@@ -164,8 +171,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def exit_status(self) -> int:
-        """0 nothing new, 1 new findings, 2 nothing could be checked."""
+        """0 nothing new, 1 new findings, 2 nothing could be checked, or something that was to be checked was lost."""
         checked = self.counts.executed - self.counts.not_checked - self.counts.refused
-        if checked <= 0:
+        if checked <= 0 or self.errors:
             return 2
         return 1 if self.new_findings else 0

@@ -1,4 +1,4 @@
-"""Run a campaign: submit its shards, watch them, gather what they found."""
+"""Run a campaign: submit its shards, watch them, run again what was lost, gather what they found."""
 
 import collections
 import concurrent.futures
@@ -6,17 +6,18 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.campaign.budget import SHORTEST_SHRINK
+from tridiff.fuzz.campaign import outcomes, state
 from tridiff.fuzz.campaign.cache import cache_in_memory
-from tridiff.fuzz.campaign.drivers import drivers, in_turn, interrupts
-from tridiff.fuzz.campaign.findings import Unfinished, unfinished
-from tridiff.fuzz.campaign.plan import LONGEST_SHARD
+from tridiff.fuzz.campaign.clock import Clock
+from tridiff.fuzz.campaign.drivers import drivers, force_of, hand, in_turn, interrupts, lost
+from tridiff.fuzz.campaign.findings import Unfinished, doubt, unfinished
+from tridiff.fuzz.campaign.known import release_claims
 from tridiff.fuzz.campaign.program_rate import generated, program_rate
 from tridiff.fuzz.campaign.record import (
     CampaignOptions,
@@ -29,19 +30,18 @@ from tridiff.fuzz.campaign.record import (
     TargetCounts,
 )
 from tridiff.fuzz.campaign.shard import finish_finding, run_shard
-from tridiff.fuzz.campaign.store import ShardStore, read_counts
-from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
+from tridiff.fuzz.campaign.store import ShardStore, read_counts, shard_path
+from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
 
-COUNTED = "#"
-"""Marks cells of which only the number of different ones is kept."""
+AGAIN = 2
+"""How often a shard that was lost is run again. One that ended with an error of its own is given one more chance."""
 
-SHORTEST_SHARD = 0.25
-"""Seconds that a shard gets even when the campaign's time is up; a finding gets SHORTEST_SHRINK."""
+STUCK = 5.0
+"""Seconds beyond its time after which a driver is killed; cases are given up by the driver itself before that."""
 
-GRACE = 0.1
-"""Part of a campaign's time that shrinking may take beyond it."""
+NO_TIME = "no time was left"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,73 +58,43 @@ class Progress:
 Watcher = Callable[[Progress], None]
 
 
-class _Clock:
-    """Shares what is left of a campaign's time among the shards that have not started, so that slow starts and
-    shrinking shorten the shards that follow and not the night, and what targets left out do not use falls to the
-    others. Shards with a number of cases are left alone."""
-
-    def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions) -> None:
-        self._workers = options.workers
-        self._grace = max(SHORTEST_SHRINK, GRACE * options.seconds)
-        self._end = time.monotonic() + sum(spec.seconds for spec in waiting) / options.workers
-
-    def allot(self, spec: ShardSpec, remaining: int) -> ShardSpec:
-        """The next shard with its seconds; `remaining` counts it and all after it."""
-        if spec.max_cases is not None:
-            return spec
-        left = max(self._end - time.monotonic(), 0.0)
-        share = left * self._workers / max(remaining, self._workers)
-        return replace(spec, seconds=max(min(max(spec.seconds, LONGEST_SHARD), share), SHORTEST_SHARD),
-                       shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK), overtime=left + self._grace)
-
-
-    def spare(self, findings: int) -> float:
-        """Seconds that each of so many findings can be shrunk when nothing is drawn any more."""
-        left = max(self._end + self._grace - time.monotonic(), 0.0)
-        return left * self._workers / max(findings, self._workers)
+def _run_since(spec: ShardSpec, directory: str, moment: float) -> ShardResult:
+    """Run a shard whose time counts from a moment (monotonic) at which this process may not have been there yet."""
+    late = max(time.monotonic() - moment, 0.0)
+    if spec.left is not None and spec.overtime is not None:
+        spec = replace(spec, left=spec.left - late, overtime=spec.overtime - late)
+    return run_shard(spec, directory)
 
 
 class Campaign:
-    """One campaign and its state directory. Create with `start` or `resume`, then `run`."""
+    """One campaign and its state directory, which no other process can run until `close`. Create with `start` or
+    `resume`, then `run`, and `finish` when what it found is where it belongs."""
 
-    def __init__(self, plan: Plan, state: Path) -> None:
+    def __init__(self, plan: Plan, folder: Path, owned: state.Owned) -> None:
         self.plan = plan
-        self.state = state
+        self.state = folder
+        self._owned = owned
 
     @classmethod
     def start(cls, plan: Plan, *, root: Path) -> "Campaign":
         """Write the plan under root/<id>; TridiffError when that campaign exists or the disk is full."""
-        state = root / plan.id
-        try:
-            state.mkdir(parents=True)
-            (state / "plan.json").write_text(pretty_json(plan))
-        except FileExistsError:
-            raise TridiffError(f"campaign {plan.id} exists", fix="resume it or choose another --id") from None
-        except OSError as error:
-            raise TridiffError(f"{state} cannot be written ({error.strerror})",
-                               fix="free disk space or choose another --state directory") from None
-        return cls(plan, state)
+        return cls(*state.create(plan, root))
 
     @classmethod
     def resume(cls, name: str, *, root: Path) -> "Campaign":
-        """An interrupted campaign; an empty name means the newest unfinished one."""
-        found = sorted((p.parent for p in root.glob("*/plan.json")), key=lambda p: p.stat().st_mtime)
-        if name:
-            found = [p for p in found if p.name == name]
-        else:
-            found = [p for p in found if not (p / "finished").exists()]
-        if not found:
-            raise TridiffError(f"no campaign {name or 'to resume'} under {root}", fix="start one with `tridiff fuzz`")
-        state = found[-1]
-        plan = decode((state / "plan.json").read_bytes(), Plan, source=str(state / "plan.json"))
-        (state / "stop").unlink(missing_ok=True)
-        (state / "finished").unlink(missing_ok=True)
-        # A finding claimed but not written was lost with its shard: it may be found again.
-        written = {path.stem.rpartition("-")[2] for path in (state / "findings").glob("*.json")}
-        for claim in (state / "claims").glob("*"):
-            if claim.name not in written:
-                claim.unlink()
-        return cls(plan, state)
+        """An interrupted campaign; an empty name means the newest unfinished one. TridiffError if there is none, if it
+        is running, or if it was started on another Triton, torch or GPU."""
+        return cls(*state.reopen(name, root))
+
+    def close(self) -> None:
+        """Let others run the campaign; so does the end of the process."""
+        self._owned.release()
+
+    def finish(self, summary: Summary) -> None:
+        """Note that nothing is left to do, unless the campaign was interrupted or lost work. The last thing that is
+        done to a campaign: what is not finished can be resumed."""
+        if not summary.interrupted and not summary.errors:
+            (self.state / "finished").touch()
 
     def _counts_by_shard(self) -> Iterator[Counts]:
         for path in sorted(self.state.glob("shard-*.sqlite")):
@@ -146,105 +116,190 @@ class Campaign:
         """Shards that have judged a case."""
         return sum(counts.executed > 0 for counts in self._counts_by_shard())
 
-    def _found(self) -> tuple[str, ...]:
-        return tuple(sorted(path.stem for path in (self.state / "findings").glob("*.json")))
-
     def run(self, watch: Watcher) -> Summary:
-        """Run all shards that have not finished; Ctrl-C stops them, keeps everything and is reported."""
-        started = time.monotonic()
-        results: dict[int, ShardResult] = {}
-        for spec in self.plan.shards:
-            path = self.state / f"shard-{spec.index:05}.sqlite"
-            if path.exists():
-                store = ShardStore(path)
-                done = store.result()
-                store.close()
-                if done is not None:
-                    results[spec.index] = done
-        waiting = collections.deque(spec for spec in self.plan.shards if spec.index not in results)
-        clock = _Clock(waiting, self.plan.options)
-        errors: list[str] = []
-        state = str(self.state.resolve())
-        with cache_in_memory(self.state), drivers(self.plan.options) as executor, interrupts() as asked:
-            def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
-                return executor.submit(run_shard, clock.allot(spec, len(waiting) + 1), state)
-
-            for ended in in_turn(waiting, start, at_once=self.plan.options.workers, asked=asked, stop=self._stop):
-                for spec, future in ended:
-                    self._take(future, spec, results, errors)
-                watch(self._progress(len(results), started))
+        """Run all shards that have not finished, those that are lost again; Ctrl-C, SIGTERM and SIGHUP stop them, keep
+        everything and are reported. Raises TridiffError when the state folder cannot be used any more."""
+        run = _Run(self, watch)
+        with cache_in_memory(self.state), interrupts() as asked, drivers(self.plan.options) as executor:
+            run.shards(executor, asked)
             if not asked():
-                left = unfinished(self.state)
-                seconds = clock.spare(len(left))
-                shards = {spec.index: spec for spec in self.plan.shards}
-
-                def finish(one: Unfinished) -> concurrent.futures.Future[None]:
-                    return executor.submit(finish_finding, shards[one.shard], state, one, seconds)
-
-                # What shards had no time to shrink, all workers at once.
-                for _ in in_turn(collections.deque(left if seconds >= 1 else ()), finish, at_once=max(len(left), 1),
-                                 asked=asked, stop=self._stop):
-                    watch(self._progress(len(results), started))
+                run.unfinished(executor, asked)
             interrupted = asked()
-        self._recount(results)
-        summary = self._summary(results, errors, time.monotonic() - started, interrupted)
-        if not interrupted:
-            (self.state / "finished").touch()
-        return summary
+        if not (self.state / "plan.json").exists():
+            raise TridiffError(f"{self.state} is gone, and with it what was recorded",
+                               fix="leave a campaign's state alone while it runs")
+        return run.summary(interrupted)
 
-    def _stop(self) -> None:
-        (self.state / "stop").touch()
+    def stop(self) -> None:
+        """Have all shards end after the case that they run."""
+        with contextlib.suppress(OSError):
+            (self.state / "stop").touch()
 
-    def _progress(self, shards_done: int, started: float) -> Progress:
-        return Progress(counts=self.counts(), shards_done=shards_done, shards=len(self.plan.shards),
-                        elapsed=time.monotonic() - started, findings=self._found())
+    def _all_findings(self) -> list[CorpusEntry]:
+        return [decode(path.read_bytes(), CorpusEntry, source=str(path))
+                for path in sorted((self.state / "findings").glob("*.json"))]
 
-    def _recount(self, results: dict[int, ShardResult]) -> None:
-        """Runs made to finish findings came after their shards had ended."""
-        for index, result in results.items():
-            if result.findings and result.counts.executed:
-                store = ShardStore(self.state / f"shard-{index:05}.sqlite")
-                results[index] = replace(result, counts=store.counts())
-                store.close()
+    def findings(self) -> list[CorpusEntry]:
+        """All findings of this campaign that count, shrunk."""
+        return [entry for entry in self._all_findings() if not doubt(entry)]
 
-    def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec,
-              results: dict[int, ShardResult], errors: list[str]) -> None:
+    def unconfirmed(self) -> dict[str, tuple[str, ...]]:
+        """Ids of those that do not, by why they do not."""
+        found: dict[str, list[str]] = {}
+        for entry in self._all_findings():
+            if doubt(entry):
+                found.setdefault(doubt(entry), []).append(entry.id)
+        return {why: tuple(names) for why, names in sorted(found.items())}
+
+    def ledger(self, triton: str) -> Ledger:
+        """The cells that all shards reached."""
+        return outcomes.ledger(self.plan, self.state, triton)
+
+    def merge(self, path: Path) -> None:
+        """All outcomes of all shards in one SQLite file, with the plan."""
+        outcomes.merge(self.plan, self.state, path)
+
+
+class _Run:
+    """One run of a campaign: what has come in so far."""
+
+    def __init__(self, campaign: Campaign, watch: Watcher) -> None:
+        self._campaign, self._watch, self._state = campaign, watch, campaign.state
+        self._options = campaign.plan.options
+        self._specs = {spec.index: spec for spec in campaign.plan.shards}
+        self._started = time.monotonic()
+        self._results: dict[int, ShardResult] = {}
+        for spec in campaign.plan.shards:
+            done = self._recorded(spec)
+            if done is not None:
+                self._results[spec.index] = done
+        self._waiting = collections.deque(spec for spec in campaign.plan.shards if spec.index not in self._results)
+        self._clock = Clock(self._waiting, self._options)
+        self._failures: dict[int, list[str]] = {}
+        """Shard to what went wrong with it, each time it did."""
+        self._lost: set[int] = set()
+        """Shards that did not come to their end."""
+        self._left_out: list[ShardSpec] = []
+        """Shards for which no time was left."""
+
+    def _recorded(self, spec: ShardSpec) -> ShardResult | None:
+        path = shard_path(self._state, spec.index)
+        if not path.exists():
+            return None
+        store = ShardStore(path)
         try:
-            result = future.result()
-        except Exception as error:
-            errors.append(f"shard {spec.index} ({spec.target}): {type(error).__name__}: {error}")
+            return store.result()
+        finally:
+            store.close()
+
+    def _told(self) -> None:
+        elapsed = time.monotonic() - self._started
+        progress = Progress(
+            counts=self._campaign.counts(), shards_done=len(self._results), shards=len(self._specs), elapsed=elapsed,
+            findings=tuple(sorted(path.stem for path in (self._state / "findings").glob("*.json"))))
+        with contextlib.suppress(OSError):  # The terminal may be gone: that is what SIGHUP says.
+            self._watch(progress)
+
+    # -- shards ---------------------------------------------------------------------------------
+
+    def shards(self, executor: concurrent.futures.Executor, asked: Callable[[], bool]) -> None:
+        """Run all that wait."""
+        directory = str(self._state.resolve())
+
+        def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
+            allotted = self._clock.allot(spec, len(self._waiting) + 1,
+                                         unfinished=len(list((self._state / "unfinished").glob("*.json"))))
+            if self._options.scheduler:
+                return executor.submit(run_shard, allotted, directory)
+            limit = None if allotted.overtime is None else allotted.overtime + STUCK
+            return hand(executor, limit, _run_since, allotted, directory, time.monotonic())
+
+        for ended in in_turn(self._waiting, start, at_once=self._options.workers, asked=asked,
+                             stop=self._campaign.stop, force=force_of(executor)):
+            for spec, future in ended:
+                self._take(future, spec, over=asked() or self._clock.over())
+            self._told()
+            if self._clock.over() and self._waiting and self._campaign.counts().executed:
+                self._left_out += self._waiting
+                self._waiting.clear()
+
+    def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec, *, over: bool) -> None:
+        if future.cancelled():
             return
-        if result.error:
-            errors.append(f"{spec.target} on {spec.backend}: {result.error}")
-        results[spec.index] = result
-        if not result.stopped and not result.error:
-            self._adopt(result)
+        error = future.exception()
+        if error is None:
+            result = future.result()
+            self._results[spec.index] = result
+            if not result.error:
+                if not result.stopped:
+                    self._adopt(result)
+                return
+            problem, chances = result.error, 1
+        else:
+            problem = str(error) if lost(future) else f"{type(error).__name__}: {error}"
+            chances = AGAIN
+            if over and lost(future) and self._untouched(spec):
+                self._left_out.append(spec)
+                return
+        failures = self._failures.setdefault(spec.index, [])
+        failures.append(problem)
+        with contextlib.suppress(OSError):
+            release_claims(self._state, shard=spec.index)
+        if len(failures) > chances or over or not self._state.exists():
+            self._lost.add(spec.index)
+        else:
+            self._results.pop(spec.index, None)
+            self._waiting.append(spec)
+
+    def _untouched(self, spec: ShardSpec) -> bool:
+        """Whether a shard whose process was killed had not begun with a case."""
+        path = shard_path(self._state, spec.index)
+        if not path.exists():
+            return True
+        store = ShardStore(path)
+        try:
+            return store.counts().executed == 0 and store.inflight() is None
+        finally:
+            store.close()
 
     def _adopt(self, result: ShardResult) -> None:
         """Keep what a shard on a machine with a disk of its own sent back: its totals and its findings."""
-        path = self.state / f"shard-{result.spec.index:05}.sqlite"
-        if path.exists():
+        path = shard_path(self._state, result.spec.index)
+        if path.exists() or not self._state.exists():
             return
         store = ShardStore(path)
         store.finish(result)
         store.close()
-        (self.state / "findings").mkdir(exist_ok=True)
+        (self._state / "findings").mkdir(exist_ok=True)
         for entry in result.findings:
-            (self.state / "findings" / f"{entry.id}.json").write_text(pretty_json(entry))
+            (self._state / "findings" / f"{entry.id}.json").write_text(pretty_json(entry))
 
-    def findings(self) -> list[CorpusEntry]:
-        """All findings of this campaign, shrunk."""
-        return [decode(path.read_bytes(), CorpusEntry, source=str(path))
-                for path in sorted((self.state / "findings").glob("*.json"))]
+    def unfinished(self, executor: concurrent.futures.Executor, asked: Callable[[], bool]) -> None:
+        """Go on with findings that shards had no time to shrink, all workers at once."""
+        left = unfinished(self._state)
+        seconds = self._clock.spare(len(left))
+        directory = str(self._state.resolve())
 
-    def _summary(self, results: dict[int, ShardResult], errors: list[str], seconds: float,
-                 interrupted: bool) -> Summary:
+        def finish(one: Unfinished) -> concurrent.futures.Future[None]:
+            return hand(executor, seconds + STUCK, finish_finding, self._specs[one.shard], directory, one, seconds)
+
+        for _ in in_turn(collections.deque(left if seconds >= 1 else ()), finish, at_once=max(len(left), 1),
+                         asked=asked, stop=self._campaign.stop, force=force_of(executor)):
+            self._told()
+
+    # -- summary --------------------------------------------------------------------------------
+
+    def summary(self, interrupted: bool) -> Summary:
+        """What came of it."""
+        for spec in self._specs.values():
+            self._recount(spec)
+        seconds = time.monotonic() - self._started
         by_target: dict[tuple[str, str, str], Counts] = {}
         reasons: dict[str, int] = {}
         known: dict[str, int] = {}
         environments: list[Environment] = []
         left_out: dict[str, set[str]] = {}
-        for result in results.values():
+        for result in self._results.values():
             if result.left_out:
                 left_out.setdefault(result.left_out, set()).add(f"{result.spec.target} on {result.spec.backend}")
                 continue
@@ -256,76 +311,55 @@ class Campaign:
                 known[signature] = known.get(signature, 0) + number
             if result.environment.triton and result.environment not in environments:
                 environments.append(result.environment)
+        for spec in self._left_out:
+            if (spec.target, spec.subject, spec.backend) not in by_target:
+                left_out.setdefault(NO_TIME, set()).add(f"{spec.target} on {spec.backend}")
         return Summary(
-            id=self.plan.id, options=self.plan.options, environments=tuple(environments), counts=self.counts(),
+            id=self._campaign.plan.id, options=self._options, environments=tuple(environments),
+            counts=self._campaign.counts(),
             by_target=tuple(TargetCounts(target=t, subject=s, backend=b, counts=c)
                             for (t, s, b), c in sorted(by_target.items())),
-            new_findings=self._found(), known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
+            new_findings=tuple(entry.id for entry in self._campaign.findings()),
+            known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
             left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
-            errors=tuple(dict.fromkeys(errors)), seconds=round(seconds, 2), interrupted=interrupted,
-            programs=self._program_rate(results, seconds))
+            errors=self._said(lost=True), repaired=self._said(lost=False),
+            unconfirmed=self._campaign.unconfirmed(), seconds=round(seconds, 2), interrupted=interrupted,
+            programs=self._program_rate(seconds))
 
-    def _program_rate(self, results: dict[int, ShardResult], seconds: float) -> ProgramRate | None:
+    def _recount(self, spec: ShardSpec) -> None:
+        """What a shard that did not come to its end recorded, and runs made to finish findings after it had ended."""
+        result, path = self._results.get(spec.index), shard_path(self._state, spec.index)
+        if not path.exists() or (result is not None and not (result.findings and result.counts.executed)):
+            return
+        store = ShardStore(path)
+        if result is not None:
+            self._results[spec.index] = replace(result, counts=store.counts())
+        elif store.counts().executed:
+            self._results[spec.index] = ShardResult(
+                spec=spec, counts=store.counts(), known_seen=store.known_seen(frozenset(spec.known)),
+                reasons=store.reasons(), cells=store.cells(), stopped=True)
+        store.close()
+
+    def _said(self, *, lost: bool) -> tuple[str, ...]:
+        """What went wrong, one line for equal ones, of shards that were lost or of those that came to their end."""
+        lines: dict[str, None] = {}
+        for index, problems in self._failures.items():
+            if (index in self._lost) is lost:
+                spec = self._specs[index]
+                lines.update(dict.fromkeys(f"{spec.target} on {spec.backend}: {problem}" for problem in problems))
+        return tuple(lines)
+
+    def _program_rate(self, seconds: float) -> ProgramRate | None:
         judged: list[tuple[str, str]] = []
         counts = Counts()
-        for index, result in results.items():
-            if generated(result.spec.target):
-                store = ShardStore(self.state / f"shard-{index:05}.sqlite")
+        for index, result in self._results.items():
+            path = shard_path(self._state, index)
+            if generated(result.spec.target) and path.exists():
+                store = ShardStore(path)
                 judged += [(result.spec.target, digest) for digest in store.judged()]
                 store.close()
                 counts = counts.plus(result.counts)
         return program_rate(judged, counts, seconds)
-
-    def ledger(self, triton: str) -> Ledger:
-        """The cells that all shards reached."""
-        reached: dict[str, dict[str, dict[str, int]]] = {}
-        digests: dict[tuple[str, str, str], set[str]] = {}
-        for spec in self.plan.shards:
-            path = self.state / f"shard-{spec.index:05}.sqlite"
-            if not path.exists():
-                continue
-            store = ShardStore(path)
-            result = store.result()
-            found = store.cells() or (result.cells if result else {})
-            store.close()
-            total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if found else {}
-            for cell, cases in found.items():
-                if cell.startswith(COUNTED):
-                    what, _, digest = cell.removeprefix(COUNTED).rpartition(" ")
-                    digests.setdefault((spec.backend, spec.target, what), set()).add(digest)
-                else:
-                    total[cell] = total.get(cell, 0) + cases
-        different: dict[str, dict[str, dict[str, int]]] = {}
-        listing: dict[str, dict[str, dict[str, str]]] = {}
-        for (backend, target, what), members in sorted(digests.items()):
-            different.setdefault(backend, {}).setdefault(target, {})[what] = len(members)
-            listed = "".join(sorted(digest[:DIGEST_CHARACTERS] for digest in members))
-            listing.setdefault(backend, {}).setdefault(target, {})[what] = listed
-        return Ledger(triton=triton, reached=reached, different=different, digests=listing)
-
-    def merge(self, path: Path) -> None:
-        """All outcomes of all shards in one SQLite file, with the plan and the environments."""
-        path.unlink(missing_ok=True)
-        database = sqlite3.connect(path)
-        database.execute("create table campaign (id text, plan text)")
-        database.execute("insert into campaign values (?, ?)", (self.plan.id, pretty_json(self.plan)))
-        database.execute("create table outcomes (shard integer, number integer, target text, subject text, "
-                         "backend text, round integer, phase text, verdict text, signature text, reason text, "
-                         "digest text, rows integer, launches integer, compiled integer, seconds real, compiling real, "
-                         "judging real)")
-        database.commit()
-        for spec in self.plan.shards:
-            shard = self.state / f"shard-{spec.index:05}.sqlite"
-            if not shard.exists():
-                continue
-            database.execute("attach ? as shard", (str(shard),))
-            database.execute(
-                "insert into outcomes select ?, number, ?, ?, ?, round, phase, verdict, signature, reason, digest, "
-                "rows, launches, compiled, seconds, compiling, judging from shard.outcomes",
-                (spec.index, spec.target, spec.subject, spec.backend))
-            database.commit()
-            database.execute("detach shard")
-        database.close()
 
 
 def campaign_id(options: CampaignOptions) -> str:

@@ -15,7 +15,7 @@ from tridiff.fuzz.campaign.hunt import Hunt
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.campaign.recorder import Observer, Recorder
-from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Environment
 from tridiff.fuzz.registry import find
@@ -81,7 +81,7 @@ class _Shard:
 
     def __init__(self, spec: ShardSpec, state: Path, observe: Observer | None) -> None:
         self.spec = spec
-        self.store = ShardStore(state / f"shard-{spec.index:05}.sqlite")
+        self.store = ShardStore(shard_path(state, spec.index))
         self.target, self.pool = find(spec.target), pool_for(spec, state)
         self.environment = Environment(backend=spec.backend)
         self.first_replacement = len(self.pool.replacement_seconds)

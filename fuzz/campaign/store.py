@@ -35,6 +35,11 @@ create table if not exists result (slot integer primary key, result text not nul
 """
 
 
+def shard_path(state: Path, index: int) -> Path:
+    """Where shard `index` of a campaign keeps its outcomes."""
+    return state / f"shard-{index:05}.sqlite"
+
+
 class ShardStore:
     """The outcomes of one shard. Raises TridiffError when the disk is full or the file unusable."""
 

@@ -91,8 +91,11 @@ def fuzz(
     with LiveProgress(campaign.plan) as progress:
         summary = campaign.run(progress.watch)
     summary = msgspec.structs.replace(summary, stopped_failing=known.stopped)
-    summary = _admit(campaign, summary, store)
+    # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.
     record = _write(campaign, summary, reports)
+    summary = _admit(campaign, summary, store)
+    _write_summary(summary, record)
+    campaign.finish(summary)
     if as_json:
         print(json.dumps(_json(summary, record)))
     else:
@@ -154,15 +157,19 @@ def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
     folder = reports / summary.id
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "summary.json").write_text(pretty_json_without_defaults(summary, only_in_rows=True))
+        _write_summary(summary, folder)
         ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
         if ledger.reached:
             write_ledger(folder, ledger)
         campaign.merge(folder / "outcomes.sqlite")
     except OSError as error:
         raise TridiffError(f"{folder} cannot be written ({error.strerror}); outcomes are safe in {campaign.state}",
-                           fix="free disk space, then run `tridiff fuzz --resume`") from None
+                           fix=f"free disk space, then run `tridiff fuzz --resume --id {summary.id}`") from None
     return folder
+
+
+def _write_summary(summary: Summary, folder: Path) -> None:
+    (folder / "summary.json").write_text(pretty_json_without_defaults(summary, only_in_rows=True))
 
 
 def _json(summary: Summary, record: Path) -> dict[str, object]:
@@ -173,7 +180,9 @@ def _json(summary: Summary, record: Path) -> dict[str, object]:
         "new_finding_ids": list(summary.new_findings), "known_finding_keys": list(summary.known_findings),
         "stopped_failing": list(summary.stopped_failing), "not_checked_reasons": summary.not_checked_reasons,
         "left_out": {reason: list(names) for reason, names in summary.left_out.items()},
-        "errors": list(summary.errors), "interrupted": summary.interrupted, "record": str(record),
+        "errors": list(summary.errors), "repaired": list(summary.repaired),
+        "unconfirmed": {why: list(names) for why, names in summary.unconfirmed.items()},
+        "interrupted": summary.interrupted, "record": str(record),
         "programs": msgspec.to_builtins(summary.programs),
         "environments": [msgspec.to_builtins(one) for one in summary.environments],
     }

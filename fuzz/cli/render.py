@@ -41,6 +41,10 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         out.print(f"  left out {', '.join(names)}: {reason}", style="dim")
     for error in summary.errors:
         out.print(coloured("  ", ("error", "red"), f": {error}"))
+    for line in summary.repaired:
+        out.print(f"  run again: {line}", style="dim")
+    for why, names in summary.unconfirmed.items():
+        out.print(coloured("  ", ("not counted", "yellow"), f" {', '.join(names)}: {why}"))
     for name in summary.stopped_failing:
         out.print(coloured(("no longer fails here", "yellow"), f": {name} (see `tridiff replay {name}`)"))
     for entry in findings[:SHOWN]:

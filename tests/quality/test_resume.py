@@ -1,7 +1,6 @@
 """Killing a campaign at any moment loses nothing that was recorded and counts nothing twice."""
 
 import json
-import os
 import random
 import signal
 import sqlite3
@@ -39,7 +38,7 @@ print(result.counts.executed, result.error)
 
 def start(state: Path, cases: int) -> subprocess.Popen[str]:
     process = subprocess.Popen([sys.executable, "-c", DRIVER, str(state), str(cases)], cwd=ROOT, text=True,
-                               stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+                               stdout=subprocess.PIPE)
     assert process.stdout.readline() == "started\n"
     return process
 
@@ -130,8 +129,7 @@ def test_the_case_in_flight_is_judged_first(tmp_path: Path) -> None:
 def fuzz(folder: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tridiff.fuzz", "fuzz", "--state", str(folder / "state"), "--reports",
                str(folder / "reports"), "--corpus", str(folder / "corpus"), "--json", *options]
-    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for_outcomes(process: subprocess.Popen[str], folder: Path, number: int) -> None:

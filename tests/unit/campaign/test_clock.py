@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
-from tridiff.fuzz.campaign import run
+from tridiff.fuzz.campaign import clock as clocks
 
 OPTIONS, SHARD = campaign_options(workers=2), shard_spec(seconds=10.0)
 
@@ -12,41 +12,54 @@ OPTIONS, SHARD = campaign_options(workers=2), shard_spec(seconds=10.0)
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     moment = [1000.0]
-    monkeypatch.setattr(run.time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(clocks.time, "monotonic", lambda: moment[0])
     return moment
 
 
 def test_a_campaign_on_time_gives_every_shard_what_was_planned(now: list[float]) -> None:
-    clock = run._Clock([SHARD] * 12, OPTIONS)
-    assert clock.allot(SHARD, 12) == replace(SHARD, overtime=66.0)
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
+    assert clock.allot(SHARD, 12) == replace(SHARD, left=60.0, overtime=65.0)
     now[0] += 50
-    assert clock.allot(SHARD, 2) == replace(SHARD, shrink_seconds=10.0, overtime=16.0)
+    assert clock.allot(SHARD, 2) == replace(SHARD, shrink_seconds=10.0, left=10.0, overtime=15.0)
 
 
 def test_time_lost_is_taken_evenly_from_the_shards_that_remain(now: list[float]) -> None:
-    clock = run._Clock([SHARD] * 12, OPTIONS)
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 40
     assert clock.allot(SHARD, 8).seconds == 5.0
 
 
 def test_time_that_shards_did_not_use_falls_to_those_that_remain(now: list[float]) -> None:
-    clock = run._Clock([SHARD] * 12, OPTIONS)
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 20
     assert clock.allot(SHARD, 4).seconds == 20.0
     long = [replace(SHARD, seconds=100.0)] * 12
-    assert run._Clock(long, OPTIONS).allot(SHARD, 4).seconds == run.LONGEST_SHARD
+    assert clocks.Clock(long, OPTIONS).allot(SHARD, 4).seconds == clocks.LONGEST_SHARD
 
 
-def test_every_shard_and_every_finding_gets_a_little_even_when_time_is_up(now: list[float]) -> None:
-    clock = run._Clock([SHARD] * 12, OPTIONS)
-    now[0] += 100
+def test_a_shard_that_starts_late_has_a_little_and_what_it_runs_is_given_up(now: list[float]) -> None:
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
+    assert not clock.over()
+    now[0] += 62
     late = clock.allot(SHARD, 3)
-    assert (late.seconds, late.shrink_seconds) == (run.SHORTEST_SHARD, run.SHORTEST_SHRINK)
-    assert late.overtime == run.GRACE * OPTIONS.seconds
+    assert (late.seconds, late.shrink_seconds, late.left) == (clocks.SHORTEST_SHARD, clocks.SHORTEST_SHRINK, 0.0)
+    assert late.overtime == clocks.GRACE - 2 and clock.over()
+
+
+def test_a_short_campaign_has_the_time_that_its_first_worker_takes_to_start(now: list[float]) -> None:
+    clock = clocks.Clock([replace(SHARD, seconds=1.0)] * 2, OPTIONS)
+    assert clock.allot(SHARD, 2).overtime == clocks.FIRST
+
+
+def test_time_is_left_for_findings_that_may_become_smaller(now: list[float]) -> None:
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
+    assert clock.allot(SHARD, 12, unfinished=9).left == 54.0
+    now[0] += 54
+    assert clock.spare(2) == 11.0
 
 
 def test_shards_with_a_number_of_cases_are_left_alone(now: list[float]) -> None:
     counted = replace(SHARD, max_cases=7)
-    clock = run._Clock([counted] * 4, OPTIONS)
+    clock = clocks.Clock([counted] * 4, OPTIONS)
     now[0] += 1000
-    assert clock.allot(counted, 1) == counted
+    assert clock.allot(counted, 1) == counted and not clock.over()

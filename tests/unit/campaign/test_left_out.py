@@ -10,6 +10,7 @@ from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import run, shard
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, Summary
+from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.records import Environment
 from tridiff.fuzz.registry import find
@@ -47,8 +48,13 @@ def test_a_target_that_lacks_nothing_runs(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def _summary(tmp_path: Path, results: dict[int, ShardResult]) -> Summary:
-    campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=()), root=tmp_path)
-    return campaign._summary(results, [], 1.0, False)
+    specs = tuple(replace(result.spec, index=index) for index, result in results.items())
+    campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=specs), root=tmp_path)
+    for spec, result in zip(specs, results.values(), strict=True):
+        store = ShardStore(shard_path(campaign.state, spec.index))
+        store.finish(replace(result, spec=spec))
+        store.close()
+    return campaign.run(lambda progress: None)
 
 
 def test_the_summary_names_targets_left_out_in_one_line_and_gives_them_no_row(

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import budget, run, shard
+from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.findings import unfinished
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult
@@ -71,7 +72,7 @@ def hang(state: Path, pool: type[HangingPool], least: int, **changes: object) ->
 def test_a_compiler_that_does_not_end_is_not_asked_again_when_there_is_no_time(
         tmp_path: Path, hanging: type[HangingPool], now: list[float]) -> None:
     result = hang(tmp_path, hanging, 3)
-    assert {entry.reproduced for entry in result.findings} == {"1/1"}
+    assert {(entry.reproduced, entry.status) for entry in result.findings} == {("0/0", "flaky")}
     assert now[0] - 1000 <= 110 + 90
     assert hanging.limits.count(90.0) <= 2, "only generated cases have the whole limit"
     assert len(unfinished(tmp_path)) == len(result.findings), "they may be made smaller later"
@@ -143,9 +144,11 @@ def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks
         tmp_path: Path, here: type[FakePool]) -> None:
     one = campaign(tmp_path)
     for spec in one.plan.shards:
-        shard.run_shard(run._Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
-    assert one.findings() and all(entry.reproduced == "1/1" for entry in one.findings())
+        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    assert one.findings() == [] and one.unconfirmed()
+    (names,) = one.unconfirmed().values()
+    one.close()
     again = run.Campaign.resume("", root=tmp_path)
     again.run(lambda progress: None)
-    assert [entry.id for entry in again.findings()] == [entry.id for entry in one.findings()]
+    assert tuple(entry.id for entry in again.findings()) == names
     assert {entry.case.sizes["rows"] for entry in again.findings()} == {5}

@@ -1,0 +1,76 @@
+"""What all shards of a campaign recorded, gathered from their files."""
+
+import sqlite3
+from pathlib import Path
+
+from tridiff.fuzz.campaign.record import Plan
+from tridiff.fuzz.campaign.store import ShardStore, shard_path
+from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import pretty_json
+
+COUNTED = "#"
+"""Marks cells of which only the number of different ones is kept."""
+
+
+def ledger(plan: Plan, state: Path, triton: str) -> Ledger:
+    """The cells that all shards reached."""
+    reached: dict[str, dict[str, dict[str, int]]] = {}
+    digests: dict[tuple[str, str, str], set[str]] = {}
+    for spec in plan.shards:
+        path = shard_path(state, spec.index)
+        if not path.exists():
+            continue
+        store = ShardStore(path)
+        result = store.result()
+        found = store.cells() or (result.cells if result else {})
+        store.close()
+        total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if found else {}
+        for cell, cases in found.items():
+            if cell.startswith(COUNTED):
+                what, _, digest = cell.removeprefix(COUNTED).rpartition(" ")
+                digests.setdefault((spec.backend, spec.target, what), set()).add(digest)
+            else:
+                total[cell] = total.get(cell, 0) + cases
+    different: dict[str, dict[str, dict[str, int]]] = {}
+    listing: dict[str, dict[str, dict[str, str]]] = {}
+    for (backend, target, what), members in sorted(digests.items()):
+        different.setdefault(backend, {}).setdefault(target, {})[what] = len(members)
+        listed = "".join(sorted(digest[:DIGEST_CHARACTERS] for digest in members))
+        listing.setdefault(backend, {}).setdefault(target, {})[what] = listed
+    return Ledger(triton=triton, reached=reached, different=different, digests=listing)
+
+
+def merge(plan: Plan, state: Path, path: Path) -> None:
+    """All outcomes of all shards in one SQLite file, with the plan. Raises TridiffError when it cannot be written."""
+    try:
+        path.unlink(missing_ok=True)
+        database = sqlite3.connect(path)
+        try:
+            _merge(plan, state, database)
+        finally:
+            database.close()
+    except (sqlite3.Error, OSError) as error:
+        raise TridiffError(f"{path} cannot be written ({error})", fix=(
+            f"free disk space, then run `tridiff fuzz --resume --id {plan.id}`")) from None
+
+
+def _merge(plan: Plan, state: Path, database: sqlite3.Connection) -> None:
+    database.execute("create table campaign (id text, plan text)")
+    database.execute("insert into campaign values (?, ?)", (plan.id, pretty_json(plan)))
+    database.execute("create table outcomes (shard integer, number integer, target text, subject text, "
+                     "backend text, round integer, phase text, verdict text, signature text, reason text, "
+                     "digest text, rows integer, launches integer, compiled integer, seconds real, compiling real, "
+                     "judging real)")
+    database.commit()
+    for spec in plan.shards:
+        shard = shard_path(state, spec.index)
+        if not shard.exists():
+            continue
+        database.execute("attach ? as shard", (str(shard),))
+        database.execute(
+            "insert into outcomes select ?, number, ?, ?, ?, round, phase, verdict, signature, reason, digest, "
+            "rows, launches, compiled, seconds, compiling, judging from shard.outcomes",
+            (spec.index, spec.target, spec.subject, spec.backend))
+        database.commit()
+        database.execute("detach shard")

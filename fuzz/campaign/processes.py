@@ -1,0 +1,189 @@
+"""Processes that run jobs and that may be killed or stopped at any moment: that costs the job they ran, no other."""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+BEAT_SECONDS = 1.0
+"""How often a process that runs a job says that it is there."""
+
+SILENT_SECONDS = 30.0
+"""Without such a word for so long a process is taken for stopped."""
+
+START_SECONDS = 120.0
+"""What the first word of a process may take: it imports what it needs before."""
+
+END_SECONDS = 2.0
+"""What a process may take to end when there is nothing more to do."""
+
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+class JobLost(Exception):
+    """The process that ran a job ended, stopped or took too long. What it wrote is there; the job may be run again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    function: Callable[..., object]
+    arguments: tuple[object, ...]
+    deadline: float | None
+    future: "concurrent.futures.Future[Any]"
+
+
+class Processes(concurrent.futures.Executor):
+    """`number` processes, all started at once, each with the job it was given. initialise: called first in each, with
+    `arguments`."""
+
+    def __init__(self, number: int, initialise: Callable[..., None], *arguments: object) -> None:
+        self._initialise, self._arguments = initialise, arguments
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._running: dict[int, SpawnProcess] = {}
+        """Process of each thread."""
+        self._ending = threading.Event()
+        # A process ends with the thread that started it: each thread keeps its own, and all stay to the end.
+        self._threads = [threading.Thread(target=self._serve, args=(place,), daemon=True) for place in range(number)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[..., Result], /, *args: object, **kwargs: object,
+               ) -> "concurrent.futures.Future[Result]":
+        return self.submit_within(None, fn, *args)
+
+    def submit_within(self, seconds: float | None, function: Callable[..., Result], *arguments: object,
+                      ) -> "concurrent.futures.Future[Result]":
+        """As `submit`; a process that takes longer than `seconds` from now is killed, and the job is lost."""
+        future: concurrent.futures.Future[Result] = concurrent.futures.Future()
+        deadline = None if seconds is None else time.monotonic() + seconds
+        self._jobs.put(_Job(function=function, arguments=arguments, deadline=deadline, future=future))
+        return future
+
+    def kill(self) -> None:
+        """End all processes now; jobs that run are lost, and those that wait are cancelled."""
+        self._ending.set()
+        for process in list(self._running.values()):
+            with contextlib.suppress(ValueError):
+                process.kill()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes when their jobs are done."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def _serve(self, place: int) -> None:
+        process, connection = self._start(place)
+        heard = False
+        while (job := self._jobs.get()) is not None:
+            if self._ending.is_set():
+                job.future.cancel()
+            if not job.future.set_running_or_notify_cancel():
+                continue
+            if not process.is_alive():
+                _end(process, connection)
+                process, connection = self._start(place)
+                heard = False
+            try:
+                found = self._run(process, connection, job, SILENT_SECONDS if heard else START_SECONDS)
+            except Exception as error:
+                job.future.set_exception(error)
+            else:
+                heard = True
+                job.future.set_result(found)
+        _end(process, connection)
+        del self._running[place]
+
+    def _start(self, place: int) -> tuple[SpawnProcess, Connection]:
+        ours, theirs = _CONTEXT.Pipe()
+        process = _CONTEXT.Process(target=_serve_jobs, args=(theirs, self._initialise, self._arguments))
+        process.start()
+        theirs.close()
+        self._running[place] = process
+        return process, ours
+
+    def _run(self, process: SpawnProcess, connection: Connection, job: _Job, silence: float) -> object:
+        """The job's result; raises what the job raised, and JobLost. silence: seconds to its first word."""
+        with contextlib.suppress(OSError):
+            connection.send((job.function, job.arguments))
+        while True:
+            left = silence
+            if job.deadline is not None:
+                left = min(left, max(job.deadline - time.monotonic(), 0))
+            ready = wait([connection, process.sentinel], left)
+            message = None
+            if connection in ready:
+                with contextlib.suppress(EOFError, OSError):
+                    message = connection.recv()
+            if message is None:
+                raise self._lost(process, job, bool(ready), silence)
+            what, value = message
+            if what == "done":
+                return value
+            if what == "failed":
+                raise value
+            silence = SILENT_SECONDS
+            if job.deadline is not None and time.monotonic() >= job.deadline:
+                raise self._lost(process, job, False, silence)
+
+    def _lost(self, process: SpawnProcess, job: _Job, ended: bool, silence: float) -> JobLost:
+        process.join(timeout=1 if ended else 0)
+        if process.exitcode is not None:
+            return JobLost(f"its process ended with status {process.exitcode}")
+        process.kill()
+        process.join()
+        if job.deadline is not None and time.monotonic() >= job.deadline:
+            return JobLost("its process went on after its time and was killed")
+        return JobLost(f"its process did not answer for {silence:g} s and was killed")
+
+
+def _end(process: SpawnProcess, connection: Connection) -> None:
+    connection.close()
+    process.join(timeout=END_SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+    process.close()
+
+
+def _serve_jobs(connection: Connection, initialise: Callable[..., None], arguments: tuple[object, ...]) -> None:
+    """In the process: run jobs until nobody has any more."""
+    initialise(*arguments)
+    sending = threading.Lock()
+    working = threading.Event()
+
+    def beat() -> None:
+        while True:
+            working.wait()
+            with sending, contextlib.suppress(OSError):
+                if working.is_set():
+                    connection.send(("here", None))
+            time.sleep(BEAT_SECONDS)
+
+    threading.Thread(target=beat, daemon=True).start()
+    while True:
+        try:
+            function, given = connection.recv()
+        except (EOFError, OSError):
+            return
+        working.set()
+        try:
+            answer = ("done", function(*given))
+        except Exception as error:
+            answer = ("failed", error)
+        working.clear()
+        with sending:
+            try:
+                connection.send(answer)
+            except (TypeError, ValueError, AttributeError) as error:
+                connection.send(("failed", RuntimeError(f"its result cannot be sent: {error}")))

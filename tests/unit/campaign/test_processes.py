@@ -1,0 +1,108 @@
+"""A process that ends, stops or takes too long costs the job it ran, and no other."""
+
+import concurrent.futures
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tridiff.fuzz.campaign import processes
+from tridiff.fuzz.campaign.processes import JobLost, Processes
+from tridiff.fuzz.errors import TridiffError
+
+
+def nothing() -> None:
+    """What these processes need before their first job."""
+
+
+def add(one: int, other: int) -> int:
+    return one + other
+
+
+def own_pid() -> int:
+    return os.getpid()
+
+
+def fail() -> None:
+    raise TridiffError("a problem", fix="a remedy")
+
+
+def unsendable() -> object:
+    return lambda: None
+
+
+def strike(number: int) -> None:
+    os.kill(os.getpid(), number)
+    time.sleep(60)
+
+
+def sleep(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
+    monkeypatch.setattr(processes, "SILENT_SECONDS", 3.0)
+    with Processes(2, nothing) as made:
+        yield made
+
+
+def test_results_and_errors_come_back(two: Processes) -> None:
+    futures = [two.submit(add, number, 1) for number in range(20)]
+    assert [future.result(60) for future in futures] == list(range(1, 21))
+    with pytest.raises(TridiffError, match="a problem; a remedy"):
+        two.submit(fail).result(60)
+    with pytest.raises(RuntimeError, match="its result cannot be sent"):
+        two.submit(unsendable).result(60)
+    assert two.submit(add, 2, 3).result(60) == 5
+
+
+def test_a_process_that_ends_costs_its_job_and_no_other(two: Processes) -> None:
+    slow = two.submit(sleep, 2.0)
+    killed = two.submit(strike, signal.SIGKILL)
+    later = [two.submit(add, number, 1) for number in range(4)]
+    with pytest.raises(JobLost, match="its process ended with status -9"):
+        killed.result(60)
+    assert slow.result(60) == 2.0 and [future.result(60) for future in later] == [1, 2, 3, 4]
+
+
+def test_a_process_that_is_stopped_is_noticed_and_killed(two: Processes) -> None:
+    pids = {two.submit(own_pid).result(60) for _ in range(6)}
+    began = time.monotonic()
+    with pytest.raises(JobLost, match="did not answer for 3 s and was killed"):
+        two.submit(strike, signal.SIGSTOP).result(60)
+    assert 2.5 < time.monotonic() - began < 15
+    assert sum(map(alive, pids)) <= 1 and two.submit(add, 1, 1).result(60) == 2
+
+
+def test_a_job_that_takes_longer_than_it_may_is_killed(two: Processes) -> None:
+    two.submit(add, 1, 1).result(60)
+    began = time.monotonic()
+    late, quick = two.submit_within(1.5, sleep, 60.0), two.submit_within(50.0, sleep, 0.1)
+    with pytest.raises(JobLost, match="went on after its time"):
+        late.result(60)
+    assert time.monotonic() - began < 10 and quick.result(60) == 0.1
+
+
+def test_all_can_be_killed_at_once() -> None:
+    with Processes(1, nothing) as made:
+        pid = made.submit(own_pid).result(60)
+        running, waiting = made.submit(sleep, 60.0), made.submit(add, 1, 1)
+        time.sleep(0.5)
+        made.kill()
+        with pytest.raises(JobLost):
+            running.result(20)
+        with pytest.raises(concurrent.futures.CancelledError):
+            waiting.result(20)
+    assert not alive(pid)
