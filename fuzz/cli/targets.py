@@ -27,6 +27,8 @@ EXAMPLES = """**Examples**
 
 `tridiff targets 'codegen.*' --ledger` : operations, dtypes and features that generated programs have reached
 
+`tridiff targets 'triton.*' --blind` : the share of draws in which a new wrong value would be taken for a known one
+
 `tridiff targets --ir` : operations of the compiler that the committed records have seen, and never seen
 """
 
@@ -45,6 +47,9 @@ def targets(
     long: Annotated[bool, typer.Option("--long", help="Also oracles and where the contract stands.")] = False,
     ir: Annotated[bool, typer.Option("--ir", help="Operations of the compiler's IR instead of targets.")] = False,
     ledger: Annotated[bool, typer.Option("--ledger", help="What generated programs have reached instead.")] = False,
+    blind: Annotated[bool, typer.Option("--blind", help="What known issues could hide; takes minutes.")] = False,
+    draws: Annotated[int, typer.Option(help="Draws of each target, for --blind.", min=1)] = 500,
+    corpus: Annotated[Path, typer.Option(help="Folder of the corpus, for --blind.")] = Path("corpus"),
     records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir and --ledger.")] = Path("reports"),
 ) -> None:
     """List targets with their subjects, backends, oracles and faults."""
@@ -54,6 +59,11 @@ def targets(
     chosen = select(tuple(pattern or ()))
     if ledger:
         programs_ledger.show(ledgers(records), chosen, as_json=as_json)
+        return
+    if blind:
+        from tridiff.fuzz.cli import blind as blindness  # it needs torch
+
+        blindness.show(chosen, corpus=corpus, draws=draws, as_json=as_json)
         return
     if not as_json:
         console().print(_table(chosen, long=long))

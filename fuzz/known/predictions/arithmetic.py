@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import to_bits
 
 
@@ -12,7 +13,8 @@ def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:
     """0 - x: +0.0 for +0.0."""
     if "out" not in seen.wrong:
         return {}
-    return {"out": (to_bits(seen.inputs["a"]) == 0) & (to_bits(seen.actual["out"]) == 0)}
+    positive = to_bits(seen.inputs["a"]) == 0
+    return {"out": where_it_shows(positive & (to_bits(seen.actual["out"]) == 0), positive)}
 
 
 def minus_one_in_maximum(seen: Wrong) -> dict[str, torch.Tensor]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch.integer import div_trunc, rem_trunc
 
@@ -25,10 +26,11 @@ def _groups(count: int, block: int) -> Iterator[tuple[int, torch.Tensor]]:
 
 def _one_width(seen: Wrong, candidates: Iterator[torch.Tensor]) -> dict[str, torch.Tensor]:
     """The candidate that has most of the wrong elements as they are: a launch has one group width."""
-    actual, wrong = to_bits(seen.actual["out"]), seen.wrong["out"]
+    actual, wrong, right = to_bits(seen.actual["out"]), seen.wrong["out"], to_bits(seen.expected["out"])
     best = torch.zeros_like(wrong)
     for candidate in candidates:
-        found = wrong & (to_bits(candidate) == actual)
+        bits = to_bits(candidate)
+        found = where_it_shows(wrong & (bits == actual), bits != right)
         if int(found.sum()) > int(best.sum()):
             best = found
     return {"out": best}
@@ -37,7 +39,7 @@ def _one_width(seen: Wrong, candidates: Iterator[torch.Tensor]) -> dict[str, tor
 def ramp_quotient(seen: Wrong) -> dict[str, torch.Tensor]:
     """`//` of a contiguous run: all lanes of an aligned group have the truncated quotient of its first lane. Inductor's
     flooring helper takes the remainder of each lane, which is right, and corrects that quotient by it."""
-    if "out" not in seen.wrong:
+    if "out" not in seen.wrong or "out" not in seen.expected:
         return {}
     a, b = seen.inputs["a"], seen.inputs["b"]
     quotient, remainder = div_trunc(a, b), rem_trunc(a, b)
@@ -57,7 +59,7 @@ def ramp_quotient(seen: Wrong) -> dict[str, torch.Tensor]:
 def ramp_remainder_address(seen: Wrong) -> dict[str, torch.Tensor]:
     """`%` of a contiguous run as an address: of every group that is loaded as one, the elements behind the first lane's
     are read in turn. The table holds its own positions, so that what is read is the index."""
-    if "out" not in seen.wrong:
+    if "out" not in seen.wrong or "out" not in seen.expected:
         return {}
     remainder = rem_trunc(seen.inputs["a"], seen.inputs["b"])
     position = torch.arange(remainder.shape[0], device=remainder.device)

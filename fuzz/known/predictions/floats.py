@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
 
 Masks = dict[str, torch.Tensor]
@@ -31,8 +32,8 @@ def frexp_sign(seen: Wrong, output: str = "mantissa") -> Masks:
     """The mantissa of -0.0 is +0.0."""
     if output not in seen.wrong:
         return {}
-    a = seen.inputs["a"]
-    return {output: is_zero(a) & sign_bit(a) & (to_bits(seen.actual[output]) == 0)}
+    negative = is_zero(seen.inputs["a"]) & sign_bit(seen.inputs["a"])
+    return {output: where_it_shows(negative & (to_bits(seen.actual[output]) == 0), negative)}
 
 
 def frexp_subnormal(seen: Wrong) -> Masks:
@@ -64,8 +65,8 @@ def promoted_zero(seen: Wrong) -> Masks:
     """x + 0: +0.0 for -0.0."""
     if "out" not in seen.wrong:
         return {}
-    a = seen.inputs["a"]
-    return {"out": is_zero(a) & sign_bit(a) & (to_bits(seen.actual["out"]) == 0)}
+    negative = is_zero(seen.inputs["a"]) & sign_bit(seen.inputs["a"])
+    return {"out": where_it_shows(negative & (to_bits(seen.actual["out"]) == 0), negative)}
 
 
 def promoted_bf16(seen: Wrong) -> Masks:
@@ -117,7 +118,8 @@ def folded_to_zero(seen: Wrong) -> Masks:
     """A product with the integer 0, or 0 / x, is the constant +0."""
     if "out" not in seen.wrong:
         return {}
-    return {"out": to_bits(seen.actual["out"]) == 0}
+    zero = to_bits(seen.actual["out"]) == 0
+    return {"out": where_it_shows(zero, torch.ones_like(zero))}
 
 
 def floor_of_quotient(seen: Wrong) -> Masks:
