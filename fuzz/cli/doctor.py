@@ -6,6 +6,8 @@ import shutil
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,9 +16,11 @@ from rich.text import Text
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
+from tridiff.fuzz.cli.new_triton import checklist
 from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Content, CorpusEntry, Environment, Iota, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 EXAMPLES = """**Examples**
@@ -24,6 +28,8 @@ EXAMPLES = """**Examples**
 `tridiff doctor` : check packages, devices, compilers, and run one case on every backend
 
 `tridiff doctor --json` : the same for a script
+
+`tridiff doctor --new-triton` : what is to be looked at before a new release of Triton is supported
 """
 
 _PACKAGES = ("torch", "triton", "numpy", "hypothesis", "ml_dtypes", "scipy", "mpmath", "msgspec")
@@ -57,30 +63,75 @@ def _tools() -> list[tuple[str, bool, str]]:
     ]
 
 
-def _backend(name: str) -> tuple[str, bool, str]:
+def _backend(name: str) -> tuple[tuple[str, bool, str], Environment | None]:
+    """The row of a backend, and where its worker ran."""
     started = time.monotonic()
     try:
         with Pool(PoolOptions(backend=name, spare=False, hang_limit=60)) as pool:
             environment = pool.environment
             outcome = pool.execute(_case(), "own", backend=name)
     except TridiffError as error:
-        return f"backend {name}", False, str(error)
+        return (f"backend {name}", False, str(error)), None
     ok = outcome.verdict is Verdict.AGREE
     detail = f"Triton {environment.triton} on {environment.device}, {time.monotonic() - started:.1f} s"
-    return f"backend {name}", ok, detail if ok else f"{outcome.verdict.value}: {outcome.reason}"
+    return (f"backend {name}", ok, detail if ok else f"{outcome.verdict.value}: {outcome.reason}"), environment
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
-    """Check this machine; exit status 0 when at least one backend judges a case rightly, else 2."""
+def _repairs(environment: Environment) -> tuple[str, bool, str]:
+    """Whether the repairs of the interpreter hold in this Triton."""
+    missing = environment.repairs_missing
+    return "interpreter repairs", not missing, (
+        f"nothing to repair was found for {'; '.join(missing)}: see `tridiff doctor --new-triton`" if missing else
+        "each finds what it replaces")
+
+
+def _new_triton(environments: tuple[Environment, ...], corpus: Path, records: Path, *, as_json: bool) -> int:
+    try:
+        triton = importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:
+        raise TridiffError("Triton is not installed", fix="install the release in question") from None
+    entries = [one for one in Corpus(corpus).entries() if isinstance(one, CorpusEntry)] if corpus.is_dir() else []
+    items = checklist(triton, entries=entries, records=records, environments=environments)
+    if as_json:
+        print(json.dumps({"triton": triton, "items": [asdict(one) for one in items]}))
+    else:
+        table = Table(box=None, header_style="bold", pad_edge=False, title=f"Triton {triton}", title_justify="left")
+        for title in ("", "what", "where", "state"):
+            table.add_column(title, overflow="fold")
+        for one in items:
+            mark = Text("ok", style="green") if one.done else Text("look", style="red")
+            table.add_row(mark, one.what, one.where, one.detail)
+        console().print(table)
+    return 0 if all(one.done for one in items) else 2
+
+
+def doctor(
+    new_triton: Annotated[bool, typer.Option("--new-triton", help="List what the installed Triton, if it is a release "
+                                                                  "that tridiff does not know, asks for.")] = False,
+    corpus: Annotated[Path, typer.Option(help="Entries for --new-triton.")] = Path("corpus"),
+    records: Annotated[Path, typer.Option(help="Campaign records for --new-triton.")] = Path("reports"),
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Check this machine; exit status 0 when at least one backend judges a case rightly, else 2.
+
+    With --new-triton: 0 when nothing is left to look at, else 2.
+    """
     rows = [*_packages(), *_tools()]
+    environments: list[Environment] = []
     usable = False
     backends = [name for name in available_backends() if kind(name) != "compile" or name == "compile:sm_90"]
     # At once: what takes time is that every worker imports torch and Triton.
     with (console(errors=True).status(coloured(f"running a case on {', '.join(backends)}")),
           ThreadPoolExecutor(max(len(backends), 1)) as threads):
-        for row in threads.map(_backend, backends):
+        for row, environment in threads.map(_backend, backends):
             usable |= row[1]
             rows.append(row)
+            if environment is not None:
+                environments.append(environment)
+                if environment.backend == "interpreter":
+                    rows.append(_repairs(environment))
+    if new_triton:
+        raise typer.Exit(_new_triton(tuple(environments), corpus, records, as_json=as_json))
     if as_json:
         print(json.dumps([{"check": name, "ok": ok, "detail": detail} for name, ok, detail in rows]))
     else:

@@ -22,6 +22,9 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         where = environment.device + (f", driver {environment.driver}" if environment.driver else "")
         out.print(f"{environment.backend}: Triton {environment.triton}, torch {environment.torch}, {where}",
                   style="dim")
+        if environment.repairs_missing:
+            out.print(coloured(("repairs of the interpreter that do not hold here", "red"),
+                               f": {'; '.join(environment.repairs_missing)} (see `tridiff doctor --new-triton`)"))
     out.print(_targets(summary))
     counts = summary.counts
     only = sum(one.counts.agree for one in summary.by_target if kind(one.backend) == "compile")

@@ -193,7 +193,7 @@ def test_doctor_as_json(tmp_path: Path) -> None:
     output, _ = tridiff("doctor", "--json", cwd=tmp_path, status=0)
     rows = {one["check"]: one for one in json.loads(output)}
     assert {"python", "torch", "triton", "numpy", "C compiler", "GPUs", "disk", "backend interpreter",
-            "backend compile:sm_90"} <= set(rows)
+            "backend compile:sm_90", "interpreter repairs"} <= set(rows)
     assert rows["backend interpreter"]["ok"] is True and rows["backend compile:sm_90"]["ok"] is True
     assert re.match(r"Triton 3\.\d+\.\d+ on ", rows["backend interpreter"]["detail"])
 
