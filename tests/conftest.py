@@ -13,8 +13,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than ten seconds")
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "loadgroup"  # as `-n auto` alone would distribute, but for groups
+    if hasattr(config, "workerinput"):
+        config.option.loadgroup = True  # a worker of xdist reads the command line, where it does not stand
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     wanting = [item for item in items if item.get_closest_marker("gpu")]
     if wanting and gpu_count() == 0:
