@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 
-def _loop(number: int, seconds: float, targets: tuple[str, ...], ready: multiprocessing.synchronize.Barrier,
+def _loop(number: int, until: float, targets: tuple[str, ...], ready: multiprocessing.synchronize.Barrier,
           results: Any) -> None:
     import torch
 
@@ -27,7 +27,8 @@ def _loop(number: int, seconds: float, targets: tuple[str, ...], ready: multipro
     by_target: list[list[Launch]] = []
     for name in targets:
         target, prepared = find(name), list[Launch]()
-        for case in draw_cases(name, Limits(elements=1 << 14, rows=1 << 10), int(16 * seconds), seed=number):
+        number_of_cases = int(16 * max(until - time.time(), 1))
+        for case in draw_cases(name, Limits(elements=1 << 14, rows=1 << 10), number_of_cases, seed=number):
             pointers = {spec.name: place(spec, case.sizes, device=device).pointer for spec in case.arrays}
             prepared.append(Launch(case=case, pointers=pointers, helper=resolve(target.subjects["own"]), fault="",
                                    planted="", options=case.options, runner=runner))
@@ -40,21 +41,21 @@ def _loop(number: int, seconds: float, targets: tuple[str, ...], ready: multipro
     ready.wait()
     started, done = time.perf_counter(), 0
     for launch in launches:
-        if time.perf_counter() - started >= seconds:
+        if time.time() >= until:
             break
         find(launch.case.target).launch(launch)
         torch.cuda.synchronize()
         done += sum(report.compiled for report in launch.reports)
-    results.put(done / (time.perf_counter() - started))
+    results.put(done / max(time.perf_counter() - started, 1e-9))
 
 
 def main() -> None:
-    """Arguments: processes, seconds, target names."""
-    processes, seconds, targets = int(sys.argv[1]), float(sys.argv[2]), tuple(sys.argv[3:])
+    """Arguments: when to end (seconds since 1970), processes, target names."""
+    until, processes, targets = float(sys.argv[1]), int(sys.argv[2]), tuple(sys.argv[3:])
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(processes)
     results = context.SimpleQueue()
-    running = [context.Process(target=_loop, args=(i, seconds, targets, ready, results)) for i in range(processes)]
+    running = [context.Process(target=_loop, args=(i, until, targets, ready, results)) for i in range(processes)]
     for process in running:
         process.start()
     total = sum(results.get() for _ in running)

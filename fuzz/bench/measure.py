@@ -1,11 +1,14 @@
-"""What is measured. Nothing here asserts a speed."""
+"""What is measured, in the time that was asked for. Nothing here asserts a speed."""
 
+import contextlib
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,49 +29,88 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 FRESH_TARGETS = ("triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer")
 """Targets whose cases are mostly kernels that have never been compiled."""
 
-START_UP = 15.0
-"""Seconds in which every worker and its spare has started, on a machine that is busy with nothing else."""
+ENDING = 4.0
+"""Seconds before a campaign's time is up at which its workers are told to stop: each ends its case, then itself."""
+
+LEAST, MOST = 10.0, 3600.0
+"""Seconds that all measurements together may be given."""
+
+
+class TooLate(Exception):
+    """Nothing was measured in the time there was; the message says what was waited for."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One line. ratio: value divided by what stands `beside` it; 0 when there is nothing beside."""
+    """One line. ratio: value divided by what stands `beside` it; 0 when there is nothing beside. value: None for what
+    was not measured; `limit` then says why."""
 
     name: str
-    value: float
-    unit: str
+    value: float | None
+    unit: str = ""
     beside: str = ""
     ratio: float = 0.0
     limit: str = ""
 
 
-def run_bench(*, backends: tuple[str, ...], seconds: float, workers: int) -> list[Measurement]:
-    """All measurements that `backends` allow. seconds: length of each. workers: 0 for one per core, at most 16."""
-    if not 0.1 <= seconds <= 600:
-        raise TridiffError(f"--seconds {seconds:g} is out of range", fix="choose 0.1 to 600")
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One or more measurements. run: gets the moment (monotonic) by which it must have ended, and uses the time until
+    then; weight: its share of the time."""
+
+    name: str
+    weight: float
+    run: Callable[[float], list[Measurement]]
+
+
+def run_bench(*, backends: tuple[str, ...], seconds: float, workers: int,
+              tell: Callable[[str], None] = lambda line: None) -> Iterator[Measurement]:
+    """All measurements that `backends` allow, each as soon as it is there. seconds: of all together, starts of
+    processes included. workers: 0 for one per core, at most 16. tell: gets a line for each step that begins."""
+    if not LEAST <= seconds <= MOST:
+        raise TridiffError(f"--seconds {seconds:g} is out of range", fix=f"choose {LEAST:g} to {MOST:g}")
     workers = workers or min(len(os.sched_getaffinity(0)), 16)
     backend = "cuda" if "cuda" in backends else backends[0]
     if kind(backend) == "compile":
         backend = "compile:sm_90"
-    lines = [_draw(seconds), _overhead(backend, seconds)]
-    if backend == "cuda":
-        lines += _kernels(workers, seconds)
-        lines += _rows(workers, seconds)
-        lines += _loops(seconds)
-        lines += _replacement()
-    else:
-        lines += _campaign_rate(backend, workers, seconds)
-    return lines
+    return _run(steps(backend, workers), seconds, tell)
 
 
-def _draw(seconds: float) -> Measurement:
-    started = time.perf_counter()
+def steps(backend: str, workers: int) -> list[Step]:
+    """What is measured on a backend; what takes a time of its own comes first, so that the rest can make up for it."""
+    first = [Step(name="drawing cases", weight=1, run=_draw),
+             Step(name="the driver's own cost", weight=1, run=lambda until: _overhead(backend, until))]
+    if backend != "cuda":
+        return [*first, Step(name=f"a campaign on {backend}, {workers} workers", weight=18,
+                             run=lambda until: _campaign_rate(backend, workers, until))]
+    return [*first,
+            Step(name="replacing workers that die", weight=5, run=_replacement),
+            Step(name="one worker beside a naive Hypothesis loop", weight=6, run=_loops),
+            Step(name="rows judged in batches beside a bare launch and compare", weight=6, run=_rows),
+            Step(name=f"kernels compiled by {workers} workers beside a bare loop", weight=12,
+                 run=lambda until: _kernels(workers, until))]
+
+
+def _run(planned: list[Step], seconds: float, tell: Callable[[str], None]) -> Iterator[Measurement]:
+    end = time.monotonic() + seconds
+    for place, step in enumerate(planned):
+        left = max(end - time.monotonic(), 0.0)
+        share = left * step.weight / sum(one.weight for one in planned[place:])
+        tell(f"{step.name}, {share:.0f} s")
+        try:
+            yield from step.run(time.monotonic() + share)
+        except TooLate as late:
+            yield Measurement(name=step.name, value=None, limit=f"not measured: {late}; give more --seconds")
+
+
+def _draw(until: float) -> list[Measurement]:
+    started = time.monotonic()
     number = 0
-    while time.perf_counter() - started < min(seconds, 3):
-        number += len(draw_cases("helpers.div_floor_integer", Limits(elements=1 << 20, rows=1 << 16), 300))
-    each = (time.perf_counter() - started) / max(number, 1)
-    return Measurement(name="Hypothesis draws a case", value=1e3 * each, unit="ms",
-                       limit="Hypothesis's own bookkeeping per draw")
+    while time.monotonic() < until or not number:
+        number += len(draw_cases("helpers.div_floor_integer", Limits(elements=1 << 20, rows=1 << 16), 20))
+    each = (time.monotonic() - started) / max(number, 1)
+    return [Measurement(name="Hypothesis draws a case", value=1e3 * each, unit="ms",
+                        limit="Hypothesis's own bookkeeping per draw")]
 
 
 class _Instant:
@@ -84,7 +126,7 @@ class _Instant:
         return message.outcome
 
 
-def _overhead(backend: str, seconds: float) -> Measurement:
+def _overhead(backend: str, until: float) -> list[Measurement]:
     """Everything the driver does per case but drawing it: describe it on disk, send, receive, record."""
     from tridiff.fuzz.records import Verdict
 
@@ -93,23 +135,24 @@ def _overhead(backend: str, seconds: float) -> Measurement:
                               verdict=Verdict.AGREE))
     with tempfile.TemporaryDirectory() as folder:
         store = ShardStore(Path(folder) / "bench.sqlite")
-        started, number = time.perf_counter(), 0
-        while time.perf_counter() - started < min(seconds, 2):
+        started, number = time.monotonic(), 0
+        while time.monotonic() < until or not number:
             for case in cases:
                 store.begin(case, round_number=0)
                 store.end(worker.execute(case, "own", backend), case, phase="fuzz", round_number=0)
             number += len(cases)
-        each = (time.perf_counter() - started) / number
+        each = (time.monotonic() - started) / number
         store.close()
-    return Measurement(name="driver overhead per case", value=1e3 * each, unit="ms",
-                       limit="two SQLite writes; the case is on disk before it is launched")
+    return [Measurement(name="driver overhead per case", value=1e3 * each, unit="ms",
+                        limit="two SQLite writes; the case is on disk before it is launched")]
 
 
-def _campaign(backend: str, targets: tuple[str, ...], workers: int, seconds: float) -> tuple[Counts, float]:
+def _campaign(backend: str, workers: int, until: float) -> tuple[Counts, float]:
     """Counts, and the wall seconds they took, once every worker has had its first cases: a night is not made of
-    starts, and their cost has lines of its own."""
-    options = CampaignOptions(seconds=seconds + START_UP, targets=targets, subjects=("own",),
-                              backends=(backend,), devices=(0,), workers=workers, seed=1, shrink=False)
+    starts, and their cost has lines of its own. KeyboardInterrupt if it was interrupted."""
+    left = max(until - time.monotonic(), 1.0)
+    options = CampaignOptions(seconds=left + 60, targets=FRESH_TARGETS, subjects=("own",), backends=(backend,),
+                              devices=(0,), workers=workers, seed=1, shrink=False)
     with tempfile.TemporaryDirectory() as folder:
         shards = tuple(msgspec.structs.replace(one, elements=1 << 14, rows=1 << 10)
                        for one in plan_shards(options, known=()))
@@ -117,43 +160,68 @@ def _campaign(backend: str, targets: tuple[str, ...], workers: int, seconds: flo
         moments: list[tuple[float, Counts]] = []
 
         def watch(progress: Progress) -> None:
-            if campaign.shards_started() >= workers:
+            if time.monotonic() >= until - ENDING:
+                campaign.stop()
+            elif campaign.shards_started() >= min(workers, len(shards)):
                 moments.append((progress.elapsed, progress.counts))
 
-        campaign.run(watch)
+        try:
+            summary = campaign.run(watch)
+        finally:
+            campaign.close()
+        if summary.interrupted:
+            raise KeyboardInterrupt
         if len(moments) < 2:
-            raise TridiffError("the measurement is too short to see a rate", fix="give more --seconds")
+            raise TooLate(f"{workers} workers had not all judged a case {left - ENDING:.0f} s after they began")
         (start, first), (end, last) = moments[0], moments[-1]
-        # Shards end together; the tail in which they finish is left out.
-        busy = [m for m in moments if m[0] <= start + seconds]
-        end, last = busy[-1]
-        spent = max(end - start, 1e-9)
-        return Counts(**{n: getattr(last, n) - getattr(first, n) for n in last.__struct_fields__}), spent
+        return (Counts(**{name: getattr(last, name) - getattr(first, name) for name in last.__struct_fields__}),
+                max(end - start, 1e-9))
 
 
-def _campaign_rate(backend: str, workers: int, seconds: float) -> list[Measurement]:
-    counts, spent = _campaign(backend, (), workers, seconds)
+def _campaign_rate(backend: str, workers: int, until: float) -> list[Measurement]:
+    counts, spent = _campaign(backend, workers, until)
     return [Measurement(name=f"cases on {backend}, {workers} workers", value=counts.executed / spent, unit="1/s",
                         limit="the interpreter runs Python per operation" if backend == "interpreter" else
                               "Triton compiles for about 50 ms per kernel"),
             Measurement(name="rows judged", value=counts.row_inputs / spent, unit="1/s")]
 
 
-def _bare(script: str, *arguments: str) -> float:
-    """The number that a bare loop prints: run in its own process, without any part of the harness around it."""
+def _bare(script: str, until: float, *arguments: str) -> float:
+    """The number that a bare loop prints: run in its own processes, without any part of the harness around it. Its
+    first argument is the moment, in seconds since 1970, at which it must have ended."""
+    left = max(until - time.monotonic(), 1.0)
     with tempfile.TemporaryDirectory() as cache:
         environment = dict(os.environ, TRITON_CACHE_DIR=cache, TRITON_DEFAULT_FP_FUSION="1", OMP_NUM_THREADS="1")
-        found = subprocess.run([sys.executable, "-m", f"tridiff.fuzz.bench.{script}", *arguments], capture_output=True,
-                               text=True, env=environment, timeout=600)
-    if found.returncode:
-        last = found.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise TridiffError(f"bare loop {script} failed: {last[0]}", fix="see `tridiff doctor`")
-    return float(found.stdout.split()[-1])
+        # A session of its own, so that what it starts can be ended with it.
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"tridiff.fuzz.bench.{script}", str(time.time() + left - 1), *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+        try:
+            output, errors = process.communicate(timeout=left + 1)
+        except subprocess.TimeoutExpired:
+            raise TooLate(f"the bare loop {script} had not ended after {left:.0f} s") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if process.returncode:
+        last = errors.strip().splitlines()[-1:] or ["no message"]
+        raise TooLate(f"the bare loop {script} failed ({last[0][:200]})")
+    value = float(output.split()[-1])
+    if not value > 0:
+        raise TooLate(f"the bare loop {script} had not begun after {left:.0f} s")
+    return value
 
 
-def _kernels(workers: int, seconds: float) -> list[Measurement]:
-    bare = _bare("bare_compile", str(workers), str(seconds), *FRESH_TARGETS)
-    counts, spent = _campaign("cuda", FRESH_TARGETS, workers, seconds)
+def _half(until: float) -> float:
+    """The moment half-way from now to `until`."""
+    now = time.monotonic()
+    return now + max(until - now, 0.0) / 2
+
+
+def _kernels(workers: int, until: float) -> list[Measurement]:
+    bare = _bare("bare_compile", _half(until), str(workers), *FRESH_TARGETS)
+    counts, spent = _campaign("cuda", workers, until)
     rate = counts.compiled_kernels / spent
     return [Measurement(name=f"bare compile and launch loop, {workers} processes", value=bare, unit="kernels/s",
                         limit="Triton's compiler: about 50 ms of one core per kernel"),
@@ -170,18 +238,18 @@ def _batch_case(rows: int, columns: int, target: str = "helpers.minimum") -> Cas
         ArraySpec(name="out", dtype="fp32", dims=dims)))
 
 
-def _rows(workers: int, seconds: float) -> list[Measurement]:
-    bare = _bare("bare_rows", str(seconds))
+def _rows(until: float) -> list[Measurement]:
+    bare = _bare("bare_rows", _half(until))
     rows, columns = 1 << 19, 16
     with Pool(PoolOptions(backend="cuda", memory=32 << 30, spare=False)) as pool:
         case = _batch_case(rows, columns)
         pool.execute(case, "own")
-        started, number = time.perf_counter(), 0
-        while time.perf_counter() - started < seconds:
+        started, number = time.monotonic(), 0
+        while time.monotonic() < until - 1 or not number:
             seed = Content(base=Mixture(seed=number + 3))
             arrays = (msgspec.structs.replace(case.arrays[0], content=seed), *case.arrays[1:])
             number += pool.execute(msgspec.structs.replace(case, arrays=arrays), "own").rows.judged
-        rate = number / (time.perf_counter() - started)
+        rate = number / (time.monotonic() - started)
     return [Measurement(name="bare launch, torch reference and compare (2^20 rows of 128)", value=bare, unit="rows/s",
                         limit="device memory bandwidth"),
             Measurement(name="rows judged in batches (2^19 rows of 16), one worker", value=rate, unit="rows/s",
@@ -189,23 +257,27 @@ def _rows(workers: int, seconds: float) -> list[Measurement]:
                         limit="generating the content, about 30 passes over 64-bit integers per array")]
 
 
-def _one_worker(seconds: float) -> tuple[float, float]:
+def _one_worker(until: float) -> tuple[float, float]:
     """Cases and rows per second of one driver with its worker on one target, kernels in use already built."""
     cases = draw_cases("helpers.minimum", Limits(elements=1 << 14, rows=1 << 10), 300)
     with Pool(PoolOptions(backend="cuda", spare=False)) as pool:
+        built, middle = [], _half(until)
         for case in cases:
             pool.execute(case, "own")
-        started, number, rows = time.perf_counter(), 0, 0
-        while time.perf_counter() - started < seconds:
-            rows += pool.execute(cases[number % len(cases)], "own").rows.judged
+            built.append(case)
+            if time.monotonic() > middle:
+                break
+        started, number, rows = time.monotonic(), 0, 0
+        while time.monotonic() < until - 1 or not number:
+            rows += pool.execute(built[number % len(built)], "own").rows.judged
             number += 1
-        spent = time.perf_counter() - started
+        spent = time.monotonic() - started
     return number / spent, rows / spent
 
 
-def _loops(seconds: float) -> list[Measurement]:
-    naive = _bare("bare_hypothesis", str(min(seconds, 5)))
-    rate, rows = _one_worker(seconds)
+def _loops(until: float) -> list[Measurement]:
+    naive = _bare("bare_hypothesis", _half(until))
+    rate, rows = _one_worker(until)
     return [Measurement(name="naive Hypothesis loop, one input a launch, one process", value=naive, unit="inputs/s",
                         limit="one draw, one launch and one synchronisation per input"),
             Measurement(name="harness, one worker, kernels built", value=rate, unit="cases/s", beside="naive loop",
@@ -214,7 +286,8 @@ def _loops(seconds: float) -> list[Measurement]:
                         ratio=rows / naive, limit="batches carry up to 1,024 inputs here")]
 
 
-def _replacement() -> list[Measurement]:
+def _replacement(until: float) -> list[Measurement]:
+    """Takes as long as it takes, about 20 s; the steps that follow have what is left."""
     started = time.perf_counter()
     with Pool(PoolOptions(backend="cuda", hang_limit=2)) as pool:
         pool.execute(_batch_case(4, 4), "own")

@@ -13,8 +13,13 @@ from tridiff.fuzz.campaign.known import release_claims
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import decode, pretty_json
+from tridiff.fuzz.records.reading import read_bytes
 
 _GPUS = Path("/proc/driver/nvidia/gpus")
+
+
+MOST_BYTES = 256 << 20
+"""Largest plan that is read: one of 31 days on 16 workers takes half of that."""
 
 
 class Owned:
@@ -78,7 +83,7 @@ def reopen(name: str, root: Path) -> tuple[Plan, Path, Owned]:
         except OSError as error:
             raise TridiffError(f"{state} cannot be written ({error.strerror})", fix="free disk space") from None
         try:
-            plan = decode((state / "plan.json").read_bytes(), Plan, source=str(state / "plan.json"))
+            plan = decode(read_bytes(state / "plan.json", most=MOST_BYTES), Plan, source=str(state / "plan.json"))
             _same(plan)
             _clear(state)
         except BaseException:

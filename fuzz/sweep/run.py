@@ -16,7 +16,9 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Environment
+from tridiff.fuzz.records import Environment, decode
+from tridiff.fuzz.records.reading import read_bytes
+from tridiff.fuzz.sweep.files import MOST_BYTES
 from tridiff.fuzz.sweep.messages import (
     Check,
     Compile,
@@ -107,9 +109,9 @@ class Run:
     def resume(cls, folder: Path) -> Run:
         """The run of a folder."""
         try:
-            return cls(msgspec.json.decode((folder / "plan.json").read_bytes(), type=Plan), folder)
-        except (OSError, msgspec.MsgspecError) as error:
-            raise TridiffError(f"{folder} holds no interrupted sweep ({error})",
+            return cls(decode(read_bytes(folder / "plan.json", most=MOST_BYTES), Plan, source=str(folder)), folder)
+        except TridiffError as error:
+            raise TridiffError(f"{folder} holds no interrupted sweep ({error.problem})",
                                fix="start one: tridiff sweep") from None
 
     def run(self, watch: Callable[[Progress], None] = lambda progress: None) -> SweepRecord:

@@ -125,6 +125,17 @@ def test_the_program_without_arguments_and_its_version(tmp_path: Path) -> None:
     assert re.fullmatch(r"tridiff \d+\.\d+\.\d+\S* \(Python 3\.\d+\.\d+, triton 3\.\S+, torch 2\.\S+\)\n", output)
 
 
+@pytest.mark.parametrize("command", ["fuzz", "sweep"])
+def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                   capsys: pytest.CaptureFixture[str]) -> None:
+    state = tmp_path / ".tridiff" / ("campaigns" if command == "fuzz" else "sweeps") / "mine"
+    state.mkdir(parents=True)
+    os.mkfifo(state / "plan.json")
+    monkeypatch.chdir(tmp_path)
+    status, _, errors = in_process(command, "--resume", capsys=capsys)
+    assert status == 2 and "is not a regular file" in errors
+
+
 def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
     listed = ("import sys; from tridiff.fuzz.cli.app import COMMANDS, load, run; run(['--help']);"
               "assert not {'hypothesis', 'numpy', 'torch', 'triton', 'tridiff.fuzz.cli.fuzz'} & set(sys.modules);"
