@@ -8,7 +8,7 @@ import msgspec
 from tridiff.fuzz.backends import BACKENDS
 from tridiff.fuzz.campaign.replay import UNKNOWN, ReplayResult
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records import CorpusEntry, Truth
 from tridiff.fuzz.records.codec import printable
 
 if TYPE_CHECKING:
@@ -31,12 +31,14 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry and subject. cells: one per column, None where nothing is expected and nothing was seen."""
+    """One entry and subject. cells: one per column, None where nothing is expected and nothing was seen. truth: the
+    class of the entry."""
 
     id: str
     target: str
     subject: str
     cells: tuple[Cell | None, ...]
+    truth: Truth = "unclassified"
     note: str = ""
     """Why nothing could run: an unreadable file, no backend."""
 
@@ -52,9 +54,11 @@ def table(entries: Iterable[CorpusEntry | TridiffError], results: Iterable[Repla
     """Lay expectations and results out; entries that could not be read stand in `results` and keep a row."""
     cells: dict[tuple[str, str, str], dict[tuple[str, str], Cell]] = {}
     notes: dict[tuple[str, str, str], str] = {}
+    truths: dict[tuple[str, str], Truth] = {}
     for entry in entries:
         if isinstance(entry, TridiffError):
             continue
+        truths[entry.case.target, entry.id] = entry.truth
         for one in entry.expected:
             row = cells.setdefault((entry.case.target, entry.id, one.subject), {})
             row[one.triton, one.backend] = Cell(expected=one.verdict.value)
@@ -73,6 +77,7 @@ def table(entries: Iterable[CorpusEntry | TridiffError], results: Iterable[Repla
     return ReplayTable(
         columns=tuple(Column(triton=triton, backend=backend) for triton, backend in columns),
         rows=tuple(Row(target=target, id=id_, subject=subject, note=notes.get((target, id_, subject), ""),
+                       truth=truths.get((target, id_), "unclassified"),
                        cells=tuple(row.get(at) for at in columns))
                    for (target, id_, subject), row in sorted(cells.items())))
 
@@ -85,24 +90,41 @@ def _order(column: tuple[str, str]) -> tuple[list[tuple[bool, int, str]], int, s
     return parts, BACKENDS.index(backend) if backend in BACKENDS else len(BACKENDS), backend
 
 
+WIDEST = 8
+"""Columns that a terminal has room for; of more, those stay whose Triton version ran now."""
+
+
 def rich_table(data: ReplayTable) -> "Table":
-    """The table for a terminal: green as expected, red changed, yellow new or not checked, dim not run now."""
+    """The table for a terminal: green as expected, red changed, yellow new or not checked, dim not run now. What other
+    Triton versions did is left out where they are many: `tridiff corpus` and BUGS.md have it."""
     from rich.table import Table
     from rich.text import Text
 
     shown = Table(title="corpus: expected verdict, and what was seen now", title_justify="left")
     shown.add_column("entry", overflow="fold")
     shown.add_column("subject", overflow="fold")
-    for column in data.columns:
-        shown.add_column(f"{column.triton}\n{column.backend}")
+    kept = _kept(data)
+    for number in kept:
+        shown.add_column(f"{data.columns[number].triton}\n{data.columns[number].backend}")
     for row in data.rows:
         name = f"{row.target}/{row.id}" if row.target else row.id
+        if row.truth not in ("defect", "unclassified"):
+            name += f" ({row.truth})"
         if row.note:
             name += f"\n{row.note}"
         # As texts: what a file is called is shown as it is, whatever it means to rich.
         shown.add_row(*(Text(printable_lines(one)) for one in (name, row.subject)),
-                      *(Text(*_coloured(cell)) for cell in row.cells))
+                      *(Text(*_coloured(row.cells[number])) for number in kept))
     return shown
+
+
+def _kept(data: ReplayTable) -> list[int]:
+    """Which columns are shown."""
+    everything = list(range(len(data.columns)))
+    ran = {data.columns[number].triton for row in data.rows for number in everything
+           if (cell := row.cells[number]) is not None and cell.seen}
+    kept = [number for number in everything if data.columns[number].triton in ran]
+    return kept if len(everything) > WIDEST and kept else everything
 
 
 def printable_lines(text: str) -> str:

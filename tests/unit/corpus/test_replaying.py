@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from tests.unit.corpus.entries import division_case, entry, expect, outcome
-from tridiff.fuzz.backends import available
+from tridiff.fuzz.backends import BACKENDS, available
 from tridiff.fuzz.campaign.replay import FLAKY_ATTEMPTS, ReplayResult, misfit, replay
 from tridiff.fuzz.campaign.table import Cell, rich_table, table
 from tridiff.fuzz.corpus import Corpus
@@ -251,6 +251,16 @@ def test_the_table_sets_expectations_beside_what_was_seen() -> None:
     text = console.export_text()
     for piece in (first.id, second.id, "disagree -> agree", "3.10.0", "not valid JSON"):
         assert piece in text
+
+
+def test_a_wide_table_keeps_the_version_that_ran_and_says_what_is_no_defect() -> None:
+    old = tuple(expect(triton=f"3.{minor}.0", backend=backend) for minor in (1, 2) for backend in BACKENDS)
+    first = replace(entry(expected=(*old, expect(triton="3.9.0"))), truth="by_design")
+    workers = FakeWorkers(lambda case, subject, backend, number: outcome(case, subject, Verdict.DISAGREE))
+    console = Console(width=160, force_terminal=False, file=sys.stderr, record=True)
+    console.print(rich_table(table([first], results([first], workers))))
+    text = console.export_text()
+    assert "3.9.0" in text and "3.1.0" not in text and "(by_design)" in text
 
 
 def test_available_backends_ask_a_child_only_where_a_device_exists(monkeypatch: pytest.MonkeyPatch) -> None:
