@@ -86,8 +86,7 @@ class Hunt:
                  known: KnownFindings) -> None:
         self._spec, self._state, self._target = spec, state, target
         self._budget, self._recorder, self._known = budget, recorder, known
-        self._attribution = Attribution(
-            lambda case: recorder.pool.execute(case, spec.subject, backend=spec.backend, until=budget.until))
+        self._attribution = Attribution(self._run_beside)
         self._finding = ""
         """The present finding, by its cause."""
         self._hunted: _Hunted | None = None
@@ -129,6 +128,11 @@ class Hunt:
         return self._recorder.execute(case, phase, compile_limit=self._budget.compile_limit(phase),
                                       until=self._budget.until)
 
+    def _run_beside(self, case: Case) -> Outcome:
+        """Run a case that is neither drawn nor a smaller form of one: a relative, an entry of the corpus."""
+        return self._recorder.pool.execute(case, self._spec.subject, backend=self._spec.backend,
+                                           until=self._budget.until)
+
     def _judge(self, case: Case) -> None:
         """Run a case that Hypothesis did not draw just now."""
         outcome = self._execute(case, "fuzz")
@@ -141,7 +145,7 @@ class Hunt:
         """Whether the case shows a finding that this shard is to follow up."""
         new: str | None = None
         for finding in self._findings(case, outcome):
-            if self._known.is_known(finding):
+            if self._is_known(finding):
                 self._recorder.store.saw(finding)
             else:
                 new = new or finding
@@ -166,7 +170,16 @@ class Hunt:
     def _findings(self, case: Case, outcome: Outcome) -> tuple[str, ...]:
         if not outcome.verdict.failed or outcome.signature is None:
             return ()
-        return findings_of(outcome.signature, self._attribution.issues(case, outcome))
+        issues: tuple[str, ...] = ()
+        with contextlib.suppress(TimeUp):
+            issues = self._attribution.issues(case, outcome)
+        return findings_of(outcome.signature, issues)
+
+    def _is_known(self, finding: str) -> bool:
+        """Whether the corpus or another shard has it. When there is no time to ask, it is told as seen once."""
+        with contextlib.suppress(TimeUp):
+            return self._known.is_known(finding, self._run_beside)
+        return False
 
     def _shows(self, signature: Signature, case: Case, outcome: Outcome | None) -> bool:
         """Whether a smaller case shows the present finding, by its signature and by its cause."""

@@ -1,84 +1,158 @@
-"""What the corpus already knows, checked again before a campaign relies on it."""
+"""What the corpus already knows, checked again when it comes up and before a campaign relies on it."""
 
 import contextlib
 import hashlib
-from dataclasses import dataclass
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
-from tridiff.fuzz.campaign.replay import replay
+from tridiff.fuzz.campaign.replay import attempts, misfit
 from tridiff.fuzz.corpus.cause import finding_of_entry, same_finding
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
 from tridiff.fuzz.registry import select
+from tridiff.fuzz.workers.pool import NoWorker
+
+MOST_REPLAYED = 8
+"""Entries of one finding that are replayed in search of one that shows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """keys: findings that still fail here, to be suppressed. stopped: ids that were expected to fail here
-    and no longer do. unreadable: one line per broken corpus file."""
+    """What the corpus has about the targets and subjects of a campaign. entries: those that may still fail, by their
+    finding; none is replayed before its finding comes up. keys: findings that are taken at their word. unreadable: one
+    line per broken corpus file."""
 
+    entries: dict[str, tuple[CorpusEntry, ...]] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
-    stopped: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
 
 
-def check_known(corpus: Corpus, options: CampaignOptions) -> Known:
-    """Replay the entries that concern this campaign's targets and subjects on its backends.
+def known_of(corpus: Corpus, options: CampaignOptions) -> Known:
+    """Read the entries that concern this campaign; nothing runs.
 
-    Hangs are taken at their word: each would cost the whole hang limit.
+    Hangs are taken at their word: each would cost the whole hang limit. So is everything where shards run on machines
+    that do not see the campaign's folder.
     """
     wanted = select(options.targets)
     names = {target.name for target in wanted}
     relatives = {target.name for target in select(tuple({target.family for target in wanted}))}
-
-    def concerned(entry: CorpusEntry) -> bool:
-        signature = entry.signature
-        shared = signature.target in relatives and finding_of_entry(entry) != signature.key
-        return shared or signature.target in names
-
     unreadable: list[str] = []
     keys: list[str] = []
-    relevant: list[CorpusEntry] = []
+    entries: dict[str, list[CorpusEntry]] = {}
     for entry in corpus.entries():
         if isinstance(entry, TridiffError):
             unreadable.append(str(entry))
-        elif concerned(entry) and (not options.subjects or entry.signature.subject in options.subjects):
-            if entry.signature.verdict is Verdict.HANG:
-                keys.append(finding_of_entry(entry))
-            else:
-                relevant.append(entry)
-    stopped: list[str] = []
-    if relevant:
-        by_id = {entry.id: entry for entry in relevant}
-        failing: set[str] = set()
-        for result in replay(relevant, backends=options.backends, device=options.devices[0] if options.devices else 0):
-            outcome = result.outcome
-            if outcome is not None and same_finding(outcome, by_id[result.id]):
-                failing.add(result.id)
-            elif result.status == "changed" and outcome is not None and not outcome.verdict.failed:
-                stopped.append(result.id)
-        keys += [finding_of_entry(by_id[name]) for name in sorted(failing)]
-        # An entry that still fails on one backend is still known.
-        stopped = [name for name in stopped if name not in failing]
-    return Known(keys=tuple(keys), stopped=tuple(dict.fromkeys(stopped)), unreadable=tuple(unreadable))
+            continue
+        signature, finding = entry.signature, finding_of_entry(entry)
+        shared = signature.target in relatives and finding != signature.key
+        if not (shared or signature.target in names) or (
+                options.subjects and signature.subject not in options.subjects):
+            continue
+        if signature.verdict is Verdict.HANG or options.scheduler:
+            keys.append(finding)
+        else:
+            entries.setdefault(finding, []).append(entry)
+    return Known(entries={finding: tuple(found) for finding, found in entries.items()},
+                 keys=tuple(dict.fromkeys(keys)), unreadable=tuple(unreadable))
+
+
+class Replayed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What became of a finding's entries when the finding came up. fails: whether one of them shows it here. stopped:
+    ids of entries that were expected to fail here and do not."""
+
+    finding: str
+    backend: str
+    fails: bool
+    stopped: tuple[str, ...] = ()
+
+
+_ENTRIES = msgspec.json.Decoder(tuple[CorpusEntry, ...])
+_REPLAYED = msgspec.json.Decoder(Replayed)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def provide(state: Path, known: Known) -> None:
+    """Put the entries where the drivers of the campaign find them."""
+    folder = state / "known"
+    folder.mkdir(exist_ok=True)
+    for finding, entries in known.entries.items():
+        (folder / f"{_digest(finding)}.entries").write_bytes(msgspec.json.encode(entries))
+
+
+def replayed(state: Path) -> list[Replayed]:
+    """What is known so far of the entries that were replayed."""
+    return [_REPLAYED.decode(path.read_bytes()) for path in sorted((state / "known").glob("*.replayed"))]
+
+
+def known_findings(spec: ShardSpec, state: Path) -> frozenset[str]:
+    """The findings that a shard takes for known because the corpus has them."""
+    return frozenset(spec.known) | {one.finding for one in replayed(state) if one.fails}
 
 
 class KnownFindings:
     """Findings that a shard need not follow up: the corpus has them, or another shard of the campaign."""
 
     def __init__(self, spec: ShardSpec, state: Path) -> None:
+        self._spec, self._entries = spec, state / "known"
         self._known = set(spec.known)
         self._claims = state / "claims"
         self._shard = spec.index
+        self._new: set[str] = set()
+        """Findings that no entry shows here."""
 
-    def is_known(self, finding: str) -> bool:
-        """Whether a finding, by its cause (`fuzz.corpus.cause`), is nothing new."""
-        return finding in self._known
+    def is_known(self, finding: str, run: Callable[[Case], Outcome]) -> bool:
+        """Whether a finding, by its cause (`fuzz.corpus.cause`), is nothing new. The first time that it comes up in a
+        campaign on this backend, its entries are replayed until one shows it. run: runs a case on the shard's subject
+        and backend; what it raises, but for a TridiffError about the case, is passed on."""
+        if finding in self._known:
+            return True
+        if finding in self._new:
+            return False
+        found = self._replayed(finding, run)
+        (self._known if found else self._new).add(finding)
+        return found
+
+    def _replayed(self, finding: str, run: Callable[[Case], Outcome]) -> bool:
+        name = f"{_digest(finding)}-{_digest(f'{self._spec.backend} {self._spec.subject}')}.replayed"
+        with contextlib.suppress(FileNotFoundError):
+            return _REPLAYED.decode((self._entries / name).read_bytes()).fails
+        try:
+            entries = _ENTRIES.decode((self._entries / f"{_digest(finding)}.entries").read_bytes())
+        except FileNotFoundError:
+            return False
+        stopped: list[str] = []
+        fails = False
+        for entry in sorted(entries, key=self._promise, reverse=True)[:MOST_REPLAYED]:
+            outcome = _again(entry, run, self._spec.subject)
+            fails = outcome is not None and same_finding(outcome, entry)
+            if fails:
+                break
+            if outcome is not None and not outcome.verdict.failed and self._promise(entry)[0]:
+                stopped.append(entry.id)
+        told = Replayed(finding=finding, backend=self._spec.backend, fails=fails, stopped=tuple(stopped))
+        temporary = self._entries / f".{name}.{os.getpid()}"
+        temporary.write_bytes(msgspec.json.encode(told))
+        temporary.rename(self._entries / name)
+        return fails
+
+    def _promise(self, entry: CorpusEntry) -> tuple[bool, bool, bool]:
+        """How likely an entry is to show its finding here, to be compared: expected to fail on this backend; about
+        this target; seen on this backend at all."""
+        here = [one for one in entry.expected if (one.subject, one.backend) == (self._spec.subject, self._spec.backend)]
+        return any(one.verdict.failed for one in here), entry.case.target == self._spec.target, bool(here)
 
     def claim(self, finding: str) -> bool:
         """Whether this shard is the one to follow up a new finding; it is known from now on, here and to others."""
+        self._new.discard(finding)
         self._known.add(finding)
         self._claims.mkdir(exist_ok=True)
         try:
@@ -99,7 +173,24 @@ class KnownFindings:
         self._claim(finding).unlink(missing_ok=True)
 
     def _claim(self, finding: str) -> Path:
-        return self._claims / hashlib.blake2b(finding.encode(), digest_size=8).hexdigest()
+        return self._claims / _digest(finding)
+
+
+def _again(entry: CorpusEntry, run: Callable[[Case], Outcome], subject: str) -> Outcome | None:
+    """The outcome of an entry's case: of a flaky one the first that shows its finding, or the last."""
+    outcome = None
+    if misfit(entry.case, subject):
+        return None
+    for _ in range(attempts(entry)):
+        try:
+            outcome = run(entry.case)
+        except NoWorker:
+            raise
+        except TridiffError:
+            return None
+        if same_finding(outcome, entry):
+            break
+    return outcome
 
 
 def release_claims(state: Path, *, shard: int | None = None) -> None:

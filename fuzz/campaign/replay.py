@@ -143,9 +143,9 @@ def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callab
     environment = worker.environment
     wanted = expectation(entry, subject=subject, triton=environment.triton, backend=backend, torch=environment.torch)
     started = time.perf_counter()
-    attempts, allowed = 0, _attempts(entry)
+    tried, allowed = 0, attempts(entry)
     while True:
-        attempts += 1
+        tried += 1
         try:
             outcome = worker.execute(entry.case, subject, backend=backend)
         except TridiffError as error:
@@ -153,15 +153,15 @@ def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callab
         status, reason = compare(outcome, wanted)
         if status == "changed" and wanted and wanted.verdict.failed and same_finding(outcome, entry):
             status, reason = "as_expected", ""
-        if status != "changed" or attempts >= allowed:
+        if status != "changed" or tried >= allowed:
             break
-    if status == "changed" and attempts > 1:
-        reason += f" (in {attempts} attempts at a flaky finding)"
+    if status == "changed" and tried > 1:
+        reason += f" (in {tried} attempts at a flaky finding)"
     return msgspec.structs.replace(
         blank, triton=environment.triton, torch=environment.torch, actual=outcome.verdict.value,
         expected=wanted.verdict.value if wanted else UNKNOWN, status=status, reason=reason,
         ok={"as_expected": True, "changed": False}.get(status), seconds=round(time.perf_counter() - started, 6),
-        attempts=attempts, outcome=outcome)
+        attempts=tried, outcome=outcome)
 
 
 def compare(outcome: Outcome, wanted: Expectation | None) -> tuple[Status, str]:
@@ -204,7 +204,8 @@ def misfit(case: Case, subject: str) -> str:
     return str(TridiffError(f"the case does not fit {case.target} ({why})", fix="correct or delete the entry"))
 
 
-def _attempts(entry: CorpusEntry) -> int:
+def attempts(entry: CorpusEntry) -> int:
+    """How often an entry is run at most until it does what is expected."""
     if entry.status != "flaky":
         return 1
     failed, _, runs = entry.reproduced.partition("/")

@@ -17,7 +17,7 @@ from tridiff.fuzz.campaign.cache import cache_in_memory
 from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.drivers import drivers, force_of, hand, in_turn, interrupts, lost
 from tridiff.fuzz.campaign.findings import Unfinished, doubt, unfinished
-from tridiff.fuzz.campaign.known import release_claims
+from tridiff.fuzz.campaign.known import Known, known_findings, provide, release_claims, replayed
 from tridiff.fuzz.campaign.program_rate import generated, program_rate
 from tridiff.fuzz.campaign.record import (
     CampaignOptions,
@@ -76,9 +76,13 @@ class Campaign:
         self._owned = owned
 
     @classmethod
-    def start(cls, plan: Plan, *, root: Path) -> "Campaign":
-        """Write the plan under root/<id>; TridiffError when that campaign exists or the disk is full."""
-        return cls(*state.create(plan, root))
+    def start(cls, plan: Plan, *, root: Path, known: Known | None = None) -> "Campaign":
+        """Write the plan under root/<id>, and what the corpus knows; TridiffError when that campaign exists or the disk
+        is full."""
+        campaign = cls(*state.create(plan, root))
+        if known is not None:
+            provide(campaign.state, known)
+        return campaign
 
     @classmethod
     def resume(cls, name: str, *, root: Path) -> "Campaign":
@@ -323,8 +327,15 @@ class _Run:
             known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
             left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
             errors=self._said(lost=True), repaired=self._said(lost=False),
-            unconfirmed=self._campaign.unconfirmed(), seconds=round(seconds, 2), interrupted=interrupted,
+            unconfirmed=self._campaign.unconfirmed(), stopped_failing=self._stopped_failing(),
+            seconds=round(seconds, 2), interrupted=interrupted,
             programs=self._program_rate(seconds))
+
+    def _stopped_failing(self) -> tuple[str, ...]:
+        """Entries that were expected to fail here and do not, of those that were replayed."""
+        told = replayed(self._state)
+        failing = {one.finding for one in told if one.fails}
+        return tuple(dict.fromkeys(name for one in told if one.finding not in failing for name in one.stopped))
 
     def _recount(self, spec: ShardSpec) -> None:
         """What a shard that did not come to its end recorded, and runs made to finish findings after it had ended."""
@@ -336,7 +347,7 @@ class _Run:
             self._results[spec.index] = replace(result, counts=store.counts())
         elif store.counts().executed:
             self._results[spec.index] = ShardResult(
-                spec=spec, counts=store.counts(), known_seen=store.known_seen(frozenset(spec.known)),
+                spec=spec, counts=store.counts(), known_seen=store.known_seen(known_findings(spec, self._state)),
                 reasons=store.reasons(), cells=store.cells(), stopped=True)
         store.close()
 

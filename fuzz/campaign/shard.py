@@ -12,7 +12,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Unfinished
 from tridiff.fuzz.campaign.hunt import Hunt
-from tridiff.fuzz.campaign.known import KnownFindings
+from tridiff.fuzz.campaign.known import KnownFindings, known_findings
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.campaign.recorder import Observer, Recorder
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
@@ -80,7 +80,7 @@ class _Shard:
     """The parts of one shard, put together."""
 
     def __init__(self, spec: ShardSpec, state: Path, observe: Observer | None) -> None:
-        self.spec = spec
+        self.spec, self.state = spec, state
         self.store = ShardStore(shard_path(state, spec.index))
         self.target, self.pool = find(spec.target), pool_for(spec, state)
         self.environment = Environment(backend=spec.backend)
@@ -109,7 +109,7 @@ class _Shard:
         sightings = self.hunt.sightings
         return ShardResult(
             spec=self.spec, counts=self.store.counts(), findings=tuple(self.hunt.findings),
-            known_seen=self.store.known_seen(frozenset(self.spec.known)), reasons=self.store.reasons(),
+            known_seen=self.store.known_seen(known_findings(self.spec, self.state)), reasons=self.store.reasons(),
             found_after=tuple(one.seconds for one in sightings), found_cases=tuple(one.cases for one in sightings),
             found_as=tuple(one.case for one in sightings), control_failed=self.recorder.control_failed,
             cells=self.store.cells(), environment=self.environment,

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tridiff.fuzz.campaign.known import Known, check_known
+from tridiff.fuzz.campaign.known import known_of
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
 from tridiff.fuzz.campaign.run import Campaign, campaign_id
@@ -61,7 +61,6 @@ def fuzz(
     Without options: one minute, every target, on the GPU if there is one, else in the interpreter and the
     ahead-of-time compilers.
     """
-    known = Known()
     reading.name_of_campaign(name)
     if resume:
         campaign = Campaign.resume(name, root=state)
@@ -83,14 +82,13 @@ def fuzz(
         store = Corpus(reading.writable_folder(corpus, option="--corpus"))
         _check_reports(reports / identity)
         _note(f"tridiff fuzz: {' '.join(backends)}, {options.workers} workers, seed {options.seed}")
-        known = check_known(store, options)
+        known = known_of(store, options)
         for line in known.unreadable:
             _note(f"tridiff: {line}")
         plan = Plan(id=identity, options=options, shards=plan_shards(options, known=known.keys))
-        campaign = Campaign.start(plan, root=state)
+        campaign = Campaign.start(plan, root=state, known=known)
     with LiveProgress(campaign.plan) as progress:
         summary = campaign.run(progress.watch)
-    summary = msgspec.structs.replace(summary, stopped_failing=known.stopped)
     # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.
     record = _write(campaign, summary, reports)
     summary = _admit(campaign, summary, store)

@@ -1,0 +1,107 @@
+"""What the corpus knows is replayed when it comes up, once for all shards of a campaign, and not before."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support.campaigns import campaign_options, shard_spec
+from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.campaign.known import known_of, provide, replayed
+from tridiff.fuzz.campaign.record import ShardResult
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.records import Case, CorpusEntry
+
+OPTIONS = campaign_options(targets=("triton.vector_add",), backends=("interpreter",))
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each case was run, by digest; all cases with rows fail."""
+    counted: Counter[str] = Counter()
+
+    class Pool(FakePool):
+        @staticmethod
+        def failing(case: Case) -> str:
+            counted[case.digest] += 1
+            return "value" if case.sizes["rows"] and case.digest not in healed else ""
+
+    healed.clear()
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    return counted
+
+
+healed: set[str] = set()
+"""Digests of cases that agree."""
+
+
+def run(state: Path, index: int = 0) -> ShardResult:
+    return shard.run_shard(shard_spec(max_cases=60, index=index, seed=index + 1, rows=64), str(state))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, ran: Counter[str]) -> Corpus:
+    """The findings of a shard; large cases, as others may draw the smallest."""
+    made = Corpus(tmp_path / "corpus")
+    for entry in shard.run_shard(shard_spec(max_cases=60, rows=64, shrink=False), str(tmp_path / "first")).findings:
+        made.admit(entry)
+    ran.clear()
+    return made
+
+
+def entries(corpus: Corpus) -> list[CorpusEntry]:
+    return [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
+
+
+def prepared(tmp_path: Path, corpus: Corpus) -> Path:
+    state = tmp_path / "state"
+    state.mkdir()
+    provide(state, known_of(corpus, OPTIONS))
+    return state
+
+
+def test_nothing_runs_before_it_comes_up(tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+    known = known_of(corpus, OPTIONS)
+    assert entries(corpus) and known.keys == () and not ran
+    assert {entry.id for found in known.entries.values() for entry in found} == {e.id for e in entries(corpus)}
+    state = prepared(tmp_path, corpus)
+    assert replayed(state) == [] and not ran
+
+
+def test_what_still_fails_is_known_to_all_shards_after_one_replay(
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+    state = prepared(tmp_path, corpus)
+    results = [run(state, index) for index in (1, 2)]
+    assert [result.findings for result in results] == [(), ()]
+    for result in results:
+        assert sum(result.known_seen.values()) == result.counts.disagree > 0
+        assert result.counts.shrink_runs == 0 and result.counts.executed == 60
+    assert {one.fails for one in replayed(state)} == {True}
+    assert sum(ran.values()) == 120 + len(entries(corpus)), "each entry is replayed once"
+
+
+def test_a_finding_whose_entry_agrees_here_is_new_and_the_entry_is_told(
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+    healed.update(entry.case.digest for entry in entries(corpus))
+    state = prepared(tmp_path, corpus)
+    result = run(state, 1)
+    told = replayed(state)
+    assert told and not any(one.fails for one in told)
+    assert {name for one in told for name in one.stopped} <= {entry.id for entry in entries(corpus)}
+    assert {name for one in told for name in one.stopped}
+    assert {entry.id for entry in result.findings} >= {name for one in told for name in one.stopped}
+    assert result.known_seen == {}
+
+
+def test_machines_that_do_not_see_the_folder_take_the_corpus_at_its_word(
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+    options = campaign_options(targets=("triton.vector_add",), backends=("interpreter",), scheduler="tcp://there:8786")
+    known = known_of(corpus, options)
+    assert known.entries == {} and len(known.keys) == len(entries(corpus))
+
+
+def test_a_broken_file_is_one_line(tmp_path: Path, corpus: Corpus) -> None:
+    (corpus.root / "triton.vector_add" / "broken.json").write_text("{")
+    assert len(known_of(corpus, OPTIONS).unreadable) == 1
