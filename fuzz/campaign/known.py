@@ -14,6 +14,7 @@ from tridiff.fuzz.campaign.replay import attempts, misfit
 from tridiff.fuzz.corpus.cause import finding_of_entry, same_finding
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.attribute import is_issue
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
 from tridiff.fuzz.registry import select
 from tridiff.fuzz.workers.pool import NoWorker
@@ -50,7 +51,8 @@ def known_of(corpus: Corpus, options: CampaignOptions) -> Known:
             unreadable.append(str(entry))
             continue
         signature, finding = entry.signature, finding_of_entry(entry)
-        shared = signature.target in relatives and finding != signature.key
+        shared = is_issue(finding) or (
+            signature.target in relatives and not finding.startswith(f"{signature.target} |"))
         if not (shared or signature.target in names) or (
                 options.subjects and signature.subject not in options.subjects):
             continue

@@ -1,5 +1,7 @@
 """Which signatures are one finding, because they have one cause."""
 
+import re
+
 from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.known.issues import issue_of_entry
 from tridiff.fuzz.records import CorpusEntry, Outcome, Signature, Verdict
@@ -7,11 +9,23 @@ from tridiff.fuzz.registry import find
 
 _WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
 """How wrong elements of an output may look."""
+_VALUES = ("value", "nan_missing", "nan_unexpected", "inf")
 _ASTRAY = ("illegal_address", "misaligned_address")
 """How a wrong address may end instead."""
 
 _GENERATED = ("codegen", "gluon", "pipelines")
 """Families whose targets draw kernels."""
+_SINGLE = ("triton", "helpers", "inductor")
+"""Families whose targets draw operands for a text that stays the same: one defect of it shows under every dtype, on
+either side and with every width of an index."""
+
+_KINDS = ("int", "uint", "float", "bool", "half", "fp8")
+_DTYPE = re.compile(r"""\b(?:tl\.|triton\.language\.|torch\.)?(?:
+    i1|[iu](?:8|16|32|64)|u?int(?:1|8|16|32|64)|bool|bf16|bfloat16|half|
+    f(?:p|loat)?(?:8|16|32|64)(?:e\w+)?|f8E\w+|float8_?e\w+)\b""", re.VERBOSE)
+_SHAPE = re.compile(r"\[(?:'?N'?|constexpr\[N\])?(?:, (?:'?N'?|constexpr\[N\]))*\]")
+_ERROR = re.compile(r"^\w+(?:Error|Exception|ErrorImpl): ")
+_VARIANT = re.compile(r"_(?:left|right|[iu](?:8|16|32|64))(?![a-z0-9])")
 
 
 def findings_of(signature: Signature, issues: tuple[str, ...]) -> tuple[str, ...]:
@@ -25,10 +39,19 @@ def finding_of(signature: Signature) -> str:
 
     A cause that the target's word names is one finding in all targets of its family and, if elements or addresses are
     wrong, in every output and however that shows. What a compiler pass complains of, with a message, does not depend on
-    the kind of generated program either.
+    the kind of generated program either. Of helpers and single operations a finding has no dtype, no side and no width
+    of an index, and what the compiler says is one finding whatever was asked.
     """
     target = find(signature.target)
     parts = (target.family, signature.subject)
+    if target.family in _SINGLE:
+        text = message(signature.kind)
+        if text and signature.verdict in (Verdict.COMPILE_ERROR, Verdict.CRASH):
+            return " | ".join((*parts, "error", text))
+        if not target.about_causes:
+            shown = "wrong" if signature.kind in _VALUES else signature.kind
+            return " | ".join((signature.target, signature.subject, signature.verdict.value, shown, signature.where,
+                               _undetailed(signature.about)))
     said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
         "PassManager" not in signature.kind)
     if said and target.family in _GENERATED:
@@ -37,6 +60,21 @@ def finding_of(signature: Signature) -> str:
         shown = "wrong" if signature.kind in (*_WRONG, *_ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
         return " | ".join((*parts, shown, signature.about))
     return signature.key
+
+
+def message(kind: str) -> str:
+    """What an error says, without its class, dtypes and shapes; "" for one that says nothing of its own."""
+    text = _ERROR.sub("", kind)
+    if " " not in text or "PassManager" in text:
+        return ""
+    text = _SHAPE.sub("", _DTYPE.sub("T", text))
+    return re.sub(r"<(?:, )?T>", "T", text)
+
+
+def _undetailed(about: str) -> str:
+    """A target's word without dtypes, sides and widths of an index."""
+    words = (word for word in about.split() if word not in _KINDS and not _DTYPE.fullmatch(word))
+    return " ".join(_VARIANT.sub("", word) for word in words)
 
 
 def finding_of_entry(entry: CorpusEntry) -> str:

@@ -18,6 +18,11 @@ def cause(issue: str) -> str:
     return f"issue {issue}"
 
 
+def is_issue(finding: str) -> bool:
+    """Whether a finding is a known issue."""
+    return finding.startswith("issue ")
+
+
 class Attribution:
     """Attributes failures of one subject on one backend to known issues. Remembers what relatives gave.
 

@@ -22,6 +22,7 @@ from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardResult
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
 from tridiff.fuzz.target import Limits
@@ -213,7 +214,7 @@ def test_findings_are_told_apart_by_signature(tmp_path: Path, fake: type[FakePoo
 
 def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[FakePool]) -> None:
     fake.failing = beyond(1)
-    keys = tuple(e.signature.key for e in run(tmp_path / "first", max_cases=100).findings)
+    keys = tuple(finding_of(e.signature) for e in run(tmp_path / "first", max_cases=100).findings)
     result = run(tmp_path / "second", max_cases=100, known=keys)
     assert result.findings == () and result.counts.shrink_runs == 0
     # Cases without a row have nothing that could fail.

@@ -42,9 +42,42 @@ def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels() -> N
 
 @pytest.mark.parametrize("alone", [
     compile_error("codegen.mixed", "PassManager::run failed"), compile_error("codegen.mixed", "NameError", "source"),
-    compile_error("triton.negate", "operand #N does not dominate this use"),
+    compile_error("triton.negate", "PassManager::run failed"),
     signature("codegen.mixed", "SIGABRT", "", Verdict.CRASH),
     signature(LAYOUTS, "value", about=""),
-    signature("triton.negate", "zero_sign", "float"), signature("loops.num_stages", "value", "stream")])
+    signature("triton.negate", "zero_sign", ""), signature("loops.num_stages", "value", "stream")])
 def test_other_findings_are_known_as_they_are(alone: Signature) -> None:
     assert finding_of(alone) == alone.key
+
+
+def of(target: str, about: str, kind: str = "value", **fields: str) -> str:
+    return finding_of(replace(signature(target, kind, about), subject="inductor", **fields))
+
+
+def test_dtypes_sides_and_widths_of_an_index_are_no_findings_of_their_own() -> None:
+    search = of("inductor.bucketize", "bucketize_right_i32 fp16")
+    assert {of("inductor.bucketize", f"bucketize_{side}{width} {dtype}") for side in ("left", "right")
+            for width in ("", "_i32") for dtype in ("bf16", "fp64", "i32")} == {search}
+    assert len({of("helpers.welford", "states", kind) for kind in ("value", "nan_missing", "nan_unexpected")}) == 1
+    assert of("helpers.bucketize_binary_search", "uint copies") == of("helpers.bucketize_binary_search", "float copies")
+    for other in (of("inductor.pointwise", "floor_divide fp32"),
+                  of("inductor.bucketize", "bucketize fp32", where="dtype"),
+                  of("inductor.bucketize", "bucketize_left fp32", "zero_sign")):
+        assert other != search
+    assert of("inductor.pointwise", "floor_divide fp32") != of("inductor.pointwise", "fmod fp32")
+    assert of("helpers.welford", "states") != of("helpers.welford", "rows")
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("cannot cast int1[constexpr[N], constexpr[N]] to <['N', 'N'], fp8e4nv>",
+     "cannot cast int32[constexpr[N]] to <['N'], fp8e5>"),
+    ("unexpected type fp8e5 and int1", "TypeError: unexpected type fp8e4nv and int1"),
+    ("Unsupported conversion from f64 to f8E5M2 with rounding mode rtne",
+     "Unsupported conversion from f64 to f8E4M3FN with rounding mode rtne"),
+])
+def test_what_the_compiler_says_of_other_dtypes_is_one_finding(one: str, other: str) -> None:
+    assert one != other
+    first = compile_error("inductor.pointwise", one, "source")
+    second = replace(compile_error("inductor.folding", other, ""), verdict=Verdict.CRASH, about="times_one fp8")
+    assert finding_of(first) == finding_of(second)
+    assert finding_of(first) != finding_of(compile_error("inductor.pointwise", "Cannot bitcast data-type of size N"))
