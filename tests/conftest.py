@@ -1,31 +1,35 @@
-"""Markers: tests of the device are skipped, with the reason, where there is none; what shares a child process shares a
-worker."""
+"""Tests of the device are skipped, with the reason, where there is none; checks that share a child process run on one
+worker of xdist."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.in_subprocess import checks_of
+from tests.support.in_subprocess import group_of
 from tridiff.fuzz.backends.available import gpu_count
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than ten seconds")
-    if getattr(config.option, "dist", "no") == "load":
-        config.option.dist = "loadgroup"  # as `-n auto` alone would distribute, but for groups
-    if hasattr(config, "workerinput"):
-        config.option.loadgroup = True  # a worker of xdist reads the command line, where it does not stand
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     wanting = [item for item in items if item.get_closest_marker("gpu")]
     if wanting and gpu_count() == 0:
         reason = pytest.mark.skip(reason="no NVIDIA GPU that the installed torch can use")
         for item in wanting:
             item.add_marker(reason)
-    for item in items:
-        checks = checks_of(item)
-        if checks is not None:
-            # Every worker that has one check of a file runs the whole file.
-            item.add_marker(pytest.mark.xdist_group(str(checks.path)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """As `-n` alone distributes, but for checks of one file: every worker that has one runs all of them."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByChildProcess(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByChildProcess(config, log)

@@ -29,8 +29,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 EVERY_CHECK = "*"
 
@@ -106,14 +104,12 @@ class Checks:
             raise AssertionError(f"{self.path.name}::{name}\n{failure}")
 
 
-def checks_of(item: pytest.Item) -> Checks | None:
-    """The file of checks that a test case asks about, by the names that test files use: CHECKS, or FILES by `file`."""
-    params: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
-    module = getattr(item, "module", None)
-    if "name" not in params:
-        return None
-    found = getattr(module, "FILES", {}).get(params["file"]) if "file" in params else getattr(module, "CHECKS", None)
-    return found if isinstance(found, Checks) else None
+def group_of(nodeid: str) -> str:
+    """What tests must run in one process for their child process to run once: the checks of a file, by the node id up
+    to the check's name; a test alone otherwise."""
+    test, _, parameters = nodeid.partition("[")
+    file, check, _ = parameters.partition("check_")
+    return f"{test}[{file}" if check else nodeid
 
 
 @functools.cache
