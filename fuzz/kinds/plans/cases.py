@@ -153,7 +153,7 @@ def approximate(case: Case) -> bool:
 
 def negated_extremum(plan: Plan) -> bool:
     """Whether a tile of 32-bit integers, negated, comes into a maximum: ptxas 12.8 loses the negation where it makes
-    one instruction of two maxima (corpus, codegen.pointwise/value-56a78a9862). Such plans are not drawn."""
+    one instruction of two maxima (corpus, codegen.pointwise/value-56a78a9862)."""
     steps = (Op(kind="convert"), *plan.ops)
     first = next((k for k, (last, op) in enumerate(pairwise(steps)) if (op.kind, op.constant) == ("multiply", -1)
                   or (last.kind, op.kind, op.constant) == ("invert", "add", 1)), len(plan.ops))
