@@ -20,6 +20,10 @@ BEAT_SECONDS = 1.0
 SILENT_SECONDS = 30.0
 """Without such a word for so long a process is taken for stopped."""
 
+STALLED_SECONDS = 600.0
+"""Without progress for so long (`progressed`) a process is taken for stuck, though it says that it is there: longer
+than any case may run, and than any worker may take to start."""
+
 START_SECONDS = 120.0
 """What the first word of a process may take: it imports what it needs before."""
 
@@ -27,6 +31,15 @@ END_SECONDS = 2.0
 """What a process may take to end when there is nothing more to do."""
 
 _CONTEXT = multiprocessing.get_context("spawn")
+
+
+_steps = 0
+
+
+def progressed() -> None:
+    """Said by a job that takes long, of the process it runs in: something has come to an end."""
+    global _steps
+    _steps += 1
 
 
 class JobLost(Exception):
@@ -114,6 +127,7 @@ class Processes(concurrent.futures.Executor):
 
     def _run(self, process: SpawnProcess, connection: Connection, job: _Job, silence: float) -> object:
         """The job's result; raises what the job raised, and JobLost. silence: seconds to its first word."""
+        steps, moved = -1, time.monotonic()
         with contextlib.suppress(OSError):
             connection.send((job.function, job.arguments))
         while True:
@@ -133,6 +147,10 @@ class Processes(concurrent.futures.Executor):
             if what == "failed":
                 raise value
             silence = SILENT_SECONDS
+            if value != steps:
+                steps, moved = value, time.monotonic()
+            if time.monotonic() > moved + STALLED_SECONDS:
+                raise self._lost(process, job, False, STALLED_SECONDS)
             if job.deadline is not None and time.monotonic() >= job.deadline:
                 raise self._lost(process, job, False, silence)
 
@@ -144,7 +162,7 @@ class Processes(concurrent.futures.Executor):
         process.join()
         if job.deadline is not None and time.monotonic() >= job.deadline:
             return JobLost("its process went on after its time and was killed")
-        return JobLost(f"its process did not answer for {silence:g} s and was killed")
+        return JobLost(f"its process did not move for {silence:g} s and was killed")
 
 
 def _end(process: SpawnProcess, connection: Connection) -> None:
@@ -167,7 +185,7 @@ def _serve_jobs(connection: Connection, initialise: Callable[..., None], argumen
             working.wait()
             with sending, contextlib.suppress(OSError):
                 if working.is_set():
-                    connection.send(("here", None))
+                    connection.send(("here", _steps))
             time.sleep(BEAT_SECONDS)
 
     threading.Thread(target=beat, daemon=True).start()

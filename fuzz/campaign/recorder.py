@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tridiff.fuzz.campaign.processes import progressed
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
@@ -33,6 +34,7 @@ class Recorder:
         compile_limit, until: as for `Pool.execute`. Raises TimeUp at that moment, when nothing is recorded, and
         TridiffError when nothing can be run or written any more."""
         outcome = self._recorded(case, phase, compile_limit, until)
+        progressed()
         if outcome is not None and self._spec.control and phase != "confirm" and outcome.verdict.failed and (
                 self._fails_in_control(case, until)):
             self.control_failed += 1

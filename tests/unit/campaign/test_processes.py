@@ -80,7 +80,7 @@ def test_a_process_that_ends_costs_its_job_and_no_other(two: Processes) -> None:
 def test_a_process_that_is_stopped_is_noticed_and_killed(two: Processes) -> None:
     pids = {two.submit(own_pid).result(60) for _ in range(6)}
     began = time.monotonic()
-    with pytest.raises(JobLost, match="did not answer for 3 s and was killed"):
+    with pytest.raises(JobLost, match="did not move for 3 s and was killed"):
         two.submit(strike, signal.SIGSTOP).result(60)
     assert 2.5 < time.monotonic() - began < 15
     assert sum(map(alive, pids)) <= 1 and two.submit(add, 1, 1).result(60) == 2
@@ -93,6 +93,23 @@ def test_a_job_that_takes_longer_than_it_may_is_killed(two: Processes) -> None:
     with pytest.raises(JobLost, match="went on after its time"):
         late.result(60)
     assert time.monotonic() - began < 10 and quick.result(60) == 0.1
+
+
+def moving(seconds: float) -> str:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        processes.progressed()
+        time.sleep(0.1)
+    return "moved"
+
+
+def test_a_process_that_is_there_but_gets_nowhere_is_killed(
+        two: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "STALLED_SECONDS", 3.0)
+    moves, stuck = two.submit(moving, 8.0), two.submit(sleep, 60.0)
+    with pytest.raises(JobLost, match="did not move for 3 s"):
+        stuck.result(60)
+    assert moves.result(60) == "moved"
 
 
 def test_all_can_be_killed_at_once() -> None:

@@ -303,6 +303,8 @@ def summary_of(counts: Counts, **more: object) -> Summary:
 ])
 def test_exit_status(counts: Counts, new: tuple[str, ...], status: int) -> None:
     assert summary_of(counts, new_findings=new).exit_status == status
+    assert summary_of(counts, new_findings=new, errors=("a shard was lost",)).exit_status == 2
+    assert summary_of(counts, new_findings=new, repaired=("it was run again",)).exit_status == status
 
 
 def test_rows_of_a_summary_leave_out_defaults_and_read_back_the_same() -> None:

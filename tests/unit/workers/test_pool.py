@@ -245,14 +245,14 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
 
 def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # A package of that name which comes first and does not import, as a broken installation would have it.
-    (tmp_path / "fuzz").mkdir()
-    (tmp_path / "fuzz" / "__init__.py").write_text("import tridiff.fuzz.gone\n")
+    (tmp_path / "tridiff").mkdir()
+    (tmp_path / "tridiff" / "__init__.py").write_text("import tridiff.gone\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir("/")
     made = Pool(PoolOptions(backend="interpreter", start_limit=60))
     try:
         line = refusal(lambda: made.execute(addition(), "own"))
-        assert "No module named 'fuzz" in line and line.endswith("run `tridiff doctor`")
+        assert "No module named 'tridiff" in line and line.endswith("run `tridiff doctor`")
     finally:
         made.close()
 

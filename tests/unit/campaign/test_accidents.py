@@ -1,0 +1,105 @@
+"""What is no finding: a worker killed from outside, limits of the campaign's own, what was seen once."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.support.campaigns import campaign_options, shard_spec
+from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import run, shard
+from tridiff.fuzz.campaign.findings import doubt
+from tridiff.fuzz.campaign.record import Plan, ShardResult
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
+
+SHARD = shard_spec(max_cases=40, rows=16)
+
+
+class FatalPool(FakePool):
+    """What `failing` calls a case's failure is the signal or the limit that ended its worker."""
+
+    verdict = Verdict.CRASH
+
+    def execute(self, case: Case, subject: str, **rest: object) -> Outcome:
+        outcome = super().execute(case, subject)
+        if not outcome.verdict.failed:
+            return outcome
+        return replace(outcome, verdict=self.verdict, failing_rows=(), signature=Signature(
+            target=case.target, subject=subject, verdict=self.verdict, kind=outcome.reason))
+
+
+Fuzz = Callable[..., tuple[run.Campaign, ShardResult]]
+
+
+@pytest.fixture
+def fuzz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
+    """Run one shard whose cases fail as a function of the case says."""
+    def start(failing: Callable[[Case], str], verdict: Verdict = Verdict.CRASH, *,
+              subject: str = "own") -> tuple[run.Campaign, ShardResult]:
+        spec = replace(SHARD, subject=subject)
+
+        class Pool(FatalPool):
+            pass
+
+        Pool.failing, Pool.verdict = staticmethod(failing), verdict
+        monkeypatch.setattr(shard, "Pool", Pool)
+        monkeypatch.setattr(shard, "_pools", {})
+        campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=(spec,)), root=tmp_path)
+        return campaign, shard.run_shard(spec, str(campaign.state))
+
+    return start
+
+
+def at(*runs: int, kind: str) -> Callable[[Case], str]:
+    """Fails in the runs of these numbers, whatever the case."""
+    number = itertools.count(1)
+    return lambda case: kind if next(number) in runs else ""
+
+
+def test_a_worker_that_is_killed_once_is_told_and_not_counted(fuzz: Fuzz) -> None:
+    campaign, result = fuzz(at(7, 20, kind="SIGKILL"))
+    assert (result.findings, result.error, result.counts.crash, result.counts.executed) == ((), "", 2, 40)
+    assert result.counts.shrink_runs == 2, "each is run again once, and not shrunk"
+    assert campaign.findings() == []
+    (why, names), = campaign.unconfirmed().items()
+    assert why.startswith("the worker was killed from outside") and len(names) in (1, 2)
+
+
+def test_a_kill_that_comes_again_each_time_is_a_finding(fuzz: Fuzz) -> None:
+    campaign, _ = fuzz(lambda case: "SIGKILL" if case.sizes["rows"] >= 3 else "")
+    assert {(entry.reproduced, entry.status, entry.case.sizes["rows"]) for entry in campaign.findings()} == {
+        ("5/5", "stable", 3)}
+    assert campaign.unconfirmed() == {}
+
+
+def test_a_kill_that_comes_again_only_sometimes_is_none(fuzz: Fuzz) -> None:
+    # Seen, seen again at once, then three of five.
+    campaign, _ = fuzz(at(5, 6, *range(9, 12), kind="SIGKILL"))
+    assert campaign.findings() == []
+
+
+@pytest.mark.parametrize("subject, counts", [("own", False), ("own+fault:out_of_memory", True)])
+def test_the_memory_cap_is_the_campaigns_own(fuzz: Fuzz, subject: str, counts: bool) -> None:
+    campaign, result = fuzz(lambda case: "out_of_memory" if case.sizes["rows"] >= 3 else "", subject=subject)
+    assert result.findings and bool(campaign.findings()) == counts
+    assert bool(campaign.unconfirmed()) != counts
+
+
+def test_a_hang_that_does_not_come_again_is_none(fuzz: Fuzz) -> None:
+    campaign, result = fuzz(at(5, kind="launch"), Verdict.HANG)
+    assert result.findings and campaign.findings() == []
+    assert list(campaign.unconfirmed()) == ["a time limit of this campaign was reached once, and not again"]
+
+
+def test_a_wrong_value_that_comes_and_goes_is_a_finding(fuzz: Fuzz) -> None:
+    campaign, _ = fuzz(at(5, 8, 30, kind="value"), Verdict.DISAGREE)
+    assert campaign.findings() and {entry.status for entry in campaign.findings()} == {"flaky"}
+
+
+def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz) -> None:
+    campaign, _ = fuzz(lambda case: "SIGSEGV" if case.sizes["rows"] >= 3 else "")
+    entry: CorpusEntry = campaign.findings()[0]
+    assert doubt(replace(entry, reproduced="0/0")).startswith("seen once")
+    assert doubt(replace(entry, reproduced="1/1")) == doubt(replace(entry, reproduced="0/5")) == ""
