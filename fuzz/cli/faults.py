@@ -14,6 +14,7 @@ from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers
 from tridiff.fuzz.cli.options import seconds as duration
+from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.errors import TridiffError
 
 EXAMPLES = """**Examples**
@@ -70,6 +71,6 @@ def faults(
     with tempfile.TemporaryDirectory(prefix="tridiff-faults-") as folder:
         lines = run_faults(hunts, options, Path(folder), watch)
     text = table(lines, budget=options.seconds)
-    print(json.dumps([{**asdict(one), "environment": None} for one in lines]) if as_json else text)
+    print(json.dumps([{**asdict(one), "environment": None} for one in lines]) if as_json else plain(text))
     tried = [one for one in lines if not one.left_out]
     raise typer.Exit(2 if not tried else int(any(not one.judge for one in tried)))

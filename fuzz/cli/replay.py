@@ -1,6 +1,9 @@
 """`tridiff replay`: run the corpus again."""
 
 import json
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +12,7 @@ import typer
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import ReplayResult, replay
 from tridiff.fuzz.campaign.table import rich_table, table
+from tridiff.fuzz.cli.failure import INTERRUPTED
 from tridiff.fuzz.cli.options import chosen_backends
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.expected import with_verdict
@@ -52,12 +56,15 @@ def replay_command(
         chosen = everything
     backends = chosen_backends(backend) if backend else available_backends()
     results: list[ReplayResult] = []
-    with console(errors=True).status(coloured("replaying")) as status:
-        for result in replay(chosen, backends=backends, everywhere=everywhere):
+    interrupted = False
+    try:
+        for result in _told(replay(chosen, backends=backends, everywhere=everywhere), of=len(chosen)):
             results.append(result)
             if record:
                 _record(store, result)
-            status.update(coloured(f"replayed {len(results)}: {result.id}"))
+    except KeyboardInterrupt:
+        interrupted = True
+        print("interrupted; what was replayed until then:", file=sys.stderr)
     if as_json:
         print(json.dumps([{"id": r.id, "target": r.target, "subject": r.subject, "backend": r.backend,
                            "triton": r.triton, "expected": r.expected, "actual": r.actual, "ok": r.ok,
@@ -72,7 +79,22 @@ def replay_command(
         out.print(f"{len(results)} replayed, {sum(r.ok is True for r in checked)} as expected, "
                   f"{sum(r.ok is False for r in checked)} changed, {len(results) - len(checked)} without a verdict "
                   "to compare")
-    raise typer.Exit(_status(results))
+    raise typer.Exit(INTERRUPTED if interrupted else _status(results))
+
+
+def _told(results: Iterator[ReplayResult], *, of: int) -> Iterator[ReplayResult]:
+    """The results as they come, with the latest on the terminal, elsewhere a line every ten seconds."""
+    out, last = console(errors=True), time.monotonic()
+    seen: set[str] = set()
+    with out.status(coloured("starting workers")) as status:
+        for result in results:
+            seen.add(result.id)
+            line = f"replayed {len(seen)} of {of} entries, last {result.target}/{result.id}"
+            status.update(coloured(line))
+            if not out.is_terminal and time.monotonic() - last >= 10:
+                last = time.monotonic()
+                out.print(line)
+            yield result
 
 
 def _entry(store: Corpus, name: str) -> CorpusEntry:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
 from tridiff.fuzz.cli.progress import clock
-from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.cli.text import coloured, console, plain
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.sweep import compare as comparing
 from tridiff.fuzz.sweep.choose import SWEPT, Choice, choose, names
@@ -76,7 +76,7 @@ def sweep(
     if compare:
         raise typer.Exit(_compare(compare, as_json))
     if measured:
-        print(measured_rows([read(path) for path in measured]))
+        print(plain(measured_rows([read(path) for path in measured])))
         raise typer.Exit(0)
     if render is not None:
         _render_again(render, plots)
@@ -179,7 +179,7 @@ def _compare(paths: list[Path], as_json: bool) -> int:
     if as_json:
         print(msgspec.json.encode(found).decode())
     else:
-        print(comparison_markdown(found))
+        print(plain(comparison_markdown(found)))
     return 2 if not found.compared else 1 if found.changes else 0
 
 
