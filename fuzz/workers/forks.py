@@ -121,7 +121,7 @@ class Forks:
 
     def take(self, deadline: float) -> Worker | None:
         """The next child that says it is ready; None if there is none by the deadline (monotonic), or the one that
-        connected says something else."""
+        connected says something else or is gone."""
         self._listener.settimeout(max(deadline - time.monotonic(), 0))
         try:
             connection, _ = self._listener.accept()
@@ -138,6 +138,11 @@ class Forks:
         except (TimeoutError, protocol.Garbled):
             message = None
         self._forked.pop(pid, None)
+        self._hear(0)
+        if pid in self._exits:
+            # It said that it was ready, and was killed while nobody needed it.
+            worker.close()
+            return None
         if not isinstance(message, protocol.Ready):
             worker.kill()
             worker.close()

@@ -163,11 +163,6 @@ class Pool:
                 deadline = now + self.options.start_limit
             if until is not None and now >= until:
                 raise TimeUp
-            failures += self._forks.give_up_late()
-            if failures >= FAILED_STARTS:
-                raise NoWorker(f"workers die while starting: {self._forks.last_log()}")
-            if now > deadline:
-                raise NoWorker(f"no worker became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
             if not self._forks.waiting():
                 self._forks.ask()
             before = self._forks.waiting()
@@ -175,6 +170,12 @@ class Pool:
             if worker is not None:
                 return worker
             failures += self._forks.waiting() < before
+            # Only now: a spare may have stood ready for hours.
+            failures += self._forks.give_up_late()
+            if failures >= FAILED_STARTS:
+                raise NoWorker(f"workers die while starting: {self._forks.last_log()}")
+            if now > deadline:
+                raise NoWorker(f"no worker became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
 
     def _ready(self, until: float | None = None) -> Worker:
         if self._active is None:

@@ -196,6 +196,27 @@ def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monke
         assert made.processes()[0] != zygote
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_spare_may_wait_long_and_one_that_is_dead_is_not_taken(
+        killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "SPARE_AFTER", 0.0)
+    with Pool(PoolOptions(backend="interpreter", hang_limit=60, spare=True)) as made:
+        zygote, first = made.processes()
+        assert made.execute(A, "own").verdict is Verdict.AGREE
+        made.stand_by()
+        children = {int(pid) for pid in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()}
+        (spare,) = children - {first}
+        monkeypatch.setattr(forks, "INTERPRETER_START", 0.1 if not killed else 30.0)
+        time.sleep(0.5)
+        for pid in (first, spare) if killed else (first,):
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.3)
+        assert made.execute(A, "own").verdict is Verdict.CRASH
+        after = made.execute(B, "own")
+        assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+        assert (made.worker == spare) is not killed
+
+
 def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends() -> None:
     command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", "interpreter", "0", str(6 << 30), "1"]
     started = time.monotonic()
