@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import torch
+
 from tridiff.fuzz.backends.launch import LaunchReport
 from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.judge.outputs import Expectations, Judged
@@ -49,6 +51,8 @@ class Trial(Protocol):
     """What the outputs of the first launch were found to be, once that has been asked."""
     explained: Found | None
     """What was set aside, because known issues explain it."""
+    explained_elements: dict[str, torch.Tensor]
+    """Per output, a bool tensor of its shape: the elements in which some launch was wrong as known issues predict."""
 
     def launch_again(self, *, options: LaunchOptions | None = None, schedule: int = 0,
                      second: bool = True) -> tuple[dict[str, Buffer], str]:

@@ -290,12 +290,12 @@ def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list
 
 
 def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: Mapping[str, Buffer], *,
-              bits: bool) -> tuple[str, int] | None:
+              bits: bool, but: Mapping[str, torch.Tensor] | None = None) -> tuple[str, int] | None:
     """The first output that differs between two launches, and in how many elements.
 
     bits: compare bit for bit. Otherwise by the target's rule where that is exact, else as numbers: options
     may change which NaN or which zero of a tie comes out, but no value. Outputs that are accumulated in no fixed
-    order are left out.
+    order are left out, and so are the elements that `but` marks, per output (bool, of its shape).
     """
     inputs = Inputs(case, first)
     defined = defined_masks(case, target, inputs)
@@ -317,6 +317,8 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
         mask = defined.get(name)
         if mask is not None and mask.shape == different.shape:
             different = different & mask
+        if but and name in but and but[name].shape == different.shape:
+            different = different & ~but[name]
         count = int(different.sum())
         if count:
             return name, count

@@ -23,11 +23,14 @@ def repetition(trial: Trial) -> Iterator[Found]:
             judged = judge_outputs(trial.case, trial.target, again, trial.expected)
             if judged.verdict.failed:
                 yield found_in(trial, judged, again)
-        different = same_bits(trial.case, trial.target, first, again, bits=True)
+        different = same_bits(trial.case, trial.target, first, again, bits=True, but=trial.explained_elements)
         trial.judging_done()
         if different:
             name, count = different
             untouched = (first[name].logical == first[name].poison) & (again[name].logical == again[name].poison)
+            explained = trial.explained_elements.get(name)
+            if explained is not None:
+                untouched &= ~explained
             unwritten = number % 2 == 0 and bool(untouched.any())
             yield Found(kind="unwritten" if unwritten else "nondeterministic", where=name,
                         rows=trial.judged.rows if trial.judged else RowCounts(),

@@ -22,8 +22,8 @@ def variation(trial: Trial) -> Iterator[Found]:
         judged = judge_outputs(case, trial.target, again, trial.expected)
         if judged.verdict.failed:
             yield found_in(trial, judged, again)
-        # A known defect may give other elements under other options.
-        different = None if trial.explained else same_bits(case, trial.target, trial.buffers, again, bits=False)
+        # A known defect may give other elements under other options: where it did, they say nothing.
+        different = same_bits(case, trial.target, trial.buffers, again, bits=False, but=trial.explained_elements)
         trial.judging_done()
         if different:
             yield Found(kind="option_dependent", where=different[0], rows=rows,

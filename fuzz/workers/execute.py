@@ -22,7 +22,7 @@ from tridiff.fuzz.judge.repetition import repetition
 from tridiff.fuzz.judge.trespass import trespass
 from tridiff.fuzz.judge.values import values
 from tridiff.fuzz.judge.variation import variation
-from tridiff.fuzz.known.explain import explained_launch
+from tridiff.fuzz.known.explain import explained_launch, wrong_in
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
@@ -147,6 +147,7 @@ class _Attempt:
         self.buffers: dict[str, Buffer] = {}
         self.judged: Judged | None = None
         self.explained: Found | None = None
+        self.explained_elements: dict[str, torch.Tensor] = {}
         self.options, self.helper = case.options, None
         self.reports: list[LaunchReport] = []
         self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
@@ -202,7 +203,12 @@ class _Attempt:
 
     def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[str, ...]:
         """As `Trial` says."""
-        return explained_launch(self.case, self.target, self.subject.name, buffers, self.expected, judged)
+        names = explained_launch(self.case, self.target, self.subject.name, buffers, self.expected, judged)
+        if names:
+            for output, mask in wrong_in(self.case, self.target, buffers, self.expected).wrong.items():
+                before = self.explained_elements.get(output)
+                self.explained_elements[output] = mask if before is None else mask | before
+        return names
 
     def judging_done(self) -> None:
         """As `Trial` says."""

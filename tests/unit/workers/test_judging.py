@@ -13,6 +13,7 @@ from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.content.place import GUARD
 from tridiff.fuzz.judge import outputs as judging
 from tridiff.fuzz.records import Content, Iota, LaunchOptions, Outcome, RowCounts, Signature, Verdict
+from tridiff.fuzz.workers import execute
 from tridiff.oracles.rules import ABS, BIT, NUM0
 
 Kernel = Callable[[Launch, int], None]
@@ -136,6 +137,33 @@ def test_an_overwritten_input_is_a_finding_although_the_output_is_right() -> Non
 
 def test_guards_are_as_wide_as_the_tests_assume() -> None:
     assert GUARD == 256 and CPU.type == "cpu"
+
+
+# -- what known issues explain ----------------------------------------------------------------------
+
+def unwritten_first(launch: Launch, number: int) -> None:
+    """The first element is never written; the last one is another at every launch if `a` ends in 7."""
+    values = logical(launch, "a") * 2
+    if int(logical(launch, "a")[-1]) == 7:
+        values[-1] = 14 if number == 0 else 15
+    logical(launch, "out")[1:] = values[1:]
+
+
+@pytest.fixture
+def everything_wrong_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "explained_launch", lambda *_: ("missing-store",))
+
+
+@pytest.mark.usefixtures("everything_wrong_is_known")
+def test_elements_that_a_known_issue_leaves_unwritten_are_no_second_finding() -> None:
+    outcome = judge(case("1", "2", "3", repeats=2), unwritten_first)
+    assert shown(outcome) == ("unwritten", "out") and outcome.explained_by == ("missing-store",)
+
+
+@pytest.mark.usefixtures("everything_wrong_is_known")
+def test_an_element_that_changes_beside_a_known_issue_is_new() -> None:
+    outcome = judge(case("1", "2", "7", repeats=2), unwritten_first)
+    assert shown(outcome) == ("nondeterministic", "out") and outcome.explained_by == ()
 
 
 # -- repeats and options --------------------------------------------------------------------------
