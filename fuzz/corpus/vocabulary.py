@@ -6,7 +6,6 @@ that is no number) would end as an exception in the worker and look like a failu
 
 from collections.abc import Iterator
 
-from tridiff.fuzz.backends.delay import prompt_params
 from tridiff.fuzz.content.text import to_bits
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Explicit, Pick, Put, Sprinkle
@@ -16,14 +15,14 @@ from tridiff.fuzz.target import Target
 
 def unheard_of(case: Case, target: Target) -> str:
     """The first thing in `case` that no case of `target` says: one line, "" if there is none."""
+    if case.delay is not None and case.delay.of != target.delays:
+        return f"no {case.delay.of} of it is ever delayed"
     return _unknown_parameter(case, target) or _unknown_array(case, target) or next(_no_values(case), "")
 
 
 def _unknown_parameter(case: Case, target: Target) -> str:
     vocabulary = target.params(case)
-    if vocabulary is None:
-        return ""
-    given = prompt_params(case.params)
+    given = case.params
     strange, missing = sorted(given.keys() - vocabulary.keys()), sorted(vocabulary.keys() - given.keys())
     if strange or missing:
         return f"it has no parameter {strange[0]}" if strange else f"its parameter {missing[0]} is missing"

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
-from tridiff.kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT
+from tridiff.kernels.pipelines.loop_programs import BoxCopy, BoxReduction, DescribedProduct, half_a_slot
 
 _SPLIT = 128
 """Rows of a tile from which on the compiler gives each of two partitions a half."""
@@ -13,34 +13,36 @@ _WARPS = (("loops.warp_specialize", "own"),)
 _BOXES = (("descriptors.boxes", "own"),)
 
 
-def _specialised(case: Case) -> bool:
-    return case.params.get("specialised") is True
+def _specialised(case: Case) -> DescribedProduct | None:
+    """The case's loop, if the compiler is asked to split it into partitions."""
+    loop = case.program
+    return loop if isinstance(loop, DescribedProduct) and loop.specialised else None
 
 
-def _plain(case: Case) -> Case:
+def _plain(case: Case) -> Case | None:
     """The same product in a loop that the compiler leaves in one partition."""
-    return replace(case, params={**case.params, "specialised": False})
+    loop = _specialised(case)
+    return replace(case, program=replace(loop, specialised=False)) if loop else None
 
 
 def _one_stage(case: Case) -> bool:
-    return _specialised(case) and case.params["stages"] == 1
+    loop = _specialised(case)
+    return loop is not None and loop.stages == 1
 
 
 def _split(case: Case) -> bool:
-    return _specialised(case) and int(case.params["stages"]) > 1 and case.sizes["m"] >= _SPLIT
+    loop = _specialised(case)
+    return loop is not None and loop.stages > 1 and loop.m >= _SPLIT
 
 
 def _split_store(case: Case) -> bool:
-    return (_specialised(case) and case.sizes["m"] >= _SPLIT and case.params["described_store"] is True
-            and not case.params["one_map"])
+    loop = _specialised(case)
+    return loop is not None and loop.m >= _SPLIT and loop.store == "own_map"
 
 
 def _small_boxes(case: Case) -> bool:
     """Whether slots of a pipelined box begin where TMA cannot write."""
-    p = case.params
-    if p["form"] not in ("copy", "reduction") or int(p["stages"]) < 2:
-        return False
-    return int(p["rows"]) * int(p["columns"]) * DTYPE_BITS[str(p["dtype"])] // 8 % TMA_SLOT != 0
+    return isinstance(case.program, BoxCopy | BoxReduction) and half_a_slot(case.program)
 
 
 ISSUES = (
@@ -67,5 +69,5 @@ ISSUES = (
         name="descriptor-store-in-units-of-16-bytes", title="a descriptor store overwrites up to 16 bytes of a line",
         upstream=("triton#11583", "triton#11893"), stage="hardware", truth="by_design", where=_BOXES,
         entries=("descriptors.boxes/out-of-bounds-8593d16163",),
-        match=lambda case: case.params.get("cut_unit") is True, errors=("out_of_bounds",)),
+        match=lambda case: isinstance(case.program, BoxCopy) and case.program.cuts_unit, errors=("out_of_bounds",)),
 )

@@ -1,6 +1,6 @@
 """The records that cross every boundary of tridiff: frozen, strictly typed, JSON both ways."""
 
-from tridiff.fuzz.records.case import MAX_ELEMENTS, ArraySpec, Case, LaunchOptions, Layout, Scalar
+from tridiff.fuzz.records.case import MAX_ELEMENTS, ArraySpec, Case, Delay, LaunchOptions, Layout, Scalar
 from tridiff.fuzz.records.codec import (
     SCHEMA,
     canonical_json,
@@ -37,7 +37,7 @@ from tridiff.fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, 
 
 __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
-    "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
+    "Delay", "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
     "Signature", "Small", "Sorted", "Special", "Sprinkle", "Stage", "Tie", "TieSprinkle", "Truth", "Verdict",
     "canonical_json", "decode", "digest", "encode", "pretty_json", "pretty_json_without_defaults",

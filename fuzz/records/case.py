@@ -1,7 +1,7 @@
 """Case: one input to one target, pure data, a few hundred bytes whatever the array sizes."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -88,6 +88,19 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     launch_cooperative_grid: bool = False
 
 
+class Delay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One warp of every program, or one program, is slow at one place of the kernel (`tridiff.fuzz.backends.delay`).
+
+    of, number: warp `number` of every program, counted over all its partitions, or program `number` of grid axis 0.
+    access: for a program, the number of an access to global memory in the kernel's text; for a warp, that of a run of
+    accesses to shared memory of one kind.
+    """
+
+    of: Literal["warp", "program"]
+    number: Annotated[int, Meta(ge=0, le=9999)]
+    access: Annotated[int, Meta(ge=0, le=9999)]
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One input to one target. Equal cases give equal input bits on every machine."""
 
@@ -102,6 +115,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Further launches that must give the same bits."""
     program: Program | UnsetType = UNSET
     """What a generated kernel computes, for targets that generate kernels; left out of the JSON otherwise."""
+    delay: Delay | None = None
+    """Who is slow where; None: nobody."""
     schema: int = SCHEMA
 
     @property

@@ -1,25 +1,26 @@
 """JSON for every record: strict on the way in, canonical on the way out.
 
 Schema rule: files carry one integer, `schema`. A file with the current number is read strictly (an
-unknown field is an error). A file with an older number is refused with a line naming the tridiff
-release that can rewrite it; fields are never guessed. A newer number means tridiff is too old.
+unknown field is an error). A file with an older number is brought to the current one by `records.migration`
+and then read as strictly; fields are never guessed. A newer number means tridiff is too old.
 """
 
 import enum
 import hashlib
 import json
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.migration import record_to_2
 from tridiff.fuzz.records.pretty import JsonValue, layout
 
-SCHEMA = 1
+SCHEMA = 2
 """Schema number of every file and message written by this checkout."""
 
-WRITTEN_BY: dict[int, str] = {1: "0.1"}
-"""Schema number to the tridiff release that introduced it."""
+OLDER = (1,)
+"""Schema numbers that are read as well: `records.migration` says in which fields they differ."""
 
 T = TypeVar("T")
 
@@ -107,13 +108,13 @@ def decode_file(data: bytes, kind: type[T], *, source: str) -> T:
     if schema > SCHEMA:
         raise TridiffError(f"{source}: has schema {_short(schema)}, this tridiff reads {SCHEMA}",
                            fix="install a newer tridiff")
+    if schema < SCHEMA and schema not in OLDER:
+        raise TridiffError(f"{source}: no tridiff release writes schema {_short(schema)}",
+                           fix="correct or delete the file")
+    current = data
     if schema < SCHEMA:
-        if schema not in WRITTEN_BY:
-            raise TridiffError(f"{source}: no tridiff release writes schema {_short(schema)}",
-                               fix="correct or delete the file")
-        raise TridiffError(f"{source}: has schema {schema}, this tridiff reads {SCHEMA}",
-                           fix=f"rewrite it with tridiff {WRITTEN_BY[schema]}")
-    record = decode(data, kind, source=source)
+        current = msgspec.json.encode(record_to_2(decode(data, dict[str, Any], source=source)))
+    record = decode(current, kind, source=source)
     # JSON lets a key come twice and readers disagree on which one counts; the strict decoder keeps the last.
     try:
         json.loads(data, object_pairs_hook=_refuse_repeated)

@@ -351,6 +351,7 @@ def _shrink_settings(search: _Search) -> bool:
                              replace(spec.layout, offset=0), replace(spec.layout, gap=0, step=1),
                              replace(spec.layout, order=()), replace(spec.layout, broadcast=())):
             changed |= search.accept(_with_array(search.case, index, layout=plain_layout))
+    changed |= _shrink_delay(search)
     for name, values in search.target.simplest.items():
         if name not in search.case.params:
             continue
@@ -364,11 +365,25 @@ def _shrink_settings(search: _Search) -> bool:
 
 
 def _shrink_program(search: _Search) -> bool:
-    """Take the first of the target's own steps that keeps the failure, and start over from there."""
-    changed, progress = False, True
+    """Without a delay if that fails too; then take the first of the target's own steps that keeps the failure, and
+    start over from there."""
+    changed, progress = search.case.delay is not None and search.accept(replace(search.case, delay=None)), True
     while progress and not search.exhausted:
         progress = any(search.accept(candidate) for candidate in search.target.reductions(search.case))
         changed |= progress
+    return changed
+
+
+def _shrink_delay(search: _Search) -> bool:
+    changed = False
+    for name in ("access", "number"):
+        now = 0 if search.case.delay is None else getattr(search.case.delay, name)
+        for less in sorted({0, 1, now // 2, now - 1}):
+            delay = search.case.delay
+            if delay is not None and 0 <= less < now and search.accept(
+                    replace(search.case, delay=replace(delay, **{name: less}))):
+                changed = True
+                break
     return changed
 
 

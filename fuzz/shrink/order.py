@@ -1,6 +1,5 @@
 """The order of simplicity (see notes.md)."""
 
-from tridiff.fuzz.backends.delay import prompt_params
 from tridiff.fuzz.content.text import complexity
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Explicit, Iota, LaunchOptions, Layout
 from tridiff.fuzz.target import Target
@@ -32,7 +31,7 @@ def _options(options: LaunchOptions) -> int:
 
 
 def _params(case: Case, target: Target) -> tuple[int, ...]:
-    ranks = [len(case.params) - len(prompt_params(case.params))]
+    ranks = [0, 0, 0] if case.delay is None else [1, case.delay.access, case.delay.number]
     for name, values in target.simplest.items():
         if name in case.params:
             value = case.params[name]

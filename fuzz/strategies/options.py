@@ -1,10 +1,10 @@
-"""How it is compiled: warps, stages, fp fusion; which warp comes late."""
+"""How it is compiled: warps, stages, fp fusion; which warp is delayed."""
 
 from functools import cache
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.records import LaunchOptions, Scalar
+from tridiff.fuzz.records import Delay, LaunchOptions
 from tridiff.fuzz.strategies.choice import weighted
 
 _WARPS = (4, 1, 2, 8, 16)
@@ -28,9 +28,9 @@ def option_variants() -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
 
 
 @cache
-def late_warps() -> st.SearchStrategy[dict[str, Scalar]]:
-    """Parameters that have nobody come late, or in a third of the draws one warp at some access to shared memory
+def delayed_warps() -> st.SearchStrategy[Delay | None]:
+    """None, or in a third of the draws one warp delayed at some access to shared memory
     (`tridiff.fuzz.backends.delay`)."""
-    late: st.SearchStrategy[dict[str, Scalar]] = st.fixed_dictionaries({
-        "late_warp": st.integers(0, max(_WARPS) - 1), "late_access": st.integers(0, _RUNS - 1)})
-    return weighted((2, st.just({})), (1, late))
+    delays: st.SearchStrategy[Delay | None] = st.builds(
+        Delay, of=st.just("warp"), number=st.integers(0, max(_WARPS) - 1), access=st.integers(0, _RUNS - 1))
+    return weighted((2, st.none()), (1, delays))

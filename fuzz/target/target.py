@@ -106,9 +106,10 @@ class Target:
     """Input arrays that the kernel may write: scratch."""
     untraced: tuple[str, ...] = ()
     """Subjects whose memory the interpreter does not watch, because they allocate some of their own."""
-    params: Callable[[Case], Vocabulary | None] = lambda case: {}
-    """The parameters of a case, each with its legal values; None where `valid` looks at all of them. Who comes late
-    (`fuzz.backends.delay`) is not among them."""
+    params: Callable[[Case], Vocabulary] = lambda case: {}
+    """The parameters of a case, each with its legal values; none where all that a case says stands in its program."""
+    delays: Literal["", "warp", "program"] = ""
+    """What a case may delay (`Case.delay`): a warp of every program, a program, or nothing."""
     valid: Callable[[Case], bool] = lambda case: True
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     about: Callable[[Case], str] = lambda case: ""

@@ -1,7 +1,7 @@
 """Exclusive scans across programs by decoupled look-back: programs are columns, independent scans are rows.
 
 Programs wait for each other, so a defect may show as a hang. The interpreter runs programs one after the
-other in ascending order; only a GPU exercises the waiting. There most cases have one program come late
+other in ascending order; only a GPU exercises the waiting. There in most cases one program is delayed
 (`tridiff.fuzz.backends.delay`): by themselves, a few programs always meet in the same order.
 """
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends.delay import Late, asked_for, built_in, of_launch, prompt_params, promptly
-from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Scalar
+from tridiff.fuzz.backends.delay import built_in, of_launch, text
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Delay, Explicit, Iota
 from tridiff.fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
 from tridiff.fuzz.strategies import lengths as program_counts
 from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
@@ -30,7 +30,7 @@ DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp1
 _SELECTING = ("maximum", "second", "first")
 _DIMS = ("rows", "cols")
 _FIRST_PROGRAMS = 3
-"""Which may come late: their neighbours are what every look-back reads in the end."""
+"""Which may be delayed: their neighbours are what every look-back reads in the end."""
 
 
 def _combines(dtype: str) -> tuple[str, ...]:
@@ -53,16 +53,16 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     rows = draw(row_counts(maximum=min(limits.rows, 1 << 15, limits.elements // cols)))
     bits = dtype_info(dtype).bits
     words = ("rows", "cols", "slots") if bits == 64 else _DIMS
-    late: dict[str, Scalar] = {}
+    delay = None
     if limits.variants and cols > 1 and draw(st.sampled_from((False, True, True))):
-        late = {"late_access": draw(st.integers(0, _accesses(bits) - 1)),
-                "late_program": draw(st.integers(0, min(cols, _FIRST_PROGRAMS) - 1))}
+        delay = Delay(of="program", access=draw(st.integers(0, _accesses(bits) - 1)),
+                      number=draw(st.integers(0, min(cols, _FIRST_PROGRAMS) - 1)))
     # Programs add in an order that differs from launch to launch. Launches with a pause are alike.
     summed = combine == "add" and dtype_info(dtype).is_float
-    repeats = 0 if summed or late else draw(st.sampled_from((0, 0, 1, 2)))
+    repeats = 0 if summed or delay else draw(st.sampled_from((0, 0, 1, 2)))
     return Case(
         target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols} | ({"slots": 3} if bits == 64 else {}),
-        params={"combine": combine, "value": dtype, "index_dtype": draw(st.sampled_from(("i32", "i64"))), **late},
+        params={"combine": combine, "value": dtype, "index_dtype": draw(st.sampled_from(("i32", "i64")))}, delay=delay,
         arrays=(
             ArraySpec(name="values", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
                       content=draw(contents(dtype=dtype))),
@@ -79,12 +79,8 @@ def _params(case: Case) -> Vocabulary:
 
 
 def _valid(case: Case) -> bool:
-    """Scratch must be zero and dense; 64-bit scans have three words per program. Who comes late is in the launch."""
-    try:
-        late = asked_for(case.params)
-    except ValueError:
-        return False
-    if late is not None and not (isinstance(late, Late) and late.program < case.sizes["cols"]):
+    """Scratch must be zero and dense; 64-bit scans have three words per program. Who is delayed is in the launch."""
+    if case.delay is not None and case.delay.number >= case.sizes["cols"]:
         return False
     value = str(case.params.get("value"))
     scratch, values = case.array("scratch"), case.array("values")
@@ -97,10 +93,8 @@ def _valid(case: Case) -> bool:
 
 
 def _reductions(case: Case) -> Iterator[Case]:
-    """Nobody late; the order in which many programs happened to meet, in however many scans, told by one scan of two or
-    three of which one is late."""
-    prompt = prompt_params(case.params)
-    yield from promptly(case)
+    """The order in which many programs happened to meet, in however many scans, told by one scan of two or three of
+    which one is delayed."""
     if case.sizes["rows"] == 1 and case.sizes["cols"] <= _FIRST_PROGRAMS:
         return
     drawn, ramp = case.array("values").content, Content(base=Iota(start=1))
@@ -110,7 +104,7 @@ def _reductions(case: Case) -> Iterator[Case]:
         for program, values in itertools.product(range(cols), few):
             given = {"values": values, "scratch": Content(base=Constant())}
             yield replace(case, sizes=case.sizes | {"rows": 1, "cols": cols},
-                          params=prompt | {"late_access": access, "late_program": program},
+                          delay=Delay(of="program", number=program, access=access),
                           arrays=tuple(replace(spec, content=given.get(spec.name)) for spec in case.arrays))
 
 
@@ -130,11 +124,11 @@ def _launch(launch: "Launch") -> None:
         given |= {"VALUE_AS_UINT": triton_type(f"u{bits}"), "PACK": triton_type(f"u{2 * bits}")}
     from tridiff.fuzz.backends.launch import resolve
 
-    late = of_launch(launch)
-    with built_in(late):
+    delay = of_launch(launch)
+    with built_in(delay):
         launch.drive(f"tridiff.kernels.drivers.lookback_scan:lookback_scan{'_64' if bits == 64 else ''}",
                      COMBINE=resolve(f"tridiff.kernels.drivers.lookback_scan:{params['combine']}"),
-                     INDEX_DTYPE=triton_type(str(params["index_dtype"])), LATE=str(late or ""), **given)
+                     INDEX_DTYPE=triton_type(str(params["index_dtype"])), DELAY=text(delay), **given)
 
 
 def _summed(case: Case) -> bool:
@@ -169,8 +163,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
                       arguments=("values", "combine=combine")) for source in ("torch", "numpy")),
         defined=lambda case: ("tridiff.oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
         about=lambda case: f"{case.params['index_dtype']} index", reductions=_reductions,
-        simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64"),
-                  "late_access": tuple(range(_accesses(64))), "late_program": tuple(range(_FIRST_PROGRAMS))},
+        simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64")}, delays="program",
         interpreter_elements=1 << 7,
     )
 

@@ -3,33 +3,31 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from tridiff.fuzz.kinds.fields import values
 from tridiff.fuzz.kinds.plans.targets import made_for, references
-from tridiff.fuzz.kinds.transfers import cases as transfers
+from tridiff.fuzz.kinds.transfers import cases, draw
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.versions import offers
+from tridiff.kernels.pipelines.boxes import Boxes
+from tridiff.kernels.pipelines.cluster_exchange import Exchange
 from tridiff.kernels.pipelines.text_faults import COUNTED
 
 if TYPE_CHECKING:
+    from tridiff.fuzz.backends.launch import Launch
     from tridiff.oracles.rules import Rule
+
+
+def _launch(launch: "Launch") -> None:
+    from tridiff.fuzz.kinds.transfers import launching
+
+    launching.run(launch)
 
 
 def _rules(case: Case) -> Mapping[str, "Rule"]:
     from tridiff.oracles.rules import BIT, NUM0
 
-    return {"out": NUM0 if case.params.get("nan") else BIT}
-
-
-def _about(case: Case) -> str:
-    p = case.params
-    if "box" in p:
-        return f"{'store' if p['to'] else 'load'} {str(p['box']).count(',') + 1}d"
-    return f"{p['value']} into {p['memory']}"
-
-
-def _cells(case: Case) -> tuple[str, ...]:
-    return (f"transfer={_about(case)} dtype={case.params['dtype']}",
-            f"ring={case.params['ring']} tiles={case.params['tiles']}")
+    return {"out": NUM0 if isinstance(case.program, Boxes) and case.program.nan else BIT}
 
 
 def _clusters(environment: Environment) -> str:
@@ -39,16 +37,14 @@ def _clusters(environment: Environment) -> str:
 
 
 def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *, exchange: bool) -> Target:
-    faults = (*COUNTED, fault)
+    faults, kind = (*COUNTED, fault), Exchange if exchange else Boxes
     return Target(
-        params=lambda case: None,
-        name=name, family="pipelines", summary=summary, contract=contract, dtypes=transfers.MOVED,
-        launch=transfers.launch_transfer,
-        cases=lambda limits: transfers.transfer_cases(target=name, exchange=exchange, limits=limits),
+        name=name, family="pipelines", summary=summary, contract=contract, dtypes=values(kind, "dtype"),
+        launch=_launch, cases=lambda limits: draw.transfer_cases(target=name, exchange=exchange, limits=limits),
         subjects={"own": f"{kernels}:source"}, faults={one: f"{kernels}:FAULTS[{one}]" for one in faults},
-        oracles=lambda case: references(case, "transfers.cases:answer"), rules=_rules, about=_about, cells=_cells,
-        valid=transfers.valid, size=transfers.size,
-        reductions=transfers.reductions, orders=lambda case: ("completion",),
+        oracles=lambda case: references(case, "transfers.answers:answer"), rules=_rules, about=cases.label,
+        cells=cases.cells, valid=lambda case: cases.valid(case) and isinstance(case.program, kind), size=cases.size,
+        reductions=cases.reductions, orders=lambda case: ("completion",),
         lacking=_clusters if exchange else made_for, backends=("cuda", "compile"))
 
 

@@ -66,12 +66,12 @@ def affine(left, right):
 def lookback_scan_kernel(
     values_ptr, values_stride_row, values_stride_col, scratch_ptr, prefix_ptr, prefix_stride_row, prefix_stride_col,
     programs, scans, HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr,
-    VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr, FAULT: tl.constexpr, LATE: tl.constexpr = "",
+    VALUE_AS_UINT: tl.constexpr, PACK: tl.constexpr, FAULT: tl.constexpr, DELAY: tl.constexpr = "",
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE, VALUE_AS_UINT, PACK) for 16 and 32-bit values.
 
     scratch: scans * programs PACK words. INDEX_DTYPE: the type in which the helper gets the program number.
-    LATE: the pause that is compiled into this kernel (fuzz/backends/late.py), by which caches tell it apart.
+    DELAY: the pause that is compiled into this kernel (fuzz/backends/delay.py), by which caches tell it apart.
     """
     program = tl.program_id(0)
     scan = tl.program_id(1).to(tl.int64)
@@ -85,7 +85,7 @@ def lookback_scan_kernel(
 def lookback_scan_64_kernel(
     values_ptr, values_stride_row, values_stride_col, scratch_ptr, prefix_ptr, prefix_stride_row, prefix_stride_col,
     programs, scans, HELPER: tl.constexpr, COMBINE: tl.constexpr, INDEX_DTYPE: tl.constexpr, FAULT: tl.constexpr,
-    LATE: tl.constexpr = "",
+    DELAY: tl.constexpr = "",
 ):  # fmt: skip
     """prefix = HELPER(scratch, value, program, COMBINE) for 64-bit values.
 
@@ -114,7 +114,7 @@ lookback_scan = Driver(
     inputs=_INPUTS,
     outputs=(Array(name="prefix"),),
     integers=("programs", "scans"),
-    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "VALUE_AS_UINT", "PACK", "FAULT", "LATE"),
+    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "VALUE_AS_UINT", "PACK", "FAULT", "DELAY"),
     grid=scan_grid,
 )
 
@@ -124,6 +124,6 @@ lookback_scan_64 = Driver(
     inputs=_INPUTS,
     outputs=(Array(name="prefix"),),
     integers=("programs", "scans"),
-    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "FAULT", "LATE"),
+    constexprs=("HELPER", "COMBINE", "INDEX_DTYPE", "FAULT", "DELAY"),
     grid=scan_grid,
 )

@@ -7,32 +7,36 @@ lies outside the tensor reads as zero (`nan`: as NaN) and is not written.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
 
 from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
-from tridiff.kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT, Movable
 from tridiff.kernels.pipelines.text_faults import planted
 
+Axes = Meta(min_length=1, max_length=5)
 
-@dataclass(frozen=True, kw_only=True)
-class Boxes:
+
+class Boxes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="boxes"):
     """box, shape, at, to: elements along every axis. shape: of the tensor; lines begin at multiples of 16 bytes.
-    to: where box 0 is stored by TMA; () where threads store the boxes one behind the other."""
+    to: where box 0 is stored by TMA; () where threads store the boxes one behind the other. swizzle: bytes of the
+    shared layout's. `problem` says which are legal."""
 
-    together: ClassVar = ("box", "shape", "at", "to")
+    together: ClassVar[tuple[str, ...]] = ("box", "shape", "at", "to")
     """Fields with one item per axis."""
-    box: tuple[int, ...]
-    tiles: int
-    shape: tuple[int, ...]
-    ring: int
+    box: Annotated[tuple[Annotated[int, Meta(ge=1, le=256)], ...], Axes]
+    tiles: Annotated[int, Meta(ge=1, le=4)]
+    shape: Annotated[tuple[Annotated[int, Meta(ge=1, le=1 << 15)], ...], Axes]
+    ring: Annotated[int, Meta(ge=1, le=3)]
     nan: bool
-    to: tuple[int, ...]
-    swizzle: int
-    at: tuple[int, ...]
-    axis: int
-    warps: int
-    dtype: str
+    to: Annotated[tuple[Annotated[int, Meta(ge=0, le=1 << 15)], ...], Meta(max_length=5)]
+    swizzle: Literal[0, 32, 64, 128]
+    at: Annotated[tuple[Annotated[int, Meta(ge=-256, le=256)], ...], Axes]
+    axis: Annotated[int, Meta(ge=0, le=4)]
+    warps: Literal[1, 2, 4, 8]
+    dtype: Movable
 
     @property
     def itemsize(self) -> int:
@@ -58,20 +62,30 @@ class Boxes:
         tensor, boxes = math.prod(self.memory), self.tiles * math.prod(self.box)
         return {"x": tensor, "initial": tensor, "out": tensor} if self.to else {"x": tensor, "out": boxes}
 
-    @property
-    def legal(self) -> bool:
-        """Whether a tensor map and shared memory can hold the boxes, and the hardware copies them as asked: a swizzle
-        needs 8 lines of its width, a copy begins and a stored line ends at 16 bytes, a store begins inside."""
-        rank, size, line = len(self.box), math.prod(self.box) * self.itemsize, self.box[-1] * self.itemsize
-        return ({len(self.shape), len(self.at), len(self.to or self.at)} == {rank} and 1 <= rank <= 5
-                and all(1 <= n <= 256 and not n & n - 1 for n in self.box) and min(self.shape) >= 1
-                and not size % TMA_SLOT and size <= 1 << 14 and math.prod(self.memory) <= 1 << 15 and line >= TMA_UNIT
-                and self.swizzle in (0, 32, 64, 128) and (not self.swizzle or self.swizzle <= line <= size // 8)
-                and not self.at[-1] % self.unit and all(abs(at) <= 256 for at in self.at)
-                and (not self.to or not (self.shape[-1] | self.to[-1]) % self.unit)
-                and all(0 <= to < most for to, most in zip(self.to, self.shape, strict=False))
-                and self.warps in (1, 2, 4, 8) and 0 <= self.axis < rank and 1 <= self.ring <= 3
-                and 1 <= self.tiles <= 4 and (not self.nan or self.dtype[0] in "fb"))
+
+def problem(boxes: Boxes) -> str:
+    """Why the hardware does not copy the boxes as asked, "" if it does; fields are within their types."""
+    rank, unit, size = len(boxes.box), boxes.unit, math.prod(boxes.box) * boxes.itemsize
+    line = boxes.box[-1] * boxes.itemsize
+    if {len(boxes.shape), len(boxes.at), len(boxes.to or boxes.at)} != {rank} or boxes.axis >= rank:
+        return "box, tensor and places differ in their number of axes"
+    if any(n & n - 1 for n in boxes.box):
+        return "a tensor in registers has powers of two along its axes"
+    if size % TMA_SLOT or line < TMA_UNIT:
+        return f"a box takes whole slots of {TMA_SLOT} bytes, its lines {TMA_UNIT} bytes or more"
+    if size > 1 << 14 or math.prod(boxes.memory) > 1 << 15:
+        return "a box or tensor is larger than need be"
+    if boxes.swizzle and not boxes.swizzle <= line <= size // 8:
+        return "a swizzle needs 8 lines of its width"
+    if boxes.at[-1] % unit:
+        return f"a copy begins at a multiple of {TMA_UNIT} bytes"
+    if boxes.to and (boxes.shape[-1] | boxes.to[-1]) % unit:
+        return f"a stored line begins and ends at multiples of {TMA_UNIT} bytes"
+    if any(to >= most for to, most in zip(boxes.to, boxes.shape, strict=False)):
+        return "a store begins outside the tensor"
+    if boxes.nan and boxes.dtype[0] not in "fb":
+        return "integers have no NaN"
+    return ""
 
 
 def _registers(boxes: Boxes) -> str:

@@ -6,39 +6,43 @@ bytes on the mbarrier of whichever block owns the place, and from there to the o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
 
 from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
 from tridiff.kernels.pipelines.layouts import Blocked
-from tridiff.kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES, Movable
 from tridiff.kernels.pipelines.text_faults import planted
 
+Spread = Annotated[str, Meta(pattern=r"^[rcd]{1,3}\Z")]
+"""How something is spread over the blocks, one letter per bit of a block's number: r rows, c columns, d not at all."""
 
-@dataclass(frozen=True, kw_only=True)
-class Exchange:
-    """value, memory, read: how registers, shared memory and the reader's registers are spread over the blocks, one
-    letter per bit of a block's number: r rows, c columns, d not (duplicates); read "": like memory. across: vectors
-    along the rows. vector: bytes of one. maximum: phases of a swizzle, 0 for the layout of tensor cores.
-    ahead: tiles stored before the first is waited for. every: tiles between two barriers of the cluster.
+
+class Exchange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="exchange"):
+    """value, memory, read: how registers, shared memory and the reader's registers are spread over the blocks; read "":
+    like memory. across: vectors along the rows. vector: bytes of one. maximum: phases of a swizzle, 0 for the layout of
+    tensor cores. ahead: tiles stored before the first is waited for. every: tiles between two barriers of the cluster.
+    `problem` says which are legal.
     """
 
-    together: ClassVar = ("value", "memory", "read")
+    together: ClassVar[tuple[str, ...]] = ("value", "memory", "read")
     """Fields with one letter per bit."""
-    value: str
-    tiles: int
-    ring: int
-    ahead: int
-    every: int
-    rows: int
-    columns: int
-    read: str
-    maximum: int
+    value: Spread
+    tiles: Annotated[int, Meta(ge=1, le=8)]
+    ring: Annotated[int, Meta(ge=1, le=4)]
+    ahead: Annotated[int, Meta(ge=0, le=3)]
+    every: Annotated[int, Meta(ge=1, le=4)]
+    rows: Annotated[int, Meta(ge=1, le=1 << 13)]
+    columns: Annotated[int, Meta(ge=1, le=1 << 13)]
+    read: Annotated[str, Meta(pattern=r"^[rcd]{0,3}\Z")]
+    maximum: Literal[0, 1, 2, 4, 8]
     across: bool
-    vector: int
-    warps: int
-    memory: str
-    dtype: str
+    vector: Literal[4, 8, 16]
+    warps: Literal[1, 2, 4, 8]
+    memory: Spread
+    dtype: Movable
 
     @property
     def itemsize(self) -> int:
@@ -64,24 +68,29 @@ class Exchange:
         """Elements of one program's arrays; `out` is the output."""
         return dict.fromkeys(("x", "out"), self.tiles * self.rows * self.columns)
 
-    @property
-    def legal(self) -> bool:
-        """Whether the layouts exist, every store moves 4 bytes or more that are neighbours, what several blocks are to
-        hold is stored in all of them, and no slot is stored to before every block has read it."""
-        spreads = self.value, self.memory, self.read or self.memory
-        if self.dtype not in DTYPE_BITS or {*map(len, spreads)} != {len(self.value)} or {*"".join(spreads)} - {*"rcd"}:
-            return False
-        rows, columns = self.part(self.memory)
-        return (1 <= len(self.value) <= 3 and ("d" not in self.memory or self.value == self.memory)
-                and not self.rows & self.rows - 1 and not self.columns & self.columns - 1
-                and min(min(self.part(one)) for one in spreads) >= 1 and self.rows * self.columns <= 1 << 13
-                and self.vector in (4, 8, 16) and self.vector >= self.itemsize
-                and all(self.part(one)[not self.across] * self.itemsize >= self.vector for one in spreads[:2])
-                and self.maximum in (0, 1, 2, 4, 8) and self.warps in (1, 2, 4, 8)
-                and (bool(self.maximum) or (not self.across and rows >= 8 and columns * self.itemsize >= 32))
-                and 1 <= self.tiles <= 8 and 1 <= self.ring <= 4 and 0 <= self.ahead < self.ring
-                and 1 <= self.every <= self.ring - self.ahead
-                and self.ring * self.rows * self.columns * self.itemsize <= SHARED_BYTES)
+
+def problem(exchange: Exchange) -> str:
+    """Why the exchange cannot be or its slots meet, "" if all is well; fields are within their types."""
+    spreads = exchange.value, exchange.memory, exchange.read or exchange.memory
+    if len({*map(len, spreads)}) > 1:
+        return "a cluster has one number of blocks"
+    if "d" in exchange.memory and exchange.value != exchange.memory:
+        return "what several blocks are to hold is not stored in all of them"
+    rows, columns = exchange.part(exchange.memory)
+    if exchange.rows & exchange.rows - 1 or exchange.columns & exchange.columns - 1 or min(
+            min(exchange.part(one)) for one in spreads) < 1:
+        return "tiles are powers of two, and every block has a part"
+    if exchange.rows * exchange.columns > 1 << 13 or (
+            exchange.ring * exchange.rows * exchange.columns * exchange.itemsize > SHARED_BYTES):
+        return "the ring is larger than shared memory, or than need be"
+    if exchange.vector < exchange.itemsize or any(
+            exchange.part(one)[not exchange.across] * exchange.itemsize < exchange.vector for one in spreads[:2]):
+        return "a vector is no whole element, or wider than a block's part"
+    if not exchange.maximum and (exchange.across or rows < 8 or columns * exchange.itemsize < 32):
+        return "the layout of tensor cores has 8 rows of 32 bytes or more"
+    if exchange.ahead + exchange.every > exchange.ring:
+        return "a slot is stored to before every block has read it"
+    return ""
 
 
 def _bases(spread: str) -> str:

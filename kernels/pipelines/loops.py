@@ -1,6 +1,6 @@
 """Ordinary kernels with loops that the compiler pipelines or splits into partitions (contract: ttg_ops.md §3).
 
-STAGES is the loop's num_stages; SPECIALISED asks for partitions; LATE names the warp that comes late, if one does
+STAGES is the loop's num_stages; SPECIALISED asks for partitions; DELAY says which warp is delayed, if one is
 (`fuzz.backends.delay`). Nothing else depends on them, so all must give the same bits. One program per line or matrix.
 """
 
@@ -11,7 +11,7 @@ import triton.language as tl
 @triton.jit
 def stream(
     x_ptr, y_ptr, out_ptr, length, pitch,
-    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, LATE: tl.constexpr,
+    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, DELAY: tl.constexpr,
 ):  # fmt: skip
     """out from x and y, block by block. KIND: "add": x + y. "running": sums of all blocks of x so far. "indirect":
     x[y], where y holds positions. "conditional": x where y is even, else what the block before had there."""
@@ -39,7 +39,7 @@ def stream(
 
 @triton.jit
 def fold(
-    x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, LATE: tl.constexpr,
+    x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, DELAY: tl.constexpr,
 ):  # fmt: skip
     """out[line] = sum ("sum"), maximum ("max") or exclusive or ("xor") of the line, reduced in every iteration."""
     line = tl.program_id(0) * pitch
@@ -63,7 +63,7 @@ def fold(
 def product(
     a_ptr, b_ptr, out_ptr, inner,
     M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, TRANSPOSED: tl.constexpr, STAGES: tl.constexpr,
-    LATE: tl.constexpr,
+    DELAY: tl.constexpr,
 ):  # fmt: skip
     """out (M, N) = a (M, inner) @ b (inner, N), or @ b.T with b (N, inner); blocks of the inner axis."""
     program = tl.program_id(0)
@@ -89,7 +89,7 @@ def product(
 def described_product(
     a_ptr, b_ptr, out_ptr, inner, column,
     M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr, SPECIALISED: tl.constexpr,
-    LATE: tl.constexpr, DESCRIBED_STORE: tl.constexpr, ONE_MAP: tl.constexpr,
+    DELAY: tl.constexpr, DESCRIBED_STORE: tl.constexpr, ONE_MAP: tl.constexpr,
 ):  # fmt: skip
     """out (M, N) = a (M, inner) @ b.T with b (N, inner), through tensor descriptors made on the device. ONE_MAP: all
     programs store through one descriptor, each at its own row and at column `column`, which is 0, instead of each
@@ -114,7 +114,7 @@ def described_product(
 def described_copy(
     x_ptr, out_ptr, height, width, pitch,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, ADDED: tl.constexpr, STAGES: tl.constexpr, DESCRIBED_STORE: tl.constexpr,
-    LATE: tl.constexpr,
+    DELAY: tl.constexpr,
 ):  # fmt: skip
     """out = x + ADDED over boxes of ROWS x COLUMNS along a program's rows; boxes reach over the edges."""
     x = tl.make_tensor_descriptor(x_ptr, [height, width], [pitch, 1], [ROWS, COLUMNS])
@@ -134,7 +134,7 @@ def described_copy(
 @triton.jit
 def described_reduction(
     x_ptr, out_ptr, height, width, pitch, programs,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, LATE: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, DELAY: tl.constexpr,
 ):  # fmt: skip
     """out = out KIND x of every program; all programs work on the same out."""
     x = tl.make_tensor_descriptor(x_ptr, [programs * height, width], [pitch, 1], [ROWS, COLUMNS])

@@ -23,6 +23,8 @@ TMA_UNIT = 16
 shared memory (a limit of the hardware, triton-lang/triton#11583)."""
 
 DType = Literal["i8", "fp8e4nv", "fp8e5", "i16", "fp16", "bf16", "i32", "u32", "fp32", "i64"]
+Movable = Literal["i32", "i8", "i16", "i64", "u32", "fp16", "bf16", "fp32"]
+"""Element types of what is only moved."""
 Copy = Literal["cp_async", "cp_arrive", "cp_arrive_counted", "tma", "registers"]
 Role = Literal["load", "load_second", "compute", "compute_second", "store", "side"]
 OpKind = Literal["add", "multiply", "xor", "invert", "mix", "second_add", "second_xor", "second_max", "row_max", "scan",

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MASKED = ("load", "store", "atomic", "copy")
-"""Operations that `masked` wraps."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:

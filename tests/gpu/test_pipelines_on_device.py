@@ -16,7 +16,7 @@ import pytest
 from tests.gpu.known import explained
 from tests.unit.plans.drawing import ALL, PLANS, drawn, places
 from tridiff.fuzz.backends.available import gpu_count
-from tridiff.fuzz.records import Case, Verdict
+from tridiff.fuzz.records import Case, Delay, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -33,8 +33,8 @@ HANG_LIMIT = 3.0
 _FENCED = "3.9.0 puts back a fence that is missing within a partition"
 HIDDEN = {(target, "missing_proxy_fence"): _FENCED for target in ("tma.load_store", "tma.reduce", "wgmma.chain")}
 """Faults that need not be caught in a target's kernels, and why; others must catch them."""
-LATE = tuple({"sanitize": False, "late_warp": warp, "late_access": access} for access in range(12) for warp in (0, 3))
-"""Schedules in which one warp is late, tried with the first cases where nobody was."""
+DELAYS = tuple(Delay(of="warp", number=warp, access=access) for access in range(12) for warp in (0, 3))
+"""Schedules in which one warp is delayed, tried with the first cases where nobody was."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_own_kernels_agree(target: Target, pool: Pool) -> None:
 
 
 def _sanitized(case: Case) -> Case:
-    return msgspec.structs.replace(case, params={"sanitize": True}, repeats=2)
+    return msgspec.structs.replace(case, params={"sanitize": True}, delay=None, repeats=2)
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +73,11 @@ def _judge(target: Target, fault: str, pool: Pool) -> tuple[str, int]:
     hidden = (target.name, fault) in HIDDEN
     cases = places(target, fault, count=4 if hidden else TRIES)
     plain = [msgspec.structs.replace(case, params={"sanitize": False}, repeats=2) for case in cases]
-    late = [msgspec.structs.replace(case, params=params) for case in cases[:5] for params in LATE]
+    delayed = [msgspec.structs.replace(case, params={"sanitize": False}, delay=delay) for case in cases[:5]
+               for delay in DELAYS]
     small = [case for case in cases if isinstance(case.program, Plan) and len(case.program.workers) <= 2
              and case.program.loop != "static" and len(case.program.ops) <= 3]
-    for case in (*plain, *late, *map(_sanitized, small[:SANITIZED])):
+    for case in (*plain, *delayed, *map(_sanitized, small[:SANITIZED])):
         outcome = pool.execute(case, f"own+fault:{fault}")
         if outcome.verdict is Verdict.NOT_CHECKED:
             continue

@@ -30,7 +30,7 @@ UNSIGNED = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 def launch_arguments(values: Tensor, *, combine: Any, index: Any, helper: Any) -> tuple[Any, dict[str, Any]]:
     """The driver for the width of the values, and everything it takes apart from the arrays."""
     bits = 8 * values.element_size()
-    shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "LATE": "",
+    shared = {"HELPER": helper, "COMBINE": combine, "INDEX_DTYPE": index, "FAULT": "", "DELAY": "",
               "programs": values.shape[1], "scans": values.shape[0]}
     if bits == 64:
         return driver.lookback_scan_64, shared

@@ -28,7 +28,7 @@ NUMPY: dict[str, Any] = {
     "fp16": np.float16, "fp32": np.float32, "fp64": np.float64}
 UNWRITTEN = 77
 NAN, INF = float("nan"), float("inf")
-_USUAL = {"FAULT": "", "BOOL": False, "LATE": ""}
+_USUAL = {"FAULT": "", "BOOL": False, "DELAY": ""}
 """What compile-time arguments are unless a call says otherwise."""
 
 

@@ -1,4 +1,4 @@
-"""Look-back scans: compilation and memory ordering for sm_90; late programs."""
+"""Look-back scans: compilation and memory ordering for sm_90; delayed programs."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -11,7 +11,8 @@ from torch._inductor.runtime import triton_helpers as inductor
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
 from tests.kernels.ptx import memory_instructions
-from tridiff.fuzz.backends.delay import Late, built_in, with_pause
+from tridiff.fuzz.backends.delay import built_in, text, with_pause
+from tridiff.fuzz.records import Delay
 from tridiff.kernels.drivers import lookback_scan as driver
 from tridiff.kernels.helpers.lookback import exclusive_scan_decoupled_lookback, exclusive_scan_decoupled_lookback_64
 from tridiff.kernels.helpers.mutants_lookback import MUTANTS
@@ -37,10 +38,10 @@ def build(
 
 def build_64(
     dtype: str, *, helper: Any = exclusive_scan_decoupled_lookback_64, index: tl.dtype = tl.int32,
-    late: Late | None = None,
+    delay: Delay | None = None,
 ) -> Mapping[str, str]:
-    constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "LATE": str(late)}
-    with built_in(late):
+    constexprs = {"HELPER": helper, "COMBINE": driver.add, "INDEX_DTYPE": index, "DELAY": text(delay)}
+    with built_in(delay):
         return compile_ahead(driver.lookback_scan_64, dtype, pointers={"scratch": "u64"}, constexprs=constexprs).asm
 
 
@@ -107,12 +108,12 @@ def test_wide_mutants_compile(name: str) -> None:
     assert ("ld.acquire" in accesses) == (name != "poll_without_acquire")
 
 
-class OneLate(RoundRobin):
+class OneDelayed(RoundRobin):
     """All in turn; from its access number `access` on, one program moves only when nobody else can."""
 
-    def __init__(self, late: Late) -> None:
+    def __init__(self, delay: Delay) -> None:
         super().__init__()
-        self._program, self._left = late
+        self._program, self._left = delay.number, delay.access
 
     def program(self, runnable: Sequence[int]) -> int:
         others = [one for one in runnable if one != self._program]
@@ -133,12 +134,12 @@ def shows(fault: str, bits: int, programs: int, choices: Choices) -> bool:
 
 
 @each("bits, faults", [(32, protocol.FAULTS), (64, protocol.FAULTS_64)])
-def test_three_programs_one_of_them_late_show_every_fault_that_memory_keeps_in_order(
+def test_three_programs_one_of_them_delayed_show_every_fault_that_memory_keeps_in_order(
     bits: int, faults: tuple[str, ...]
 ) -> None:
-    lates = [(count, OneLate(Late(program, access)))
+    delays = [(count, OneDelayed(Delay(of="program", number=program, access=access)))
              for count in (2, 3) for program in range(count) for access in range(8)]
-    shown = {fault for fault in ("", *faults, "dirty_scratch") if any(shows(fault, bits, *late) for late in lates)}
+    shown = {fault for fault in ("", *faults, "dirty_scratch") if any(shows(fault, bits, *one) for one in delays)}
     assert shown == {*faults, "dirty_scratch"} - {"flag_without_release", "poll_without_acquire"}
     # Everybody prompt is not enough.
     assert {fault for fault in shown if not shows(fault, bits, 3, RoundRobin())} == {"dirty_scratch"} | (
@@ -148,9 +149,10 @@ def test_three_programs_one_of_them_late_show_every_fault_that_memory_keeps_in_o
 
 def test_a_pause_stands_before_its_access_and_changes_nothing_else() -> None:
     mutant = WIDE["flag_before_value"]
-    prompt, late = (build_64("fp64", helper=mutant, late=late) for late in (None, Late(1, 2)))
-    assert memory_instructions(late["ptx"]) == memory_instructions(prompt["ptx"])
-    assert late["cubin"] != prompt["cubin"]
-    before = memory_instructions(late["ptx"].partition("%clock64")[0])
+    prompt, delayed = (build_64("fp64", helper=mutant, delay=delay) for delay in (
+        None, Delay(of="program", number=1, access=2)))
+    assert memory_instructions(delayed["ptx"]) == memory_instructions(prompt["ptx"])
+    assert delayed["cubin"] != prompt["cubin"]
+    before = memory_instructions(delayed["ptx"].partition("%clock64")[0])
     assert without_barriers(before) == ["ld", "exch.release"], "between flag and value"
-    assert with_pause(prompt["ptx"], Late(0, 99)) == prompt["ptx"]
+    assert with_pause(prompt["ptx"], Delay(of="program", number=0, access=99)) == prompt["ptx"]

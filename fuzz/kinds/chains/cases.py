@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from tridiff.fuzz.backends import lacking_type
-from tridiff.fuzz.backends.delay import a_warp_at_most, built_in, named, of_launch, prompt_params
+from tridiff.fuzz.backends.delay import built_in, named, of_launch
 from tridiff.fuzz.records import (
     ArraySpec,
     Bits,
@@ -21,7 +21,7 @@ from tridiff.fuzz.records import (
     Small,
     Special,
 )
-from tridiff.fuzz.strategies import late_warps
+from tridiff.fuzz.strategies import delayed_warps
 from tridiff.kernels.gluon.chain import Atomic, Chain, Convert, Fp4, Global, Out
 from tridiff.kernels.gluon.check import problem
 
@@ -61,7 +61,7 @@ def chain_cases(draw: st.DrawFn, *, target: str, chains: st.SearchStrategy[Chain
     for array in chain.arrays:
         offset = draw(st.sampled_from((0, 1, 4, 3, 16))) if offsets else 0
         arrays.append(spec_of(array, None if array.output else draw(_contents(array)), offset=offset))
-    return Case(target=target, sizes=sizes_of(chain), arrays=tuple(arrays), params=draw(late_warps()), program=chain,
+    return Case(target=target, sizes=sizes_of(chain), arrays=tuple(arrays), delay=draw(delayed_warps()), program=chain,
                 options=LaunchOptions(num_warps=chain.warps), repeats=draw(st.integers(0, 1)))
 
 
@@ -96,7 +96,7 @@ def valid(case: Case) -> bool:
         return False
     if any(one.num_warps != chain.warps or one.num_ctas != 1 for one in case.variants) or case.sizes != sizes_of(chain):
         return False
-    if len(case.arrays) != len(chain.arrays) or prompt_params(case.params) or not a_warp_at_most(case):
+    if len(case.arrays) != len(chain.arrays) or case.params:
         return False
     for spec, array in zip(case.arrays, chain.arrays, strict=True):
         if (spec.content is None) != array.output:
@@ -128,11 +128,11 @@ def launch_chain(launch: "Launch") -> None:
         text = launch.helper(chain, installed())
     except Unsupported as error:
         raise Declined(str(error)) from None
-    late = of_launch(launch, warps=chain.warps)
-    name = named(KERNEL, late)
+    delay = of_launch(launch, warps=chain.warps)
+    name = named(KERNEL, delay)
     kernel = getattr(load(text.replace(f"def {KERNEL}(", f"def {name}("), name="chain"), name)
     arguments = {f"{array.name}_ptr": launch.pointer(array.name) for array in chain.arrays}
-    with built_in(late):
+    with built_in(delay):
         launch.run(kernel, (1, 1, 1), {**arguments, **scalars(chain)})
     if not launch.planted and (ttgir := launch.reports[-1].ttgir):
         gone = missing(ttgir, expected_operations(chain))

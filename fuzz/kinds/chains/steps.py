@@ -12,7 +12,6 @@ import numpy as np
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends.delay import promptly
 from tridiff.fuzz.kinds.chains.cases import with_chain
 from tridiff.fuzz.records import Case
 from tridiff.kernels.gluon.chain import (
@@ -57,7 +56,6 @@ def size(case: Case) -> tuple[int, ...]:
 
 def reductions(case: Case) -> Iterable[Case]:
     """Legal simpler cases, each by one step, those that take away most first."""
-    yield from promptly(case)
     chain = case.program
     assert isinstance(chain, Chain)
     for proposed in _proposals(chain):

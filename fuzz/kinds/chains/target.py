@@ -80,5 +80,5 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
         name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
         subjects={"own": "tridiff.kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
         canonical=_canonical, unordered=_unordered, valid=cases.valid, reductions=reductions, size=size,
-        lacking=lacking, about=feature, about_causes=True, place=_alike, cells=counted,
+        delays="warp", lacking=lacking, about=feature, about_causes=True, place=_alike, cells=counted,
         backends=("cuda", "compile"))

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tridiff.fuzz.backends.delay import a_warp_at_most, prompt_params, promptly
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Layout, Small
 from tridiff.kernels.gluon.values import EXACT
 from tridiff.kernels.pipelines.legal import problem
@@ -99,9 +98,9 @@ def valid(case: Case) -> bool:
     plan = case.program
     if not isinstance(plan, Plan) or problem(plan) or case.variants:
         return False
-    if set(prompt_params(case.params)) != {"sanitize"} or not isinstance(case.params["sanitize"], bool):
+    if set(case.params) != {"sanitize"} or not isinstance(case.params["sanitize"], bool):
         return False
-    if not a_warp_at_most(case) or (case.params["sanitize"] and len(case.params) > 1):
+    if case.params["sanitize"] and case.delay is not None:
         return False
     programs = case.sizes.get("rows", 0)
     if not 1 <= programs <= most_programs(plan) or case.sizes != sizes_of(plan, programs):
@@ -183,7 +182,6 @@ def size(case: Case) -> tuple[int, ...]:
 def reductions(case: Case) -> Iterable[Case]:
     """Cases with a simpler plan, one step each; contents stay unless they are listed and would not fit."""
     plan = plan_of(case)
-    yield from promptly(case)
     for simpler in _simpler(plan):
         if problem(simpler):
             continue

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.plans import cases
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small
-from tridiff.fuzz.strategies import contents, late_warps
+from tridiff.fuzz.strategies import contents, delayed_warps
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.pipelines.legal import problem
 from tridiff.kernels.pipelines.plan import (
@@ -95,7 +95,7 @@ def _partitions(draw: Draw, sink: Sink, sources: int, *, dot: bool, warps: int) 
     requested = draw(st.integers(0, 5)) != 5
     workers = []
     for role in draw(st.permutations([role for role in roles if role != default])):
-        own = warps if dot and role == "compute" else draw(st.sampled_from((4, 1, 2, 4, 8)))
+        own: Any = warps if dot and role == "compute" else draw(st.sampled_from((4, 1, 2, 4, 8)))
         workers.append(Worker(role=role, warps=own, registers=draw(st.sampled_from(_REGISTERS)) if requested else None))
     return {"default": default, "workers": tuple(workers), "release": draw(st.sampled_from(("early", "late"))),
             "weight": draw(st.sampled_from((1, 1, 2, 3, 7)))}
@@ -209,7 +209,7 @@ def _sinks(draw: st.DrawFn, family: Family) -> Sink:
         return Fold(op=draw(st.sampled_from(("add", "xor", "max"))))
     # Few buffers make waits matter, many of them do not.
     buffers = draw(st.sampled_from((1, 1, 2, 2, 3, 4)))
-    reduce = draw(st.sampled_from(("add", "add", "min", "max", "and", "or", "xor"))) if kind == "reduce" else ""
+    reduce: Any = draw(st.sampled_from(("add", "add", "min", "max", "and", "or", "xor"))) if kind == "reduce" else ""
     return TmaStore(buffers=buffers, pending=draw(st.integers(0, buffers - 1)), reduce=reduce)
 
 
@@ -222,7 +222,8 @@ def _dots(draw: st.DrawFn) -> Plan:
     warps = draw(st.sampled_from((4, 4, 8)))
     rows = draw(st.sampled_from([r for r in (64, 128, 256) if r >= 16 * warps]))
     columns = draw(st.sampled_from([c for c in (64, 32, 16, 128) if 32 <= c * itemsize <= 256]))
-    n = draw(st.sampled_from([n for n in (16, 8, 32, 64, 128, 256) if rows * n <= 1 << 12 or rows * n <= warps << 11]))
+    n: Any = draw(st.sampled_from([n for n in (16, 8, 32, 64, 128, 256) if (
+        rows * n <= 1 << 12 or rows * n <= warps << 11)]))
     registers = not dtype.startswith("fp8") and draw(st.integers(0, 2)) == 2
     asynchronous = draw(st.integers(0, 3)) != 3
     depth = draw(st.integers(0, 2)) if asynchronous and not registers else 0
@@ -285,7 +286,7 @@ def pipeline_cases(draw: st.DrawFn, *, target: str, family: Family, limits: Limi
     # An instrumented kernel takes ten times as long to compile and more, the more partitions and unrolled tiles.
     cheap = len(plan.workers) <= 2 and len(plan.ops) <= 3 and plan.loop != "static" and plan.tail != "peel"
     sanitize = cheap and draw(st.integers(0, 15)) == 15
-    late = {} if sanitize else draw(late_warps())
-    return Case(target=target, params={"sanitize": sanitize, **late}, sizes=cases.sizes_of(plan, programs),
+    delay = None if sanitize else draw(delayed_warps())
+    return Case(target=target, params={"sanitize": sanitize}, delay=delay, sizes=cases.sizes_of(plan, programs),
                 arrays=cases.arrays_of(plan, _contents(draw, plan)),
                 options=LaunchOptions(num_warps=plan.warps), repeats=draw(st.integers(0, 2)), program=plan)

@@ -3,7 +3,7 @@
 Schedule 0 is the plain launch. Schedule 1 launches while other work keeps the multiprocessors and the caches busy, so
 that copies are late. Schedule 2, for cases with the parameter `sanitize`, runs under Triton's concurrency sanitizer
 (contract: ttg_ops.md §6b), or is one more plain launch where the installed sanitizer does not know the plan's
-operations or takes minutes to compile it. In cases with `late_warp`, one warp comes late in schedules 0 and 1.
+operations or takes minutes to compile it. In cases with a delay, one warp is slow in schedules 0 and 1.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def run(launch: Launch) -> None:
     hopper_only(launch, *(("sm_80", "sm_100") if launch.case.target == "async.copy_ring" else ()))
     if launch.schedule and launch.backend != "cuda":
         return
-    plan, late = plan_of(launch.case), of_launch(launch, warps=total_warps(plan_of(launch.case)))
+    plan, delay = plan_of(launch.case), of_launch(launch, warps=total_warps(plan_of(launch.case)))
     kernel = _planted(launch)
     sanitized = launch.schedule == SANITIZED and (
         not dialect.installed_text().local_barrier or old_sanitizer_judges(plan))
     try:
-        emitted = emit(kernel, dialect.installed(), name="sanitized" if sanitized else named("pipeline", late))
+        emitted = emit(kernel, dialect.installed(), name="sanitized" if sanitized else named("pipeline", delay))
     except NotImplementedError as lacking:
         raise Declined(str(lacking)) from None
     module = generated.load(_with_hook(emitted, launch.fault), name="pipeline")
@@ -67,7 +67,7 @@ def run(launch: Launch) -> None:
         under_sanitizer(launch, work)
         _read_back(launch)
         return
-    with built_in(late):
+    with built_in(delay):
         work()
     _read_back(launch)
     if not launch.planted or launch.planted == "register_request_ignored":

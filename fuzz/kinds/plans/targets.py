@@ -144,5 +144,6 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         faults={fault: f"tridiff.kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
         oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=cells,
         valid=lambda case: _in_family(case, family), schedules=lambda case: 2 if case.params["sanitize"] else 1,
-        params=lambda case: {"sanitize": (False, True)}, simplest={"sanitize": (False, True)}, orders=_orders,
+        params=lambda case: {"sanitize": (False, True)}, simplest={"sanitize": (False, True)}, delays="warp",
+        orders=_orders,
         lacking=_lacking(family), reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))

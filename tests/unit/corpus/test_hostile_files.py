@@ -60,18 +60,18 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "utf16": (VALID.encode("utf-16"), "not valid JSON"),
     "invalid_utf8": (VALID.encode().replace(b"rounds", b"r\xff\xfeds"), "not valid JSON"),
     "lone_surrogate": (text_with("rounds", r"\ud800"), "not valid JSON"),
-    "newer_schema": (changed("schema", 2), "has schema 2, this tridiff reads 1; install a newer tridiff"),
+    "newer_schema": (changed("schema", 3), "has schema 3, this tridiff reads 2; install a newer tridiff"),
     "newer_schema_and_fields": (changed("schema", 99).replace(b'"title"', b'"headline"'), "has schema 99"),
     "schema_zero": (changed("schema", 0), "no tridiff release writes schema 0; correct or delete the file"),
     "schema_negative": (changed("schema", -1), "no tridiff release writes schema -1"),
-    "schema_huge": (text_with('"schema": 1', f'"schema": {10**300}'), "has schema of 997 bits"),
+    "schema_huge": (text_with('"schema": 2', f'"schema": {10**300}'), "has schema of 997 bits"),
     "schema_text": (changed("schema", "1"), "Expected `int | null`, got `str`"),
     "schema_absent": (without("schema"), "no schema number; correct or delete the file"),
-    "case_of_newer_schema": (changed("case/schema", 2), "case has schema 2"),
+    "case_of_newer_schema": (changed("case/schema", 3), "case has schema 3"),
     "unknown_field": (changed("exec", "import os"), "Object contains unknown field `exec`"),
     "unknown_field_long": (changed("\x1b[2J\n" * 10_000, 1), "unknown field"),
     "missing_field": (without("signature"), "missing required field `signature`"),
-    "repeated_key": (text_with('"schema": 1', '"schema": 1, "schema": 1'),
+    "repeated_key": (text_with('"schema": 2', '"schema": 2, "schema": 2'),
                      "key 'schema' appears twice in one object; remove one of them$"),
     "repeated_key_inside": (text_with('"rows": 3', '"rows": 3, "rows": 4'), "key 'rows' appears twice"),
     "repeated_key_escaped": (text_with('"title"', '"titl\\u0065": "", "title"'), "key 'title' appears twice"),
@@ -110,7 +110,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "verdict_unknown": (changed("expected/0/3", "probably"), "Invalid enum value 'probably'"),
     "nested_200_thousand": (b"[" * 200_000, "got `array`"),
     "nested_unknown_field": (b'{"x":' + b"[" * 200_000, "nested too deeply"),
-    "nested_behind_schema": (b'{"schema":1,"x":' + b'{"y":' * 40_000, "nested too deeply"),
+    "nested_behind_schema": (b'{"schema":2,"x":' + b'{"y":' * 40_000, "nested too deeply"),
     "over_the_limit": (VALID.encode() + b" " * MAX_BYTES, "the limit is 262,144"),
 }
 
@@ -127,6 +127,14 @@ def test_hostile_bytes_get_one_line(name: str) -> None:
     data, expected = HOSTILE[name]
     line = refused(data)
     assert re.search(expected, line), line
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "schema" not in name])
+def test_hostile_bytes_of_an_older_schema_get_one_line_too(name: str) -> None:
+    data, expected = HOSTILE[name]
+    line = refused(data.replace(b'"schema": 2', b'"schema": 1'))
+    # What is read before it is told by position is told as where a field lies, or the other way round.
+    assert re.search(expected, line) or "Expected" in line or "missing" in line, line
 
 
 def test_the_valid_file_is_valid() -> None:

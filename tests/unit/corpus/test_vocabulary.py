@@ -47,12 +47,6 @@ def test_what_is_drawn_is_heard_of(target: str) -> None:
         assert unheard_of(case, all_targets()[target]) == ""
 
 
-def test_only_programs_without_a_type_check_their_own_parameters() -> None:
-    simplest = {name: draw_cases(name, Limits(elements=16, rows=1), 1)[0] for name in all_targets()}
-    without = {name for name, target in all_targets().items() if target.params(simplest[name]) is None}
-    assert {name.partition(".")[0] for name in without} <= {"loops", "descriptors", "ttgir", "tma", "cluster"}
-
-
 @pytest.mark.parametrize("entry", entries().values(), ids=entries())
 def test_every_free_text_is_looked_at(entry: CorpusEntry) -> None:
     """Each text of the case replaced by what no strategy says: refused as a file, or as a case, and never run."""

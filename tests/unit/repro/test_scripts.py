@@ -201,11 +201,11 @@ def test_device_assertions_need_a_device() -> None:
                        "    print(error)", '    print("OK")']
 
 
-def test_a_program_that_comes_late_is_not_left_out_in_silence() -> None:
-    (late,) = [one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
-               if "late_program" in one.params][:1]
-    with pytest.raises(TridiffError, match="a program or warp comes late"):
-        build(request(Finding("unpublished_word_accepted", late), backend="cuda"))
+def test_a_program_that_is_delayed_is_not_left_out_in_silence() -> None:
+    (delayed,) = [one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
+               if one.delay][:1]
+    with pytest.raises(TridiffError, match="a program or warp is delayed"):
+        build(request(Finding("unpublished_word_accepted", delayed), backend="cuda"))
 
 
 def test_a_memory_order_is_no_matter_of_values() -> None:

@@ -16,6 +16,7 @@ from tridiff.fuzz.records import (
     Case,
     Constant,
     Content,
+    Delay,
     Evidence,
     Explicit,
     Iota,
@@ -253,23 +254,23 @@ def test_a_race_of_many_programs_is_told_by_one_value() -> None:
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 900), (300, 3)])
-@pytest.mark.parametrize("drawn", [{}, {"late_access": 3, "late_program": 0}])
-def test_a_race_of_many_programs_is_told_by_one_that_comes_late(drawn: dict[str, int], rows: int, cols: int) -> None:
+@pytest.mark.parametrize("drawn", [None, Delay(of="program", access=3, number=0)])
+def test_a_race_of_many_programs_is_told_by_one_that_is_delayed(drawn: Delay | None, rows: int, cols: int) -> None:
     runs = itertools.count()
 
     def fails(case: Case) -> str:
-        late = case.sizes["cols"] >= 3 and case.params.get("late_program") == 2 and case.params["late_access"] > 0
+        late = case.sizes["cols"] >= 3 and case.delay is not None and case.delay.number == 2 and case.delay.access > 0
         programs = case.sizes["rows"] * case.sizes["cols"]
         return "value" if late or (programs >= 231 and next(runs) % 3 == 0) else ""
 
     case = scan(cols=cols)
-    case = replace(case, sizes=case.sizes | {"rows": rows}, params=case.params | drawn)
+    case = replace(case, sizes=case.sizes | {"rows": rows}, delay=drawn)
     found = shrink(case, fails, backend="cuda").case
     assert (found.sizes["rows"], found.sizes["cols"]) == (1, 3) and SCAN.valid(found)
-    assert (found.params["late_access"], found.params["late_program"]) == (1, 2)
-    # Where it does not matter, nobody is late.
+    assert found.delay == Delay(of="program", access=1, number=2)
+    # Where it does not matter, nobody is delayed.
     found = shrink(case, lambda c: c.sizes["cols"] >= 2, backend="cuda").case
-    assert found.sizes["cols"] == 2 and found.params.keys() == scan(cols=2).params.keys()
+    assert found.sizes["cols"] == 2 and found.delay is None
 
 
 def test_launches_that_differ_get_more_chances_to() -> None:

@@ -1,0 +1,79 @@
+"""From a case with a loop to a launch; schedule 1 is the loop's plain version: one stage, one partition, no delay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tridiff.fuzz.backends.delay import built_in, of_launch, text
+from tridiff.fuzz.kinds.loops.cases import loop_of
+from tridiff.fuzz.kinds.plans.launching import copy_initial, reported_warps
+from tridiff.fuzz.verdicts import Declined
+from tridiff.kernels.pipelines import loops
+from tridiff.kernels.pipelines.loop_programs import (
+    BoxCopy,
+    BoxReduction,
+    DescribedProduct,
+    LineFold,
+    Product,
+    RowGather,
+    Stream,
+)
+
+if TYPE_CHECKING:
+    from tridiff.fuzz.backends.launch import Launch
+
+
+def run(launch: Launch) -> None:
+    """Launch the case's loop; the target's `launch` function."""
+    loop, plain = loop_of(launch.case), launch.schedule == 1
+    # The compiler chooses the warps of its own partitions: up to three times as many again.
+    specialised = isinstance(loop, DescribedProduct) and loop.specialised
+    warps = launch.options.num_warps * (4 if specialised else 1)
+    delay = None if plain else of_launch(launch, warps=warps)
+    with built_in(delay):
+        _launch(launch, plain, text(delay))
+
+
+def _launch(launch: Launch, plain: bool, delayed: str) -> None:
+    case, loop, sizes = launch.case, loop_of(launch.case), launch.case.sizes
+    pointers = {f"{spec.name}_ptr": launch.pointer(spec.name) for spec in case.arrays if spec.name != "initial"}
+    if isinstance(loop, RowGather):
+        if launch.backend != "compile:sm_100" and not (launch.backend == "cuda" and _device_generation() >= 10):
+            raise Declined("tensor maps gather and scatter rows from sm_100 on")
+        launch.run(loops.described_gather, (1, 1, 1), {
+            **pointers, "height": loop.rows, "width": loop.columns, "COUNT": loop.rows, "COLUMNS": loop.columns,
+            "SCATTER": loop.scatter})
+        return
+    rows = sizes["rows"], 1, 1
+    common: dict[str, Any] = {**pointers, "STAGES": 1 if plain else loop.stages, "DELAY": delayed}
+    match loop:
+        case Stream() | LineFold():
+            kernel = loops.stream if isinstance(loop, Stream) else loops.fold
+            launch.run(kernel, rows, {**common, "length": loop.width, "pitch": loop.width, "BLOCK": loop.block,
+                                      "KIND": loop.kind})
+        case DescribedProduct():
+            launch.run(loops.described_product, rows, {
+                **common, "inner": loop.inner, "column": 0, "M": loop.m, "N": loop.n, "BLOCK": loop.block,
+                "SPECIALISED": loop.specialised and not plain, "DESCRIBED_STORE": loop.store != "pointers",
+                "ONE_MAP": loop.store == "shared_map"})
+            reported_warps(launch)  # of all partitions, of which the compiler chooses the number
+        case Product():
+            launch.run(loops.product, rows, {**common, "inner": loop.inner, "M": loop.m, "N": loop.n,
+                                             "BLOCK": loop.block, "TRANSPOSED": loop.transposed})
+        case BoxCopy() | BoxReduction():
+            boxes = {**common, "width": loop.width, "pitch": case.array("x").strides(sizes)[-2], "ROWS": loop.rows,
+                     "COLUMNS": loop.columns}
+            if isinstance(loop, BoxCopy):
+                launch.run(loops.described_copy, rows, {
+                    **boxes, "height": sizes["rows"] * loop.rows, "ADDED": loop.added,
+                    "DESCRIBED_STORE": loop.described_store})
+                return
+            copy_initial(launch, loop.rows, loop.width)
+            launch.run(loops.described_reduction, rows, {**boxes, "height": loop.rows, "programs": sizes["rows"],
+                                                         "KIND": loop.kind})
+
+
+def _device_generation() -> int:
+    import torch
+
+    return torch.cuda.get_device_capability()[0]
