@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
-from tridiff.oracles.dtypes import FP8
+from tridiff.oracles.dtypes import FP8, dtype
 
 _FLOATS = "tridiff.fuzz.known.predictions.floats"
 
@@ -35,6 +35,15 @@ ISSUES = (
         truth="defect", where=_here("conversion"), entries=("inductor.conversion/unsupported-rounding-mod-64b47f006c",),
         match=_operation(*(f"to_{name}" for name in FP8), dtypes=("fp64",)),
         errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
+    KnownIssue(
+        name="quotient-of-full-range", title="an fp32 quotient of subnormals is an ulp off", stage="language",
+        truth="accuracy", where=_here("folding"), entries=("inductor.folding/value-d90adf04e4",),
+        match=_operation("by_itself", dtypes=("fp32",)), explains=f"{_FLOATS}:quotient_an_ulp_below"),
+    KnownIssue(
+        name="select-of-narrow-values", title="a looped scan of narrow values does not compile", stage="inductor",
+        upstream=("pytorch#175430",), truth="defect", where=_here("scan"),
+        entries=("inductor.scan/cannot-bitcast-data-type-9b3e46883b",),
+        match=lambda case: dtype(case.arrays[0].dtype).bits < 32, errors=("*Cannot bitcast data-type of size*",)),
     KnownIssue(
         name="halves-not-rounded-between", title="a * b / b of halves is rounded once", stage="inductor",
         truth="by_design", where=_here("folding"),

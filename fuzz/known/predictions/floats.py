@@ -191,3 +191,12 @@ def either_of_pair(seen: Wrong) -> Masks:
     out, index = seen.actual["out"], seen.actual["out_index"]
     pair = (same(out, a) & (index == seen.inputs["a_index"])) | (same(out, b) & (index == seen.inputs["b_index"]))
     return {name: mask & pair & (is_nan(a) | is_nan(b)) for name, mask in seen.wrong.items()}
+
+
+def quotient_an_ulp_below(seen: Wrong) -> dict[str, torch.Tensor]:
+    """x / x of fp32 subnormals as `div.full.f32` gives it, within its 2 ulp: the number below 1 (PTX ISA, div)."""
+    if "out" not in seen.wrong:
+        return {}
+    x = seen.inputs["a"]
+    tiny = (x != 0) & (x.abs() < torch.finfo(torch.float32).tiny)
+    return {"out": tiny & (seen.actual["out"] == 1 - 2.0**-24)}

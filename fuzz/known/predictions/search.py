@@ -22,8 +22,17 @@ def comparable(values: torch.Tensor) -> torch.Tensor:
     return values.to(torch.int64)
 
 
-def _searched(seen: Wrong, *, nan_values_above: bool) -> torch.Tensor:
-    """Positions that the helper gives, in the type of the index, whose sums wrap."""
+def _wrapped(number: int) -> int:
+    """As a signed integer of 32 bits."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _searched(seen: Wrong, *, nan_values_above: bool, range_wraps: bool = False) -> torch.Tensor:
+    """Positions that the helper gives, in the type of the index, whose sums wrap.
+
+    range_wraps: the count of boundaries that are left is a number of 32 bits too, as in a compiled kernel:
+    a step further from 2^31 - 1 the search ends at once.
+    """
     case, params = seen.case, seen.case.params
     values, boundaries = comparable(seen.inputs["values"]), comparable(seen.inputs["boundaries"])
     row_stride, stride = case.array("boundaries").strides(case.sizes)
@@ -37,7 +46,7 @@ def _searched(seen: Wrong, *, nan_values_above: bool) -> torch.Tensor:
     row = torch.arange(values.shape[0], device=values.device)[:, None].expand(values.shape)
     sorter = seen.inputs.get("sorter")
     above_all = torch.isnan(values) if nan_values_above and values.is_floating_point() else None
-    remaining = size + 1
+    remaining = _wrapped(size + 1) if range_wraps else size + 1
     while remaining > 1:
         middle = torch.div(high + low, 2, rounding_mode="trunc")
         readable = (middle.to(torch.int64) * stride + row * row_stride < numel) & (middle < size)
@@ -50,7 +59,7 @@ def _searched(seen: Wrong, *, nan_values_above: bool) -> torch.Tensor:
             above = above | above_all
         low = torch.where(above & readable, middle + 1, low)
         high = torch.where(above, high, middle)
-        remaining = (remaining + 1) // 2
+        remaining = _wrapped(remaining + 1) // 2 if range_wraps else (remaining + 1) // 2
     return low
 
 
@@ -58,9 +67,11 @@ def _as_found(seen: Wrong) -> torch.Tensor:
     """Wrong elements that are what the helper finds, in the form of torch 2.13 or in that of older ones."""
     best = torch.zeros_like(seen.wrong["out"])
     for nan_values_above in (True, False):
-        found = seen.wrong["out"] & (_searched(seen, nan_values_above=nan_values_above) == seen.actual["out"])
-        if int(found.sum()) > int(best.sum()):
-            best = found
+        for range_wraps in (False, True):
+            gives = _searched(seen, nan_values_above=nan_values_above, range_wraps=range_wraps)
+            found = seen.wrong["out"] & (gives == seen.actual["out"])
+            if int(found.sum()) > int(best.sum()):
+                best = found
     return best
 
 
@@ -83,6 +94,14 @@ def midpoint_overflow(seen: Wrong) -> dict[str, torch.Tensor]:
     if "out" not in seen.wrong:
         return {}
     return {"out": _as_found(seen) & ~_nan_rows(seen)}
+
+
+def nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
+    """Without NaN boundaries, what the helper of torch 2.11 finds for a NaN: it is above nothing."""
+    if "out" not in seen.wrong or not seen.inputs["values"].is_floating_point():
+        return {}
+    found = seen.wrong["out"] & (_searched(seen, nan_values_above=False) == seen.actual["out"])
+    return {"out": found & is_nan(seen.inputs["values"]) & ~_nan_rows(seen)}
 
 
 def compiled_nan_boundary(seen: Wrong) -> dict[str, torch.Tensor]:
