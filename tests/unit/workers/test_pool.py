@@ -305,7 +305,9 @@ def test_the_interpreter_has_no_options_to_vary(interpreter: Pool) -> None:
 PARENT = """
 import sys
 import tridiff.fuzz.cli.app, tridiff.fuzz.campaign.run, tridiff.fuzz.campaign.shard, tridiff.fuzz.registry
-tridiff.fuzz.targets.all_targets()
+tridiff.fuzz.registry.all_targets()
+for name in tridiff.fuzz.cli.app.COMMANDS:
+    tridiff.fuzz.cli.app.load(name)
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tests.support.cases import addition
 with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
