@@ -81,7 +81,11 @@ class Campaign:
         is full."""
         campaign = cls(*state.create(plan, root))
         if known is not None:
-            provide(campaign.state, known)
+            try:
+                provide(campaign.state, known)
+            except OSError as error:
+                raise TridiffError(f"{campaign.state} cannot be written ({error.strerror})",
+                                   fix="free disk space or choose another --state directory") from None
         return campaign
 
     @classmethod
@@ -97,8 +101,25 @@ class Campaign:
     def finish(self, summary: Summary) -> None:
         """Note that nothing is left to do, unless the campaign was interrupted or lost work. The last thing that is
         done to a campaign: what is not finished can be resumed."""
-        if not summary.interrupted and not summary.errors:
+        if summary.interrupted or summary.errors:
+            return
+        try:
             (self.state / "finished").touch()
+        except OSError as error:
+            raise TridiffError(f"{self.state} cannot be written ({error.strerror})", fix=(
+                f"free disk space, then run `tridiff fuzz --resume --id {self.plan.id}`")) from None
+
+    def admitted(self) -> frozenset[str]:
+        """Ids of findings that the corpus gained from this campaign, also when it was interrupted and is resumed."""
+        try:
+            return frozenset((self.state / "admitted").read_text().split())
+        except FileNotFoundError:
+            return frozenset()
+
+    def admit(self, name: str) -> None:
+        """Note that the corpus gained a finding from this campaign."""
+        with open(self.state / "admitted", "a") as file:
+            file.write(f"{name}\n")
 
     def _counts_by_shard(self) -> Iterator[Counts]:
         for path in sorted(self.state.glob("shard-*.sqlite")):

@@ -91,8 +91,12 @@ def fuzz(
         summary = campaign.run(progress.watch)
     # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.
     record = _write(campaign, summary, reports)
-    summary = _admit(campaign, summary, store)
-    _write_summary(summary, record)
+    try:
+        summary = _admit(campaign, summary, store)
+        _write_summary(summary, record)
+    except OSError as error:
+        raise TridiffError(f"{error.filename} cannot be written ({error.strerror}); the record is in {record}",
+                           fix=f"free disk space, then run `tridiff fuzz --resume --id {summary.id}`") from None
     campaign.finish(summary)
     if as_json:
         print(json.dumps(_json(summary, record)))
@@ -140,11 +144,15 @@ def _note(line: str) -> None:
 
 def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
     """Store findings and say which are new. One whose signature the corpus has, from another backend or version,
-    is known: its entry gains what was seen here. Faults planted on purpose stay out of the corpus."""
+    is known: its entry gains what was seen here. One that this campaign brought there before it was interrupted is new
+    still. Faults planted on purpose stay out of the corpus."""
     new: list[str] = []
     known = set(summary.known_findings)
     for entry in campaign.findings():
-        if "+fault:" in entry.signature.subject or corpus.admit(entry).status == "new":
+        if "+fault:" in entry.signature.subject or entry.id in campaign.admitted():
+            new.append(entry.id)
+        elif corpus.admit(entry).status == "new":
+            campaign.admit(entry.id)
             new.append(entry.id)
         else:
             known.add(entry.signature.key)

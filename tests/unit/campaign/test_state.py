@@ -85,3 +85,11 @@ def test_a_claim_to_a_finding_that_was_lost_is_given_up(tmp_path: Path) -> None:
     assert [third.claim(finding) for finding in "abc"] == [False, True, False]
     third.withdraw("b")
     assert KnownFindings(shard_spec(index=4), tmp_path).claim("b")
+
+
+def test_what_the_corpus_gained_before_an_interruption_is_new_still(tmp_path: Path) -> None:
+    one = run.Campaign.start(PLAN, root=tmp_path)
+    assert one.admitted() == frozenset()
+    one.admit("value-0123456789")
+    one.close()
+    assert run.Campaign.resume("night", root=tmp_path).admitted() == {"value-0123456789"}
