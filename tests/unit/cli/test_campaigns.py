@@ -1,6 +1,5 @@
 """States of campaigns are listed with what they are, and removed unless they run."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.campaigns import campaign_options
 from tridiff.fuzz.campaign.record import Plan
+from tridiff.fuzz.campaign.state import Owned
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
@@ -50,10 +50,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     left(tmp_path / "other", "elsewhere", finished=True, days=90).rename(tmp_path / "elsewhere")
     (root / "night" / "cache").symlink_to(tmp_path / "elsewhere")
     (root / "cut" / "shard-00001.sqlite").write_text("no database")
-    descriptor = os.open(running / "lock", os.O_RDWR | os.O_CREAT)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    owned = Owned(running)
     yield tmp_path
-    os.close(descriptor)
+    owned.release()
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:

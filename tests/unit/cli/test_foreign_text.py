@@ -60,3 +60,12 @@ def test_replay_shows_files_by_their_names(foreign: str, monkeypatch: pytest.Mon
     result = ReplayResult(id=foreign, target="", status="unreadable", reason=f"{foreign}: is no entry")
     said = shown(monkeypatch, rich_table(table([], [result])))
     assert spelled(foreign) in said
+
+
+def test_there_is_one_place_for_printing() -> None:
+    """A console of rich's own would take markup out of foreign text."""
+    fuzz = Path(text.__file__).resolve().parents[1]
+    made = {f"{path.relative_to(fuzz)}: {name}" for path in fuzz.rglob("*.py")
+            for name in ("Console(", "rich.print", "rprint")
+            if name in path.read_text(encoding="utf-8")}
+    assert made == {"cli/text.py: Console("}
