@@ -18,6 +18,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.cli.new_triton import checklist
 from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Content, CorpusEntry, Environment, Iota, Verdict
@@ -108,7 +109,7 @@ def _new_triton(environments: tuple[Environment, ...], corpus: Path, records: Pa
 def doctor(
     new_triton: Annotated[bool, typer.Option("--new-triton", help="List what the installed Triton, if it is a release "
                                                                   "that tridiff does not know, asks for.")] = False,
-    corpus: Annotated[Path, typer.Option(help="Entries for --new-triton.")] = Path("corpus"),
+    corpus: Annotated[Path, typer.Option(help="Entries for --new-triton.", callback=corpus_to_read)] = DEFAULT,
     records: Annotated[Path, typer.Option(help="Campaign records for --new-triton.")] = Path("reports"),
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:

@@ -16,7 +16,8 @@ from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
 from tridiff.fuzz.cli.progress import LiveProgress
 from tridiff.fuzz.cli.render import render_summary
-from tridiff.fuzz.cli.text import plain
+from tridiff.fuzz.cli.text import console, plain
+from tridiff.fuzz.corpus.installed import DEFAULT, fill
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.coverage.show import write_ledger
 from tridiff.fuzz.errors import TridiffError
@@ -48,7 +49,7 @@ def fuzz(
     hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
     memory: Annotated[str, typer.Option(help="Memory cap of a worker.")] = "6G",
     shrink: Annotated[bool, typer.Option(help="Minimise new findings.")] = True,
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = Path("corpus"),
+    corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = DEFAULT,
     reports: Annotated[Path, typer.Option(help="Where the campaign's record goes.")] = Path("reports"),
     state: Annotated[Path, typer.Option(help="Where running campaigns keep their files.")] = Path(".tridiff/campaigns"),
     name: Annotated[str, typer.Option("--id", help="Name of the campaign; default date and backends.")] = "",
@@ -79,6 +80,9 @@ def fuzz(
         identity = name or campaign_id(options)
         if (state / identity).exists():
             raise TridiffError(f"campaign {identity} exists", fix="resume it or choose another --id")
+        copied = fill(corpus)
+        if copied and not as_json:
+            console().print(f"{corpus} holds the {copied} entries that are installed with tridiff")
         store = Corpus(reading.writable_folder(corpus, option="--corpus"))
         _check_reports(reports / identity)
         _note(f"tridiff fuzz: {' '.join(backends)}, {options.workers} workers, seed {options.seed}")

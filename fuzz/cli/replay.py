@@ -16,6 +16,7 @@ from tridiff.fuzz.cli.failure import INTERRUPTED
 from tridiff.fuzz.cli.options import chosen_backends
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.expected import with_verdict
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict
@@ -36,7 +37,7 @@ EXAMPLES = """**Examples**
 def replay_command(
     entry: Annotated[list[str] | None, typer.Argument(help="Entry ids, files or target names; default all.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="Backends to use; default all of this machine.")] = None,
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = Path("corpus"),
+    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write down verdicts where none is expected yet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,

@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from tridiff.fuzz.cli.options import chosen_backends
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Verdict
@@ -28,7 +29,7 @@ def repro(
     script_file: Annotated[Path | None, typer.Option("--script", help="Write a standalone script here.")] = None,
     backend: Annotated[str, typer.Option(help="Where to run; default where it was found, if possible.")] = "",
     subject: Annotated[str, typer.Option(help="Run this subject instead of the entry's.")] = "",
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = Path("corpus"),
+    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON.")] = False,
 ) -> None:
     """Run a saved finding again. Exit status: 1 it still fails, 0 it does not, 2 it could not be run."""

@@ -11,6 +11,7 @@ from rich.table import Table
 from tridiff.fuzz.backends import expand
 from tridiff.fuzz.cli import programs_ledger
 from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.coverage.declared import DECLARED
 from tridiff.fuzz.coverage.show import different, ledgers, seen, thin
 from tridiff.fuzz.registry import select
@@ -49,7 +50,7 @@ def targets(
     ledger: Annotated[bool, typer.Option("--ledger", help="What generated programs have reached instead.")] = False,
     blind: Annotated[bool, typer.Option("--blind", help="What known issues could hide; takes minutes.")] = False,
     draws: Annotated[int, typer.Option(help="Draws of each target, for --blind.", min=1)] = 500,
-    corpus: Annotated[Path, typer.Option(help="Folder of the corpus, for --blind.")] = Path("corpus"),
+    corpus: Annotated[Path, typer.Option(help="Folder of the corpus, for --blind.", callback=corpus_to_read)] = DEFAULT,
     records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir and --ledger.")] = Path("reports"),
 ) -> None:
     """List targets with their subjects, backends, oracles and faults."""
