@@ -63,6 +63,19 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
 
+class IssueCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Drawn cases with the pattern of one known issue: how many failed as it might show, how many of those were it, and
+    how many were not because the nearest case without the pattern failed as well."""
+
+    failed: int = 0
+    explained: int = 0
+    refuted: int = 0
+
+    def plus(self, other: "IssueCounts") -> "IssueCounts":
+        return IssueCounts(failed=self.failed + other.failed, explained=self.explained + other.explained,
+                           refuted=self.refuted + other.refuted)
+
+
 class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a shard returns to the campaign."""
 
@@ -79,6 +92,8 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Failing cases that do not count, because the control fails as well."""
     known_seen: dict[str, int] = {}
     """Signature key to number of cases."""
+    issues: dict[str, IssueCounts] = {}
+    """By known issue."""
     reasons: dict[str, int] = {}
     """Why cases were not checked."""
     cells: dict[str, int] = {}
@@ -152,6 +167,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     new_findings: tuple[str, ...] = ()
     """Corpus ids."""
     known_findings: tuple[str, ...] = ()
+    issues: dict[str, dict[str, IssueCounts]] = {}
+    """By "TARGET SUBJECT" and known issue."""
     stopped_failing: tuple[str, ...] = ()
     """Corpus entries that were expected to fail here and no longer do."""
     not_checked_reasons: dict[str, int] = {}

@@ -22,6 +22,7 @@ from tridiff.fuzz.campaign.program_rate import generated, program_rate
 from tridiff.fuzz.campaign.record import (
     CampaignOptions,
     Counts,
+    IssueCounts,
     Plan,
     ProgramRate,
     ShardResult,
@@ -322,6 +323,7 @@ class _Run:
         by_target: dict[tuple[str, str, str], Counts] = {}
         reasons: dict[str, int] = {}
         known: dict[str, int] = {}
+        issues: dict[str, dict[str, IssueCounts]] = {}
         environments: list[Environment] = []
         left_out: dict[str, set[str]] = {}
         for result in self._results.values():
@@ -332,6 +334,9 @@ class _Run:
             by_target[key] = by_target.get(key, Counts()).plus(result.counts)
             for reason, number in result.reasons.items():
                 reasons[reason] = reasons.get(reason, 0) + number
+            for issue, cases in result.issues.items():
+                told = issues.setdefault(f"{result.spec.target} {result.spec.subject}", {})
+                told[issue] = told.get(issue, IssueCounts()).plus(cases)
             for signature, number in result.known_seen.items():
                 known[signature] = known.get(signature, 0) + number
             if result.environment.triton and result.environment not in environments:
@@ -345,7 +350,7 @@ class _Run:
             by_target=tuple(TargetCounts(target=t, subject=s, backend=b, counts=c)
                             for (t, s, b), c in sorted(by_target.items())),
             new_findings=tuple(entry.id for entry in self._campaign.findings()),
-            known_findings=tuple(sorted(known)), not_checked_reasons=reasons,
+            known_findings=tuple(sorted(known)), issues=issues, not_checked_reasons=reasons,
             left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
             errors=self._said(lost=True), repaired=self._said(lost=False),
             unconfirmed=self._campaign.unconfirmed(), stopped_failing=self._stopped_failing(),
@@ -369,7 +374,7 @@ class _Run:
         elif store.counts().executed:
             self._results[spec.index] = ShardResult(
                 spec=spec, counts=store.counts(), known_seen=store.known_seen(known_findings(spec, self._state)),
-                reasons=store.reasons(), cells=store.cells(), stopped=True)
+                issues=store.issues(), reasons=store.reasons(), cells=store.cells(), stopped=True)
         store.close()
 
     def _said(self, *, lost: bool) -> tuple[str, ...]:

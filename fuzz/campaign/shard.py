@@ -110,7 +110,8 @@ class _Shard:
         return ShardResult(
             spec=self.spec, counts=self.store.counts(), findings=tuple(self.hunt.findings),
             known_seen=self.store.known_seen(known_findings(self.spec, self.state)), reasons=self.store.reasons(),
-            found_after=tuple(one.seconds for one in sightings), found_cases=tuple(one.cases for one in sightings),
+            issues=self.store.issues(), found_after=tuple(one.seconds for one in sightings),
+            found_cases=tuple(one.cases for one in sightings),
             found_as=tuple(one.case for one in sightings), control_failed=self.recorder.control_failed,
             cells=self.store.cells(), environment=self.environment,
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.campaign.record import Counts, ShardResult
+from tridiff.fuzz.campaign.record import Counts, IssueCounts, ShardResult
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.attribute import Answer
 from tridiff.fuzz.reasons import by_class
 from tridiff.fuzz.records import Case, Outcome, canonical_json
 from tridiff.fuzz.records.outcome import ORACLE_CONFLICT
@@ -28,6 +29,9 @@ create table if not exists outcomes (
 create index if not exists by_signature on outcomes(signature) where signature != '';
 create table if not exists cells (cell text primary key, cases integer not null) without rowid;
 create table if not exists failing (number integer primary key, outcome text not null, description text not null);
+create table if not exists issues (
+    issue text primary key, failed integer not null, explained integer not null, refuted integer not null)
+    without rowid;
 create table if not exists seen (finding text primary key, cases integer not null) without rowid;
 create table if not exists inflight (
     slot integer primary key, round integer, started real, phase text, description text);
@@ -154,6 +158,18 @@ class ShardStore:
     def saw(self, finding: str) -> None:
         """Count a drawn case that showed a finding which is followed up elsewhere, or was."""
         self._write("insert into seen values (?, 1) on conflict (finding) do update set cases = cases + 1", (finding,))
+
+    def tally(self, answer: Answer) -> None:
+        """Count what was found about one failing drawn case."""
+        for name in answer.possible:
+            self._write("insert into issues values (?, 1, ?, ?) on conflict (issue) do update set failed = failed + 1, "
+                        "explained = explained + excluded.explained, refuted = refuted + excluded.refuted",
+                        (name, int(name in answer.issues), int(name in answer.refuted)))
+
+    def issues(self) -> dict[str, IssueCounts]:
+        """What became of failing cases that had the pattern of a known issue, by the issue."""
+        return {name: IssueCounts(failed=failed, explained=explained, refuted=refuted)
+                for name, failed, explained, refuted in self._db.execute("select * from issues")}
 
     def known_seen(self, known: frozenset[str]) -> dict[str, int]:
         """How often each known finding came up."""

@@ -7,21 +7,28 @@ from pathlib import Path
 import msgspec
 from rich.table import Table
 
+from tridiff.fuzz.bench.blind import Blindness, BlindShare, Label, Ran
+from tridiff.fuzz.campaign.record import IssueCounts, Summary
 from tridiff.fuzz.cli.text import console
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.known.blind import Blindness, BlindShare
+from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records.codec import decode_file
 from tridiff.fuzz.target import Target
 
 NOTE = """\
-drawn: draws with the pattern of a known issue. taken: wrong values planted in their right outputs that were taken for \
-it, as parts of draws. controlled: draws where a failure counts as known only if the nearest case without the pattern \
-agrees; a defect that needs the pattern is hidden there."""
+Of every issue: drawn/taken/controlled, and (failed/explained/refuted) in the last campaign that ran the target.
+drawn: draws with its pattern. taken: wrong values planted in right outputs that were taken for it, as parts of draws.
+controlled: draws where a failure counts as known only if the nearest case without the pattern agrees; a defect that \
+needs the pattern is hidden there.
+failed: cases that failed where the pattern is. explained: those that were the issue. refuted: those that were not, \
+because the nearest case without it failed as well."""
 
 
-def show(chosen: Sequence[Target], *, corpus: Path, draws: int, as_json: bool) -> None:
+def show(chosen: Sequence[Target], *, corpus: Path, records: Path, draws: int, as_json: bool) -> None:
     """Measure the targets, and print a table as they are measured, or one JSON list."""
-    blindness = Blindness([one for one in Corpus(corpus).entries() if isinstance(one, CorpusEntry)])
+    entries = [one for one in Corpus(corpus).entries() if isinstance(one, CorpusEntry)]
+    blindness = Blindness(entries, ran(records))
     versions = blindness.versions()
     measured = (share for target in chosen for share in blindness.measure(target, versions=versions, draws=draws))
     if as_json:
@@ -39,8 +46,29 @@ def _printed(measured: Iterator[BlindShare]) -> Iterator[BlindShare]:
         for width in (42, 8, 8):
             table.add_column(min_width=width, no_wrap=True)
         table.add_column()
-        labels = ", ".join(f"{one.name} {one.drawn}/{one.taken:g}/{one.controlled}" for one in share.labels)
+        labels = ", ".join(_shown(label) for label in share.labels)
         table.add_row(share.target, share.triton, f"{share.share:.1%}",
                       f"open {share.open_elements:.1%} of elements, {share.open_outputs:.1%} of outputs. {labels}")
         console().print(table)
         yield share
+
+
+def _shown(label: Label) -> str:
+    ran = "" if label.failed is None else f" ({label.failed}/{label.explained}/{label.refuted})"
+    return f"{label.name} {label.drawn}/{label.taken:g}/{label.controlled}{ran}"
+
+
+def ran(records: Path) -> dict[Ran, dict[str, IssueCounts]]:
+    """What the newest record of each version, target and subject says of known issues. Records that cannot be read, or
+    are from before issues were counted, say nothing."""
+    found: dict[Ran, dict[str, IssueCounts]] = {}
+    for path in sorted(records.glob("*/summary.json"), key=lambda path: path.stat().st_mtime):
+        try:
+            summary = decode_file(path.read_bytes(), Summary, source=str(path))
+        except (TridiffError, OSError):
+            continue
+        for environment in summary.environments:
+            for place, issues in summary.issues.items():
+                target, _, subject = place.partition(" ")
+                found[environment.triton, target, subject] = issues
+    return found

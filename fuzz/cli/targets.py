@@ -51,7 +51,8 @@ def targets(
     blind: Annotated[bool, typer.Option("--blind", help="What known issues could hide; takes minutes.")] = False,
     draws: Annotated[int, typer.Option(help="Draws of each target, for --blind.", min=1)] = 500,
     corpus: Annotated[Path, typer.Option(help="Folder of the corpus, for --blind.", callback=corpus_to_read)] = DEFAULT,
-    records: Annotated[Path, typer.Option(help="Folder of campaign records, for --ir and --ledger.")] = Path("reports"),
+    records: Annotated[Path, typer.Option(
+        help="Folder of campaign records, for --ir, --ledger and --blind.")] = Path("reports"),
 ) -> None:
     """List targets with their subjects, backends, oracles and faults."""
     if ir:
@@ -64,7 +65,7 @@ def targets(
     if blind:
         from tridiff.fuzz.cli import blind as blindness  # it needs torch
 
-        blindness.show(chosen, corpus=corpus, draws=draws, as_json=as_json)
+        blindness.show(chosen, corpus=corpus, records=records, draws=draws, as_json=as_json)
         return
     if not as_json:
         console().print(_table(chosen, long=long))

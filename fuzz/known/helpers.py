@@ -31,8 +31,7 @@ def _float_values(case: Case) -> bool:
 
 
 def _many_copies(case: Case) -> bool:
-    params = case.params
-    return params["form"] == "copies" and params["index_dtype"] == "i32" and int(params["copies"]) >= _BEYOND
+    return case.params["form"] == "copies" and int(case.params["copies"]) >= _BEYOND
 
 
 def _of_states(case: Case) -> bool:
@@ -70,7 +69,7 @@ ISSUES = (
         entries=("helpers.bucketize_binary_search/value-ab0a826fed-beside",),
         match=_float_values, explains=f"{_SEARCH}:nan_value"),
     KnownIssue(
-        name="bucketize-midpoint-overflow", title="low + high wraps in 32 bits for 2^30 boundaries and more",
+        name="bucketize-midpoint-overflow", title="low + high, or the number of boundaries, wraps in 32 bits",
         stage="inductor", truth="defect", where=_here("bucketize_binary_search"),
         entries=tuple(f"helpers.bucketize_binary_search/value-{one}" for one in (
             "080a70395f-beside", "2d7c010c35", "3d3c9fac8b")),

@@ -8,7 +8,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 
-_NOT_ISSUES = ("attribute", "blind", "contents", "explain", "issue", "issues", "predictions", "rehearse", "rewriting")
+_NOT_ISSUES = ("attribute", "contents", "explain", "issue", "issues", "predictions", "rehearse", "rewriting")
 
 
 @cache
@@ -35,10 +35,10 @@ def issues_of(case: Case, subject: str) -> tuple[KnownIssue, ...]:
 
 
 @cache
-def _owners() -> dict[str, str]:
-    return {entry: one.name for one in all_issues() for entry in one.entries}
+def _owners(issues: tuple[KnownIssue, ...]) -> dict[str, str]:
+    return {entry: one.name for one in issues for entry in one.entries}
 
 
 def issue_of_entry(target: str, entry_id: str) -> str:
     """Name of the issue that a corpus entry proves, or ""."""
-    return _owners().get(f"{target}/{entry_id}", "")
+    return _owners(all_issues()).get(f"{target}/{entry_id}", "")

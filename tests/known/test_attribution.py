@@ -131,7 +131,7 @@ def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(
 def test_a_case_whose_relative_fails_as_well_is_another_defect(one_issue: KnownIssue) -> None:
     attribution = Attribution(outcome)
     assert attribution.issues(ramp(), outcome(ramp())) == ()
-    assert attribution.refuted == {"trial": 1}
+    assert (attribution.last.possible, attribution.last.refuted) == (("trial",), ("trial",))
 
 
 def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(one_issue: KnownIssue) -> None:
@@ -161,3 +161,19 @@ def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(monkeyp
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == ("trial",)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot cast")) == ()
     assert attribution.issues(ramp(), outcome(ramp())) == ()
+
+
+@pytest.mark.parametrize(("copies", "found"), [(2**31 - 2, 2**30), (2**31 - 1, 0)])
+def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_issue_of_the_midpoint(
+        copies: int, found: int) -> None:
+    case = Case(
+        target="helpers.bucketize_binary_search", sizes={"rows": 1, "cols": 1, "edges": 1}, arrays=(
+            ArraySpec(name="values", dtype="i16", dims=("rows", "cols"), content=Content(base=Constant(value="1"))),
+            ArraySpec(name="boundaries", dtype="i16", dims=("rows", "edges"), content=Content(base=Constant())),
+            ArraySpec(name="out", dtype="i64", dims=("rows", "cols"))),
+        params={"form": "copies", "right": False, "index_dtype": "i64", "copies": copies})
+    assert find(case.target).valid(case)
+    rehearsal = rehearse(case)
+    out = torch.tensor([[found]])
+    assert rehearsal.judged({"out": out}, subject="inductor")[1] == ("bucketize-midpoint-overflow",)
+    assert rehearsal.judged({"out": out + 1}, subject="inductor")[1] == ()

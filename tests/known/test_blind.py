@@ -8,9 +8,9 @@ import torch
 from typer.testing import CliRunner
 
 from tests.known.test_issues import CORPUS, entry
+from tridiff.fuzz.bench.blind import Blindness, BlindShare
 from tridiff.fuzz.cli.app import program
 from tridiff.fuzz.known import KnownIssue, all_issues, issues
-from tridiff.fuzz.known.blind import Blindness, BlindShare
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.records import Expectation, Verdict
 from tridiff.fuzz.registry import find
@@ -26,7 +26,7 @@ def everything(seen: Wrong) -> dict[str, torch.Tensor]:
 
 def measured(monkeypatch: pytest.MonkeyPatch, *known: KnownIssue, fails: bool = True) -> BlindShare:
     """triton.floordiv on 3.9.0, with these issues and the entry of the ramp alone."""
-    monkeypatch.setattr("tridiff.fuzz.known.blind.all_issues", lambda: known)
+    monkeypatch.setattr("tridiff.fuzz.bench.blind.all_issues", lambda: known)
     monkeypatch.setattr(issues, "all_issues", lambda: known)
     verdict = Verdict.DISAGREE if fails else Verdict.AGREE
     row = Expectation(subject="own", triton="3.9.0", backend="cuda", verdict=verdict)

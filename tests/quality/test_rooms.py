@@ -7,7 +7,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 ROOMS = (
     "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "backends",
-    "target", "registry", "judge", "known", "kinds", "inductor", "coverage", "shrink", "corpus", "workers", "campaign",
+    "target", "registry", "judge", "kinds", "known", "inductor", "coverage", "shrink", "corpus", "workers", "campaign",
     "sweep", "repro", "bench", "targets", "cli",
 )
 """From the ground floor up."""

@@ -6,13 +6,14 @@ for one: by planting some in the right outputs of a case that has an issue's pat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 import torch
 
 from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.campaign.record import IssueCounts
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.corpus.cause import finding_of, finding_of_entry
 from tridiff.fuzz.errors import TridiffError
@@ -86,10 +87,17 @@ def live(entries: Iterable[CorpusEntry], triton: str) -> bool:
     return False
 
 
+Ran = tuple[str, str, str]
+"""Version of Triton, target, subject."""
+
+
 class Blindness:
     """Measures targets against one corpus."""
 
-    def __init__(self, entries: Sequence[CorpusEntry]) -> None:
+    def __init__(self, entries: Sequence[CorpusEntry],
+                 ran: Mapping[Ran, Mapping[str, IssueCounts]] | None = None) -> None:
+        """ran: what campaigns recorded, by version, target and subject, and by issue."""
+        self._ran = ran or {}
         self._entries = {f"{one.case.target}/{one.id}": one for one in entries}
         owned = {name for issue in all_issues() for name in issue.entries}
         self._alone = [one for name, one in self._entries.items() if name not in owned]
@@ -140,8 +148,15 @@ class Blindness:
                     share = 1.0
                 blind += share
             worst = max(worst, blind / len(cases))
-            labels += [Label(name=name, subject=subject, drawn=one.drawn, taken=round(one.taken, 2),
-                             controlled=one.controlled) for name, one in sorted(tallies.items())]
+            ran = self._ran.get((version, target.name, subject))
+            for name, one in sorted(tallies.items()):
+                label = Label(name=name, subject=subject, drawn=one.drawn, taken=round(one.taken, 2),
+                              controlled=one.controlled)
+                if ran is not None:
+                    seen_there = ran.get(name, IssueCounts())
+                    label = msgspec.structs.replace(label, failed=seen_there.failed, explained=seen_there.explained,
+                                                    refuted=seen_there.refuted)
+                labels.append(label)
         return round(worst, 4), tuple(labels)
 
     def _is_live(self, issue: KnownIssue, version: str) -> bool:
