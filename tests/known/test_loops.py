@@ -19,7 +19,7 @@ ONE_STAGE = "loops.warp_specialize/value-1ca4fb2ee7"
 def product(name: str, *, n: int) -> Rehearsal:
     """The case of an entry with so many columns."""
     case = entry(name).case
-    case = replace(case, sizes={**case.sizes, "n": n})
+    case = replace(case, sizes={**case.sizes, "n": n}, program=replace(case.program, n=n))
     assert find(case.target).valid(case)
     return rehearse(case)
 
@@ -64,5 +64,5 @@ def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specia
         return outcome(relative, failed=len(ran) > 1)
 
     assert Attribution(plain).issues(case, outcome(case)) == ("uniform-registers-of-another-partition",)
-    assert [one.params["specialised"] for one in ran] == [False]
+    assert [one.program for one in ran] == [replace(case.program, specialised=False)]
     assert Attribution(outcome).issues(case, outcome(case)) == ()

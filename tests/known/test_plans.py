@@ -10,7 +10,7 @@ from tridiff.fuzz.target import Limits
 NEGATED = ISSUES[0]
 
 
-@pytest.mark.parametrize("name", ["async.copy_ring", "mbarrier.phases"])
+@pytest.mark.parametrize("name", ["mbarrier.phases", "warp_specialize.ring"])
 def test_plans_with_a_lost_negation_are_drawn_and_their_relatives_are_valid(name: str) -> None:
     target = find(name)
     found = [case for case in draw_cases(name, Limits(elements=1 << 10, rows=16), 300, seed=2) if NEGATED.match(case)]
