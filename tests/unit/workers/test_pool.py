@@ -233,8 +233,7 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
         "pool = Pool(PoolOptions(backend='interpreter', spare=False))\n"
         "print(*pool.processes(), flush=True)\n"
         "time.sleep(120)\n")
-    driver = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True,
-                              env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])})
+    driver = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     processes = [int(word) for word in driver.stdout.readline().split()]
     assert len(processes) == 2
     driver.kill()
