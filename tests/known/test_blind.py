@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from tests.known.test_issues import CORPUS, entry
 from tridiff.fuzz.bench.blind import Blindness, BlindShare
 from tridiff.fuzz.cli.app import program
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known import KnownIssue, all_issues, issues
 from tridiff.fuzz.known.issue import Wrong
-from tridiff.fuzz.records import Expectation, Verdict
+from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 from tridiff.fuzz.registry import find
 
 RAMP = "triton.floordiv/value-cd18b7a4b0"
@@ -72,3 +73,13 @@ def test_the_command_prints_a_list_of_shares_per_target_and_version() -> None:
     assert shares["3.6.0"]["share"] <= 0.05
     assert [one["name"] for one in shares["3.6.0"]["labels"]] == ["negation-by-subtraction"]
     assert shares["3.9.0"]["labels"] == []  # this version has the sign right
+
+
+@pytest.mark.parametrize("name", [
+    "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.bucketize_binary_search", "helpers.frexp",
+    "helpers.welford_combine", "inductor.programs_sort", "inductor.programs_mixed", "loops.warp_specialize"])
+def test_the_targets_that_known_defects_blinded_see_again(name: str) -> None:
+    blindness = Blindness([one for one in Corpus(CORPUS).entries() if isinstance(one, CorpusEntry)])
+    for share in blindness.measure(find(name), versions=("3.6.0", "3.9.0"), draws=30):
+        assert share.share <= 0.05
+        assert any(label.drawn for label in share.labels)
