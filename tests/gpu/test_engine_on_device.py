@@ -82,23 +82,26 @@ def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, di
         assert (outcome.verdict, outcome.rows.agree) == (Verdict.AGREE, block), (start, divisor, outcome.reason)
 
 
-@pytest.mark.parametrize(("target", "form"), [("triton.floordiv", "int ramp"), ("triton.mod", "int gather")])
-def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "forms"), [
+    ("triton.floordiv", ("int ramp", "int gather")), ("triton.mod", ("int gather",))])
+def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, forms: tuple[str, ...],
+                                                                  tmp_path: Path) -> None:
     """Upstream issue 7749, from generated cases alone; `%` goes wrong only where its result is an address.
 
-    Two lanes from -2 by 2 are the least: they form one aligned group whose quotients, -1 and 0, differ."""
+    Two lanes from -2 by 2 are the least: they form one aligned group whose quotients, -1 and 0, differ. As a value and
+    as an address it is one finding, shown as what came first."""
     spec = ShardSpec(index=0, target=target, subject="own", backend="cuda", device=0, seed=1, seconds=90,
                      shrink_seconds=15, elements=1 << 14, rows=256)
     result = shard.run_shard(spec, str(tmp_path))
     assert result.error == ""
-    found = [entry for entry in result.findings if entry.signature.about == form]
+    found = [entry for entry in result.findings if entry.signature.about in forms]
     assert found, f"not found in {result.counts.executed} cases"
     for entry in found:
         assert entry.signature.verdict is Verdict.DISAGREE and entry.signature.kind == "value"
         assert (entry.status, entry.reproduced) == ("stable", "5/5")
         again = shard.pool_for(spec, tmp_path).execute(entry.case, "own")
         assert again.signature == entry.signature
-        if form == "int ramp":
+        if entry.signature.about == "int ramp":
             assert entry.evidence.inputs["a"] == ("-2", "-1")
             assert entry.evidence.inputs["b"] == ("2", "2")
             assert entry.evidence.actual["out"] == ("-1", "-1")
