@@ -32,6 +32,7 @@ COMMANDS = {
     "fuzz": Command("fuzz", "fuzz", "Fuzz for a while; report what is new."),
     "replay": Command("replay", "replay_command", "Run saved findings and compare with their expected verdicts."),
     "repro": Command("repro", "repro", "Run a saved finding again."),
+    "shrink": Command("shrink", "shrink", "Make a saved finding smaller, so that its script fits into an issue."),
     "sweep": Command("sweep", "sweep", "Judge every input of an operation on the device."),
     "corpus": Command("corpus", "corpus", "List findings by cause; write or check the page that shows them."),
     "campaigns": Command("campaigns", "campaigns", "List the states that campaigns left, or remove old ones."),

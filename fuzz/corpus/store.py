@@ -39,6 +39,9 @@ _TOO_LARGE = "shrink the case or delete the file"
 
 _IGNORED = (".md", ".txt")
 
+_SHORTEST_DIGEST = 4
+"""Digits of a digest that denote an entry."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
@@ -152,7 +155,8 @@ class Corpus:
         return parse(_read(path, source, follow=True), source=source)
 
     def find(self, text: str) -> CorpusEntry:
-        """The entry that `text` denotes: a path, an id, TARGET/ID, or the unique beginning of either.
+        """The entry that `text` denotes: a path, an id, TARGET/ID, the unique beginning of either, or of the digest in
+        which an id ends.
 
         Raises TridiffError naming the candidates, or near ids when there is none.
         """
@@ -163,13 +167,15 @@ class Corpus:
         exact = [path for name, path in names.items() if text in (path.stem, name)]
         hits = exact or [path for name, path in names.items()
                          if text and (path.stem.startswith(text) or name.startswith(text))]
+        if not hits and len(text) >= _SHORTEST_DIGEST:
+            hits = [path for path in paths if path.stem.rpartition("-")[2].startswith(text)]
         if len(hits) == 1:
             return self._load_inside(hits[0])
         shown = printable(repr(text), limit=80)
         if hits:
             some = ", ".join(printable(f"{p.parent.name}/{p.stem}") for p in hits[:4])
             raise TridiffError(f"{shown} fits {len(hits)} entries: {some}{', ...' if len(hits) > 4 else ''}",
-                               fix="give more of the name")
+                               fix="give more of the name, or the digest in which it ends")
         near = difflib.get_close_matches(text, [*(path.stem for path in paths), *names], n=3, cutoff=0.5)
         hint = f"try {', '.join(map(printable, near))}" if near else f"look under {self.root}"
         raise TridiffError(f"no entry is called {shown}", fix=hint)

@@ -1,14 +1,12 @@
 """From a case to the text of a standalone script; runs in a child process that has torch and Triton.
 
 The launch is recorded instead of run: its kernel is written out with everything it reaches
-(`tridiff.fuzz.repro.source`), its arrays as literals, its other arguments as they are.
+(`fuzz.repro.source`), its arrays as literals, its other arguments as they are.
 """
 
-import itertools
-import math
-import re
+import functools
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,28 +20,30 @@ from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.repro import literals, torch_script
+from tridiff.fuzz.repro import formulas, literals, torch_script
+from tridiff.fuzz.repro.arrays import grouped, placed
+from tridiff.fuzz.repro.assembly import assembled
 from tridiff.fuzz.repro.checks import Expected, check_lines, expected_results
+from tridiff.fuzz.repro.frame import ALLOCATOR, signs
 from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
 from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
-from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements
-from tridiff.fuzz.repro.template import MAX_LINES, WIDTH, Body, render
+from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
+from tridiff.fuzz.repro.template import WIDTH, Body, fits, render, too_long
 from tridiff.fuzz.repro.verbatim import Verbatim, verbatim
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import parse_subject
 from tridiff.oracles.dtypes import dtype as dtype_info
 
-MAX_CHARACTERS = 1 << 16
-"""Longest script; beyond it the inputs are too many to be literals."""
+MAX_CHARACTERS = 1 << 20
+"""Longest bundle; beyond it the inputs are too many to be literals."""
 
 _TIGHTER = ((False, False, 2), (False, False, 1), (True, False, 1), (True, True, 1), (True, True, 0))
 """What is tried until the script is short enough: helpers inlined, variables inlined, blank lines."""
-
-_FILL = 77
-"""What outputs hold before the launch, so that an element never written shows."""
+_VERBATIM = ((False, False, 2), (False, True, 0))
+"""The same for a generated kernel, which is shown as it is."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,12 @@ def build(request: Request) -> Candidates:
     if request.failure_kind == "memory_order":
         raise TridiffError("a missing memory order is read from the compiled code, no value is sure to show it",
                            fix="rerun it with `tridiff repro` instead")
+    if request.failure is Verdict.DISAGREE and request.failure_kind in _NO_VALUES:
+        raise TridiffError(f"{request.failure_kind} is seen by the harness, not in results",
+                           fix="rerun it with `tridiff repro` instead")
     device = torch.device("cpu")
     buffers = {spec.name: place(spec, case.sizes, device=device) for spec in case.arrays}
-    function = torch_script.candidates(request, buffers, subject.helper)
+    function = torch_script.candidates(request, target, buffers, subject.helper)
     if function is not None:
         return function
     options = case.options
@@ -106,41 +109,110 @@ def build(request: Request) -> Candidates:
     target.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
                          options=options, runner=recorder))
     calls = recorder.calls
-    if len(calls) > 1 and request.where in buffers:
+    if len(calls) > 1 and request.where in buffers and not request.bundle:
         calls = [call for call in calls if any(one is buffers[request.where].pointer
                                                for one in call.arguments.values())]
-    if len(calls) != 1:
-        raise TridiffError(f"{case.target} made {len(calls)} launches of this case, a script shows one",
-                           fix="rerun it with `tridiff repro` instead")
-    return _candidates(request, target, buffers, calls[0])
+    if not calls:
+        raise TridiffError(f"{case.target} made no launch of this case", fix="rerun it with `tridiff repro` instead")
+    if len(calls) > 1 and not request.bundle:
+        raise TridiffError(f"{case.target} made {len(calls)} launches of this case, a short script shows one",
+                           fix="write all of them with --bundle")
+    found = _candidates(request, target, buffers, calls)
+    assembly = assembled(calls[-1], _pointers(buffers, calls[-1]), _architecture(request)) if request.ptx else None
+    return msgspec.structs.replace(found, assembly=assembly)
 
 
-def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], call: _Call) -> Candidates:
-    stand_ins = _pointers(buffers, call)
-    arch = request.backend.partition(":")[2] or "sm_90"
-    visited = None
-    whole = verbatim(call.kernel, call.text)
-    if request.liveness and whole is None:
-        visited = visited_lines(lambda: CompileRunner(arch).run(call.kernel, call.grid, stand_ins, call.options))
-    expected: dict[str, Expected] = {}
-    checked = request.failure in (Verdict.DISAGREE, Verdict.AGREE) and request.failure_kind != "assertion_missing"
-    if kind(request.backend) != "compile" and checked:
-        used = {_array_of(buffers, value) for value in call.arguments.values() if isinstance(value, torch.Tensor)}
-        results = expected_results(request.case, target, buffers)
-        expected = {name: result for name, result in results.items() if name in used}
-        if not expected:
-            raise TridiffError("no output that an oracle judges comes from this launch",
-                               fix="rerun it with `tridiff repro` instead")
-    if whole is not None:
-        text = _render(request, _body(request, buffers, call, expected, whole.parameters(call.arguments), stand_ins,
-                                      tight=False), whole, spacing=2, tight=False)
-        return Candidates(scripts=(Candidate(text=_within_limit(text), faithful=True),))
+def _architecture(request: Request) -> str:
+    return request.backend.partition(":")[2] or "sm_90"
+
+
+_NO_VALUES = ("sanitizer", "total_warps", "missing_operation", "written_twice", "memory_order")
+"""Kinds of findings that no result shows."""
+
+
+_OF_ALL_OUTPUTS = ("nondeterministic", "option_dependent", "out_of_bounds", "input_overwritten")
+
+
+def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], calls: list[_Call]) -> Candidates:
+    expected = _results(request, target, buffers, calls)
+    whole = [verbatim(call.kernel, call.text) for call in calls]
     found: list[Candidate] = []
-    for faithful in (False, True):
-        written = _write(request, buffers, call, expected, visited, stand_ins, faithful=faithful)
-        if all(written != one.text for one in found):
-            found.append(Candidate(text=written, faithful=faithful))
-    return Candidates(scripts=tuple(found))
+    if any(one is not None for one in whole):
+        if len(calls) > 1 or whole[0] is None:
+            raise TridiffError("several generated kernels cannot be written into one script",
+                               fix="rerun it with `tridiff repro` instead")
+        found.append(Candidate(text=_verbatim(request, buffers, calls[0], whole[0], expected), faithful=True))
+    else:
+        visited = _visited(request, buffers, calls)
+        for faithful in (False, True):
+            written = _write(request, buffers, calls, expected, visited, faithful=faithful)
+            if all(written != one.text for one in found):
+                found.append(Candidate(text=written, faithful=faithful))
+    short = [one for one in found if request.bundle or fits(one.text)]
+    if not short:
+        raise TridiffError(too_long(found[0].text), fix="write it whole with --bundle, or make the case smaller "
+                           "with `tridiff shrink`")
+    return Candidates(scripts=tuple(short))
+
+
+def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: _Call, whole: Verbatim,
+              expected: Mapping[str, Expected]) -> str:
+    """The script of a generated kernel, which is shown as it is."""
+    shown = [(call, whole.kernel, whole.parameters(call.arguments))]
+
+    def form(inlined: bool, tight: bool, spacing: int) -> str:
+        body = _body(request, buffers, shown, expected, whole.text(spacing=2), tight=tight)
+        return _render(request, body, whole, spacing=spacing, tight=tight)
+
+    return _shortest(request, form, choices=_VERBATIM)
+
+
+def _results(request: Request, target: Target, buffers: Mapping[str, Buffer],
+             calls: list[_Call]) -> dict[str, Expected]:
+    """What the outputs of the launches must hold; nothing where results are not what shows the finding."""
+    found = signs(request.ways)
+    if kind(request.backend) == "compile" or not found.values or request.failure_kind == "assertion_missing":
+        return {}
+    used = {_array_of(buffers, value) for call in calls for value in call.arguments.values()
+            if isinstance(value, torch.Tensor)}
+    try:
+        expected = {name: result for name, result in expected_results(request.case, target, buffers).items()
+                    if name in used}
+    except TridiffError:
+        if found.isolated:
+            return {}
+        raise
+    if not expected and not found.isolated:
+        raise TridiffError("no output that an oracle judges comes from this launch",
+                           fix="rerun it with `tridiff repro` instead")
+    return expected
+
+
+def _visited(request: Request, buffers: Mapping[str, Buffer],
+             calls: list[_Call]) -> Mapping[int, frozenset[int]] | None:
+    """What the compiler's front end goes through in all launches together; None where that is not known of one."""
+    if not request.liveness:
+        return None
+    lines: dict[int, frozenset[int]] = {}
+    for call in calls:
+        found = visited_lines(functools.partial(
+            CompileRunner(_architecture(request)).run, call.kernel, call.grid, _pointers(buffers, call), call.options))
+        if found is None:
+            return None
+        lines = {function: lines.get(function, frozenset()) | found.get(function, frozenset())
+                 for function in {*lines, *found}}
+    return lines
+
+
+def _shortest(request: Request, form: Callable[[bool, bool, int], str], *,
+              choices: tuple[tuple[bool, bool, int], ...]) -> str:
+    """The first form that fits; where none does the last, in a bundle the first, which is the easiest to read."""
+    texts: list[str] = []
+    for inlined, tight, spacing in choices:
+        texts.append(form(inlined, tight, spacing))
+        if request.length == "any" or fits(texts[-1]):
+            return _within_limit(texts[-1])
+    return _within_limit(texts[0 if request.bundle else -1])
 
 
 def _pointers(buffers: Mapping[str, Buffer], call: _Call) -> dict[str, Any]:
@@ -162,44 +234,48 @@ def _array_of(buffers: Mapping[str, Buffer], tensor: torch.Tensor) -> str:
                        fix="rerun it with `tridiff repro` instead")
 
 
-def _write(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected: Mapping[str, Expected],
-           visited: Mapping[int, frozenset[int]] | None, stand_ins: Mapping[str, Any], *, faithful: bool) -> str:
+def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[_Call], expected: Mapping[str, Expected],
+           visited: Mapping[int, frozenset[int]] | None, *, faithful: bool) -> str:
+    def form(inlined: bool, squeezed: bool, spacing: int) -> str:
+        programs = [_program(call, visited, faithful=faithful, inlined=inlined, squeezed=squeezed) for call in calls]
+        program, names = joined(programs)
+        shown = [(call, name, parameters(program.functions[name])) for call, name in zip(calls, names, strict=True)]
+        body = _body(request, buffers, shown, expected, program.text(spacing=0), tight=squeezed)
+        return _render(request, body, program, spacing=spacing, tight=squeezed)
+
+    return _shortest(request, form, choices=_TIGHTER)
+
+
+def _program(call: _Call, visited: Mapping[int, frozenset[int]] | None, *, faithful: bool, inlined: bool,
+             squeezed: bool) -> Program:
+    """The kernel of one launch with all it reaches. faithful: only compile-time arguments become literals."""
     constants = {one.name: call.arguments[one.name] for one in call.kernel.params
                  if one.is_constexpr or call.arguments[one.name] is None}
     if not faithful:
         constants |= {name: value for name, value in call.arguments.items() if isinstance(value, bool | int | float)}
-    last = None
-    for inlined, squeezed, spacing in _TIGHTER:
-        program = collect(call.kernel, constants=constants, visited=visited)
-        inline_statements(program, everything=inlined)
-        for node in program.functions.values():
-            if not faithful:
-                FoldArithmetic().visit(DropConversions().visit(node))
-                drop_empty_loops(node)
-                drop_aliases(node)
-            if squeezed:
-                squeeze(node, width=WIDTH, functions=program.functions)
+    program = collect(call.kernel, constants=constants, visited=visited)
+    inline_statements(program, everything=inlined)
+    for node in program.functions.values():
+        if not faithful:
+            FoldArithmetic().visit(DropConversions().visit(node))
+            drop_empty_loops(node)
+            drop_aliases(node)
         if squeezed:
-            inline_expressions(program)
-        _drop_parameters(program)
-        body = _body(request, buffers, call, expected, parameters(program.functions[program.kernel]), stand_ins,
-                     tight=squeezed)
-        last = _render(request, body, program, spacing=spacing, tight=squeezed)
-        if last.count("\n") <= MAX_LINES:
-            break
-    assert last is not None
-    return _within_limit(last)
+            squeeze(node, width=WIDTH, functions=program.functions)
+    if squeezed:
+        inline_expressions(program)
+    _drop_parameters(program)
+    return program
 
 
 def _render(request: Request, body: Body, program: Program | Verbatim, *, spacing: int, tight: bool) -> str:
-    return render(body, program, title=request.title, note=request.note, backend=request.backend,
-                  failure=request.failure, failure_kind=request.failure_kind, spacing=spacing, tight=tight)
+    return render(body, program, request, spacing=spacing, tight=tight)
 
 
 def _within_limit(text: str) -> str:
     if len(text) > MAX_CHARACTERS:
         raise TridiffError(f"the script would take {len(text):,} characters: the case has too many values",
-                           fix="shrink the case first")
+                           fix="make the case smaller with `tridiff shrink`")
     return text
 
 
@@ -210,71 +286,80 @@ def _drop_parameters(program: Program) -> None:
     node.args.args = [one for one in node.args.args if one.arg in read]
 
 
-def _body(request: Request, buffers: Mapping[str, Buffer], call: _Call, expected: Mapping[str, Expected],
-          names: list[str], stand_ins: Mapping[str, Any], *, tight: bool) -> Body:
-    if kind(request.backend) == "compile" and call.text:
-        return Body(options=_options(call.options, False))
+def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[_Call, str, list[str]]],
+          expected: Mapping[str, Expected], source: str, *, tight: bool) -> Body:
+    """shown: launches in order, each with its kernel's name in the script and the names of what that takes. source:
+    text of the kernels."""
     if kind(request.backend) == "compile":
-        given = _specialise(call, names, stand_ins)
+        (call, _, names), *others = shown
+        if others:
+            raise TridiffError("a script compiles one kernel, the case has several",
+                               fix="rerun it with `tridiff repro` instead")
+        if call.text:
+            return Body(options=_options(call.options, False))
+        given = _specialise(call, names, _pointers(buffers, call))
         return Body(signature=given.signature, constants=given.constants,
                     divisible=tuple(position for (position,) in given.attributes), options=_options(call.options, True))
-    arguments, used = [], []
-    for name in names:
-        value = call.arguments[name]
-        if isinstance(value, torch.Tensor):
-            used.append(_array_of(buffers, value))
-            arguments.append(used[-1])
-        else:
-            arguments.append(repr(value))
-    failure = request.failure_kind
-    inputs = tuple(name for name in used if not buffers[name].is_output)
+    ways = [way.kind for way in request.ways if way.verdict is Verdict.DISAGREE]
+    failure = ways[0] if ways else request.failure_kind
+    if tight and request.where in expected and failure not in _OF_ALL_OUTPUTS:
+        expected = {request.where: expected[request.where]}  # where lines are short, only the output that was wrong
+    used = {_array_of(buffers, call.arguments[name]) for call, _, names in shown for name in names
+            if isinstance(call.arguments[name], torch.Tensor)}
+    inputs = tuple(name for name in buffers if name in used and not buffers[name].is_output)
     lines: list[str] = []
     for name, buffer in buffers.items():
         if name in used:
             guarded = failure == "out_of_bounds" and buffer.is_output
-            lines += _array(buffer, expected.get(name), backend=request.backend, guarded=guarded)
+            lines += placed(buffer, expected.get(name), backend=request.backend, guarded=guarded)
     if tight:
-        lines = _grouped(lines)
+        lines = grouped(lines)
     if failure == "input_overwritten":
         lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in inputs]
-    grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
 
     def launch(options: LaunchOptions) -> str:
-        shown = {} if kind(request.backend) == "interpreter" or call.text else _options(options, False)
-        return f"kernel[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in shown.items())))})"
+        return "\n".join(_launch(request, buffers, options, *one) for one in shown)
 
-    checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(call.options), inputs=inputs,
-                                  tight=tight, variants=tuple(launch(one) for one in request.case.variants))
-    return Body(arrays=tuple(lines), launch=launch(call.options), checks=checks, verdict=verdict)
-
-
-_PLAIN = re.compile(r"(\w+) = torch\.(tensor|full)\((.*?)(, dtype=torch\.\w+[^()]*\))$")
-
-
-def _grouped(lines: list[str]) -> list[str]:
-    """Arrays of one type and of the same layout, one behind the other, as one statement. Each stays a tensor of its
-    own, with the alignment of its own allocation."""
-    result: list[str] = []
-    for _, group in itertools.groupby(lines, key=_alike):
-        members = list(group)
-        found = [match for line in members if (match := _PLAIN.match(line))]
-        if len(found) < 2:
-            result += members
-            continue
-        names, last = ", ".join(one[1] for one in found), found[-1]
-        if last[2] == "tensor":
-            result.append(f"{names} = (torch.tensor(v{last[4]} for v in ({', '.join(one[3] for one in found)}))")
-        else:
-            result.append(f"{names} = (torch.full({last[3]}{last[4]} for _ in range({len(found)}))")
-    return result
+    above = list(formulas.SMALL.splitlines()) if any("small(0x" in line for line in lines) else []
+    above += [] if not above or tight else ["", ""]
+    if kind(request.backend) == "cuda":
+        above += _on_the_device(request, source)
+    checks: tuple[str, ...] = ()
+    verdict = ""
+    if expected:
+        checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(request.case.options),
+                                      inputs=inputs, tight=tight,
+                                      variants=tuple(launch(one) for one in request.case.variants))
+    options = msgspec.structs.replace(request.case.options, debug=True) if shown[0][0].options.debug else (
+        request.case.options)
+    return Body(above=tuple(above), arrays=tuple(lines), launch=launch(options), checks=checks, verdict=verdict,
+                dtypes=tuple(buffers[name].spec.dtype for name in used))
 
 
-def _alike(line: str) -> tuple[str, ...]:
-    """What lines must have in common to be one statement."""
-    match = _PLAIN.match(line)
-    if match is None:
-        return (line,)
-    return (match[2], match[4]) if match[2] == "tensor" else (match[2], match[3], match[4])
+def _on_the_device(request: Request, source: str) -> list[str]:
+    """What the harness has around its launches and a kernel may need."""
+    lines = []
+    if "make_tensor_descriptor" in source or "global_scratch_alloc" in source:
+        lines.append(ALLOCATOR)
+    if request.case.params.get("sanitize") and request.failure is not Verdict.DISAGREE:
+        lines.append('triton.knobs.compilation.instrumentation_mode = "consan"  # Triton\'s concurrency sanitizer')
+    if find(request.case.target).family == "codegen" and signs(request.ways).values:
+        lines.append('before = torch.full((512,), 77, dtype=torch.uint8, device="cuda")  '
+                     "# what a read before the first array finds")
+    return lines
+
+
+def _launch(request: Request, buffers: Mapping[str, Buffer], options: LaunchOptions, call: _Call, kernel: str,
+            names: list[str]) -> str:
+    """The statement that launches a kernel."""
+    arguments = []
+    for name in names:
+        value = call.arguments[name]
+        arguments.append(_array_of(buffers, value) if isinstance(value, torch.Tensor) else repr(value))
+    grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
+    plain = kind(request.backend) == "interpreter" or call.text
+    shown = {} if plain else _options(options, False)
+    return f"{kernel}[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in shown.items())))})"
 
 
 def _shown_grid(grid: tuple[int, ...]) -> str:
@@ -298,45 +383,3 @@ def _specialise(call: _Call, names: list[str], stand_ins: Mapping[str, Any]) -> 
                                   do_not_specialize=own[name].do_not_specialize)
             for number, name in enumerate(names)]
     return specialise(types.SimpleNamespace(params=left), {name: stand_ins[name] for name in names})
-
-
-def _array(buffer: Buffer, expected: Expected | None, *, backend: str, guarded: bool) -> list[str]:
-    """Statements that place one array as the case lays it out. guarded: keep the memory around it in sight."""
-    spec, shape, strides = buffer.spec, buffer.shape, buffer.strides
-    once = tuple(1 if dim in spec.layout.broadcast else n for dim, n in zip(spec.dims, shape, strict=True))
-    taken = set() if expected is None else set(expected.values.double().reshape(-1).tolist())
-    fill = next(number for number in range(_FILL, 128) if number not in taken or number == 127)
-    dense = tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
-    plain = strides == dense or math.prod(shape) == 1
-    device = _device(backend)
-    stored, view = literals.storage_dtype(spec.dtype), literals.view(spec.dtype)
-    if buffer.is_output:
-        if plain and not spec.layout.offset and not guarded:
-            return [f"{spec.name} = torch.full({shape}, {fill}, dtype={stored}{device}){view}"]
-        start = spec.layout.offset + (16 if guarded else 0)
-        size = start + _span(shape, strides) + (16 if guarded else 0)
-        memory = f"torch.full(({size},), {fill}, dtype={stored}{device})"
-        if guarded:
-            return [f"{spec.name}_memory = {memory}",
-                    f"{spec.name} = {spec.name}_memory.as_strided({shape}, {strides}, {start}){view}"]
-        return [f"{spec.name} = {memory}.as_strided({shape}, {strides}, {start}){view}"]
-    assert buffer.values is not None
-    values = buffer.values.as_strided(once, buffer.values.stride()) if once != shape else buffer.values
-    value = literals.torch_expression(values.contiguous(), spec.dtype, device=device)
-    if plain and not spec.layout.offset and once == shape:
-        return [f"{spec.name} = {value}{view}"]
-    size = spec.layout.offset + _span(once, strides)
-    start = spec.layout.offset
-    return [f"{spec.name} = torch.zeros({size}, dtype={stored}{device}).as_strided({once}, {strides}, {start})"
-            f".copy_({value}){view}"]
-
-
-def _device(backend: str) -> str:
-    """What a constructor of tensors is given to place one."""
-    return ', device="cuda"' if kind(backend) == "cuda" else ""
-
-
-def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    if 0 in shape:
-        return 0
-    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))

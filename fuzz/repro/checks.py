@@ -1,4 +1,9 @@
-"""What a script compares: expected results as literals and the expressions that hold the actual ones against them."""
+"""What a script compares: expected results as literals and the expressions that hold the actual ones against them.
+
+The expressions decide as the oracles do: a rule with a tolerance becomes the least and the greatest accepted value of
+each element (`fuzz.repro.intervals`), zeros are compared with their sign and NaNs with their payload where the rule
+says so.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,29 +14,36 @@ from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.judge.outputs import Inputs, call, defined_masks
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.repro import literals
+from tridiff.fuzz.repro import formulas, literals
+from tridiff.fuzz.repro.intervals import accepted
 from tridiff.fuzz.target import Target
 from tridiff.oracles import bits
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.dtypes import name_of_tensor
 from tridiff.oracles.rules import Rule
 
+SHOWN = 64
+"""Elements of an output that a script prints."""
+
+_TOLERANT = ("ULP", "ABS", "REL", "SUM")
+
 
 @dataclass(frozen=True)
 class Expected:
     """The right answer for one output. values: contiguous, in the output's dtype or a wider one; of a SET rule, all
-    candidates along a new first axis. defined: where the contract says
-    anything, None for everywhere. source: the oracles that gave it. bound: allowed errors of a SUM rule."""
+    candidates along a new first axis. defined: where the contract says anything, None for everywhere. source: the
+    oracles that gave it. accepted: least and greatest value that one of the oracles accepts; None for a rule that
+    accepts nothing but `values`."""
 
     values: torch.Tensor
     rule: Rule
     defined: torch.Tensor | None
     source: str
-    bound: torch.Tensor | None = None
+    accepted: tuple[torch.Tensor, torch.Tensor] | None = None
 
 
 def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, Expected]:
-    """What the first reference that covers an output gives for the whole case, by output."""
+    """What the references of an output give for the whole case, by output."""
     if any(0 in buffer.shape for buffer in buffers.values()):
         raise TridiffError("the case is empty: there is nothing to show", fix="choose another entry")
     if target.canonical(case) is not None:
@@ -43,25 +55,46 @@ def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) 
     bounds: dict[str, torch.Tensor] = {}
     for one in target.bounds(case):
         bounds |= dict(zip(one.outputs, call(one, case, inputs, None), strict=True))
-    references = target.oracles(case)
-    answers: dict[str, torch.Tensor] = {}
-    for reference in references:
-        if any(name not in answers for name in reference.outputs):
-            answers = dict(zip(reference.outputs, call(reference, case, inputs, None), strict=True)) | answers
+    answers: dict[str, list[torch.Tensor]] = {}
+    sources: dict[str, list[str]] = {}
+    for reference in target.oracles(case):
+        # Exact arithmetic is asked only where nothing else is: it settles disputes about single rows.
+        if reference.source == "exact" and all(name in answers for name in reference.outputs):
+            continue
+        for name, values in zip(reference.outputs, call(reference, case, inputs, None), strict=True):
+            answers.setdefault(name, []).append(values)
+            sources.setdefault(name, []).append(reference.source)
     results: dict[str, Expected] = {}
-    for name, values in answers.items():
-        shape = buffers[name].shape
-        rule = rule_of[name].member or rule_of[name]
-        if rule.kind in ("STAT", "META") or (rule.kind == "SUM" and name not in bounds):
-            raise TridiffError(f"{name} is judged by the rule {rule_of[name]}, which a script cannot express",
-                               fix="rerun it with `tridiff repro` instead")
-        if rule_of[name].member is not None:
-            shape = (values.shape[0], *shape)
-        source = " and ".join(dict.fromkeys(one.source for one in references if name in one.outputs))
-        judged_lanes = _as_shape(defined.get(name), buffers[name].shape)
-        results[name] = Expected(values.contiguous().reshape(shape), rule_of[name], judged_lanes, source,
-                                 bounds.get(name))
+    for name, given in answers.items():
+        results[name] = _expected(name, given, buffers[name], rule_of[name], bounds.get(name), defined.get(name),
+                                  " and ".join(dict.fromkeys(sources[name])))
     return results
+
+
+def _expected(name: str, given: list[torch.Tensor], buffer: Buffer, whole: Rule, bound: torch.Tensor | None,
+              defined: torch.Tensor | None, source: str) -> Expected:
+    rule, shape, dtype = whole.member or whole, buffer.shape, buffer.spec.dtype
+    if rule.kind in ("STAT", "META") or (rule.kind == "SUM" and bound is None):
+        raise TridiffError(f"{name} is judged by the rule {whole}, which a script cannot express",
+                           fix="rerun it with `tridiff repro` instead")
+    if whole.member is not None:
+        shape = (given[0].shape[0], *shape)
+    given = [one.contiguous().reshape(shape) for one in given]
+    judged_lanes = _as_shape(defined, buffer.shape)
+    if bound is not None:
+        bound = torch.broadcast_to(bound.double().reshape(buffer.shape if bound.numel() > 1 else ()), buffer.shape)
+        if bool(bound.isinf().any()):
+            judged_lanes = ~bound.isinf() if judged_lanes is None else judged_lanes & ~bound.isinf()
+            bound = bound.masked_fill(bound.isinf(), 0.0)
+    if rule.kind not in _TOLERANT and whole.member is None:
+        return Expected(given[0], whole, judged_lanes, source)
+    if whole.member is not None:
+        ends = [accepted([one[k] for one in given], rule, dtype, bound=bound) for k in range(shape[0])]
+        lows, highs = (torch.stack([bits.to_bits(end[side]) for end in ends]) for side in (0, 1))
+        interval = bits.from_bits(lows, dtype), bits.from_bits(highs, dtype)
+    else:
+        interval = accepted(given, rule, dtype, bound=bound)
+    return Expected(given[0], whole, judged_lanes, source, interval)
 
 
 def _as_shape(defined: torch.Tensor | None, shape: tuple[int, ...]) -> torch.Tensor | None:
@@ -92,13 +125,11 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
         mask = masks[next(name for name in masks if where[name] == label)]
         lines.append(f"{label} = np.array({mask.tolist()})  # the contract leaves the other elements open")
     for name, one in expected.items():
-        dtype = buffers[name].spec.dtype
-        label = "expected" if len(expected) == 1 else f"expected_{name}"
-        actual = literals.fetch(name, dtype)
-        literal = literals.numpy_expression(one.values, name_of_tensor(one.values))
-        lines.append(f"{label} = {literal}  # by {one.source}")
-        shown.append(f'"{name}:", {actual}.tolist(), "expected:", {label}.tolist()')
-        conditions.append(_same(actual, label, one, dtype, where.get(name, "")))
+        suffix = "" if len(expected) == 1 else f"_{name}"
+        before, words, condition = check(f"{name}", one, buffers, suffix=suffix, mask=where.get(name, ""))
+        lines += before
+        shown.append(words)
+        conditions.append(condition)
         if not tight:
             lines.append(f"print({shown.pop()})")
     if shown:
@@ -129,34 +160,67 @@ def _repeated(outputs: list[str], launch: str, again: tuple[str, ...]) -> tuple[
     return (*lines, *(line for one in again for line in (one, compare)))
 
 
-def _same(actual: str, expected: str, one: Expected, dtype: str, mask: str) -> str:
-    """An expression that is true where the results agree under the output's rule. mask: a name, or nothing."""
-    where = f"[..., {mask}]" if mask else ""
-    left, right = f"{actual}{where}", f"{expected}{where}"
-    info = dtype_info(dtype)
+def check(name: str, one: Expected, buffers: Mapping[str, Buffer], *, suffix: str = "", mask: str = "",
+          actual: str = "") -> tuple[list[str], str, str]:
+    """(statements, what to print, the condition) that hold one output against its expected values.
+
+    name: of the output; actual: an expression for it as a tensor, default `name`. suffix: of the names that the
+    statements define. mask: name of the array that says which elements are judged, or nothing.
+    """
+    actual, dtype = actual or name, buffers[name].spec.dtype
     rule = one.rule.member or one.rule
-    relative, absolute = 0.0, "0"
-    match rule.kind:
-        case "SUM":
-            assert one.bound is not None
-            # Half an ulp for the rounding of the result, and as much again for that of the reference.
-            rounded = name_of_tensor(one.values) == dtype
-            relative = 2.0 ** -(info.mantissa_bits + (0 if rounded else 1)) if info.is_float else 0.0
-            absolute = f"{literals.numpy_expression(one.bound.double(), 'fp64')}{where}"
-        case "ULP":
-            relative = (rule.k + 0.5) * 2.0 ** -info.mantissa_bits
-        case "ABS":
-            absolute = repr(rule.k)
-        case "REL":
-            relative = rule.k
-        case _ if one.rule.member is None:
-            return _equal(left, right, one, rule, is_float=info.is_float)
-    close = f"np.isclose({left}, {right}, rtol={relative:.3g}, atol={absolute}, equal_nan=True)"
-    return f"{close}.any(0).all()" if one.rule.member is not None else f"{close}.all()"
+    label = f"expected{suffix}"
+    got = literals.fetch(actual, dtype)
+    if rule.kind == "BIT" and dtype_info(dtype).is_float and bool(bits.is_nan(one.values).any()):
+        pattern = literals.as_bits(actual, dtype)
+        text = bits.to_bits(one.values).tolist()
+        kind = pattern[pattern.rindex("(") + 1:-1]
+        lines = [f"{label} = torch.tensor({text}, dtype={kind})  # bits, by {one.source}"]
+        picked = f"[..., {mask}]" if mask else ""
+        return (lines, f'"{name}:", {pattern}.cpu().tolist(), "expected:", {label}.tolist()',
+                f"torch.equal({pattern}.cpu(){picked}, {label}{picked})")
+    lines = [f"{label} = {_literal(one.values, name_of_tensor(one.values), buffers)}  # by {one.source}"]
+    few = one.values.numel() <= SHOWN
+    words = f'"{name}:", {got}.tolist(), "expected:", {label}.tolist()' if few else f'"{name}:", {got}, {label}'
+    picked = f"[..., {mask}]" if mask else ""
+    if one.accepted is None:
+        return lines, words, _equal(f"{got}{picked}", f"{label}{picked}", one, rule, dtype)
+    low, high = one.accepted
+    exact = _same_numbers(low, one.values) and _same_numbers(high, one.values)
+    low_name, high_name = (label, label) if exact else (f"low{suffix}", f"high{suffix}")
+    if not exact:
+        ends = f"{_literal(low, dtype, buffers)}, {_literal(high, dtype, buffers)}"
+        lines.append(f"{low_name}, {high_name} = {ends}  # the least and the greatest value that the contract allows")
+    lines.append(f"got{suffix} = {got}{picked}")
+    got, low_name, high_name, wanted = (f"got{suffix}", *(f"{n}{picked}" for n in (low_name, high_name, label)))
+    condition = f"({low_name} <= {got}) & ({got} <= {high_name})"
+    if dtype_info(dtype).is_float:
+        if bool(_zero(one.values).any()) and rule.kind != "NUM0":
+            lines.append(f"zeros{suffix} = ({got} == 0) & ({wanted} == 0)  # these have a sign")
+            condition += f" & ~(zeros{suffix} & (np.signbit({got}) != np.signbit({wanted})))"
+        if bool(torch.isnan(one.values.double()).any()):
+            condition += f" | np.isnan({got}) & np.isnan({wanted})"
+    every = "any(0).all()" if one.rule.member is not None else "all()"
+    return lines, words, f"bool(({condition}).{every})"
 
 
-def _equal(left: str, right: str, one: Expected, rule: Rule, *, is_float: bool) -> str:
-    if not is_float:
+def _same_numbers(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if not one.is_floating_point():
+        return torch.equal(one, other)
+    return torch.equal(one.double().nan_to_num(nan=0.5), other.double().nan_to_num(nan=0.5)) and (
+        torch.equal(one.isnan(), other.isnan()))
+
+
+def _zero(values: torch.Tensor) -> torch.Tensor:
+    return values.double() == 0
+
+
+def _literal(values: torch.Tensor, dtype: str, buffers: Mapping[str, Buffer]) -> str:
+    return formulas.of_inputs(values, dtype, buffers) or literals.numpy_expression(values, dtype)
+
+
+def _equal(left: str, right: str, one: Expected, rule: Rule, dtype: str) -> str:
+    if not dtype_info(dtype).is_float:
         return f"np.array_equal({left}, {right})"
     same = f"np.array_equal({left}, {right}, equal_nan=True)"
     if rule.kind in ("NUM", "BIT") and bool(bits.is_zero(one.values).any()):

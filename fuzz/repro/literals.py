@@ -1,7 +1,9 @@
 """Arrays as Python expressions that rebuild them bit for bit with torch or numpy."""
 
+import base64
 import itertools
 import math
+import zlib
 
 import torch
 
@@ -12,6 +14,9 @@ from tridiff.oracles.dtypes import torch_dtype
 
 LISTED = 16
 """Values that are always listed; longer ramps and constants are said shorter."""
+
+READABLE = 160
+"""Characters of a list that is written out as it is; a longer one is packed if that makes it shorter."""
 
 _SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 
@@ -76,12 +81,57 @@ def view(dtype: str) -> str:
     return "" if own == storage_dtype(dtype) else f".view({own})"
 
 
+def own_dtype(dtype: str) -> str:
+    """The torch type of an array, as source text."""
+    return "torch.int8" if dtype == "i1" else str(torch_dtype(dtype))
+
+
 def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> str:
     """An expression for a contiguous tensor in the storage type (see `storage_dtype`).
 
     values: in the array's own dtype (torch.bool for i1). device: a further argument such as `, device="cuda"`.
-    A NaN with a payload makes the array one of bit patterns.
+    A NaN with a payload makes the array one of bit patterns; long lists are packed.
     """
+    listed = _listed_tensor(values, dtype, device=device)
+    if len(listed) <= READABLE:
+        return listed
+    shape, stored = tuple(values.shape), storage_dtype(dtype)
+    forms = [listed]
+    told = _digits(values, dtype)
+    if told:
+        forms.append(f"torch.tensor({told}, dtype={stored}{device}){_reshape(shape)}")
+    moved = f".to({device.partition('=')[2]})" if device else ""
+    raw = f"torch.{str(_SIGNED[dtype_info(dtype).storage_bits]).rpartition('.')[2]}"
+    again = "" if raw == stored else f".view({stored})"
+    forms.append(f"torch.frombuffer(bytearray({_packed(values)}), dtype={raw}){again}{_reshape(shape)}{moved}")
+    return min(forms, key=len)
+
+
+def _packed(values: torch.Tensor) -> str:
+    """An expression for the bytes of an array, over `base64` and `zlib`."""
+    data = bits.to_bits(values.contiguous()).numpy().tobytes()
+    return f'zlib.decompress(base64.b85decode("{base64.b85encode(zlib.compress(data, 9)).decode()}"))'
+
+
+def _digits(values: torch.Tensor, dtype: str) -> str:
+    """A list of small whole numbers, one character each; "" for other numbers."""
+    info = dtype_info(dtype)
+    numbers = values.double().reshape(-1)
+    if info.bits >= 64 and not info.is_float and bool((numbers.abs() > 2**40).any()):
+        return ""
+    if not bool(torch.isfinite(numbers).all()) or bool((numbers != numbers.round()).any()):
+        return ""
+    if info.is_float and bool(((numbers == 0) & torch.signbit(numbers)).any()):
+        return ""
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= 36:
+        return ""
+    text = "".join("0123456789abcdefghijklmnopqrstuvwxyz"[int(one) - low] for one in numbers.tolist())
+    shift = f" {'-' if low < 0 else '+'} {abs(low)}" if low else ""
+    return f'[int(c, 36){shift} for c in "{text}"]'
+
+
+def _listed_tensor(values: torch.Tensor, dtype: str, *, device: str) -> str:
     info, shape, found = dtype_info(dtype), tuple(values.shape), patterns(values)
     if info.is_float and info.bits > 8:
         words = [text.from_bits(one, dtype) for one in found]
@@ -131,7 +181,21 @@ def fetch(name: str, dtype: str) -> str:
 
 
 def numpy_expression(values: torch.Tensor, dtype: str) -> str:
-    """An expression for the numpy array of expected results, NaNs without payload."""
+    """An expression for the numpy array of expected results, NaNs without payload; long lists are packed."""
+    listed = _listed_array(values, dtype)
+    if len(listed) <= READABLE:
+        return listed
+    shape, kind = tuple(values.shape), numpy_dtype(dtype)
+    forms = [listed]
+    told = _digits(values, dtype)
+    if told:
+        forms.append(f"np.array({told}, dtype={kind}){_reshape(shape)}")
+    plain = values.float() if kind == "np.float32" and dtype != "fp32" else values
+    forms.append(f"np.frombuffer({_packed(plain)}, {kind}){_reshape(shape)}")
+    return min(forms, key=len)
+
+
+def _listed_array(values: torch.Tensor, dtype: str) -> str:
     found, shape, kind = patterns(values), tuple(values.shape), numpy_dtype(dtype)
     tokens = [number(one, dtype) for one in found]
     if kind == "np.float32" and dtype != "fp32":

@@ -1,14 +1,28 @@
 """The messages between `tridiff.fuzz.repro.script` and the process that writes scripts."""
 
+from typing import Literal
+
 import msgspec
 
 from tridiff.fuzz.records import Case, Verdict
 
+Length = Literal["short", "short if possible", "any"]
+"""How long a script may be: short enough for an issue, that if it can be, or as long as it takes."""
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """One way in which the finding was seen to fail on the script's backend: verdict and kind as in a signature."""
+
+    verdict: Verdict
+    kind: str
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What a script is to show. failure, failure_kind, where: as in the finding's signature; of several launches the
-    script shows the one that is given array `where`. liveness: let the compiler's front end say which branches
-    matter."""
+    script shows the one that is given array `where`. recorded: every way in which some version failed on this backend,
+    the first of which decides the script's form; nothing else counts as the bug. liveness: let the compiler's front end
+    say which branches matter. only_repaired: a right result is no answer, because Triton's own interpreter never
+    showed the finding. length: of the script. ptx: also the PTX and how ptxas is called."""
 
     title: str
     note: str
@@ -18,7 +32,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     failure: Verdict
     failure_kind: str
     where: str = ""
+    recorded: tuple[Recorded, ...] = ()
     liveness: bool = True
+    only_repaired: bool = False
+    length: Length = "short"
+    ptx: bool = False
+
+    @property
+    def bundle(self) -> bool:
+        """Whether whatever the case needs may be in the script."""
+        return self.length != "short"
+
+    @property
+    def ways(self) -> tuple[Recorded, ...]:
+        """`recorded`, or the one way that the signature names."""
+        return self.recorded or (Recorded(verdict=self.failure, kind=self.failure_kind),)
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,9 +56,19 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     faithful: bool
 
 
+class Assembly(msgspec.Struct, frozen=True, kw_only=True):
+    """PTX of the kernel, compiled ahead of time. command: how Triton calls ptxas, the file being `bug.ptx`.
+    versions: of Triton and of ptxas."""
+
+    text: str
+    command: str
+    versions: str
+
+
 class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     """Scripts for one finding, the most readable first; or why there is none."""
 
     scripts: tuple[Candidate, ...] = ()
+    assembly: Assembly | None = None
     problem: str = ""
     fix: str = ""

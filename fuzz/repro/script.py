@@ -4,10 +4,14 @@
 so that what comes out is known to print BUG for a finding that still fails here.
 """
 
+import contextlib
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -17,22 +21,45 @@ from tridiff.fuzz.backends import BACKENDS, kind
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records import CorpusEntry, Verdict
 from tridiff.fuzz.records.codec import printable
-from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.frame import STATUS
+from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request
 from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
 
-Answer = Literal["BUG", "OK", "failed", "not run"]
-"""What a script's run said: its last line; `failed` when it ended otherwise; `not run` where it cannot run here."""
+Answer = Literal["BUG", "OK", "SKIP", "none"]
+"""What a script's run said; `none`: no answer, because it was not run here, ended otherwise or took too long."""
+
+_FROM = ("BUG", "OK", "SKIP")
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a script. reason: behind SKIP, or why there is no answer. seconds: wall time."""
+
+    answer: Answer
+    reason: str = ""
+    seconds: float = 0.0
+
+    @property
+    def line(self) -> str:
+        """The answer with its reason."""
+        return f"{self.answer}: {self.reason}" if self.reason else self.answer
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
-    """text: the file's content. answer: what it printed here. faithful: whether the kernel takes every argument of the
-    original launch at run time (otherwise sizes and strides are literals in it)."""
+    """text: the file's content. ran: what it said here. faithful: whether the kernel takes every argument of the
+    original launch at run time (otherwise sizes and strides are literals in it). assembly: PTX of the kernel, for a
+    finding about ptxas."""
 
     text: str
-    answer: Answer
+    ran: Run
     faithful: bool
+    backend: str
+    assembly: Assembly | None = None
+
+    @property
+    def answer(self) -> Answer:
+        return self.ran.answer
 
     @property
     def lines(self) -> int:
@@ -41,16 +68,19 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
 def script(
     entry: CorpusEntry, *, subject: str = "", backend: str = "", verify: bool = True, time_limit: float = 120.0,
+    length: Length = "short", fails: bool | None = None,
 ) -> Script:
     """The standalone script of an entry.
 
     subject: instead of the entry's own (`own` shows a planted fault's clean control). backend: where the script is to
     run, default where the entry was found, or where it is expected to fail. verify: run the candidates here, if the
-    backend is available, and prefer one that prints BUG (a script that prints OK is returned only if none does).
-    time_limit: seconds for writing it and for each run.
+    backend is available, and prefer one that prints BUG; where none does, the one that launches as the case does.
+    length: short is at most MAX_LINES lines of at most 120 columns. time_limit: seconds for writing it
+    and for each run. fails: whether the harness sees the failure here, if that is known: on the interpreter, a right
+    result then says that only tridiff's repaired interpreter shows it, and the script answers SKIP.
 
     Raises TridiffError where no script can show the finding: planted process faults, cases with too many values,
-    kernels that use what cannot be written down.
+    kernels that use what cannot be written down, scripts that are too long.
     """
     subject = subject or entry.signature.subject
     backend = backend or default_backend(entry, subject)
@@ -62,18 +92,50 @@ def script(
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")
     request = Request(
         title=_comment(entry.title or entry.id), note=_note(entry), case=entry.case, subject=subject, backend=backend,
-        failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where)
-    candidates = _ask(request, time_limit=time_limit)
-    if not verify or not _runs_here(backend):
+        failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
+        recorded=recorded(entry, subject=subject, backend=backend), length=length,
+        ptx=about_ptxas(entry) and kind(backend) == "cuda")
+    made = _best(_ask(request, time_limit=time_limit), backend, verify=verify, time_limit=time_limit)
+    if fails and made.answer == "OK" and kind(backend) == "interpreter":
+        repeated = msgspec.structs.replace(request, only_repaired=True)
+        made = _best(_ask(repeated, time_limit=time_limit), backend, verify=verify, time_limit=time_limit)
+    return made
+
+
+def recorded(entry: CorpusEntry, *, subject: str, backend: str) -> tuple[Recorded, ...]:
+    """Every way in which a version of Triton failed on the backend, that of the signature first. None where none did
+    or where the subject is not the entry's."""
+    ways: dict[tuple[Verdict, str], None] = {}
+    own = (entry.signature.verdict, entry.signature.kind)
+    for one in entry.expected:
+        if (one.subject, one.backend) == (subject, backend) and one.verdict.failed:
+            ways[one.verdict, one.kind or entry.signature.kind] = None
+    ordered = sorted(ways, key=lambda way: way != own)
+    return tuple(Recorded(verdict=verdict, kind=name) for verdict, name in ordered)
+
+
+def about_ptxas(entry: CorpusEntry) -> bool:
+    """Whether the defect is one of ptxas: by the entry's stage where it is known, else by its explanation."""
+    if entry.stage != "unknown":
+        return entry.stage == "ptxas"
+    return re.search(r"\bptxas\b", entry.explanation) is not None
+
+
+def _best(candidates: Candidates, backend: str, *, verify: bool, time_limit: float) -> Script:
+    forms = candidates.scripts
+
+    def made(one: Candidate, ran: Run) -> Script:
+        return Script(text=one.text, ran=ran, faithful=one.faithful, backend=backend, assembly=candidates.assembly)
+
+    if not verify or not runs_here(backend):
         # Nobody can say which form still fails: take the one that launches as the case does.
-        chosen = candidates[-1]
-        return Script(text=chosen.text, answer="not run", faithful=chosen.faithful)
+        return made(forms[-1], Run(answer="none", reason=f"{backend} is not available here" if verify else "not run"))
     tried: list[Script] = []
-    for one in candidates:
-        tried.append(Script(text=one.text, answer=run(one.text, time_limit=time_limit), faithful=one.faithful))
+    for one in forms:
+        tried.append(made(one, run(one.text, time_limit=time_limit)))
         if tried[-1].answer == "BUG":
             return tried[-1]
-    return next((one for one in tried if one.answer == "OK"), tried[-1])
+    return next((one for one in reversed(tried) if one.answer == "OK"), tried[-1])
 
 
 def default_backend(entry: CorpusEntry, subject: str) -> str:
@@ -84,25 +146,57 @@ def default_backend(entry: CorpusEntry, subject: str) -> str:
     return failing[0] if failing else "interpreter"
 
 
-def run(text: str, *, time_limit: float = 120.0) -> Answer:
-    """Run a script on its own: an empty folder, no PYTHONPATH, a fresh Triton cache."""
+def run(text: str, *, time_limit: float = 120.0) -> Run:
+    """Run a script on its own: an empty folder, no PYTHONPATH but for packages outside this checkout, a fresh Triton
+    cache."""
     with tempfile.TemporaryDirectory(prefix="tridiff-script-") as folder:
         path = Path(folder) / "script.py"
         path.write_text(text, encoding="utf-8")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_"))}
         environment["TRITON_CACHE_DIR"] = str(Path(folder) / "cache")
+        environment["TORCHINDUCTOR_CACHE_DIR"] = str(Path(folder) / "inductor")
+        elsewhere = _path_without_this()
+        if elsewhere:
+            environment["PYTHONPATH"] = elsewhere
+        started = time.perf_counter()
+        child = subprocess.Popen([sys.executable, str(path)], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
         try:
-            done = subprocess.run([sys.executable, str(path)], cwd=folder, env=environment, capture_output=True,
-                                  text=True, errors="replace", timeout=time_limit, check=False)
+            said, complained = child.communicate(timeout=time_limit)
         except subprocess.TimeoutExpired:
-            return "failed"
-        last = done.stdout.strip().splitlines()[-1:]
-        if done.returncode == 0 and last == ["BUG"]:
-            return "BUG"
-        return "OK" if done.returncode == 0 and last == ["OK"] else "failed"
+            _end_session(child)
+            return Run(answer="none", reason=f"no answer within {time_limit:g} s", seconds=round(time_limit, 3))
+        seconds = round(time.perf_counter() - started, 3)
+        return _answer(said, complained, child.returncode, seconds)
 
 
-def _runs_here(backend: str) -> bool:
+def _path_without_this() -> str:
+    """PYTHONPATH without this checkout, which a script must not need."""
+    own = Path(__file__).resolve().parents[2]
+    parts = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return os.pathsep.join(part for part in parts if Path(part).resolve() != own)
+
+
+def _end_session(child: subprocess.Popen[str]) -> None:
+    """Kill a script and the processes that it started, and collect it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.communicate()
+
+
+def _answer(said: str, complained: str, status: int, seconds: float) -> Run:
+    """The answer that a script's last line gives, if the exit status is the one that belongs to it."""
+    last = (said.strip().splitlines() or [""])[-1]
+    word, _, reason = last.partition(": ")
+    if word in _FROM and (word == "SKIP") == bool(reason) and status == STATUS[word]:
+        return Run(answer=word, reason=printable(reason, limit=200), seconds=seconds)  # type: ignore[arg-type]
+    ended = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    complaint = printable((complained.strip().splitlines() or [last])[-1], limit=160)
+    return Run(answer="none", reason=f"ended with {ended}{f' ({complaint})' if complaint else ''}", seconds=seconds)
+
+
+def runs_here(backend: str) -> bool:
+    """Whether this machine has the backend."""
     return kind(backend) == "compile" or backend in available_backends()
 
 
@@ -120,8 +214,8 @@ def _note(entry: CorpusEntry) -> str:
     return _comment("; ".join(parts))
 
 
-def _ask(request: Request, *, time_limit: float) -> tuple[Candidate, ...]:
-    """The child's candidates; asked a second time without the compiler's front end if that brings it down."""
+def _ask(request: Request, *, time_limit: float) -> Candidates:
+    """What the child wrote; asked a second time without the compiler's front end if that brings it down."""
     problem = ""
     for liveness in (True, False):
         asked = msgspec.structs.replace(request, liveness=liveness)
@@ -130,8 +224,8 @@ def _ask(request: Request, *, time_limit: float) -> tuple[Candidate, ...]:
             environment["TRITON_CACHE_DIR"] = cache
             try:
                 done = subprocess.run([sys.executable, "-m", "tridiff.fuzz.repro.child"],
-                                      input=msgspec.json.encode(asked),
-                                      capture_output=True, env=environment, timeout=time_limit, check=False)
+                                      input=msgspec.json.encode(asked), capture_output=True, env=environment,
+                                      timeout=time_limit, check=False)
             except subprocess.TimeoutExpired:
                 problem = f"no answer within {time_limit:g} s"
                 continue
@@ -139,7 +233,7 @@ def _ask(request: Request, *, time_limit: float) -> tuple[Candidate, ...]:
             found = msgspec.json.decode(done.stdout, type=Candidates)
             if found.problem:
                 raise TridiffError(found.problem, fix=found.fix)
-            return found.scripts
+            return found
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         problem = printable(last[0]) if last else f"exit status {done.returncode}"
     raise TridiffError(f"the script could not be written: {problem}", fix="rerun it with `tridiff repro` instead")

@@ -290,3 +290,26 @@ def _drop_unused(program: Program) -> None:
     program.functions = {name: node for name, node in program.functions.items() if name in needed}
     program.constants = [line for line in program.constants if line.partition(" = ")[0] in names]
     program.imports = [line for line in program.imports if line.split()[-1] in names]
+
+
+def joined(programs: list[Program]) -> tuple[Program, list[str]]:
+    """(one program with the kernels of all, the name of each one's kernel). Functions that differ and share a name get
+    a number behind it; equal ones stand once."""
+    whole, kernels = programs[0], [programs[0].kernel]
+    for number, program in enumerate(programs[1:], 2):
+        taken = {name: ast.dump(node) for name, node in whole.functions.items()}
+        renamed = {name: f"{name}_{number}" for name, node in program.functions.items()
+                   if name in taken and taken[name] != ast.dump(node)}
+        for name, node in program.functions.items():
+            for one in ast.walk(node):
+                if isinstance(one, ast.Name) and one.id in renamed:
+                    one.id = renamed[one.id]
+            new = renamed.get(name, name)
+            node.name = new
+            whole.functions[new] = node
+            whole.decorators[new] = program.decorators.get(name, "@triton.jit")
+            whole.packages[new] = program.packages[name]
+        kernels.append(renamed.get(program.kernel, program.kernel))
+        whole.imports = sorted({*whole.imports, *program.imports})
+        whole.constants = list(dict.fromkeys((*whole.constants, *program.constants)))
+    return whole, kernels

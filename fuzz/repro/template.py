@@ -1,14 +1,18 @@
 """The frame of a standalone script."""
 
+import re
 import textwrap
 from dataclasses import dataclass, field
 
 import jinja2
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.repro import frame
+from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.source import Program
 from tridiff.fuzz.repro.verbatim import Verbatim
+from tridiff.fuzz.repro.wrap import WIDTH as PAGE
+from tridiff.fuzz.repro.wrap import wrapped
 
 WIDTH = 110
 """Columns beyond which a signature is broken and nothing more is put on a line."""
@@ -17,41 +21,29 @@ MAX_LINES = 40
 """Lines of a script that someone will read in an issue."""
 
 _TEMPLATE = """\
-# {{ title }}{{ "; " + note if tight and note }}
-{% if note and not tight %}
-# {{ note }}
+{% for line in heading %}
+{{ line }}
+{% endfor %}
+import {{ modules }}{{ '; os.environ["TRITON_INTERPRET"] = "1"' if together else "" }}
+{% if isolation %}
+
+{% for line in isolation %}
+{{ line }}
+{% endfor %}
+
 {% endif %}
-{% if interpreted %}
-import os{{ '; os.environ["TRITON_INTERPRET"] = "1"' if tight }}
-{% endif %}
-{% if isolated %}
-import subprocess
-import sys
-{% endif %}
-{% if language == "ttgir" %}
-import tempfile
-{% endif %}
-{% if isolated %}
-if len(sys.argv) == 1:  # a crash or a hang must not take the verdict with it
-    try:
-        failed = subprocess.run([sys.executable, __file__, "run"], timeout=60).returncode != 0
-    except subprocess.TimeoutExpired:
-        failed = True
-    print("BUG" if failed else "OK")
-    sys.exit()
-{% endif %}
-{% if interpreted and not tight %}
+{% if interpreted and not together %}
 os.environ["TRITON_INTERPRET"] = "1"
 {% endif %}
-{% if numpy %}
-import numpy as np
+{{ hook }}
+{% if tight %}
+{% if libraries %}
+import {{ libraries | join(", ") }}
 {% endif %}
-{% if not compiled %}
-import torch
-{% endif %}
-import triton
-{% if not language %}
-import triton.language as tl
+{% else %}
+{% for one in libraries %}
+import {{ one }}
+{% endfor %}
 {% endif %}
 {% if compiled %}
 from triton.backends.compiler import GPUTarget
@@ -64,62 +56,65 @@ from triton.compiler import ASTSource
 {% for line in program.imports %}
 {{ line }}
 {% endfor %}
+{% if guard %}
+{{ "" if tight else "\n" }}{% for line in guard %}
+{{ line }}
+{% endfor %}
+{% endif %}
 {{ gap if not language }}{{ functions }}
 {% if language == "ttgir" %}
 
 path = tempfile.mkdtemp() + "/kernel.ttgir"
 with open(path, "w") as file:
     file.write(TEXT)
+{% endif %}
+{{ gap }}{% for line in body.above %}
+{{ line }}
+{% endfor %}
 {% if compiled %}
-source = path
-{% elif isolated or not raises %}
-{% if scratch %}
-triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
-{% endif %}
-kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
-{% endif %}
-{% endif %}
-{{ gap }}{% if compiled -%}
 {% if language != "ttgir" %}
 source = {{ constructor }}(fn={{ program.kernel }}, signature={{ body.signature }}, constexprs={{ body.constants }},
                    attrs={{ attributes }})
 {% endif %}
-{% if isolated %}
-triton.compile(source, target={{ gpu }}, options={{ body.options }})
-{% else %}
-try:
-    triton.compile(source, target={{ gpu }}, options={{ body.options }})
-    print("OK")
-except Exception as error:
-    print(error)
-    print("BUG")
-{% endif %}
+{% for line in running %}
+{{ line }}
+{% endfor %}
+triton.compile({{ "path" if language == "ttgir" else "source" }}, target={{ gpu }}, options={{ body.options }})
+print("OK")
 {% else %}
 {% for line in body.arrays %}
 {{ line }}
 {% endfor %}
-{% if isolated %}
-{{ body.launch }}
-{{ synchronise }}
-{% elif raises or asserts %}
-try:
+{% for line in running %}
+{{ line }}
+{% endfor %}
 {% if language == "ttgir" %}
-    kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
+kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
 {% endif %}
+{% if asserts %}
+try:
     {{ body.launch }}
-{% if synchronise %}
     {{ synchronise }}
-{% endif %}
-    print("{{ "BUG" if asserts else "OK" }}")
-except Exception as error:
-    print(error)
-    print("{{ "OK" if asserts else "BUG" }}")
+    sys.exit(print("BUG") or 1)
+except RuntimeError as error:
+    if "device-side assert" not in str(error):
+        raise
+    print("OK")
 {% else %}
 {{ body.launch }}
+{% if body.verdict %}
 {% for line in body.checks %}
 {{ line }}
 {% endfor %}
-print("OK" if {{ body.verdict }} else "BUG")
+{% for line in ending %}
+{{ line }}
+{% endfor %}
+{% else %}
+{% if synchronise %}
+{{ synchronise }}
+{% endif %}
+print("OK")
+{% endif %}
 {% endif %}
 {% endif %}
 """
@@ -135,42 +130,73 @@ _TARGETS = {"gfx942": 'GPUTarget("hip", "gfx942", 64)', "sm_80": 'GPUTarget("cud
 class Body:
     """What fills the frame: statements as text, and for compilation the launch's specialisation."""
 
+    above: tuple[str, ...] = ()
+    """Statements between the kernel and the arrays: functions that make arrays, the allocator."""
     arrays: tuple[str, ...] = ()
     launch: str = ""
     checks: tuple[str, ...] = ()
     verdict: str = ""
-    """The expression that is true when the result is right, behind the statements `checks`."""
+    """The expression that is true when the result is right, behind the statements `checks`; empty where results are
+    not looked at."""
+    dtypes: tuple[str, ...] = ()
+    """Of the arrays."""
     signature: dict[str, str] = field(default_factory=dict)
     constants: dict[str, object] = field(default_factory=dict)
     divisible: tuple[int, ...] = ()
     options: dict[str, int | bool] = field(default_factory=dict)
 
 
-def render(body: Body, program: Program | Verbatim, *, title: str, note: str, backend: str, failure: Verdict,
-           failure_kind: str, spacing: int, tight: bool) -> str:
-    """The script's text, ending in a newline.
+def render(body: Body, program: Program | Verbatim, request: Request, *, spacing: int, tight: bool) -> str:
+    """The script's text, ending in a newline, no line longer than `fuzz.repro.wrap.WIDTH` where it can be broken.
 
-    title, note: comment lines at the top, note may be empty. failure: how the finding shows; crashes and hangs are
-    looked at from another process. failure_kind: as in the signature. spacing: blank lines around functions. tight:
-    as few lines as possible.
+    request: what the script is to show and where. spacing: blank lines around functions. tight: as few lines as
+    possible.
     """
-    name = kind(backend)
+    name = kind(request.backend)
     language = program.language if isinstance(program, Verbatim) else ""
     attributes = f'{{(i,): [["tt.divisibility", 16]] for i in {body.divisible}}}' if body.divisible else "{}"
+    found = frame.signs(request.ways)
+    functions = program.text(spacing=spacing)
+    asserts = request.failure_kind == "assertion_missing"
+    used = "\n".join((*body.above, *body.arrays, *body.checks))
+    modules = {"os": True, "re": found.isolated, "subprocess": found.isolated, "sys": True,
+               "tempfile": language == "ttgir", "base64": "base64." in used, "zlib": "zlib." in used}
     text = _ENVIRONMENT.from_string(_TEMPLATE).render(
-        body=body, tight=tight, title=title, note=note, program=program,
-        functions=program.text(spacing=spacing), gap="\n" * spacing,
-        interpreted=name == "interpreter", compiled=name == "compile",
-        isolated=failure in (Verdict.CRASH, Verdict.HANG), raises=failure is Verdict.COMPILE_ERROR,
-        asserts=failure_kind == "assertion_missing",
+        body=body, tight=tight, program=program, functions=functions, gap="\n" * spacing,
+        heading=frame.heading(request.title, request.note, request.backend),
+        together=tight and name == "interpreter" and not found.isolated,
+        libraries=[one for one, needed in (
+            ("numpy as np", "np." in used), ("torch", name != "compile"),
+            ("triton", language != "gluon" or name == "compile" or re.search(
+                r"(?<!from )\btriton\.(?!experimental)", f"{functions}\n{used}") is not None),
+            ("triton.language as tl", not language)) if needed],
+        modules=", ".join(one for one in sorted(modules) if modules[one]),
+        isolation=frame.isolation(found) if found.isolated and not asserts else (),
+        running=frame.running(found) if not asserts else (),
+        hook=frame.HOOK, guard=frame.gpu_guard(functions, body.dtypes, tight=tight) if name == "cuda" else (),
+        ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
+        interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
         attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
-        scratch=isinstance(program, Verbatim) and "global_scratch_alloc" in program.source,
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
-        gpu=_TARGETS.get(backend.partition(":")[2], ""),
-        numpy=any("np." in line for line in (*body.arrays, *body.checks)))
+        gpu=_TARGETS.get(request.backend.partition(":")[2], ""))
     assert isinstance(text, str)
     text = _broken_signatures(text)
-    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    if tight:
+        lines = [line for line in lines if line]
+    return wrapped("\n".join(lines) + "\n")
+
+
+def fits(text: str) -> bool:
+    """Whether a script is short enough for an issue."""
+    return text.count("\n") <= MAX_LINES and all(len(line) <= PAGE for line in text.splitlines())
+
+
+def too_long(text: str) -> str:
+    """Says that it is not."""
+    longest = max(map(len, text.splitlines()))
+    wide = f" of up to {longest} columns" if longest > PAGE else ""
+    return f"the script takes {len(text.splitlines())} lines{wide}, more than {MAX_LINES} of {PAGE} columns"
 
 
 def _broken_signatures(text: str) -> str:

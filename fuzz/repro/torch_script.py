@@ -16,19 +16,18 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.repro import literals
+from tridiff.fuzz.repro import formulas, frame, literals
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.fuzz.repro.template import fits, too_long
+from tridiff.fuzz.repro.wrap import wrapped
+from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import torch_dtype
 
 _WITHOUT_GPU = """\
-import os; os.environ["TRITON_INTERPRET"] = "1"  # no GPU needed: Triton's interpreter runs what Inductor generates
-import torch
-import torch._inductor.config as config
-import triton
+import torch, torch._inductor.config as config, triton
 from triton.backends.compiler import GPUTarget
 
-class Driver:
+class Driver:  # no GPU needed: Triton's interpreter runs what Inductor generates
     is_active = staticmethod(lambda: True)
     get_current_target = lambda self: GPUTarget("cuda", 90, 32)
     get_current_device = get_current_stream = lambda self, *_: 0
@@ -50,8 +49,8 @@ def by_numpy(f):  # libdevice functions are empty in the interpreter
         return tl.tensor(TensorHandle(out.astype(like.handle.data.dtype), like.handle.dtype), like.type)
     return function
 
-own = {"nearbyint": np.rint, "ilogb": lambda x: np.select(
-    [np.isnan(x), np.isinf(x)], [-2**31, 2**31 - 1], np.frexp(x)[1] - 1)}
+ilogb = lambda x: np.select([np.isnan(x), np.isinf(x)], [-2**31, 2**31 - 1], np.frexp(x)[1] - 1)
+own = {"nearbyint": np.rint, "ilogb": ilogb}
 for name in dir(generic):
     if name in own or isinstance(getattr(np, name, None), np.ufunc):
         vars(libdevice)[name] = vars(generic)[name] = by_numpy(own.get(name) or getattr(np, name))
@@ -60,94 +59,134 @@ for name in dir(generic):
 
 @dataclass(frozen=True)
 class _Shown:
-    """function: text of `compute`. inputs: its arguments, expressions by name. checked: the result's expression.
-    expected: statements that set `expected` (and `bound`). close: keyword arguments of the comparison."""
+    """function: text of `compute`. inputs: its arguments, expressions by name. checked: what to append to the result
+    to get the output that is looked at. checks: statements that look at it; right: true where it is right."""
 
     function: str
     inputs: Mapping[str, str]
     checked: str
     expected: tuple[str, ...]
-    close: str
+    checks: tuple[str, ...] = ()
+    right: str = ""
     options: str = ""
     dynamic: bool = False
 
 
-def candidates(request: Request, buffers: Mapping[str, Buffer], helper: str) -> Candidates | None:
+def candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], helper: str) -> Candidates | None:
     """The script of a finding about torch.compile; None where the subject is another."""
     make = _MAKERS.get(helper)
     if make is None:
         return None
     if any(0 in buffer.shape for buffer in buffers.values()):
         raise TridiffError("the case is empty: there is nothing to show", fix="choose another entry")
-    shown = make(request.case, buffers, request.where)
+    shown = make(request, target, buffers)
     preambles = ("",) if kind(request.backend) == "cuda" else ("", _LIBDEVICE)
-    return Candidates(scripts=tuple(
-        Candidate(text=_text(request, shown, buffers, libdevice=one), faithful=True) for one in preambles))
+    found = [_text(request, shown, libdevice=one, tight=False) for one in preambles]
+    if request.length != "any":
+        found = [text if fits(text) else _text(request, shown, libdevice=one, tight=True)
+                 for text, one in zip(found, preambles, strict=True)]
+    short = [text for text in found if request.bundle or fits(text)]
+    if not short:
+        raise TridiffError(too_long(found[0]), fix="write it whole with --bundle, or make the case smaller "
+                           "with `tridiff shrink`")
+    return Candidates(scripts=tuple(Candidate(text=text, faithful=True) for text in short))
 
 
-def _text(request: Request, shown: _Shown, buffers: Mapping[str, Buffer], *, libdevice: str) -> str:
+def _text(request: Request, shown: _Shown, *, libdevice: str, tight: bool) -> str:
     cuda = kind(request.backend) == "cuda"
-    lines = [f"# {request.title}", *([f"# {request.note}"] if request.note else [])]
+    signs = frame.signs(request.ways)
+    imported = ["os", *(["re", "subprocess"] if signs.isolated else []), "sys"]
+    lines = [*frame.heading(request.title, request.note, request.backend), f"import {', '.join(imported)}"]
+    if signs.isolated:
+        lines += ["", *frame.isolation(signs), ""]
+    if not cuda and signs.isolated:
+        lines.append('os.environ["TRITON_INTERPRET"] = "1"')
+    elif not cuda:
+        lines[-1] += '; os.environ["TRITON_INTERPRET"] = "1"'
+    lines.append(frame.HOOK)
     lines += ["import math"] * ("math." in shown.function)
+    lines += ["import base64, zlib"] * any("zlib." in text for text in (*shown.inputs.values(), *shown.checks))
+    lines += ["import numpy as np"] * ("np." in "".join((*shown.inputs.values(), *shown.checks)) and not libdevice)
     lines += ["import torch"] if cuda else (_WITHOUT_GPU + libdevice).splitlines()
-    if libdevice:
-        lines = [line for line in lines if line]
+    if cuda:
+        lines += frame.gpu_guard("", tight=tight)
     lines += ["", *shown.function.strip().splitlines(), ""]
+    if any("small(0x" in text for text in shown.inputs.values()):
+        lines += [*formulas.SMALL.splitlines(), ""]
     lines += [f"{name} = {text}" for name, text in shown.inputs.items()]
     arguments = ", ".join(shown.inputs)
     moved = ", ".join(name if text.isdecimal() else f"{name}.cuda()" for name, text in shown.inputs.items())
     moved = moved if cuda else arguments
+    lines += frame.running(signs)
     call = f"torch.compile(compute, fullgraph=True, dynamic={shown.dynamic}"
     call += f"{shown.options})({moved})"
-    if request.failure.name in ("COMPILE_ERROR", "CRASH"):
-        lines += ["try:", f"    {call}", '    print("OK")', "except Exception as error:", "    print(error)",
-                  '    print("BUG")']
-        return "\n".join(lines) + "\n"
-    lines += [statement.replace("ARGUMENTS", arguments) for statement in shown.expected]
-    lines.append(f"actual = {call}{shown.checked}{'.cpu()' if cuda else ''}")
-    lines.append('print("actual:", actual, "expected:", expected)')
-    output = buffers["out" if request.where == "dtype" else request.where].spec.dtype
-    exact = "torch.equal(actual, expected)"
-    if dtype_info(output).is_float:
-        exact = f"torch.allclose(actual.double(), expected.double(), {shown.close}, equal_nan=True)"
-    lines.append(f"same = actual.dtype == expected.dtype and {exact}")
-    if request.failure_kind == "zero_sign":
-        lines.append("same = same and torch.equal(actual.signbit()[expected == 0], expected.signbit()[expected == 0])")
-    lines.append('print("OK" if same else "BUG")')
-    return "\n".join(lines) + "\n"
+    if not shown.checks:
+        lines += [call, *(["torch.cuda.synchronize()"] if cuda else []), 'print("OK")']
+    else:
+        lines += shown.expected
+        lines.append(f"actual = {call}{shown.checked}{'.cpu()' if cuda else ''}")
+        lines += shown.checks
+        lines += frame.ending(shown.right, only_repaired=request.only_repaired)
+    if tight or libdevice:
+        lines = [line for line in lines if line]
+    return wrapped("\n".join(lines) + "\n")
 
 
-def _operation(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
+def _checks(request: Request, target: Target, buffers: Mapping[str, Buffer], where: str, picked: str,
+            dtype: str) -> tuple[tuple[str, ...], str]:
+    """(statements that look at `actual`, the expression that is true when it is right), as the target's oracles judge
+    the output `where`. picked: names of the elements that are defined, or nothing. dtype: of the result."""
+    from tridiff.fuzz.repro.checks import check, expected_results
+
+    if not frame.signs(request.ways).values:
+        return (), ""
+    try:
+        one = expected_results(request.case, target, buffers)[where]
+    except TridiffError:
+        if frame.signs(request.ways).isolated:
+            return (), ""
+        raise
+    statements, shown, condition = check("actual", one, {**buffers, "actual": buffers[where]}, mask=picked)
+    if picked and one.defined is not None:
+        statements = [f"{picked} = np.array({one.defined.tolist()})  # the contract leaves the other elements open",
+                      *statements]
+    right = f"actual.dtype == {torch_dtype(dtype)} and {condition}"
+    return (*statements, f"print({shown})"), right
+
+
+def _operation(request: Request, target: Target, buffers: Mapping[str, Buffer]) -> _Shown:
     from tridiff.fuzz.inductor.operations import program
     from tridiff.fuzz.inductor.references import operation_of
 
+    case = request.case
     operation = operation_of(case)
-    dtype = buffers["out"].spec.dtype
-    exact = operation.judging in ("exact", "unsigned_zero") or not dtype_info(dtype).is_float
-    relative = 0.0 if exact else 64.0 * 2.0 ** -dtype_info(dtype).mantissa_bits
     options = "" if case.params.get("persistent", True) else ', options={"triton.persistent_reductions": False}'
+    picked = "defined" if target.defined(case) is not None and not _defined_everywhere(case, target, buffers) else ""
+    checks, right = _checks(request, target, buffers, "out", picked, buffers["out"].spec.dtype)
     return _Shown(
-        function=_body(program(operation)), checked="", close=f"rtol={relative:.2g}, atol=0", options=options,
-        dynamic=bool(case.params.get("dynamic", False)),
-        inputs={name: _value(buffer) for name, buffer in buffers.items() if buffer.values is not None},
-        expected=("expected = compute(ARGUMENTS)  # eager",))
+        function=_body(program(operation)), checked="", checks=checks, right=right, options=options,
+        dynamic=bool(case.params.get("dynamic", False)), expected=(),
+        inputs={name: _value(buffer) for name, buffer in buffers.items() if buffer.values is not None})
 
 
-def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
+def _defined_everywhere(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> bool:
+    from tridiff.fuzz.judge.outputs import Inputs, defined_masks
+
+    return all(bool(mask.all()) for mask in defined_masks(case, target, Inputs(case, buffers)).values())
+
+
+def _graph(request: Request, target: Target, buffers: Mapping[str, Buffer]) -> _Shown:
     from tridiff.fuzz.inductor.programs.text import torch_program
     from tridiff.fuzz.kinds.graphs import by_numpy
     from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
     from tridiff.oracles.arrays import to_numpy
 
+    case, where = request.case, request.where
     program, outputs = torch_program(graph_of(case)), output_names(case)
     where = where if where in outputs else next(iter(outputs))  # what does not compile has no wrong output
     values = [buffers[name].values for name in input_names(case)]
     answer = by_numpy.answers(case, *(to_numpy(one) for one in values if one is not None))[where]
-    dtype = torch_dtype(buffers[where].spec.dtype)
-    keep = torch.from_numpy(answer.defined)
-    wanted = torch.from_numpy(answer.values)[keep].to(dtype)
-    bound = 0.0 if answer.bound is None or not keep.any() else float(answer.bound[answer.defined].clip(min=0).max())
-    place = "" if bool(keep.all()) else f"[{keep.nonzero().reshape(-1).tolist()}]"
+    picked = "" if bool(answer.defined.all()) else "defined"
     inputs = {}
     for name in program.arguments:
         buffer = buffers[name]
@@ -158,16 +197,14 @@ def _graph(case: Case, buffers: Mapping[str, Buffer], where: str) -> _Shown:
     looped = graph.r is not None and graph.schedules[0].reduction != "persistent"
     chosen = ['"emulate_precision_casts": True'] * program.emulated + ['"triton.persistent_reductions": False'] * looped
     options = f", options={{{', '.join(chosen)}}}" if chosen else ""
-    info = dtype_info(buffers[where].spec.dtype)
-    relative = 2.0 ** -info.mantissa_bits if bound and info.is_float else 0.0
+    checks, right = _checks(request, target, buffers, where, picked, buffers[where].spec.dtype)
     return _Shown(
-        function=_body(program.text), inputs=inputs, options=options,
-        dynamic=bool(program.sizes) and not graph.schedules[0].static, close=f"rtol={relative:.2g}, atol={bound:.2g}",
-        checked=f"[{program.outputs.index(outputs[where])}]{place}",
-        expected=(f"expected = {_literal(wanted, buffers[where].spec.dtype)}  # by exact arithmetic in numpy",))
+        function=_body(program.text), inputs=inputs, options=options, checks=checks, right=right,
+        dynamic=bool(program.sizes) and not graph.schedules[0].static, expected=(),
+        checked=f"[{program.outputs.index(outputs[where])}]")
 
 
-_MAKERS: Mapping[str, Callable[[Case, Mapping[str, Buffer], str], _Shown]] = {
+_MAKERS: Mapping[str, Callable[[Request, Target, Mapping[str, Buffer]], _Shown]] = {
     "tridiff.fuzz.inductor.launch:compiled": _operation,
     "tridiff.fuzz.inductor.programs.launching:launch_graph": _graph}
 

@@ -7,7 +7,7 @@ from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.verdicts import Declined, Refuted, WrittenTwice
 
-_DEVICE = (
+DEVICE = (
     ("illegal memory access", "illegal_address"),
     (DEVICE_ASSERTED, "device_assert"),
     ("misaligned address", "misaligned_address"),
@@ -58,7 +58,7 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
     if isinstance(error, Refuted):
         reason = f"{error}: {asserted}" if asserted else str(error)
         return Failure(Verdict.DISAGREE, error.kind, reason, where=error.where, spent=error.spent)
-    for pattern, device_kind in _DEVICE:
+    for pattern, device_kind in DEVICE:
         if pattern in text:
             reason = f"CUDA error: {pattern}"
             if asserted and pattern == DEVICE_ASSERTED:

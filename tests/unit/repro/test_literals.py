@@ -1,5 +1,8 @@
 """Arrays written as expressions come back bit for bit."""
 
+import base64
+import zlib
+
 import numpy as np
 import pytest
 import torch
@@ -38,7 +41,7 @@ def tensors(draw: st.DrawFn) -> tuple[str, torch.Tensor]:
 
 
 def run(expression: str) -> torch.Tensor:
-    return eval(expression, {"torch": torch, "np": np})
+    return eval(expression, {"torch": torch, "np": np, "base64": base64, "zlib": zlib})
 
 
 @given(tensors())
@@ -58,7 +61,7 @@ def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]
     dtype, values = drawn
     out = values.view(torch.int8) if dtype == "i1" else values
     actual = eval(literals.fetch("out", dtype), {"out": out})
-    expected = eval(literals.numpy_expression(values, dtype), {"np": np})
+    expected = eval(literals.numpy_expression(values, dtype), {"np": np, "base64": base64, "zlib": zlib})
     assert actual.dtype == expected.dtype and actual.shape == expected.shape
     assert np.array_equal(actual, expected, equal_nan=actual.dtype.kind == "f")
     if actual.dtype.kind == "f":

@@ -20,15 +20,16 @@ from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Signa
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
-from tridiff.fuzz.repro.script import MAX_LINES, default_backend, run, script
+from tridiff.fuzz.repro.script import MAX_LINES, Run, default_backend, run, script
 from tridiff.fuzz.target import Limits
 
-ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess"}
+ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess", "re", "base64", "zlib", "tempfile"}
 
 
 def request(finding: Finding, *, subject: str = "", backend: str = "interpreter", liveness: bool = True) -> Request:
     return Request(title="a title", note="a note", case=finding.case, subject=subject or f"own+fault:{finding.fault}",
-                   backend=backend, failure=finding.verdict, failure_kind=finding.kind, liveness=liveness)
+                   backend=backend, failure=finding.verdict, failure_kind=finding.kind, liveness=liveness,
+                   length="short if possible")
 
 
 def texts(asked: Request) -> tuple[str, ...]:
@@ -66,7 +67,8 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
         for subject in (f"own+fault:{finding.fault}", "own"):
             for form, text in enumerate(texts(request(finding, subject=subject))[:1 + (subject != "own")]):
                 # Behind a compile error nothing is known about which branches count.
-                assert text.count("\n") <= MAX_LINES + 5 * (finding.verdict is Verdict.COMPILE_ERROR), text
+                assert text.count("\n") <= MAX_LINES or finding.verdict is Verdict.COMPILE_ERROR, text
+                assert max(map(len, text.splitlines())) <= 120, text
                 assert imported(text) <= ALLOWED, text
                 assert 'environ["TRITON_INTERPRET"] = "1"' in text
                 written[f"{number:02}-{form}-{'BUG' if subject != 'own' else 'OK'}"] = text
@@ -93,10 +95,16 @@ def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path)
 ISSUE_7749 = '''\
 # (arange(0, 4) - 4) // 2 is computed once for two lanes
 # triton#7749; found with Triton 3.9.0, torch 2.13.0 on NVIDIA H200
+# The last line is BUG, OK or "SKIP: reason", the exit status 1, 0 or 2.
+import os, sys
+sys.excepthook = lambda *error: (sys.__excepthook__(*error), print(f"SKIP: {error[1]!r:.200}", flush=True), os._exit(2))
 import numpy as np
 import torch
 import triton
 import triton.language as tl
+
+if not torch.cuda.is_available():
+    sys.exit(print("SKIP: no NVIDIA GPU") or 2)
 
 
 @triton.jit
@@ -113,7 +121,8 @@ out = torch.full((4,), 77, dtype=torch.int32, device="cuda")
 kernel[(1,)](out, 4)
 expected = np.array([-2, -1, -1, 0], dtype=np.int32)  # by torch and numpy
 print("out:", out.cpu().numpy().tolist(), "expected:", expected.tolist())
-print("OK" if np.array_equal(out.cpu().numpy(), expected) else "BUG")
+print(answer := ("OK" if np.array_equal(out.cpu().numpy(), expected) else "BUG"))
+sys.exit(answer == "BUG")
 '''
 
 
@@ -128,7 +137,12 @@ def stored(case: Case, *, subject: str = "own", kind: str = "value", verdict: Ve
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write scripts here: importing torch and Triton in a child takes seconds."""
-    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: build(request).scripts)
+    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: build(request))
+
+
+def without_gpu(text: str) -> str:
+    """The script for a GPU as one for the CPU."""
+    return text.replace(', device="cuda"', "").replace("if not torch.cuda.is_available():", "if False:")
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -137,8 +151,8 @@ def test_the_operator_ramp_reads_like_an_issue(tmp_path: Path) -> None:
     entry = stored(SEVEN, backend="cuda", title="(arange(0, 4) - 4) // 2 is computed once for two lanes")
     made = script(entry, verify=False)
     assert made.text == ISSUE_7749
-    assert (made.answer, made.faithful, made.lines) == ("not run", True, 23)
-    assert run_all(tmp_path, {"on_cpu": made.text.replace(', device="cuda"', "")}) == {"on_cpu": "OK"}
+    assert (made.answer, made.faithful, made.lines) == ("none", True, 30)
+    assert run_all(tmp_path, {"on_cpu": without_gpu(made.text)}) == {"on_cpu": "OK"}
 
 
 def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form() -> None:
@@ -177,16 +191,53 @@ def test_a_script_is_written_and_verified_in_processes_of_its_own() -> None:
     made = script(stored(finding.case, subject="own+fault:trunc_for_floor"))
     assert (made.answer, made.lines <= MAX_LINES, made.faithful) == ("BUG", True, False)
     assert "# a finding\n# triton#7749; found with Triton 3.9.0, torch 2.13.0 on interpreter\n" in made.text
+    assert "own interpreter; the finding was made in tridiff's" in made.text
 
 
-def test_crashes_are_looked_at_from_another_process() -> None:
-    """A launch that ends its process is BUG; so is one that never ends."""
-    planted = next(one for one in FINDINGS if one.fault == "compile_error")
-    crashing = texts(request(Finding(planted.fault, planted.case, kind="SIGSEGV", verdict=Verdict.CRASH)))[0]
-    assert "import subprocess" in crashing and run(crashing) == "BUG"
-    hang = texts(request(Finding("wrong_value", planted.case, kind="launch", verdict=Verdict.HANG)))[0]
-    before, launch, after = hang.replace("timeout=60", "timeout=5").rpartition("kernel[(1,)]")
-    assert run(f"{before}import time; time.sleep(60); {launch}{after}") == "BUG"
+def with_launch(text: str, statement: str) -> str:
+    """The script with a statement in front of its launch."""
+    before, launch, after = text.rpartition("kernel[(1,)]")
+    return f"{before}{statement}; {launch}{after}"
+
+
+ABORTED = "import os as o; o.abort()"
+SEGFAULT = "import os as o, signal as s; o.kill(o.getpid(), s.SIGSEGV)"
+RAISED = 'raise ValueError("something else")'
+RECORDED = 'raise ValueError("index 17 is out of range for /tmp/x")'
+
+
+@pytest.mark.parametrize(("verdict", "kind", "statement", "answer"), [
+    (Verdict.CRASH, "SIGSEGV", SEGFAULT, "BUG"), (Verdict.CRASH, "SIGSEGV", ABORTED, "SKIP"),
+    (Verdict.CRASH, "SIGSEGV", RAISED, "SKIP"), (Verdict.CRASH, "SIGSEGV", "pass", "OK"),
+    (Verdict.CRASH, "ValueError: index N is out of range for PATH", RECORDED, "BUG"),
+    (Verdict.COMPILE_ERROR, "index N is out of range for PATH", RAISED, "SKIP"),
+    (Verdict.COMPILE_ERROR, "index N is out of range for PATH", SEGFAULT, "SKIP"),
+    (Verdict.HANG, "launch", "import time as t; t.sleep(60)", "BUG"), (Verdict.HANG, "launch", RAISED, "SKIP"),
+    (Verdict.DISAGREE, "value", RAISED, "SKIP"),
+])
+def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, statement: str, answer: str) -> None:
+    """Scripts of crashes and errors printed BUG for every exception, a missing GPU included."""
+    planted = next(one for one in FINDINGS if one.fault == "wrong_value")
+    text = texts(request(Finding(planted.fault, planted.case, kind=kind, verdict=verdict), subject="own"))[0]
+    found = run(with_launch(text, statement).replace("timeout=60", "timeout=25"))
+    assert found.answer == answer, found
+    assert answer != "SKIP" or found.reason
+
+
+def test_an_unfit_end_before_the_launch_is_no_crash() -> None:
+    """What dies while it imports shows nothing about the kernel."""
+    planted = next(one for one in FINDINGS if one.fault == "wrong_value")
+    asked = request(Finding(planted.fault, planted.case, kind="SIGABRT", verdict=Verdict.CRASH), subject="own")
+    text = texts(asked)[0].replace("import torch", "os.abort()", 1)
+    assert run(text).line.startswith("SKIP: ended with -6")
+
+
+def test_without_a_gpu_a_script_for_one_is_skipped() -> None:
+    finding = FINDINGS[0]
+    for verdict, kind in ((Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT"), (Verdict.HANG, "compile")):
+        asked = request(Finding(finding.fault, finding.case, kind=kind, verdict=verdict), backend="cuda")
+        text = texts(asked)[-1].replace("torch.cuda.is_available()", "False")
+        assert run(text).line == "SKIP: no NVIDIA GPU"
 
 
 def test_device_assertions_need_a_device() -> None:
@@ -194,11 +245,12 @@ def test_device_assertions_need_a_device() -> None:
     with pytest.raises(TridiffError, match="checks device assertions only with tridiff's repairs"):
         build(request(finding))
     text = texts(request(finding, backend="cuda"))[-1]
-    assert "debug=True)\ntorch.cuda.synchronize()" in text and "import subprocess" in text
+    assert "debug=True)\ntorch.cuda.synchronize()" in text
+    assert 're.search(r"device-side assert triggered", said)' in text
     missing = Finding(finding.fault, finding.case, kind="assertion_missing")
     end = texts(request(missing, subject="own", backend="cuda"))[-1].splitlines()[-6:]
-    assert end[1:] == ["    torch.cuda.synchronize()", '    print("BUG")', "except Exception as error:",
-                       "    print(error)", '    print("OK")']
+    assert end == ["    torch.cuda.synchronize()", '    sys.exit(print("BUG") or 1)', "except RuntimeError as error:",
+                   '    if "device-side assert" not in str(error):', "        raise", '    print("OK")']
 
 
 def test_a_program_that_is_delayed_is_not_left_out_in_silence() -> None:
@@ -217,22 +269,22 @@ def test_a_memory_order_is_no_matter_of_values() -> None:
 def test_compile_findings_compile_and_nothing_else() -> None:
     finding = next(one for one in FINDINGS if one.verdict is Verdict.COMPILE_ERROR)
     broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0] for subject in ("", "own"))
-    assert imported(broken) <= ALLOWED - {"numpy", "torch"}
+    assert imported(broken) <= ALLOWED - {"numpy", "torch"} and "torch" not in broken
     assert 'GPUTarget("cuda", 90, 32)' in broken
-    assert (run(broken), run(clean)) == ("BUG", "OK")
+    assert (run(broken).answer, run(clean).answer) == ("BUG", "OK")
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer]) -> None:
     """Two candidates with the given texts, and what running each would say."""
-    candidates = tuple(Candidate(text=text, faithful=number == 1) for number, text in enumerate(answers))
-    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: candidates)
-    monkeypatch.setattr(scripts, "run", lambda text, *, time_limit: answers[text])
+    forms = tuple(Candidate(text=text, faithful=number == 1) for number, text in enumerate(answers))
+    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: Candidates(scripts=forms))
+    monkeypatch.setattr(scripts, "run", lambda text, *, time_limit: Run(answer=answers[text]))
 
 
 @pytest.mark.parametrize(("answers", "chosen"), [
     ({"short": "BUG", "long": "BUG"}, ("short", "BUG")), ({"short": "OK", "long": "BUG"}, ("long", "BUG")),
-    ({"short": "failed", "long": "OK"}, ("long", "OK")), ({"short": "OK", "long": "failed"}, ("short", "OK")),
-    ({"short": "failed", "long": "failed"}, ("long", "failed")),
+    ({"short": "none", "long": "OK"}, ("long", "OK")), ({"short": "OK", "long": "SKIP"}, ("short", "OK")),
+    ({"short": "OK", "long": "OK"}, ("long", "OK")), ({"short": "SKIP", "long": "none"}, ("long", "none")),
 ])
 def test_the_first_form_that_shows_the_bug_is_taken(
     monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer], chosen: tuple[str, str]
@@ -246,7 +298,7 @@ def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pyte
     answering(monkeypatch, {"short": "BUG", "long": "OK"})
     monkeypatch.setattr(scripts, "available_backends", lambda: ("interpreter",))
     made = script(stored(SEVEN, backend="cuda"))
-    assert (made.text, made.answer, made.faithful) == ("long", "not run", True)
+    assert (made.text, made.answer, made.faithful) == ("long", "none", True)
 
 
 def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,15 +338,19 @@ def test_the_child_refuses_what_no_kernel_shows() -> None:
         build(request(Finding("trunc_for_floor", empty)))
 
 
-def test_too_many_values_are_refused() -> None:
+def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for() -> None:
     many = tuple(str(k * k % 1_000_003) for k in range(40_000))
     case = FINDINGS[0].case
     arrays = tuple(replace(spec, content=replace(
         spec.content, base=replace(spec.content.base, values=many))) if spec.content else spec
         for spec in case.arrays)
-    large = Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000}))
-    with pytest.raises(TridiffError, match="too many values; shrink the case first"):
-        build(request(large))
+    large = request(Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000})))
+    large = replace(large, length="short")
+    with pytest.raises(TridiffError, match=r"more than 40 of 120 columns; .* with --bundle, .* `tridiff shrink`"):
+        build(large)
+    text = build(replace(large, length="any")).scripts[0].text
+    assert max(map(len, text.splitlines())) <= 120 and len(text) < 400_000
+    assert run(text).answer == "BUG"
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -303,8 +359,9 @@ def test_text_from_a_stranger_stays_in_its_comment() -> None:
     entry = replace(entry, upstream=("a\nb",), found_in=Environment(
         backend="cuda", triton="3.9\nimport sys", device="y\nimport shutil"))
     made = script(entry, verify=False)
-    assert imported(made.text) == {"numpy", "torch", "triton"}
-    assert made.text.splitlines()[:3][2] == "import numpy as np"
+    assert imported(made.text) == {"numpy", "torch", "triton", "os", "sys"}
+    assert made.text.splitlines()[2].startswith("# The last line is BUG") and (
+        made.text.splitlines()[3] == "import os, sys")
 
 
 def test_the_backend_is_where_it_was_found_or_is_expected_to_fail() -> None:

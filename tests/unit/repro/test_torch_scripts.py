@@ -22,18 +22,20 @@ def test_a_script_shows_the_finding_without_a_gpu(name: str) -> None:
 
 def test_on_a_gpu_the_script_needs_torch_alone() -> None:
     found = script(CORPUS.find("value-f12dd43b64"), backend="cuda", verify=False)
-    assert [line for line in found.text.splitlines() if line.startswith(("import", "from"))] == ["import torch"]
+    imports = [line for line in found.text.splitlines() if line.startswith(("import", "from"))]
+    assert imports == ["import os, sys", "import numpy as np", "import torch"]
     assert "torch.compile(compute, fullgraph=True, dynamic=False)(a.cuda(), b.cuda()).cpu()" in found.text
 
 
 def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
     from tridiff.fuzz.records import Case, Verdict
+    from tridiff.fuzz.registry import find
     from tridiff.fuzz.repro.request import Request
 
     case = Case(target="triton.vector_add", sizes={}, arrays=())
     request = Request(title="", note="", case=case, subject="own", backend="cuda", failure=Verdict.DISAGREE,
                       failure_kind="value")
-    assert candidates(request, {}, "tridiff.kernels.drivers.vector_add:vector_add") is None
+    assert candidates(request, find("triton.vector_add"), {}, "tridiff.kernels.drivers.vector_add:vector_add") is None
 
 
 def test_the_script_of_a_looped_program_asks_for_loops() -> None:

@@ -1,0 +1,108 @@
+"""A corpus entry made smaller: the shrinker of campaigns on a saved case, with the machine that is at hand."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from tridiff.fuzz.campaign.replay import misfit
+from tridiff.fuzz.corpus.cause import same_finding
+from tridiff.fuzz.corpus.expected import with_verdict
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.repro.script import default_backend
+from tridiff.fuzz.shrink.explicit import minimise
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+
+CONFIRMATIONS = 5
+"""Runs that confirm the smaller case."""
+
+HANG_LIMITS = 2.0
+"""Hang limits that a compiler has for a smaller case where not to end is the finding."""
+
+
+class Runner(Protocol):
+    """What is needed of `tridiff.fuzz.workers.pool.Pool`."""
+
+    @property
+    def environment(self) -> Environment: ...
+
+    def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
+                compile_limit: float | None = None) -> Outcome: ...
+
+    def inputs(self, case: Case, subject: str = "own") -> Evidence: ...
+
+
+class Smaller(msgspec.Struct, frozen=True, kw_only=True):
+    """What shrinking came to. entry: with the smaller case, and only those verdicts that were seen for it. runs: tries.
+    changed: whether the case is another one. left_out: verdicts recorded for the old case that nobody has seen for the
+    new one. seconds: wall time."""
+
+    entry: CorpusEntry
+    runs: int
+    changed: bool
+    left_out: tuple[Expectation, ...] = ()
+    seconds: float = 0.0
+
+
+def smaller(
+    entry: CorpusEntry, *, subject: str = "", backend: str = "", seconds: float = 300.0, max_runs: int = 2000,
+    hang_limit: float = 10.0, device: int = 0, start: Callable[[PoolOptions], Pool] = Pool,
+) -> Smaller:
+    """The simplest case with the entry's finding that single steps reach within the budget.
+
+    subject: default the entry's own. backend: default where it was found. seconds, max_runs: the budget. hang_limit:
+    seconds of a launch. device: number of the GPU. Raises TridiffError where the finding does not show here, or does
+    not fit its target any more.
+    """
+    subject = subject or entry.signature.subject
+    backend = backend or default_backend(entry, subject)
+    problem = misfit(entry.case, subject)
+    if problem:
+        raise TridiffError(problem, fix="check the entry with `tridiff replay`")
+    with start(PoolOptions(backend=backend, device=device, hang_limit=hang_limit, spare=False)) as pool:
+        return shrink(entry, pool, subject=subject, backend=backend, seconds=seconds, max_runs=max_runs,
+                      hang_limit=hang_limit)
+
+
+def shrink(entry: CorpusEntry, pool: Runner, *, subject: str, backend: str, seconds: float, max_runs: int,
+           hang_limit: float) -> Smaller:
+    """As `smaller`, on a pool that runs."""
+    began = time.monotonic()
+    first = pool.execute(entry.case, subject, backend=backend)
+    if not first.verdict.failed or first.signature is None:
+        raise TridiffError(f"{entry.id} does not fail here: {first.verdict.value} on {backend} with Triton "
+                           f"{pool.environment.triton}", fix="shrink it where it fails; `tridiff replay` says where")
+    if not same_finding(first, entry):
+        raise TridiffError(f"{entry.id} fails as another finding on {backend} ({first.signature.kind} instead of "
+                           f"{entry.signature.kind})", fix="choose another --backend")
+    endless = first.verdict is Verdict.HANG and first.signature.kind == "compile"
+    limit = HANG_LIMITS * hang_limit if endless else None
+    found = minimise(
+        entry.case, first, target=find(entry.case.target), max_runs=max_runs, seconds=seconds,
+        run=lambda case: pool.execute(case, subject, backend=backend, compile_limit=limit),
+        inputs=lambda case: pool.inputs(case, subject))
+    changed = found.case != entry.case
+    if not changed:
+        return Smaller(entry=entry, runs=found.runs, changed=False, seconds=_since(began))
+    again = [pool.execute(found.case, subject, backend=backend, want_inputs=True)
+             for _ in range(1 if endless else CONFIRMATIONS)]
+    shown = [one for one in again if one.signature == first.signature]
+    if not shown:
+        raise TridiffError(f"the smaller case failed while {entry.id} was shrunk and in none of {len(again)} runs "
+                           "afterwards", fix="try again, or with another --time")
+    environment = pool.environment
+    fresh = msgspec.structs.replace(
+        entry, case=found.case, evidence=shown[0].evidence or Evidence(), reproduced=f"{len(shown)}/{len(again)}",
+        status="stable" if len(shown) == len(again) else "flaky", expected=())
+    fresh = with_verdict(fresh, subject=subject, triton=environment.triton, backend=backend,
+                         verdict=first.verdict, kind=first.signature.kind, torch=environment.torch)
+    kept = {(one.subject, one.triton, one.backend) for one in fresh.expected}
+    left_out = tuple(one for one in entry.expected if (one.subject, one.triton, one.backend) not in kept)
+    return Smaller(entry=fresh, runs=found.runs, changed=True, left_out=left_out, seconds=_since(began))
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)

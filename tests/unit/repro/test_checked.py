@@ -1,0 +1,102 @@
+"""How a script's answer stands to the record, and where a script is run."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.unit.corpus.entries import entry, expect
+from tridiff.fuzz.cli import repro_check
+from tridiff.fuzz.cli.repro import agreement
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.repro import checked
+from tridiff.fuzz.repro.checked import check, chosen
+from tridiff.fuzz.repro.script import Run, Script, about_ptxas, recorded
+
+HERE = ("cuda", "interpreter", "compile:sm_90")
+
+
+def _entry(*rows: tuple[str, str, Verdict]) -> CorpusEntry:
+    return replace(entry(), expected=tuple(
+        expect(entry().signature.subject, triton=triton, backend=backend, verdict=verdict)
+        for triton, backend, verdict in rows))
+
+
+def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first() -> None:
+    fails, right = Verdict.DISAGREE, Verdict.AGREE
+    many = _entry(("3.6.0", "cuda", fails), ("3.9.0", "cuda", right), ("3.9.0", "compile:sm_90", Verdict.CRASH),
+                  ("3.9.0", "interpreter", right))
+    assert chosen(many, offered=HERE, triton="3.9.0")[0] == "compile:sm_90"
+    assert chosen(many, offered=("cuda", "interpreter"), triton="3.9.0")[0] == "cuda"
+    backend, wanted = chosen(many, offered=HERE, triton="3.6.0")
+    assert backend == "cuda" and wanted is not None and wanted.verdict is fails
+    assert chosen(many, offered=("interpreter",), triton="3.7.1") == ("interpreter", None)
+    assert chosen(_entry(("3.9.0", "cuda", fails)), offered=("interpreter",), triton="3.9.0") == ("", None)
+
+
+@pytest.mark.parametrize(("verdict", "answer", "state", "status"), [
+    (Verdict.DISAGREE, "BUG", "as_recorded", 0), (Verdict.DISAGREE, "OK", "contradicts", 1),
+    (Verdict.AGREE, "BUG", "contradicts", 1), (Verdict.AGREE, "OK", "as_recorded", 0),
+    (Verdict.DISAGREE, "SKIP", "skip", 2), (Verdict.DISAGREE, "none", "contradicts", 1),
+])
+def test_an_answer_is_held_against_the_record(
+    verdict: Verdict, answer: str, state: str, status: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Contradictions are status 1, nothing run is status 2; results lie in the record file as they come."""
+    def written(one: CorpusEntry, **options: object) -> Script:
+        return Script(text="x\n", ran=Run(answer=answer, reason="r"), faithful=True, backend=str(options["backend"]))
+
+    monkeypatch.setattr(checked, "script", written)
+    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
+    monkeypatch.setattr(checked.importlib.metadata, "version", lambda name: "3.9.0")
+    record = tmp_path / "results.jsonl"
+    found = repro_check.run([_entry(("3.9.0", "interpreter", verdict))], backend="", workers=1, time_limit=5,
+                            record=record, as_json=True)
+    (shown,) = json.loads(capsys.readouterr().out)
+    assert (found, shown["state"], shown["answer"]) == (status, state, answer)
+    assert [json.loads(line) for line in record.read_text().splitlines()] == [shown]
+
+
+def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(one: CorpusEntry, **options: object) -> Script:
+        raise TridiffError("no kernel shows it", fix="rerun it")
+
+    monkeypatch.setattr(checked, "script", refuse)
+    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
+    monkeypatch.setattr(checked.importlib.metadata, "version", lambda name: "3.9.0")
+    entries = [_entry(("3.9.0", "interpreter", Verdict.DISAGREE)), _entry(("3.9.0", "cuda", Verdict.DISAGREE)),
+               TridiffError("x.json: is no entry", fix="delete it")]
+    reasons = {one.reason: one.state for one in check(entries)}
+    assert reasons == {"no script: no kernel shows it; rerun it": "skip", "x.json: is no entry; delete it": "skip",
+                       "recorded for cuda, none of which is available here": "skip"}
+
+
+def test_script_and_harness_must_say_the_same() -> None:
+    def said(answer: str) -> Script:
+        return Script(text="", ran=Run(answer=answer), faithful=True, backend="interpreter")  # type: ignore[arg-type]
+
+    assert agreement("disagree", said("BUG")) == (True, "") and agreement("agree", said("OK")) == (True, "")
+    assert agreement("", said("none")) == (None, "")
+    found, problem = agreement("disagree", said("OK"))
+    assert found is False and problem == "the script does not show the finding: it says OK, the harness disagree"
+    assert agreement("crash", said("SKIP"))[0] is None and agreement("crash", said("SKIP"))[1]
+    assert agreement("agree", said("BUG"))[0] is False
+
+
+def test_what_other_versions_recorded_on_the_backend_counts_too() -> None:
+    """3.9.0 refuses a program that 3.6.0 compiles wrong: a script that looks for the refusal alone says OK there."""
+    one = _entry(("3.6.0", "cuda", Verdict.DISAGREE), ("3.9.0", "cuda", Verdict.COMPILE_ERROR),
+                 ("3.9.0", "interpreter", Verdict.AGREE))
+    subject = one.signature.subject
+    assert {way.verdict for way in recorded(one, subject=subject, backend="cuda")} == {
+        Verdict.DISAGREE, Verdict.COMPILE_ERROR}
+    assert recorded(one, subject=subject, backend="interpreter") == ()
+
+
+def test_defects_of_ptxas_are_known_by_their_stage_or_their_explanation() -> None:
+    plain = replace(entry(), explanation="ptxas 12.8 drops the upper half")
+    assert about_ptxas(plain) and not about_ptxas(replace(plain, stage="llvm"))
+    assert about_ptxas(replace(entry(), explanation="", stage="ptxas")) and not about_ptxas(entry())

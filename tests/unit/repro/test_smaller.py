@@ -1,0 +1,56 @@
+"""A saved finding gets a smaller case, and only verdicts that were seen for it."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.unit.corpus.entries import division_case, entry, expect
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, Signature, Verdict
+from tridiff.fuzz.repro.smaller import shrink
+
+
+class Runner:
+    """Fails for every case that has a value of -7; `kind` of its failures."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.environment = Environment(backend="interpreter", triton="3.9.0", torch="2.13.0")
+
+    def execute(self, case: Case, subject: str, **options: object) -> Outcome:
+        values = [value for spec in case.arrays if spec.content and isinstance(spec.content.base, Explicit)
+                  for value in spec.content.base.values]
+        failed = "-7" in values
+        signature = replace(entry().signature, subject=subject, kind=self.kind) if failed else None
+        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="interpreter",
+                       verdict=Verdict.DISAGREE if failed else Verdict.AGREE, reason="x", signature=signature)
+
+    def inputs(self, case: Case, subject: str = "own") -> Evidence:
+        return Evidence()
+
+
+def _saved(*values: str) -> tuple[object, Signature]:
+    one = replace(entry(), case=division_case(values, ("2",) * len(values)), expected=(
+        expect(entry().signature.subject, triton="3.6.0", backend="cuda"),
+        expect(entry().signature.subject, triton="3.9.0", backend="interpreter")))
+    return one, one.signature
+
+
+def test_a_case_of_many_elements_becomes_one_of_the_element_that_fails() -> None:
+    one, signature = _saved("1", "5", "-7", "3", "9", "8")
+    made = shrink(one, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=30,
+                  max_runs=500, hang_limit=1)
+    assert made.changed and made.entry.case.sizes["cols"] == 1 and made.entry.reproduced == "5/5"
+    assert made.entry.id == one.id and made.entry.signature == signature
+    assert [(row.triton, row.backend) for row in made.entry.expected] == [("3.9.0", "interpreter")]
+    assert [(row.triton, row.backend) for row in made.left_out] == [("3.6.0", "cuda")]
+
+
+def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk() -> None:
+    right, signature = _saved("1", "5")
+    with pytest.raises(TridiffError, match=r"does not fail here: agree on interpreter with Triton 3\.9\.0"):
+        shrink(right, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=5,
+               max_runs=50, hang_limit=1)
+    wrong, signature = _saved("-7", "5")
+    with pytest.raises(TridiffError, match="fails as another finding"):
+        shrink(wrong, Runner("out_of_bounds"), subject=signature.subject, backend="interpreter", seconds=5,
+               max_runs=50, hang_limit=1)

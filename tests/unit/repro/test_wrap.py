@@ -1,0 +1,31 @@
+"""Broken lines mean what they meant."""
+
+import ast
+
+from tridiff.fuzz.repro.wrap import WIDTH, wrapped
+
+LONG = "value = function([" + ", ".join(map(str, range(60))) + '], "text")  # by an oracle\n'
+
+
+def test_a_long_statement_is_broken_inside_its_brackets() -> None:
+    text = wrapped(LONG)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(LONG))
+    assert text.startswith("# by an oracle\nvalue = function([0, 1,")
+
+
+def test_long_strings_are_broken_into_several() -> None:
+    source = f'def f():\n    return decode("{"ab+!" * 100}")\n'
+    text = wrapped(source)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(source))
+
+
+def test_what_is_short_or_cannot_be_broken_stays() -> None:
+    assert wrapped("a = 1\n") == "a = 1\n"
+    plain = "a = " + "b" * 150 + "\n"
+    assert wrapped(plain) == plain
+    inside = f'TEXT = """\n{"x " * 100}\n"""\n'
+    assert wrapped(inside) == inside
+    broken = "(" * 130 + "\n"
+    assert wrapped(broken) == broken
