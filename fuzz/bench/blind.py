@@ -17,6 +17,7 @@ from tridiff.fuzz.campaign.record import IssueCounts
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.corpus.cause import finding_of, finding_of_entry
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.open_share import open_shares
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import all_issues, issues_of
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
@@ -235,4 +236,5 @@ def _unowned(case: Case, target: Target, subject: str, alone: Sequence[CorpusEnt
 
 def opened(cases: Sequence[Case]) -> tuple[float, float]:
     """Of the output elements, and of the outputs, the shares that the contract leaves open."""
-    return 0.0, 0.0
+    found = open_shares(cases)
+    return round(found.of_elements, 4), round(found.of_outputs, 4)

@@ -50,6 +50,8 @@ class Expectations:
         self.bounds: dict[str, torch.Tensor] = {}
         self.answers: dict[str, list[vote.Answer]] | None = None
         self.defined: dict[str, torch.Tensor] = {}
+        self.untouched: dict[str, torch.Tensor] | None = None
+        """Where outputs must keep what they held (`judge.untouched`); None until it is asked."""
 
 
 class Inputs:

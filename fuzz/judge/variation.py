@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tridiff.fuzz.judge.check import Found, Trial, found_in
 from tridiff.fuzz.judge.outputs import evidence_of_inputs, judge_outputs, same_bits
 from tridiff.fuzz.judge.trespass import trespasses
+from tridiff.fuzz.judge.untouched import strays
 from tridiff.fuzz.records import RowCounts, Verdict
 
 
@@ -22,6 +23,7 @@ def variation(trial: Trial) -> Iterator[Found]:
         judged = judge_outputs(case, trial.target, again, trial.expected)
         if judged.verdict.failed:
             yield found_in(trial, judged, again)
+        yield from strays(trial, again)
         # A known defect may give other elements under other options: where it did, they say nothing.
         different = same_bits(case, trial.target, trial.buffers, again, bits=False, but=trial.explained_elements)
         trial.judging_done()

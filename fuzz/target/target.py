@@ -85,6 +85,9 @@ class Target:
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
     """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
     true where the contract defines the result: one mask for every output with rows, or a dict of masks by output."""
+    untouched: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
+    """A torch function, as for `defined`, of masks by output: elements that no launch may write, because no program
+    stores there. They are left open by `defined`, and must still hold what was there before the launch."""
     bounds: Callable[[Case], tuple[Reference, ...]] = lambda case: ()
     """For outputs with a SUM rule: torch functions that derive the allowed errors (float64, one per element
     of the output) from the inputs. An infinite bound leaves its element open."""

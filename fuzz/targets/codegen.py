@@ -74,6 +74,10 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
     return "tridiff.fuzz.kinds.graphs.by_numpy:defined", ("@case", *input_names(case))
 
 
+def _untouched(case: Case) -> tuple[str, tuple[str, ...]]:
+    return "tridiff.fuzz.kinds.graphs.by_numpy:untouched", ("@case", *input_names(case))
+
+
 def _unordered(case: Case) -> tuple[str, ...]:
     return unordered(case, split=any(schedule.reduction == "split" for schedule in graph_of(case).schedules))
 
@@ -92,8 +96,8 @@ def _target(family: Family) -> Target:
         cases=lambda limits: programs(family, target=f"codegen.{family}", limits=limits),
         launch=_launch, subjects=_SUBJECTS,
         faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
-        oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN, valid=valid,
-        unordered=_unordered, about=_about, about_causes=True,
+        oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, untouched=_untouched,
+        written=WRITTEN, valid=valid, unordered=_unordered, about=_about, about_causes=True,
         schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
         writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
 

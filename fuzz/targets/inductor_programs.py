@@ -67,6 +67,10 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
     return "tridiff.fuzz.kinds.graphs.by_numpy:defined", ("@case", *input_names(case))
 
 
+def _untouched(case: Case) -> tuple[str, tuple[str, ...]]:
+    return "tridiff.fuzz.kinds.graphs.by_numpy:untouched", ("@case", *input_names(case))
+
+
 def _unordered(case: Case) -> tuple[str, ...]:
     """For the own generator and for Inductor alike: both add atomically."""
     return unordered(case, split=splits_scans(graph_of(case).r or 0))
@@ -78,8 +82,8 @@ def _target(family: Family, about: str) -> Target:
         name=name, family="inductor", contract="codegen.md §0 to §10, §14",
         summary=f"generated programs through torch.compile: {about}",
         cases=lambda limits: torch_programs(family, target=name, limits=limits),
-        launch=_launch, oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, written=WRITTEN,
-        unordered=_unordered,
+        launch=_launch, oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, untouched=_untouched,
+        written=WRITTEN, unordered=_unordered,
         subjects={"own": "tridiff.fuzz.inductor.programs.launching:launch_own",
                   "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
         untraced=("inductor",), writes_once=False, backends=("cuda", "interpreter"),

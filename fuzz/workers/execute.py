@@ -20,6 +20,7 @@ from tridiff.fuzz.judge.memory_order import memory_order
 from tridiff.fuzz.judge.outputs import Expectations, Judged, evidence_of_inputs
 from tridiff.fuzz.judge.repetition import repetition
 from tridiff.fuzz.judge.trespass import trespass
+from tridiff.fuzz.judge.untouched import untouched
 from tridiff.fuzz.judge.values import values
 from tridiff.fuzz.judge.variation import variation
 from tridiff.fuzz.known.explain import explained_launch, wrong_in
@@ -32,7 +33,7 @@ from tridiff.fuzz.workers import failures, sabotage
 from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
 from tridiff.fuzz.workers.diagnostics import Diagnostics
 
-CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, repetition, variation)
+CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, untouched, repetition, variation)
 """What is asked of every launch, in this order: a new oracle that looks at more than values is one file and its name
 here."""
 

@@ -267,11 +267,15 @@ def select(condition: Whole, first: Value, second: Value) -> Value:
         return Whole(first.dtype, np.where(holds, first.value, second.value),
                      np.where(holds, first.open, second.open) | unsure)
     assert isinstance(second, Real)
-    with np.errstate(invalid="ignore"):
-        apart = (first.value != second.value) | (np.signbit(first.value) != np.signbit(second.value))
     value = np.where(holds, first.value, second.value)
     error = np.where(holds, first.error, second.error)
-    unsure = np.where(apart, np.inf, np.maximum(first.error, second.error))
+    most = np.maximum(first.error, second.error)
+    with np.errstate(all="ignore"):
+        apart = (first.value != second.value) | (np.signbit(first.value) != np.signbit(second.value))
+        # Either of the two: numbers that far apart, or anything where one of them is infinite or NaN.
+        distance = np.abs(first.value - second.value) * (1.0 + 2.0**-50) + most
+    distance = np.where(np.isfinite(first.value) & np.isfinite(second.value), np.maximum(distance, TINY), np.inf)
+    unsure = np.where(apart, distance, most)
     # Compilers move a sum with a choice into its arms, where it meets the product again.
     fused = None
     if first.fused is not None or second.fused is not None:

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, product_of_unknown, rounded, whole
+from tridiff.oracles.by_numpy.bounded import (
+    TINY,
+    Real,
+    Value,
+    Whole,
+    overflow_threshold,
+    product_of_unknown,
+    rounded,
+    whole,
+)
 from tridiff.oracles.by_numpy.bounded_ops import lowest_bit, nonzero
 from tridiff.oracles.dtypes import dtype, numpy_dtype
 
@@ -55,11 +64,15 @@ def _sum_result(x: Real, total: Array, sizes: Array, blur: Array, certain: Array
                 count: Array | int, minus: Array) -> Real:
     name = x.dtype
     error = blur + count * eps(name) * sizes + 2.0**-52 * sizes
-    overflow = sizes + error >= float(dtype(name).max)
-    error = np.where(overflow, np.inf, error)
+    limit = float(dtype(name).max)
+    overflow = sizes + error >= limit
+    # Terms of one sign that are too large together are infinite in any order.
+    infinite = overflow & (np.abs(total) >= sizes) & (np.abs(total) - error >= overflow_threshold(name)) & ~special
+    total = np.where(infinite, np.copysign(np.inf, total), total)
+    error = np.where(overflow, np.where(infinite, 0.0, np.inf), error)
     # Infinities and NaN: the rules of addition hold in any order, if no partial sum overflows.
     error = np.where(special, np.where(np.isinf(blur) | overflow, np.inf, 0.0), error)
-    found = _settled(name, total, error, certain & ~special)
+    found = _settled(name, total, error, certain & ~special & ~infinite)
     # -0.0 comes out only if every term is one, and then only if no padding zero is added.
     zero = found.exact & (total == 0)
     value = np.where(zero, 0.0, found.value)
@@ -85,19 +98,38 @@ def scan_sum(x: Real) -> Real:
 # -- products -----------------------------------------------------------------------------------------------
 
 
-def _product(x: Real, count: Array | int) -> Real:
-    """Prefix products: relative errors add; open where a partial product in some order may leave the normal range."""
+def longest_run(logs: Array) -> Array:
+    """The largest sum of neighbours among the first k + 1 elements, at least 0, for every k along the last axis; an
+    element of -infinity is part of no run."""
+    found = np.zeros(logs.shape)
+    running = np.zeros(logs.shape[:-1])
+    for k in range(logs.shape[-1]):
+        running = np.maximum(running + logs[..., k], 0.0)
+        found[..., k] = running
+    return np.maximum.accumulate(found, axis=-1)
+
+
+def _product(x: Real, count: Array | int, *, neighbours: bool) -> Real:
+    """Prefix products: relative errors add; open where what comes out depends on the order.
+
+    neighbours: only runs of neighbours are multiplied with each other (a scan); otherwise any subset may be. A partial
+    product that leaves the range upwards is infinite; one that leaves it downwards is off by up to the smallest normal
+    number, which the others multiply.
+    """
     name = x.dtype
     kind = dtype(name)
     finite = np.isfinite(x.value)
     total = np.cumprod(x.value.astype(np.longdouble), axis=-1)
     counted = finite & (x.value != 0)
-    logs = np.log2(np.where(counted, np.abs(x.value) + np.where(np.isfinite(x.error), x.error, 0.0), 1.0))
-    grown, shrunk = np.cumsum(np.maximum(logs, 0), axis=-1), np.cumsum(np.maximum(-logs, 0), axis=-1)
-    zero = np.logical_or.accumulate(x.exact & (x.value == 0), axis=-1)
+    nil = (x.error <= TINY) & (x.value == 0)
+    size = np.abs(x.value) + np.where(np.isfinite(x.error), x.error, 0.0)
+    logs = np.log2(np.where(counted, size, 1.0))
+    zero = np.logical_or.accumulate(nil, axis=-1)
     special = np.logical_or.accumulate(~finite, axis=-1)
-    # A zero absorbs underflow; only growth could make it NaN. An infinity absorbs growth; only a zero could.
-    in_range = (grown < kind.bias) & ((shrunk < kind.bias - 1) | (zero & ~special))
+    if neighbours:
+        grown, shrunk = longest_run(np.where(nil, -np.inf, logs)), longest_run(np.where(nil, -np.inf, -logs))
+    else:
+        grown, shrunk = np.cumsum(np.maximum(logs, 0), axis=-1), np.cumsum(np.maximum(-logs, 0), axis=-1)
     with np.errstate(all="ignore"):
         relative = np.where(x.exact, 0.0, x.error / np.abs(x.value))
         relative = np.where(np.isnan(relative) | (relative >= 0.5), np.inf, relative)
@@ -106,26 +138,41 @@ def _product(x: Real, count: Array | int) -> Real:
         odd = np.where(counted, np.abs(x.value) / lowest_bit(x.value), 1.0)
         bits = np.cumsum(np.where(x.exact, np.log2(odd), np.inf), axis=-1)
     value = total.astype(np.float64)
-    error = np.abs(value) * np.expm1(spread + count * eps(name) + 2.0**-50)
+    # An infinity absorbs growth; only a zero, one that a run has become too, could make it NaN.
+    vanishes = shrunk >= kind.bias - 1
+    in_range = (grown < kind.bias) & ~(vanishes & special)
+    steps = np.broadcast_to(np.asarray(count, dtype=np.float64), value.shape)
+    # A run that vanishes may be multiplied by one before it and by one behind it.
+    with np.errstate(all="ignore"):
+        lost = np.where(vanishes, steps * kind.smallest_normal * np.exp2(grown * (2 if neighbours else 1)), 0.0)
+    error = np.abs(value) * np.expm1(spread + count * eps(name) + 2.0**-50) + lost
     definite = np.logical_and.accumulate(np.isfinite(x.error), axis=-1)
-    sure_special = (special | zero) & np.logical_and.accumulate(x.exact | (np.abs(x.value) > x.error), axis=-1)
-    error = np.where(special | zero, np.where(sure_special, 0.0, np.inf), error)
-    error = np.where(in_range & definite, error, np.inf)
-    certain = (bits < kind.precision - 1e-6) & in_range & definite & ~special & ~zero
+    signed = np.logical_and.accumulate(x.exact | (np.abs(x.value) > x.error), axis=-1)
+    # Of a product of zeros only the sign may be unknown, of one with infinities that makes it one of two.
+    error = np.where(special | zero, np.where(signed, 0.0, np.where(special, np.inf, TINY)), error)
+    # Whatever the order, a product beyond the range is that of numbers without a zero, or of an infinity with such.
+    with np.errstate(all="ignore"):
+        least = np.cumsum(np.log2(np.where(counted, np.abs(x.value), 1.0)) - 2.0 * relative, axis=-1)
+    infinite = (least - 2 * steps * eps(name) >= kind.bias + 1) & ~vanishes & ~zero & ~special & signed & definite
+    negative = np.logical_xor.accumulate(np.signbit(x.value), axis=-1)
+    value = np.where(infinite, np.where(negative, -np.inf, np.inf), value)
+    error = np.where(infinite, 0.0, np.where(in_range & definite & (np.abs(value) + error < float(kind.max)) |
+                                             in_range & definite & (special | zero), error, np.inf))
+    certain = (bits < kind.precision - 1e-6) & in_range & definite & ~special & ~zero & ~vanishes
     found = _settled(name, value, error, certain)
     return product_of_unknown(Real(name, found.value, np.where(zero & (found.error == 0) & ~special, 0.0, found.error)))
 
 
 def scan_prod(x: Real) -> Real:
     """Prefix products."""
-    return _product(x, np.arange(1, x.shape[-1] + 1))
+    return _product(x, np.arange(1, x.shape[-1] + 1), neighbours=True)
 
 
 def reduce_prod(x: Real) -> Real:
     """Product along the last axis."""
     if x.shape[-1] == 0:
         return Real(x.dtype, np.ones(x.shape[:-1]), np.zeros(x.shape[:-1]))
-    found = _product(x, x.shape[-1])
+    found = _product(x, x.shape[-1], neighbours=False)
     return product_of_unknown(Real(x.dtype, found.value[..., -1], found.error[..., -1]))
 
 

@@ -29,8 +29,8 @@ def may_flush(x: Array, name: str) -> Array:
 
 
 _MONOTONE = frozenset((
-    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "asin", "acos", "atan", "sinh", "tanh",
-    "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "erfcx", "sigmoid", "reciprocal", "i1"))
+    "sqrt", "sqrt_rn", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "asin", "acos", "atan", "sinh",
+    "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "erfcx", "sigmoid", "reciprocal", "i1"))
 _EVEN = frozenset(("cosh", "i0"))
 _LIPSCHITZ = {"sin": 1.0, "cos": 1.0, "j0": 0.582, "j1": 0.5}
 _POLES = frozenset(("reciprocal", "rsqrt"))
@@ -40,6 +40,10 @@ _ONE_INSTRUCTION = frozenset(("sqrt", "sqrt_rn", "rsqrt", "reciprocal"))
 _ONE_AT_ZERO = frozenset(("exp", "exp2", "cos", "cosh", "i0"))
 """f(0) = 1 by the documentation of the CUDA math library. It says nothing of j0, erfc and erfcx: j0f(0) is 1.0000001,
 a polynomial in the distance to the first root, evaluated at that root."""
+
+
+_ZERO_AT_ONE = frozenset(("log", "log2", "log10", "acos", "acosh"))
+"""f(1) = 0 by the same documentation; of which sign is left open."""
 
 
 def function(op: str, x: Array) -> Array:
@@ -77,6 +81,10 @@ def smooth(op: str, x: Real) -> Real:
     meant = meaning(op)
     value = function(meant, x.value)
     low, high = x.low, x.high
+    with np.errstate(invalid="ignore"):
+        # Outside of the domain throughout, on one side of it.
+        nowhere = np.isnan(value) & np.isnan(function(meant, low)) & np.isnan(function(meant, high)) & (
+            np.abs(x.value) > x.error) & np.isfinite(x.error)
     if meant in _MONOTONE:
         if meant == "acos" or meant == "asin":
             low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
@@ -110,7 +118,7 @@ def smooth(op: str, x: Real) -> Real:
     else:
         # No bound on the derivative is written down: only certain operands are judged.
         spread = np.full(value.shape, np.inf)
-    spread = np.where(x.exact, 0.0, np.where(x.nan, 0.0, spread))
+    spread = np.where(x.exact | x.nan | nowhere, 0.0, spread)
     spread = np.where(np.isinf(x.error), np.inf, spread)
     ulps, absolute = _accuracy(op, x.dtype, x.value, value)
     if x.dtype == "fp64":
@@ -135,7 +143,9 @@ def smooth(op: str, x: Real) -> Real:
     fixed = x.exact & ((value == 0) | ~np.isfinite(value) | ((value == 1) & (x.value == 0) & (meant in _ONE_AT_ZERO)))
     settled = np.where(fixed & (value == 0), np.where(x.value == 0, 0.0, found.error), found.error)
     settled = np.where(fixed & (value == 1), 0.0, settled)
-    if meant in ("j1", "lgamma", "log", "log2", "log10", "log1p", "acosh", "erfinv", "y0", "y1", "i1"):
+    if meant in _ZERO_AT_ONE:
+        settled = np.where(x.exact & (x.value == 1), 0.0, settled)
+    if meant in ("j1", "lgamma", "log", "log2", "log10", "log1p", "acosh", "acos", "erfinv", "y0", "y1", "i1"):
         settled = np.where(x.exact & (value == 0), np.maximum(settled, TINY), settled)
     settled_real = Real(x.dtype, found.value, settled)
     return settled_real if meant in _ONE_INSTRUCTION else product_of_unknown(settled_real)

@@ -29,7 +29,8 @@ from tridiff.oracles.by_numpy.bounded import (
     whole,
 )
 from tridiff.oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
-from tridiff.oracles.dtypes import dtype, numpy_dtype
+from tridiff.oracles.by_numpy.bounded_quotients import mod_operator, quotient_family
+from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.pointwise import meaning
 
 Array = npt.NDArray[Any]
@@ -54,7 +55,8 @@ def add(a: Real, b: Real, sign: float = 1.0) -> Real:
     opposed = a.value * (sign * b.value) < 0
     # An overflowed product may be taken unrounded: finite, so that an opposed summand decides.
     lost = np.isinf(a.error) | np.isinf(b.error) | (opposed & np.isinf(a.loose() + b.loose()))
-    spread = np.where(special, np.where(lost, np.inf, 0.0), a.loose() + b.loose())
+    spread = np.where(special, np.where(lost & ~a.nan & ~b.nan, np.inf, 0.0), a.loose() + b.loose())
+    value = np.where(a.nan | b.nan, np.nan, value)
     return settle(a.dtype, value, spread, rounds=True)
 
 
@@ -80,7 +82,8 @@ def mul(a: Real, b: Real) -> Real:
     error = np.where(nil, np.where(_signed(a) & _signed(b), 0.0, TINY), found.error)
     overflowed = np.isinf(found.value) & found.exact & np.isfinite(a.value) & np.isfinite(b.value)
     fused = np.where(overflowed, np.inf, np.where(np.isfinite(fused) & ~nil, fused, 0.0))
-    return Real(found.dtype, found.value, error, fused)
+    nan = a.nan | b.nan
+    return Real(found.dtype, np.where(nan, np.nan, found.value), np.where(nan, 0.0, error), np.where(nan, 0.0, fused))
 
 
 def _exact_product(a: Array, b: Array) -> Array:
@@ -128,8 +131,9 @@ def _fma(a: Real, b: Real, c: Real) -> Real:
         opposed = np.isinf(product.value) & np.isfinite(a.value) & np.isfinite(b.value) & (c.value * product.value < 0)
         certain &= ~opposed
         extra = np.where(opposed, np.inf, spacing(value, "fp64") + spacing(product.value, "fp64"))
-    return Real(a.dtype, np.where(certain, found.value, uncertain.value),
-                np.where(certain, found.error, uncertain.error + extra))
+    nan = a.nan | b.nan | c.nan
+    return Real(a.dtype, np.where(nan, np.nan, np.where(certain, found.value, uncertain.value)),
+                np.where(nan, 0.0, np.where(certain, found.error, uncertain.error + extra)))
 
 
 def _mul_add(a: Real, b: Real, c: Real) -> Real:
@@ -148,7 +152,9 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     nan = np.isnan(a.value) | np.isnan(b.value)
     known = np.isfinite(a.error) & np.isfinite(b.error)
     vanishes = np.isinf(b.value) & np.isfinite(a.value) & (np.abs(a.value) > a.error)
+    by_zero = b.exact & (b.value == 0) & (np.abs(a.value) > a.error)
     sure = nan | (np.isinf(a.value) & (away > 0)) | vanishes
+    spread = np.where(by_zero & known, 0.0, spread)
     spread = np.where(exact, 0.0, np.where(special, np.where(sure, 0.0, np.inf), spread))
     return settle(a.dtype, value, np.where(known, spread, np.inf), ulps=ulps, rounds=rounds)
 
@@ -157,13 +163,14 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
 
 
 def _step(function: Callable[[Array], Array]) -> Callable[[Real], Real]:
-    """A piecewise constant function: certain where both ends agree."""
+    """A piecewise constant function that never falls: certain where both ends agree, else between them."""
     def operation(x: Real) -> Real:
         value, low, high = function(x.value), function(x.low), function(x.high)
         with np.errstate(invalid="ignore"):
             sure = x.exact | ((low == high) & (np.signbit(low) == np.signbit(high)))
             sure |= np.isinf(x.value) & np.isfinite(x.error)
-        return Real(x.dtype, value, np.where(sure, 0.0, np.inf))
+            between = np.maximum(np.maximum(value - low, high - value), TINY)
+        return Real(x.dtype, value, np.where(sure, 0.0, np.where(np.isfinite(between), between, np.inf)))
 
     return operation
 
@@ -172,13 +179,15 @@ def _sign(x: Real) -> Real:
     value = np.where(np.isnan(x.value), 0.0, np.sign(x.value))
     value = np.where(value == 0, 0.0, value)
     sure = x.exact | (np.abs(x.value) > x.error)
-    return Real(x.dtype, value, np.where(sure & np.isfinite(x.error), 0.0, np.inf))
+    # -1, 0 or 1; 0 of NaN as well.
+    return Real(x.dtype, value, np.where(sure & np.isfinite(x.error), 0.0, 1.0 + np.abs(value)))
 
 
 def _copysign(x: Real, y: Real) -> Real:
     sure = (np.abs(y.value) > y.error) & np.isfinite(y.error) | (y.exact & ~np.isnan(y.value))
     value = np.copysign(np.abs(x.value), y.value)
-    return Real(x.dtype, value, np.where(sure | np.isnan(x.value), x.error, np.inf))
+    either = np.where(np.isfinite(x.value), np.maximum(x.error + 2 * np.abs(x.value), TINY), np.inf)
+    return Real(x.dtype, value, np.where(sure | np.isnan(x.value), x.error, either))
 
 
 def _nextafter(x: Real, y: Real) -> Real:
@@ -199,7 +208,12 @@ def _nextafter(x: Real, y: Real) -> Real:
         value = np.where(np.isnan(x.value) | np.isnan(y.value), np.nan, value)
         if name == "fp64":
             value = np.nextafter(x.value, y.value)
-    return Real(name, value, np.where(x.exact & y.exact, 0.0, np.inf))
+        # At most a step to either side of what x may be.
+        near = np.where(np.isfinite(value) & np.isfinite(y.value + y.error),
+                        x.error + 2 * spacing(np.abs(x.value) + x.error, name), np.inf)
+        near = np.where(np.abs(x.value) + near >= float(dtype(name).max), np.inf, near)
+    nan = x.nan | y.nan
+    return Real(name, np.where(nan, np.nan, value), np.where((x.exact & y.exact) | nan, 0.0, near))
 
 
 def _nextafter_libdevice(x: Real, y: Real) -> Real:
@@ -225,8 +239,13 @@ def _frexp(x: Real) -> tuple[Array, Array, Array]:
 
 
 def _frexp_mantissa(x: Real) -> Real:
+    """A mantissa is between 1/2 and 1 or 0, with the sign of x, whatever the exponent."""
     mantissa, exponent, sure = _frexp(x)
-    return Real(x.dtype, mantissa, np.where(sure, np.ldexp(x.error, -exponent), np.inf))
+    size = np.abs(mantissa)
+    positive = np.maximum(size - 0.5, 1.0 - size)
+    anything = np.where(np.abs(x.value) > x.error, positive, 1.0 + size)
+    unsure = np.where(np.isfinite(x.value) & np.isfinite(x.error), anything, np.inf)
+    return Real(x.dtype, mantissa, np.where(sure, np.ldexp(x.error, -exponent), unsure))
 
 
 def _ldexp(x: Real, n: Whole) -> Real:
@@ -275,54 +294,6 @@ def _relu(x: Real) -> Real:
     minus_zero = (x.value == 0) & np.signbit(x.value)
     error = np.where(minus_zero, np.maximum(x.error, TINY), x.error)
     return Real(x.dtype, value, np.where(x.value + x.error < 0, 0.0, error))
-
-
-# -- remainders ---------------------------------------------------------------------------------------------
-
-
-def _quotient_family(op: str, a: Real, b: Real) -> Real:
-    """fmod, remainder, floor_divide, trunc_divide: exact operands give exact remainders; blurred ones are open."""
-    exact = a.exact & b.exact
-    x, y = a.value, b.value
-    rest = np.fmod(x, y)
-    opposite = (rest != 0) & ((rest < 0) != (y < 0))
-    if op == "fmod":
-        value, error = rest, np.zeros(rest.shape)
-    elif op == "remainder":
-        moved = settle(a.dtype, rest + y, 0.0, rounds=True)
-        value = np.where(opposite, moved.value, rest)
-        error = np.where(value == 0, TINY, 0.0)
-    else:
-        # The candidates of the contract: computed in the type, or from the exact remainder.
-        wide = a.dtype == "fp64"
-        p, q = (x, y) if wide else (x.astype(np.float32), y.astype(np.float32))
-        by_type = np.floor_divide(p, q) if op == "floor_divide" else np.trunc(p / q)
-        whole_quotient = np.rint((x - rest) / y)
-        floored = np.where(opposite, whole_quotient - 1, whole_quotient) if op == "floor_divide" else whole_quotient
-        first = by_type.astype(np.float64)
-        regular = np.isfinite(floored) & np.isfinite(first)
-        value = first
-        error = np.where(regular & (floored != first), np.abs(first - floored), 0.0)
-        large = regular & (np.abs(first) >= 2.0 ** dtype(a.dtype).mantissa_bits)
-        error = np.where(large, np.maximum(error, 2 * spacing(first, a.dtype)), error)
-        error = np.where(value == 0, np.maximum(error, TINY), error)
-    # fp32 library functions may flush subnormal operands and results.
-    flushed = may_flush(x, a.dtype) | may_flush(y, a.dtype) | (may_flush(rest, a.dtype))
-    nan = a.nan | b.nan
-    return Real(a.dtype, value, np.where((exact & ~flushed) | nan, error, np.inf))
-
-
-def _mod_operator(a: Real, b: Real) -> Real:
-    """`%` of Triton: div.rn, cvt.rzi and one fma, fusion or not, and a for an infinite b (PTX of both versions). numpy,
-    for the interpreter, and a compiler that folds constants take the exact remainder: the bound spans both."""
-    found = _quotient_family("fmod", a, b)
-    typed = numpy_dtype(a.dtype)
-    x, y = a.value.astype(typed), b.value.astype(typed)
-    lowered = np.where(np.isinf(y), x, pointwise.evaluate("fma", -np.trunc(x / y), y, x)).astype(np.float64)
-    same = (lowered == found.value) | (np.isnan(lowered) & np.isnan(found.value))
-    apart = np.abs(lowered - found.value) * (1 + 2.0**-50)
-    error = np.where(same, found.error, np.maximum(found.error, np.where(np.isnan(apart), np.inf, apart)))
-    return Real(a.dtype, found.value, np.where(found.value == 0, np.maximum(error, TINY), error))
 
 
 # -- comparisons and classes --------------------------------------------------------------------------------
@@ -411,7 +382,7 @@ _TWO: dict[str, Callable[..., Real]] = {
     "maximum_tl": lambda a, b: extremum(a, b, largest=True, keeps_nan=None),
     "truediv": lambda a, b: _divide(a, b, ulps=2.5 if a.dtype == "fp32" else 0.5, rounds=a.dtype == "fp64"),
     "div_rn": lambda a, b: _divide(a, b, ulps=0.5, rounds=True),
-    "pow": power, "atan2": atan2, "hypot": hypot, "mod_operator": _mod_operator}
+    "pow": power, "atan2": atan2, "hypot": hypot, "mod_operator": mod_operator}
 _THREE: dict[str, Callable[..., Real]] = {"fma": _fma, "mul_add": _mul_add, "clamp": _clamp}
 _CLASSES = ("signbit", "isnan", "isinf", "isfinite")
 _ORDERINGS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -422,7 +393,10 @@ def _float_operation(op: str, args: Sequence[Real]) -> Value:
     if op in ("abs_libdevice", "floor_libdevice", "ceil_libdevice", "floor_tl", "ceil_tl") and args[0].dtype == "fp32":
         # These flush subnormals on the device.
         found = (_STEPS | _ONE)[meant](args[0])
-        return found.open_where(may_flush(args[0].value, "fp32"))
+        # The result of a zero is a zero, of the same sign but for that of abs.
+        flushed = may_flush(args[0].value, "fp32") & (found.value != 0)
+        return Real(found.dtype, found.value, np.where(flushed, np.maximum(found.error, np.abs(found.value)),
+                                                       found.error))
     for table in (_ONE, _TWO, _THREE, _STEPS):
         for name in (op, meant):
             if name in table:
@@ -432,7 +406,7 @@ def _float_operation(op: str, args: Sequence[Real]) -> Value:
     if meant in _CLASSES:
         return _class(meant, args[0])
     if meant in ("fmod", "remainder", "floor_divide", "trunc_divide"):
-        return _quotient_family(meant, args[0], args[1])
+        return quotient_family(meant, args[0], args[1])
     if meant == "frexp_exponent":
         _, exponent, sure = _frexp(args[0])
         return whole("i32", exponent, ~sure)

@@ -60,15 +60,21 @@ def _affine(a: Value, b: Value) -> tuple[Value, Value]:
         blur[..., k] = before[2] * (factor + a.error[..., k]) + before[1] * a.error[..., k] + b.loose()[..., k]
     # Every term is a product of at most `count` factors: two roundings per factor and one per addition.
     error = blur + 3 * count * folds.eps(name) * size * 1.01
-    logs = np.log2(np.where(a.value == 0, 1.0, np.abs(a.value)))
-    grown, shrunk = np.cumsum(np.maximum(logs, 0), axis=-1), np.cumsum(np.maximum(-logs, 0), axis=-1)
+    # A scan combines neighbouring runs only. A run's factor is a product of neighbours; its shift is no larger than
+    # that of all elements up to its end.
+    nil = a.exact & (a.value == 0)
+    logs = np.log2(np.where(a.value == 0, 1.0, np.abs(a.value) + a.error))
+    grown, shrunk = folds.longest_run(np.where(nil, -np.inf, logs)), folds.longest_run(np.where(nil, -np.inf, -logs))
     regular = np.logical_and.accumulate(np.isfinite(a.value) & np.isfinite(b.value) & np.isfinite(a.error)
                                         & np.isfinite(b.error), axis=-1)
-    # Some association multiplies any run of factors by itself, before any zero or small term meets it.
-    biggest = np.maximum.accumulate(np.maximum(np.abs(b.value), 1.0), axis=-1) * count
-    in_range = (grown + np.log2(biggest) < kind.bias - 1) & (shrunk < kind.bias - 1) & regular
-    # Terms that round below the normal numbers lose absolute accuracy, multiplied by what follows.
-    error = error + count * kind.smallest_normal * np.exp2(np.minimum(grown, 1000.0))
+    largest = np.maximum.accumulate(np.maximum(size + blur, 1.0), axis=-1)
+    # Terms that round below the normal numbers lose absolute accuracy, multiplied by what follows; so do factors, which
+    # the shifts before them multiply.
+    gain, steps = np.exp2(np.minimum(grown, 1023.0)), count.astype(np.float64)
+    factors = np.where(shrunk >= kind.bias - 2, largest * steps * gain * gain, 0.0)
+    error = error + steps * gain * kind.smallest_normal * (1.0 + factors)
+    top = largest + np.maximum.accumulate(error, axis=-1)
+    in_range = (grown < kind.bias - 1) & (top < float(kind.max) / 2) & regular
     bits = _affine_bits(a, b)
     certain = in_range & (bits <= kind.precision) & np.logical_and.accumulate(a.exact & (b.loose() == 0), axis=-1)
     certain &= shift != 0

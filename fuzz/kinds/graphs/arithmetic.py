@@ -10,7 +10,7 @@ from tridiff.fuzz.kinds.graphs.operands import Operands
 from tridiff.fuzz.kinds.graphs.operations import SHIFTS, castable, choices, integer_divisions, same_width, table
 from tridiff.kernels.codegen.graph import Cast, Masked
 from tridiff.kernels.pointwise.table import HALVES
-from tridiff.oracles.dtypes import FP8
+from tridiff.oracles.dtypes import FLOATS, FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 
@@ -27,6 +27,8 @@ class Arithmetic:
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
         one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.pool.swarm.assembly))
+        if one.op in ("ilogb", "llrint") and not self.pool.sharp(lambda entry: True)(first):
+            first = self.operands.load(first.dtype)
         args = [first]
         for _ in range(one.arity - 1):
             args.append(self.operands.of_dtype(first.dtype, other_than=first))
@@ -82,7 +84,7 @@ class Arithmetic:
 
     def frexp(self) -> Entry:
         """Both results of frexp, or ldexp with an exponent of some sort."""
-        first = self.pool.pick(lambda entry: entry.dtype in ("fp32", "fp64", "fp16", "bf16"))
+        first = self.pool.pick(self.pool.sharp(lambda entry: entry.dtype in FLOATS))
         if first is None:
             first = self.operands.load("fp32")
         if self.chance.one_in(3):
@@ -118,6 +120,9 @@ class Arithmetic:
         info = dtype_info(target)
         if first.dtype in FP8 or (first.dtype in HALVES and self.chance.one_in(3)):
             first = self.pool.add(Cast(arg=first.position, dtype="fp32"), private=True)
+        if first.inexact and not self.chance.one_in(8):
+            # A function is often a whole number but for its error: truncated, that is one of two.
+            first = self.pool.operation("round", first, private=True)
         limit = min(int(info.max), 1 << 24)
         if first.dtype in HALVES:
             # A power of two is itself in both of them.
@@ -129,7 +134,7 @@ class Arithmetic:
 
     def bitcast(self) -> Entry:
         """The bits of a value as another type."""
-        first = self.pool.pick(lambda entry: bool(same_width(entry.dtype)))
+        first = self.pool.pick(self.pool.sharp(lambda entry: bool(same_width(entry.dtype))))
         if first is None:
             first = self.operands.load("fp32")
         return self.pool.add(Cast(arg=first.position, dtype=self.chance.of(same_width(first.dtype)), bitcast=True))

@@ -8,6 +8,7 @@ that the engine asks for (`outputs`, `bounds`, `defined`) share it through a sma
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,9 @@ class Answer:
     values: Array
     bound: Array | None
     defined: Array
+    untouched: Array
+    """Elements that no point stores, of an output that holds nothing before: they are not defined, and keep what the
+    harness put there."""
 
 
 _memory: OrderedDict[str, dict[str, Answer]] = OrderedDict()
@@ -58,15 +62,18 @@ def answers(case: Case, *arrays: Array) -> dict[str, Answer]:
 
 def evaluate(case: Case, inputs: dict[str, Array]) -> dict[str, Answer]:
     """`answers` without the memory."""
-    stored = interpreter_of(case)(graph_of(case), inputs).run()
-    return {output: _answer(stored[buffer]) for output, buffer in output_names(case).items()}
+    interpreter = interpreter_of(case)(graph_of(case), inputs)
+    stored, written = interpreter.run(), interpreter.written
+    return {output: _answer(stored[buffer], written.get(buffer)) for output, buffer in output_names(case).items()}
 
 
-def _answer(value: Value) -> Answer:
+def _answer(value: Value, written: Array | None) -> Answer:
+    """written: of an output, which elements some point stores; None where it holds something before."""
+    untouched = np.zeros(value.shape, dtype=bool) if written is None else ~written
     if isinstance(value, Whole):
-        return Answer(value.value, None, ~value.open)
+        return Answer(value.value, None, ~value.open, untouched)
     open_elements = np.isinf(value.error)
-    return Answer(_expected(value, open_elements), _bound(value, open_elements), ~open_elements)
+    return Answer(_expected(value, open_elements), _bound(value, open_elements), ~open_elements, untouched)
 
 
 def _expected(value: Real, open_elements: Array) -> Array:
@@ -102,11 +109,20 @@ def bounds(case: Case, *arrays: Array) -> tuple[Array, ...]:
 
 def defined(case: Case, *tensors: torch.Tensor) -> dict[str, torch.Tensor]:
     """Per output, which elements the contract defines."""
+    return _masks(case, tensors, lambda answer: answer.defined)
+
+
+def untouched(case: Case, *tensors: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Per output, which elements no point stores."""
+    return _masks(case, tensors, lambda answer: answer.untouched)
+
+
+def _masks(case: Case, tensors: tuple[torch.Tensor, ...], pick: Callable[[Answer], Array]) -> dict[str, torch.Tensor]:
     from tridiff.oracles.arrays import to_numpy, to_torch
 
     device = tensors[0].device if tensors else "cpu"
     found = answers(case, *map(to_numpy, tensors))
-    return {name: to_torch(np.ascontiguousarray(one.defined), device=device) for name, one in found.items()}
+    return {name: to_torch(np.ascontiguousarray(pick(one)), device=device) for name, one in found.items()}
 
 
 def torch_outputs(case: Case, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:

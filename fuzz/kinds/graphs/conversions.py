@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tridiff.kernels.codegen.graph import real_number
 from tridiff.oracles.by_numpy import bounded_ops as ops
 from tridiff.oracles.by_numpy import search
-from tridiff.oracles.by_numpy.bounded import Real, Value, Whole, cast_real, exact_real, nearest, rounded, whole
+from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, exact_real, nearest, rounded, whole
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.dtypes import numpy_dtype
 
@@ -78,6 +78,8 @@ def bucket(x: Value, edges: Value, right: bool, name: str) -> Whole:
     low = search.bucketize(x.low.reshape(-1), edges.value, right=right, index_dtype=name)
     high = search.bucketize(x.high.reshape(-1), edges.value, right=right, index_dtype=name)
     clear = x.exact.reshape(-1) | ((low == high) & np.isfinite(x.error).reshape(-1))
+    # A zero of either sign: boundaries are compared as numbers.
+    clear |= ((x.value == 0) & (x.error <= TINY)).reshape(-1)
     return whole(name, found.reshape(shape), ~(sure & clear).reshape(shape))
 
 

@@ -6,9 +6,23 @@ from dataclasses import dataclass, field
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.fuzz.kinds.graphs.swarm import Swarm
 from tridiff.fuzz.records import Content
+from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import expression, operands, result_dtypes, value_operands
-from tridiff.kernels.codegen.graph import MAX_NODES, Buffer, Constant, Node, Part, Pointwise
+from tridiff.kernels.codegen.graph import (
+    MAX_NODES,
+    Asm,
+    Buffer,
+    Constant,
+    Index,
+    Node,
+    Part,
+    Pointwise,
+    Random,
+    Reduce,
+    Scan,
+)
 from tridiff.kernels.codegen.ranges import Facts, symbols
+from tridiff.kernels.pointwise.table import OPS
 
 Interval = tuple[int, int]
 
@@ -16,7 +30,8 @@ Interval = tuple[int, int]
 @dataclass(slots=True)
 class Entry:
     """A value that nodes may use. axes: its domain. low, high: proven range of an integer. depth: nodes on the longest
-    way to it."""
+    way to it. inexact: whether a function that is not correctly rounded, or a fold of floats, lies on the way, so that
+    nobody can say which bits it has."""
 
     position: int
     dtype: str
@@ -25,6 +40,27 @@ class Entry:
     high: int | None = None
     uses: int = 0
     depth: int = 0
+    inexact: bool = False
+
+
+_INEXACT_GROUPS = ("division", "exponential", "trigonometric", "hyperbolic", "special")
+_INEXACT_FOLDS = ("sum", "prod", "welford", "welford_combine", "affine", "logcumsumexp")
+
+
+def _rounds(node: Node, dtype: str) -> bool:
+    """Whether a node makes values of which bits are not known (`Entry.inexact`). dtype: of its first operand."""
+    match node:
+        case Pointwise(op=op):
+            return op in OPS and OPS[op].group in _INEXACT_GROUPS
+        case Reduce(kind=fold) | Scan(combine=fold):
+            return fold in _INEXACT_FOLDS and is_float(dtype)
+        case Random(kind=kind):
+            return kind == "randn"
+        case Index(dtype=kind):
+            return is_float(kind)
+        case Asm(body=body):
+            return body == "ex2_approx"
+    return False
 
 
 @dataclass
@@ -65,11 +101,14 @@ class Pool:
         expr = expression(node)
         domain = frozenset(axes) | (frozenset() if expr is None else symbols(expr) & self.axes.keys())
         depth = 0
+        inexact = _rounds(node, of[0] if of else "")
         for operand in operands(node):
+            inexact |= self.all[operand].inexact
             domain |= self.all[operand].axes
             depth = max(depth, self.all[operand].depth + 1)
             self.all[operand].uses += 1
-        entry = Entry(position, found[0] if found else "", domain, low, high, depth=depth)
+        entry = Entry(position, found[0] if found else "", domain, low, high, depth=depth,
+                      inexact=inexact)
         self.all[position] = entry
         if not private and len(found) == 1:
             self.entries[position] = entry
@@ -94,6 +133,13 @@ class Pool:
         self.buffers.append(Buffer(name=name, dtype=dtype, length=length, role=role))
         self.contents[name] = content
         return name
+
+    def sharp(self, accept: Callable[[Entry], bool]) -> Callable[[Entry], bool]:
+        """`accept` for what asks for bits, exponents or places among others: of floats that are known but for an error
+        the answer is often open, so that those are offered one time in 16."""
+        if self.chance.one_in(16):
+            return accept
+        return lambda entry: accept(entry) and not (entry.inexact and is_float(entry.dtype))
 
     @property
     def buffers_left(self) -> int:

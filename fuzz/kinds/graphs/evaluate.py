@@ -76,6 +76,8 @@ class Interpreter:
         self._logical: list[tuple[str, ...]] = []
         self._symbols = self._axes()
         self._stored: dict[str, Value] = {}
+        self.written: dict[str, Array] = {}
+        """Which elements of every out buffer some point stores."""
         self._outside: dict[int, Array] = {}
         """Where the index of a checked load leaves its buffer, by the position of the load."""
 
@@ -86,6 +88,7 @@ class Interpreter:
                 self._stored[buffer.name] = self._memory[buffer.name]
             elif buffer.role == "out":
                 self._stored[buffer.name] = memory.untouched(buffer.dtype, buffer.length)
+                self.written[buffer.name] = np.zeros(buffer.length, dtype=bool)
         handlers: dict[type, Callable[..., tuple[str, Value] | None]] = {
             Constant: self._constant, Index: self._index, Load: self._load, Pointwise: self._pointwise,
             Cast: self._cast, Masked: self._masked, Reduce: self._reduce, Bucketize: self._bucketize,
@@ -357,6 +360,8 @@ class Interpreter:
         if not sure.all() or (places.size and (places.min() < 0 or places.max() >= length)):
             raise ValueError(f"a store to {node.buffer} leaves it or has no certain place")
         self._stored[node.buffer] = memory.stored(held, flat, places)
+        if node.buffer in self.written:
+            self.written[node.buffer][places] = True
 
 
 def _restored(x: Value) -> Value:

@@ -118,7 +118,7 @@ class Folding:
 
     def bucketize(self) -> Entry:
         """The bucket of a value among boundaries."""
-        first = self.pool.pick(lambda entry: entry.dtype not in (*FP8, "i1"))
+        first = self.pool.pick(self.pool.sharp(lambda entry: entry.dtype not in (*FP8, "i1")))
         if first is None or self.pool.buffers_left < 2:
             return self.operands.compare()
         size = self.chance.of((4, 0, 1, 2, 7, 16, 33))

@@ -21,11 +21,13 @@ from tests.unit.graphs.graphs import (
     store,
 )
 from tridiff.fuzz import interpreter
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.inductor import launch, session
 from tridiff.fuzz.inductor.operations import OPERATIONS, program
 from tridiff.fuzz.inductor.programs.text import torch_program
 from tridiff.fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
-from tridiff.fuzz.kinds.graphs import by_torch
+from tridiff.fuzz.kinds.graphs import by_torch, launching
+from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Verdict
 from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.workers.execute import Executor
@@ -209,3 +211,24 @@ def check_a_control_that_is_wrong_is_a_conflict_and_no_finding() -> None:
     assert (wrong.verdict, wrong.signature, wrong.rows.conflict) == (Verdict.NOT_CHECKED, None, 2)
     assert wrong.reason == "oracle_conflict: the control differs from the references about out (value)"
     assert wrong.evidence is not None and wrong.evidence.actual["out"] == ("3.0", "4.0")
+
+
+def check_a_store_where_nothing_stores_is_a_finding() -> None:
+    """Between the elements of a strided store; the values are right."""
+    graph = matrix(load("in0", X), store("out0", apply("mul", X, num(2)), 0), rows=2, in0=("i32", 2), out0=("i32", 4))
+    arrays, sizes = arrays_of(graph, {"in0": Content(base=Explicit(values=("7", "8")))}, {})
+    case = Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph)
+    executor, own = Executor(backend="interpreter"), launching.launch_graph
+
+    def astray(given: Launch) -> None:
+        own(given)
+        given.pointer("out0")[1] = 7
+
+    assert executor.execute(case, "own", backend="interpreter")[0].verdict is Verdict.AGREE
+    try:
+        launching.launch_graph = astray
+        found = executor.execute(case, "own", backend="interpreter")[0]
+    finally:
+        launching.launch_graph = own
+    assert found.verdict is Verdict.DISAGREE and found.signature is not None
+    assert (found.signature.kind, found.signature.where) == ("stray_write", "out0"), found.reason

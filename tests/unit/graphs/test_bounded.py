@@ -118,7 +118,7 @@ def test_a_product_in_a_sum_may_be_fused() -> None:
 def test_steps_near_a_jump_are_open_and_certain_elsewhere() -> None:
     near = about([2.9999999, 2.5, -1e-9, 7.0], [1e-6, 1e-6, 1e-8, 0.0])
     found = ops.apply("floor", (near,))
-    assert np.isinf(found.error).tolist() == [True, False, True, False] and found.value[[1, 3]].tolist() == [2, 7]
+    assert found.error.tolist() == [1, 0, 1, 0] and found.value.tolist() == [2, 2, -1, 7]
     truth = ops.apply("lt", (near, fp32(3.0, 3.0, 0.0, 7.0)))
     assert truth.open.tolist() == [True, False, True, False]
     integer = ops.to_integer(fp32(3e9, nan, 5.7, -0.3), "i32")
