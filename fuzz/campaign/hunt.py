@@ -149,7 +149,8 @@ class Hunt:
                 self._recorder.store.saw(finding)
             else:
                 new = new or finding
-        self._recorder.store.tally(self._attribution.last)
+        if outcome.verdict.failed:
+            self._recorder.store.tally(self._attribution.last)
         if new is None or not self._known.claim(new):
             return False
         self._finding = new
