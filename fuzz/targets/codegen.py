@@ -4,25 +4,19 @@ One target per family of programs; `mixed` draws from all of them. Oracles inter
 (`fuzz.kinds.graphs.by_numpy`, `fuzz.kinds.graphs.by_torch`); the bounds of float outputs are derived from the case.
 """
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of, input_names, output_names
-from tridiff.fuzz.kinds.graphs.coverage import cells, size
+from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of
 from tridiff.fuzz.kinds.graphs.draw import programs
 from tridiff.fuzz.kinds.graphs.faults import changes, faults_of
+from tridiff.fuzz.kinds.graphs.kind import graph_kind
 from tridiff.fuzz.kinds.graphs.miscompiled import contracted, miscompiled, spilled
-from tridiff.fuzz.kinds.graphs.steps import simpler
 from tridiff.fuzz.kinds.graphs.swarm import FAMILIES, Family
 from tridiff.fuzz.kinds.graphs.unordered import unordered
-from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.kinds.kind import target_of
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.target import Reference, Target
+from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 _ABOUT: dict[Family, str] = {
     "pointwise": "loads, operations, conversions, masks and stores over one to three axes",
@@ -37,52 +31,11 @@ _ABOUT: dict[Family, str] = {
 _SUBJECTS = {"own": "tridiff.fuzz.kinds.graphs.launching:launch_graph"}
 
 
-def _launch(launch: "Launch") -> None:
-    launch.helper(launch)
-
-
-def _by_dtype(case: Case, *, floats: bool) -> tuple[str, ...]:
-    return tuple(name for name in output_names(case) if dtype_info(case.array(name).dtype).is_float == floats)
-
-
-def _oracles(case: Case) -> tuple[Reference, ...]:
-    arguments = ("@case", *input_names(case))
-    outputs = tuple(output_names(case))
-    return (Reference(source="numpy", function="tridiff.fuzz.kinds.graphs.by_numpy:outputs", arguments=arguments,
-                      outputs=outputs),
-            Reference(source="torch", function="tridiff.fuzz.kinds.graphs.by_numpy:torch_outputs", arguments=arguments,
-                      outputs=outputs))
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT, SUM
-
-    derived = SUM("program_bound",
-                  origin="derived per element by interpreting the program (tridiff.oracles.by_numpy.bounded)")
-    return {name: derived if dtype_info(case.array(name).dtype).is_float else BIT for name in output_names(case)}
-
-
-def _bounds(case: Case) -> tuple[Reference, ...]:
-    floats = _by_dtype(case, floats=True)
-    if not floats:
-        return ()
-    return (Reference(source="numpy", function="tridiff.fuzz.kinds.graphs.by_numpy:bounds",
-                      arguments=("@case", *input_names(case)), outputs=floats),)
-
-
-def _defined(case: Case) -> tuple[str, tuple[str, ...]]:
-    return "tridiff.fuzz.kinds.graphs.by_numpy:defined", ("@case", *input_names(case))
-
-
-def _untouched(case: Case) -> tuple[str, tuple[str, ...]]:
-    return "tridiff.fuzz.kinds.graphs.by_numpy:untouched", ("@case", *input_names(case))
-
-
 def _unordered(case: Case) -> tuple[str, ...]:
     return unordered(case, split=any(schedule.reduction == "split" for schedule in graph_of(case).schedules))
 
 
-def _about(case: Case) -> str:
+def _label(case: Case) -> str:
     """What is known to be compiled wrong of the program, or to lose accuracy under the case's options."""
     graph = graph_of(case)
     fused = any(one.enable_fp_fusion for one in (case.options, *case.variants))
@@ -90,16 +43,17 @@ def _about(case: Case) -> str:
             or spilled(graph, warps=min(one.num_warps for one in (case.options, *case.variants))))
 
 
+_KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_numpy:torch_outputs", label=_label)
+
+
 def _target(family: Family) -> Target:
-    return Target(
-        name=f"codegen.{family}", family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
-        cases=lambda limits: programs(family, target=f"codegen.{family}", limits=limits),
-        launch=_launch, subjects=_SUBJECTS,
-        faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
-        oracles=_oracles, rules=_rules, bounds=_bounds, defined=_defined, untouched=_untouched,
-        written=WRITTEN, valid=valid, unordered=_unordered, about=_about, about_causes=True,
-        schedules=lambda case: len(graph_of(case).schedules) - 1, reductions=simpler, size=size, cells=cells,
-        writes_once=True, dtypes=NAMES, interpreter_elements=1 << 11)
+    name = f"codegen.{family}"
+    target = target_of(_KIND, name=name, family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
+                       subjects=_SUBJECTS, cases=lambda limits: programs(family, target=name, limits=limits))
+    return replace(
+        target, faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
+        written=WRITTEN, unordered=_unordered, about_causes=True, dtypes=NAMES, interpreter_elements=1 << 11,
+        schedules=lambda case: len(graph_of(case).schedules) - 1)
 
 
 TARGETS = tuple(_target(family) for family in FAMILIES)

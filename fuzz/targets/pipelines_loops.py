@@ -1,47 +1,12 @@
 """Ordinary kernels through the compiler's own pipelining, warp specialisation and tensor descriptors."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from tridiff.fuzz.kinds.loops import cases, draw
-from tridiff.fuzz.kinds.plans.cases import inputs
-from tridiff.fuzz.kinds.plans.targets import EVERY_ROW, references
-from tridiff.fuzz.records import Case, Environment
-from tridiff.fuzz.target import Reference, Target
-from tridiff.kernels.pipelines.loop_programs import BoxCopy, BoxReduction, DescribedProduct, Product
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
-
-
-def _launch(launch: "Launch") -> None:
-    from tridiff.fuzz.kinds.loops import launching
-
-    launching.run(launch)
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT, NUM0
-    from tridiff.oracles.tolerances import RULES
-
-    if cases.approximate(case):
-        return {"out": RULES["dot_bound"]}
-    loop = cases.loop_of(case)
-    floats = cases.dtype_of(loop).startswith(("fp", "bf"))
-    return {"out": NUM0 if floats and isinstance(loop, Product | DescribedProduct | BoxCopy | BoxReduction) else BIT}
-
-
-def _across_programs(case: Case) -> bool:
-    """Whether the output takes something from every program, so that an oracle needs all of them."""
-    return all(spec.content is not None or spec.dims[0] != "rows" for spec in case.arrays)
-
-
-def _bounds(case: Case) -> tuple[Reference, ...]:
-    if not cases.approximate(case):
-        return ()
-    return (Reference(source="torch", function="tridiff.fuzz.kinds.loops.answers:product_bound",
-                      arguments=("@case", *inputs(case))),)
+from tridiff.fuzz.kinds.kind import target_of
+from tridiff.fuzz.kinds.loops import KIND, cases, draw
+from tridiff.fuzz.records import Environment
+from tridiff.fuzz.target import Target
 
 
 def _rows_by_tma(environment: Environment) -> str:
@@ -54,15 +19,12 @@ def _rows_by_tma(environment: Environment) -> str:
 def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, dtypes: tuple[str, ...],
             specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1,
             lacking: Callable[[Environment], str] = lambda environment: "") -> Target:
-    return Target(
-        name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes, launch=_launch,
-        cases=lambda limits: draw.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits),
-        rules=_rules, bounds=_bounds, valid=lambda case: cases.valid(case) and cases.form(case) in forms,
-        cells=cases.cells, schedules=lambda case: schedules, subjects={"own": "tridiff.kernels.pipelines.loops:stream"},
-        oracles=lambda case: references(case, "loops.answers:{}_answer",
-                                        sample=EVERY_ROW if _across_programs(case) else None),
-        about=cases.label, about_causes=specialised, delays="" if forms == draw.GATHERED else "warp",
-        backends=backends, lacking=lacking, reductions=cases.reductions, size=cases.size, interpreter_elements=1 << 12)
+    target = target_of(
+        KIND, name=name, family="pipelines", summary=summary, contract=contract,
+        subjects={"own": "tridiff.kernels.pipelines.loops:stream"}, within=lambda case: cases.form(case) in forms,
+        cases=lambda limits: draw.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits))
+    return replace(target, dtypes=dtypes, backends=backends, lacking=lacking, schedules=lambda case: schedules,
+                   about_causes=specialised, delays="" if forms == draw.GATHERED else KIND.delays)
 
 
 TARGETS = (

@@ -1,7 +1,7 @@
 """What all targets made of chains share."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -9,29 +9,11 @@ from tridiff.fuzz.kinds.chains import cases
 from tridiff.fuzz.kinds.chains.coverage import counted
 from tridiff.fuzz.kinds.chains.features import feature
 from tridiff.fuzz.kinds.chains.steps import reductions, size
+from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Limits, Path, Reference, Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.gluon.chain import Chain
-
-if TYPE_CHECKING:
-    from tridiff.oracles.rules import Rule
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {spec.name: BIT for spec in case.arrays if spec.content is None}
-
-
-def _inputs(case: Case) -> tuple[str, ...]:
-    return tuple(spec.name for spec in case.arrays if spec.content is not None)
-
-
-def _oracles(case: Case) -> tuple[Reference, ...]:
-    outputs = tuple(spec.name for spec in case.arrays if spec.content is None)
-    return tuple(Reference(source=source, function=f"tridiff.fuzz.kinds.chains.evaluate:by_{source}", outputs=outputs,
-                           arguments=("@case", *_inputs(case))) for source in ("numpy", "torch"))
 
 
 def _canonical(case: Case) -> Reference | None:
@@ -41,7 +23,7 @@ def _canonical(case: Case) -> Reference | None:
     if not holders:
         return None
     return Reference(source="torch", function="tridiff.fuzz.kinds.chains.evaluate:settle", outputs=holders,
-                     arguments=("@case", *holders, *_inputs(case)))
+                     arguments=("@case", *holders, *inputs(case)))
 
 
 def _unordered(case: Case) -> tuple[str, ...]:
@@ -67,6 +49,13 @@ def _alike(name: str) -> str:
     return name.rstrip("0123456789")
 
 
+KIND = ProgramKind(
+    programs=(Chain,), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
+    references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
+                ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
+    valid=cases.valid, steps=reductions, size=size, label=feature, coverage=counted, delays="warp")
+
+
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
                  faults: tuple[str, ...], lacking: Callable[[Environment], str] = warps_of_32) -> Target:
     """A target that draws chains from `chains(elements=...)`. faults: names of `tridiff.kernels.gluon.faults.FAULTS`;
@@ -76,9 +65,7 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
         return cases.chain_cases(target=name, chains=chains(elements=limits.elements))
 
     paths: dict[str, Path] = {fault: f"tridiff.kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
-    return Target(
-        name=name, family="gluon", summary=summary, contract=contract, cases=drawn, launch=cases.launch_chain,
-        subjects={"own": "tridiff.kernels.gluon.emit:emit"}, faults=paths, oracles=_oracles, rules=_rules,
-        canonical=_canonical, unordered=_unordered, valid=cases.valid, reductions=reductions, size=size,
-        delays="warp", lacking=lacking, about=feature, about_causes=True, place=_alike, cells=counted,
-        backends=("cuda", "compile"))
+    target = target_of(KIND, name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
+                       subjects={"own": "tridiff.kernels.gluon.emit:emit"})
+    return replace(target, faults=paths, canonical=_canonical, unordered=_unordered, lacking=lacking,
+                   about_causes=True, place=_alike, backends=("cuda", "compile"))

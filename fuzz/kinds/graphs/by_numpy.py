@@ -19,11 +19,15 @@ from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
 from tridiff.fuzz.kinds.graphs.torch_contract import interpreter_of
 from tridiff.fuzz.records import Case
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, spacing
+from tridiff.oracles.rules import SUM
 
 if TYPE_CHECKING:
     import torch
 
 Array = npt.NDArray[Any]
+WITHIN_BOUND = SUM("program_bound",
+                   origin="derived per element by interpreting the program (tridiff.oracles.by_numpy.bounded)")
+"""The comparison rule of float outputs."""
 _KEPT = 4
 
 

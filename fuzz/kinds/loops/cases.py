@@ -111,6 +111,18 @@ def approximate(case: Case) -> bool:
     return isinstance(loop, Product | DescribedProduct) and loop.dtype != "i8" and not small_integers(case)
 
 
+def numeric(case: Case) -> bool:
+    """Whether zeros of the output may have either sign: sums of floats in an order that nobody knows."""
+    loop = loop_of(case)
+    summed = isinstance(loop, Product | DescribedProduct | BoxCopy | BoxReduction)
+    return summed and dtype_of(loop).startswith(("fp", "bf"))
+
+
+def across_programs(case: Case) -> bool:
+    """Whether the output takes something from every program."""
+    return all(spec.content is not None or spec.dims[0] != "rows" for spec in case.arrays)
+
+
 def valid(case: Case) -> bool:
     """Whether a kernel can be made of the loop and everything else in the case follows from it.
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.kinds.plans import cases
 from tridiff.fuzz.kinds.plans.coverage import cells
 from tridiff.fuzz.kinds.plans.draw import Family, pipeline_cases
 from tridiff.fuzz.records import Case, Environment
-from tridiff.fuzz.target import Reference, Target
+from tridiff.fuzz.target import Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.pipelines.plan import Dot, Plan, TmaStore
 from tridiff.kernels.pipelines.steps import DotWait, Fence, StoreWait
 
 if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
     from tridiff.fuzz.target.memory_orders import MemoryOrder
-    from tridiff.oracles.rules import Rule
 
 FAULTS = ("missing_wait", "wait_one_too_shallow", "missing_commit", "wrong_phase", "arrive_count_one_too_high",
           "arrive_count_one_too_low", "missing_arrive", "missing_proxy_fence", "read_one_stage_early",
@@ -26,54 +26,19 @@ FAULTS = ("missing_wait", "wait_one_too_shallow", "missing_commit", "wrong_phase
 """Names in `tridiff.kernels.pipelines.faults`."""
 
 
-def _launch(launch: Launch) -> None:
-    from tridiff.fuzz.kinds.plans import launching
-
-    launching.run(launch)
+_ROOM = "tridiff.fuzz.kinds.plans"
 
 
-def _outputs(case: Case) -> tuple[str, ...]:
-    return tuple(spec.name for spec in case.arrays if spec.content is None)
-
-
-EVERY_ROW = 1 << 20
-"""Rows that an oracle is asked about where the output has something of each."""
-
-
-def references(case: Case, function: str, *, outputs: tuple[str, ...] = ("out",),
-               scratch: tuple[str, ...] = (), sample: int | None = None) -> tuple[Reference, ...]:
-    """Both oracles of a case, asked about it and its inputs but for scratch; function: in `fuzz.kinds`, with {} for the
-    library's name where each has one of its own."""
-    arguments = ("@case", *(name for name in cases.inputs(case) if name not in scratch))
-    return tuple(Reference(source=source, function=f"tridiff.fuzz.kinds.{function.format(source)}",
-                           arguments=arguments,
-                           outputs=outputs, sample=sample) for source in ("torch", "numpy"))
-
-
-def _oracles(case: Case) -> tuple[Reference, ...]:
-    sink = cases.plan_of(case).sink
-    sample = EVERY_ROW if isinstance(sink, TmaStore) and sink.reduce else None
-    return references(case, "plans.answers:{}_answer", outputs=_outputs(case), sample=sample)
-
-
-def _rules(case: Case) -> dict[str, Rule]:
-    from tridiff.oracles.rules import BIT, NUM0
-    from tridiff.oracles.tolerances import RULES
-
+def _numeric(case: Case) -> tuple[str, ...]:
+    """Sums of floats: in an order that nobody knows, or on tensor cores."""
     plan = cases.plan_of(case)
-    rules = dict.fromkeys(_outputs(case), BIT)
-    if cases.approximate(case):
-        rules["out"] = RULES["dot_bound"]
-    elif cases.exact_sum(plan) or (isinstance(plan.sink, Dot) and plan.dtype != "i8"):
-        rules["out"] = NUM0
-    return rules
+    summed = cases.exact_sum(plan) or (isinstance(plan.sink, Dot) and plan.dtype != "i8")
+    return ("out",) if summed else ()
 
 
-def _bounds(case: Case) -> tuple[Reference, ...]:
-    if not cases.approximate(case):
-        return ()
-    return (Reference(source="torch", function="tridiff.fuzz.kinds.plans.answers:product_bound",
-                      arguments=("@case", *cases.inputs(case))),)
+def _across_programs(case: Case) -> bool:
+    sink = cases.plan_of(case).sink
+    return isinstance(sink, TmaStore) and bool(sink.reduce)
 
 
 def _about(case: Case) -> str:
@@ -113,8 +78,7 @@ def _orders(case: Case) -> tuple[MemoryOrder, ...]:
 
 def _in_family(case: Case, family: Family) -> bool:
     """Shrinking may leave a family: what counts is that the plan is legal and its arrays fit."""
-    return cases.valid(case) and (family == "dot") == isinstance(
-        case.program.sink if isinstance(case.program, Plan) else None, Dot)
+    return (family == "dot") == isinstance(cases.plan_of(case).sink, Dot)
 
 
 def made_for(environment: Environment, *also: str) -> str:
@@ -134,16 +98,22 @@ def _lacking(family: Family) -> Callable[[Environment], str]:
     return lacking
 
 
+KIND = ProgramKind(
+    programs=(Plan,), launch=f"{_ROOM}.launching:run",
+    references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
+    valid=cases.valid, steps=cases.reductions, size=cases.size, label=_about, coverage=cells,
+    bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
+    bound_rule="tridiff.oracles.tolerances:RULES[dot_bound]", numeric=_numeric, across=_across_programs, delays="warp")
+
+
 def pipeline_target(name: str, family: Family, *, summary: str, contract: str, faults: tuple[str, ...],
                     dtypes: tuple[str, ...]) -> Target:
     """A target whose cases carry plans of `family`; faults: names from `FAULTS`."""
-    return Target(
-        name=name, family="pipelines", summary=summary, contract=contract, dtypes=dtypes,
-        cases=lambda limits: pipeline_cases(target=name, family=family, limits=limits),
-        launch=_launch, subjects={"own": "tridiff.kernels.pipelines.build:build"},
-        faults={fault: f"tridiff.kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
-        oracles=_oracles, rules=_rules, bounds=_bounds, about=_about, cells=cells,
-        valid=lambda case: _in_family(case, family), schedules=lambda case: 2 if case.params["sanitize"] else 1,
-        params=lambda case: {"sanitize": (False, True)}, simplest={"sanitize": (False, True)}, delays="warp",
-        orders=_orders,
-        lacking=_lacking(family), reductions=cases.reductions, size=cases.size, backends=("cuda", "compile"))
+    target = target_of(
+        KIND, name=name, family="pipelines", summary=summary, contract=contract,
+        subjects={"own": "tridiff.kernels.pipelines.build:build"}, within=lambda case: _in_family(case, family),
+        cases=lambda limits: pipeline_cases(target=name, family=family, limits=limits))
+    return replace(
+        target, dtypes=dtypes, faults={fault: f"tridiff.kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
+        schedules=lambda case: 2 if case.params["sanitize"] else 1, params=lambda case: {"sanitize": (False, True)},
+        simplest={"sanitize": (False, True)}, orders=_orders, lacking=_lacking(family), backends=("cuda", "compile"))

@@ -1,1 +1,14 @@
-"""Boxes of tensor maps and exchanges in a cluster."""
+"""Copies of boxes and exchanges within a cluster, as cases: files as in `tridiff.fuzz.kinds.loops`."""
+
+from tridiff.fuzz.kinds.kind import ProgramKind
+from tridiff.fuzz.kinds.transfers import cases
+from tridiff.kernels.pipelines.boxes import Boxes
+from tridiff.kernels.pipelines.cluster_exchange import Exchange
+
+_ROOM = "tridiff.fuzz.kinds.transfers"
+
+KIND = ProgramKind(
+    programs=(Boxes, Exchange), launch=f"{_ROOM}.launching:run",
+    references=(("torch", f"{_ROOM}.answers:answer"), ("numpy", f"{_ROOM}.answers:answer")),
+    valid=cases.valid, steps=cases.reductions, size=cases.size, label=cases.label, coverage=cases.cells,
+    numeric=lambda case: ("out",) if isinstance(case.program, Boxes) and case.program.nan else ())
