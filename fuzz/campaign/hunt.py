@@ -20,7 +20,7 @@ from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.corpus.cause import finding_of, findings_of
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known import Attribution, avoiding
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.order import simplicity
@@ -87,6 +87,10 @@ class Hunt:
         self._spec, self._state, self._target = spec, state, target
         self._budget, self._recorder, self._known = budget, recorder, known
         self._attribution = Attribution(self._run_beside)
+        self._failing: frozenset[str] = frozenset()
+        """Known issues that failed in this shard, whose patterns are mostly avoided from the next round on."""
+        self._avoided = self._failing
+        """Those that this round avoids."""
         self._finding = ""
         """The present finding, by its cause."""
         self._hunted: _Hunted | None = None
@@ -175,6 +179,7 @@ class Hunt:
         issues: tuple[str, ...] = ()
         with contextlib.suppress(TimeUp):
             issues = self._attribution.issues(case, outcome)
+        self._failing |= set(issues)
         return findings_of(outcome.signature, issues)
 
     def _is_known(self, finding: str) -> bool:
@@ -212,8 +217,9 @@ class Hunt:
             self._budget.shrunk(hunted.since)
 
     def _hypothesis(self) -> Callable[[], None]:
+        self._avoided = self._failing
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
-                        variants=kind(self._spec.backend) != "interpreter")
+                        variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided)
 
         def attempt(case: Case) -> None:
             try:
@@ -225,7 +231,7 @@ class Hunt:
             if failing:
                 _fail()
 
-        run = hypothesis.given(self._target.cases(limits))(attempt)
+        run = hypothesis.given(avoiding.cases(self._target, limits, subject=self._spec.subject))(attempt)
         run = hypothesis.settings(
             max_examples=ROUND, database=None, deadline=None, derandomize=False, print_blob=False, backend=BACKEND,
             report_multiple_bugs=False, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck),
@@ -262,6 +268,8 @@ class Hunt:
             return False
         outcome = self._execute(case, "fuzz")
         if outcome is None or not self._is_new(case, outcome):
+            if self._failing != self._avoided:
+                raise _RoundOver  # the next round keeps clear of what failed just now
             return False
         assert outcome.signature is not None
         self._hunted = _Hunted(signature=outcome.signature, rank=simplicity(case, self._target), case=case,

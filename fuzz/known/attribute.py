@@ -107,9 +107,3 @@ class Attribution:
             except TridiffError:
                 self._fails[relative.digest] = True
         return not self._fails[relative.digest]
-
-
-def avoided(names: frozenset[str], issue: str, choose: Callable[[int], int]) -> bool:
-    """Whether a draw keeps clear of an issue's pattern: if the issue was seen to fail here (`Limits.avoid` names it),
-    and in 49 of 50 draws even then. choose(n) draws a number from 0 to n - 1; 0 is what shrinking prefers."""
-    return issue in names and choose(50) != 49

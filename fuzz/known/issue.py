@@ -56,6 +56,8 @@ class KnownIssue:
     match: Callable[[Case], bool]
     explains: Path = ""
     relative: Callable[[Case], Case | None] | None = None
+    instead: Callable[[Case], Case | None] | None = None
+    """What draws take that avoid the pattern; the relative, unless this is given."""
     errors: tuple[str, ...] = ()
     kinds: tuple[str, ...] = WRONG
     """Kinds of wrong elements as which it shows; one of `errors` needs no mention."""

@@ -8,7 +8,8 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 
-_NOT_ISSUES = ("attribute", "contents", "explain", "issue", "issues", "predictions", "rehearse", "rewriting")
+_NOT_ISSUES = (
+    "attribute", "avoiding", "contents", "explain", "issue", "issues", "predictions", "rehearse", "rewriting")
 
 
 @cache

@@ -10,10 +10,10 @@ from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of
 from tridiff.fuzz.kinds.graphs.draw import programs
 from tridiff.fuzz.kinds.graphs.faults import changes, faults_of
 from tridiff.fuzz.kinds.graphs.kind import graph_kind
-from tridiff.fuzz.kinds.graphs.miscompiled import contracted, miscompiled, spilled
 from tridiff.fuzz.kinds.graphs.swarm import FAMILIES, Family
 from tridiff.fuzz.kinds.graphs.unordered import unordered
 from tridiff.fuzz.kinds.kind import target_of
+from tridiff.fuzz.known.graphs import label
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import NAMES
@@ -35,15 +35,7 @@ def _unordered(case: Case) -> tuple[str, ...]:
     return unordered(case, split=any(schedule.reduction == "split" for schedule in graph_of(case).schedules))
 
 
-def _label(case: Case) -> str:
-    """What is known to be compiled wrong of the program, or to lose accuracy under the case's options."""
-    graph = graph_of(case)
-    fused = any(one.enable_fp_fusion for one in (case.options, *case.variants))
-    return (miscompiled(graph) or (contracted(graph) if fused else "")
-            or spilled(graph, warps=min(one.num_warps for one in (case.options, *case.variants))))
-
-
-_KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_numpy:torch_outputs", label=_label)
+_KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_numpy:torch_outputs", label=label)
 
 
 def _target(family: Family) -> Target:
@@ -52,7 +44,7 @@ def _target(family: Family) -> Target:
                        subjects=_SUBJECTS, cases=lambda limits: programs(family, target=name, limits=limits))
     return replace(
         target, faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
-        written=WRITTEN, unordered=_unordered, about_causes=True, dtypes=NAMES, interpreter_elements=1 << 11,
+        written=WRITTEN, unordered=_unordered, dtypes=NAMES, interpreter_elements=1 << 11,
         schedules=lambda case: len(graph_of(case).schedules) - 1)
 
 

@@ -15,10 +15,10 @@ from tests.kernels.ptx_block import OutsideShared, launch_block
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.corpus.store import parse
-from tridiff.fuzz.kinds.chains.added import adds_mixed_offsets
 from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of, valid
 from tridiff.fuzz.kinds.chains.evaluate import by_numpy
-from tridiff.fuzz.kinds.chains.features import feature
+from tridiff.fuzz.known.chains.added import adds_mixed_offsets
+from tridiff.fuzz.known.chains.features import feature
 from tridiff.fuzz.records import Case, Content, Iota, LaunchOptions
 from tridiff.kernels.generated import load
 from tridiff.kernels.gluon.chain import Alloc, Chain, Global, Load, Out, Read, Store

@@ -8,7 +8,7 @@ import pytest
 
 from tests.chains.lost_transpositions import CHAINS
 from tests.support.in_subprocess import Checks
-from tridiff.fuzz.kinds.chains.forgotten import misread
+from tridiff.fuzz.known.chains.forgotten import misread
 from tridiff.kernels.gluon.check import problem
 
 CHECKS = Checks(Path(__file__).with_name("checks_shared_addresses.py"), interpret=False)

@@ -6,14 +6,23 @@ from pathlib import Path
 from tridiff.fuzz.corpus import Corpus
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.records import CorpusEntry, Outcome
+from tridiff.fuzz.registry import find
 
 
 @cache
-def _findings() -> frozenset[str]:
+def _entries() -> tuple[CorpusEntry, ...]:
     root = Path(__file__).resolve().parents[2] / "corpus"
-    return frozenset(finding_of(one.signature) for one in Corpus(root).entries() if isinstance(one, CorpusEntry))
+    return tuple(one for one in Corpus(root).entries() if isinstance(one, CorpusEntry))
 
 
 def explained(outcome: Outcome) -> bool:
-    """Whether the corpus has an entry of the same finding."""
-    return outcome.signature is not None and finding_of(outcome.signature) in _findings()
+    """Whether the corpus has an entry of the same finding, or, where only a relative could tell, one of the same word
+    in the same family of targets."""
+    signature = outcome.signature
+    if signature is None:
+        return False
+    family = find(signature.target).family
+    return bool(outcome.explained_by) or any(
+        finding_of(one.signature) == finding_of(signature) or (
+            signature.about != "" and one.signature.about == signature.about
+            and find(one.signature.target).family == family) for one in _entries())

@@ -2,6 +2,8 @@
 
 import random
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace as replace_limits
 from functools import cache
 from typing import get_args
 
@@ -16,11 +18,13 @@ from tridiff.fuzz.kinds.graphs.coverage import cells, features
 from tridiff.fuzz.kinds.graphs.coverage_report import declared
 from tridiff.fuzz.kinds.graphs.draw import programs
 from tridiff.fuzz.kinds.graphs.faults import changes, families
-from tridiff.fuzz.kinds.graphs.miscompiled import contracted, without_miscompiled
 from tridiff.fuzz.kinds.graphs.operations import choices
 from tridiff.fuzz.kinds.graphs.swarm import FAMILIES, Family
 from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.known import avoiding
+from tridiff.fuzz.known.graphs import ISSUES
 from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Function, Graph, Load, Node, Reduce, Scan, Schedule, Sort, Store
 from tridiff.oracles.dtypes import NAMES
@@ -55,15 +59,34 @@ def test_at_least_95_percent_are_accepted(family: Family) -> None:
             case.check()
 
 
-def test_nothing_that_is_known_to_be_compiled_wrong_is_drawn() -> None:
-    cases = everything()
-    for case in cases:
-        graph = graph_of(case)
-        assert without_miscompiled(graph) == graph and not (case.options.enable_fp_fusion and contracted(graph))
-    # Powers of floats are one operation of many: some seed has one.
-    more = (case for seed in range(40) for family in ("pointwise", "mixed") for case in drawn(family, seed=seed))
-    powers = any(contracted(graph_of(case)) for found in (cases, more) for case in found)
-    assert powers and any(case.options.enable_fp_fusion for case in cases)
+@pytest.mark.parametrize("family", ["pointwise", "memory", "mixed"])
+def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_not_even_then(family: Family) -> None:
+    target, number = find(f"codegen.{family}"), 150
+
+    def having(name: str, cases: Sequence[Case]) -> int:
+        return sum(any(one.name == name and one.concerns(case, "own") for one in ISSUES) for case in cases)
+
+    def found(*avoid: str) -> list[Case]:
+        return list(draws(avoiding.cases(target, replace_limits(DEVICE, avoid=frozenset(avoid)), subject="own"),
+                          number, seed=5))
+
+    as_drawn = found()
+    assert as_drawn == list(draws(target.cases(DEVICE), number, seed=5)) == found("no-such-issue")
+    avoidable = {one.name for one in ISSUES if one.relative or one.instead}
+    common = max(sorted(avoidable), key=lambda name: having(name, as_drawn))
+    clear = found(common)
+    assert having(common, as_drawn) >= 4 and having(common, clear) <= having(common, as_drawn) // 3
+    assert clear == found(common) and all(map(target.valid, clear))
+
+
+def test_what_is_avoided_is_drawn_all_the_same_at_the_last_of_fifty_choices() -> None:
+    target = find("codegen.mixed")
+    issue, case = next((one, case) for case in everything() for one in ISSUES
+                       if one.relative and one.concerns(case, "own") and (
+                           made := one.relative(case)) is not None and target.valid(made))
+    assert avoiding.clear_of(case, target, "own", (issue,), choose=lambda count: count - 1) == case
+    clear = avoiding.clear_of(case, target, "own", (issue,), choose=lambda count: 0)
+    assert clear != case and not issue.match(clear)
 
 
 def test_sizes() -> None:

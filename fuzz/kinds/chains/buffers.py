@@ -46,7 +46,7 @@ def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
                 continue
             dtype = draw(st.sampled_from(EVERY))
             shape = draft.shape(elements=min(draft.elements, 512))
-            live.append(filled_buffer(draft, dtype=dtype, shape=shape, cutting=True))
+            live.append(filled_buffer(draft, dtype=dtype, shape=shape))
         elif kind == "free":
             buffer = live.pop(draw(st.integers(0, len(live) - 1)))
             look(draft, buffer)

@@ -19,11 +19,9 @@ REGISTER_ONLY = ("i1",)
 class Draft:
     """Steps so far and what is known of their values."""
 
-    def __init__(self, draw: st.DrawFn, *, warps: int, elements: int, negative_others: bool = False) -> None:
+    def __init__(self, draw: st.DrawFn, *, warps: int, elements: int) -> None:
         self.draw = draw
         self.warps = warps
-        self.negative_others = negative_others
-        """Whether masked loads of 8 and 16 bits may give less than -1, which 3.6.0 compiles wrong (corpus)."""
         self.elements = min(elements, 16 * LANES * warps)
         """Most elements of one tensor."""
         self.arrays: list[Global] = []
@@ -105,8 +103,6 @@ class Draft:
         elif kind == "masked":
             mask = self.limit(shape)
             least = 0 if dtype.startswith("u") or dtype == "i1" or between is not UNSET else -3
-            if dtype in ("i8", "i16") and not self.negative_others:
-                least = -1
             most = 1 if dtype == "i1" else 3
             other = self.draw(st.integers(least, most)) if between is UNSET else max(0, between[0])
         elif kind == "pointers":

@@ -1,6 +1,6 @@
 """What a chain must give: its steps walked with the functions of an oracle."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -42,7 +42,17 @@ def _limit(mask: Limit | UnsetType) -> tuple[int, int] | None:
     return None if mask is UNSET else (mask.axis, mask.count)
 
 
-def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any) -> tuple[tuple[Any, ...], list[Any]]:
+Changed = Callable[[int, Any], Any]
+"""From a step's number and its value to what is there instead."""
+
+
+def astray(case: Case, inputs: Sequence[Any], changed: Changed) -> tuple[Any, ...]:
+    """As `by_numpy`, with other values of steps: tensors as arrays, views as `movement.View`."""
+    return _walk(_chain(case), inputs, numpy_movement, lambda array: array, changed)[0]
+
+
+def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any,
+          changed: Changed = lambda number, value: value) -> tuple[tuple[Any, ...], list[Any]]:
     """The outputs, and what the atomics did, by step (None for other steps). native: from a numpy array to the
     oracle's own kind."""
     types = typed(chain)
@@ -112,7 +122,7 @@ def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any) 
                 value = exchange.old
             case c.Barrier() | c.Dealloc():
                 pass
-        values.append(value)
+        values.append(changed(number, value))
         exchanges.append(exchange)
     return tuple(outputs[k] for k in sorted(outputs)), exchanges
 

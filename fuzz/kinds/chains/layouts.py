@@ -21,7 +21,6 @@ from tridiff.kernels.gluon.layouts import (
     distributed_problem,
     log2,
     row_major,
-    vector,
 )
 from tridiff.kernels.gluon.memory import shared_problem
 
@@ -130,10 +129,9 @@ def _offset_bases(draw: st.DrawFn, *, shape: tuple[int, ...], mixed: bool) -> Ba
 
 
 @st.composite
-def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool = True, plain: bool = False,
-           cutting: bool = False) -> Shared:
+def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool = True, plain: bool = False) -> Shared:
     """Any layout that a buffer of `shape` may have; shrinks towards plain memory. plain: only memory without
-    swizzle and padding, in row-major order. cutting: whether a padding may cut vectors."""
+    swizzle and padding, in row-major order."""
     rank, size = len(shape), math.prod(shape)
     simplest = row_major(rank)
     if plain:
@@ -152,9 +150,7 @@ def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool =
     elif kind == "padded" and size > 1:
         intervals = draw(st.lists(st.sampled_from([1 << k for k in range(1, log2(size) + 1)]), min_size=1, max_size=2,
                                   unique=True))
-        unit = 1 if cutting else vector(min(intervals), bits=bits)
-        paddings = st.sampled_from([n for n in (1, 2, 4, 8) if n % unit == 0] or [unit])
-        pairs = tuple((interval, draw(paddings)) for interval in sorted(intervals))
+        pairs = tuple((interval, draw(st.sampled_from((1, 2, 4, 8)))) for interval in sorted(intervals))
         found = Padded(pairs, draw(_offset_bases(shape=shape, mixed=False)), shape)
     elif kind == "linear" and size > 1:
         found = SharedLinear(draw(_offset_bases(shape=shape, mixed=True)), draw(st.sampled_from((16, 4, 128))))

@@ -79,7 +79,7 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
 def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     """Reductions or scans of a tensor in any layout, along any axis; a reduction of a reduction at times. No chain has
     both: a scan that does not compile would take the reductions beside it with it."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096), negative_others=True)
+    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
     scans = draw(st.integers(0, 2)) == 2
     for _ in range(draw(st.integers(1, 2))):
         dtype = draw(st.sampled_from(FOLDED))

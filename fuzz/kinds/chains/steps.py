@@ -69,7 +69,7 @@ def _proposals(chain: Chain) -> Iterator[Chain]:
     yield from _fewer_outputs(chain)
     yield from _fewer_steps(chain)
     yield from _filled_at_once(chain)
-    yield from _anew(chain)
+    yield from anew(chain)
     yield from _fewer_slots(chain)
     yield from _plainer(chain)
     yield from _smaller(chain)
@@ -217,7 +217,7 @@ def _filled_at_once(chain: Chain) -> Iterator[Chain]:
                     yield kept(left, live(left, _ends(left)))
 
 
-def _anew(chain: Chain) -> Iterator[Chain]:
+def anew(chain: Chain) -> Iterator[Chain]:
     """Views replaced by buffers of their own, empty or filled with an input that takes the view's shape."""
     for number, (step, view) in enumerate(zip(chain.steps, typed(chain), strict=True)):
         if not isinstance(step, VIEWS_OF_VIEWS) or not isinstance(view, View):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.chains import cases
 from tridiff.fuzz.kinds.chains.coverage import counted
-from tridiff.fuzz.kinds.chains.features import feature
 from tridiff.fuzz.kinds.chains.steps import reductions, size
 from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
@@ -49,23 +48,26 @@ def _alike(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-KIND = ProgramKind(
-    programs=(Chain,), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
-    references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
-                ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
-    valid=cases.valid, steps=reductions, size=size, label=feature, coverage=counted, delays="warp")
+def chain_kind(label: Callable[[Case], str]) -> ProgramKind:
+    """label: as in `ProgramKind`."""
+    return ProgramKind(
+        programs=(Chain,), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
+        references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
+                    ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
+        valid=cases.valid, steps=reductions, size=size, label=label, coverage=counted, delays="warp")
 
 
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
-                 faults: tuple[str, ...], lacking: Callable[[Environment], str] = warps_of_32) -> Target:
+                 faults: tuple[str, ...], about: Callable[[Case], str],
+                 lacking: Callable[[Environment], str] = warps_of_32) -> Target:
     """A target that draws chains from `chains(elements=...)`. faults: names of `tridiff.kernels.gluon.faults.FAULTS`;
-    lacking: as in `Target`."""
+    about, lacking: as in `Target`."""
 
     def drawn(limits: Limits) -> st.SearchStrategy[Case]:
         return cases.chain_cases(target=name, chains=chains(elements=limits.elements))
 
     paths: dict[str, Path] = {fault: f"tridiff.kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
-    target = target_of(KIND, name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
+    target = target_of(chain_kind(about), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
                        subjects={"own": "tridiff.kernels.gluon.emit:emit"})
     return replace(target, faults=paths, canonical=_canonical, unordered=_unordered, lacking=lacking,
-                   about_causes=True, place=_alike, backends=("cuda", "compile"))
+                   place=_alike, backends=("cuda", "compile"))

@@ -28,10 +28,9 @@ DEPTH = 6
 """Views behind one another at most."""
 
 
-def filled_buffer(draft: Draft, *, dtype: str, shape: tuple[int, ...], slots: int = 0, plain: bool = False,
-                  cutting: bool = False) -> int:
+def filled_buffer(draft: Draft, *, dtype: str, shape: tuple[int, ...], slots: int = 0, plain: bool = False) -> int:
     """A buffer whose every element is written: at allocation, by one store, or slot by slot."""
-    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain, cutting=cutting))
+    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain))
     if slots:
         ring = draft.step(Alloc(dtype, shape, layout, slots))
         for slot in range(slots):
@@ -60,8 +59,6 @@ def _subslice(draft: Draft, number: int, view: View) -> Step | None:
 def _permute(draft: Draft, number: int, view: View) -> Step | None:
     if len(view.shape) < 2:
         return None
-    if view.cut and view.kind == "shared_linear":
-        return None  # ends the compiler's process: corpus, gluon.view_chain
     return Permute(number, tuple(draft.draw(st.permutations(range(len(view.shape))))))
 
 

@@ -146,13 +146,13 @@ def torch_outputs(case: Case, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...
     for (name, answer), values in zip(known.items(), by_torch.outputs(case, *tensors), strict=True):
         if answer.bound is not None:
             wide = values.to(torch.float64)
-            confirmed = _confirmed(answer, wide.cpu().numpy(), case.array(name).dtype)
-            values = torch.from_numpy(np.where(confirmed, answer.values, wide.cpu().numpy())).to(values.device)
+            agrees = confirmed(answer, wide.cpu().numpy(), case.array(name).dtype)
+            values = torch.from_numpy(np.where(agrees, answer.values, wide.cpu().numpy())).to(values.device)
         found.append(values)
     return tuple(found)
 
 
-def _confirmed(answer: Answer, other: Array, dtype: str) -> Array:
+def confirmed(answer: Answer, other: Array, dtype: str) -> Array:
     """Where another value is one that the answer allows, the sign of a certain zero included."""
     assert answer.bound is not None
     with np.errstate(all="ignore"):

@@ -21,7 +21,6 @@ from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.fuzz.kinds.graphs.dead_code import without_dead_nodes
 from tridiff.fuzz.kinds.graphs.draft import Entry, Pool
-from tridiff.fuzz.kinds.graphs.miscompiled import contracted, without_miscompiled
 from tridiff.fuzz.kinds.graphs.productions import Productions
 from tridiff.fuzz.kinds.graphs.schedules import MAX_VARIANTS, schedule
 from tridiff.fuzz.kinds.graphs.swarm import Family, Swarm, swarm
@@ -197,7 +196,7 @@ def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bo
     _mutate(pool, productions)
     _finish(pool, cap=cap)
     graph = Graph(outer=outer, r=r, buffers=tuple(pool.buffers), nodes=tuple(pool.nodes))
-    return without_dead_nodes(without_miscompiled(graph)), pool
+    return without_dead_nodes(graph), pool
 
 
 def _layouts(chance: Choices, graph: Graph) -> dict[str, Layout]:
@@ -248,9 +247,6 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
         variants = draw(option_variants()) if chance.one_in(5) else ()
         if chance.asserts and any(isinstance(node, Load) and node.checked for node in graph.nodes):
             main = replace(main, debug=bool(chance.below(2)))
-        if contracted(graph):
-            main = replace(main, enable_fp_fusion=False)
-            variants = tuple(replace(one, enable_fp_fusion=False) for one in variants)
     threads = 32 * min(one.num_warps for one in (main, *variants))
     graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants, threads=threads)
     arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))

@@ -6,23 +6,24 @@ from msgspec.structs import replace
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.records import Signature, Verdict
 
-LAYOUTS = "gluon.reduce_scan_layouts"
+PROGRAMS = "inductor.programs_reduction"
 
 
-def signature(target: str, kind: str, about: str = "lanes apart", verdict: Verdict = Verdict.DISAGREE) -> Signature:
+def signature(target: str, kind: str, about: str = "float floor_divide",
+              verdict: Verdict = Verdict.DISAGREE) -> Signature:
     return Signature(target=target, subject="own", verdict=verdict, kind=kind, where="out", about=about)
 
 
 def test_wrong_elements_with_a_named_cause_are_one_finding_however_they_look_and_wherever() -> None:
-    known = finding_of(signature(LAYOUTS, "value"))
-    for same in (signature(LAYOUTS, "nondeterministic"), signature(LAYOUTS, "nan_unexpected"),
-                 signature("gluon.view_chain", "value"),
-                 replace(signature(LAYOUTS, "illegal_address", verdict=Verdict.CRASH), where=""),
-                 replace(signature(LAYOUTS, "unwritten"), where="another")):
+    known = finding_of(signature(PROGRAMS, "value"))
+    for same in (signature(PROGRAMS, "nondeterministic"), signature(PROGRAMS, "nan_unexpected"),
+                 signature("inductor.programs_sort", "value"),
+                 replace(signature(PROGRAMS, "illegal_address", verdict=Verdict.CRASH), where=""),
+                 replace(signature(PROGRAMS, "unwritten"), where="another")):
         assert finding_of(same) == known
-    for other in (signature(LAYOUTS, "value", "warps apart"), signature(LAYOUTS, "out_of_bounds"),
-                  signature(LAYOUTS, "SIGABRT", verdict=Verdict.CRASH), signature(LAYOUTS, "value", about=""),
-                  signature("codegen.mixed", "value"), replace(signature(LAYOUTS, "value"), subject="own+fault:a")):
+    for other in (signature(PROGRAMS, "value", "frexp"), signature(PROGRAMS, "out_of_bounds"),
+                  signature(PROGRAMS, "SIGABRT", verdict=Verdict.CRASH), signature(PROGRAMS, "value", about=""),
+                  signature("codegen.mixed", "value"), replace(signature(PROGRAMS, "value"), subject="own+fault:a")):
         assert finding_of(other) != known
 
 
@@ -44,7 +45,7 @@ def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels() -> N
     compile_error("codegen.mixed", "PassManager::run failed"), compile_error("codegen.mixed", "NameError", "source"),
     compile_error("triton.negate", "PassManager::run failed"),
     signature("codegen.mixed", "SIGABRT", "", Verdict.CRASH),
-    signature(LAYOUTS, "value", about=""),
+    signature(PROGRAMS, "value", about=""), signature("gluon.reduce_scan_layouts", "value"),
     signature("triton.negate", "zero_sign", ""), signature("loops.num_stages", "value", "stream")])
 def test_other_findings_are_known_as_they_are(alone: Signature) -> None:
     assert finding_of(alone) == alone.key

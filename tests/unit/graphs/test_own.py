@@ -11,10 +11,8 @@ from msgspec.structs import replace
 
 from tests.unit.graphs.graphs import (
     X,
-    apply,
     at,
     cast,
-    constant,
     load,
     matrix,
     num,
@@ -25,7 +23,6 @@ from tests.unit.graphs.graphs import (
 )
 from tridiff.fuzz.kinds.graphs import launching as own
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
-from tridiff.fuzz.kinds.graphs.miscompiled import miscompiled, without_miscompiled
 from tridiff.fuzz.kinds.graphs.steps import _cut_subgraphs, _simpler_schedules
 from tridiff.fuzz.records import ArraySpec, Base, Bits, Case, Content, LaunchOptions, Small
 from tridiff.fuzz.targets.codegen import TARGETS
@@ -34,16 +31,12 @@ from tridiff.kernels.codegen.graph import (
     Asm,
     Cast,
     Graph,
-    Index,
-    Load,
-    Masked,
     Node,
     Part,
     Pointwise,
     Scan,
     Schedule,
     Store,
-    Sym,
 )
 from tridiff.oracles.by_numpy.bounded import Real
 
@@ -88,179 +81,6 @@ def test_truth_is_another_byte_than_one_during_the_launch_only(base: Base, durin
     own.launch_graph(launch)
     assert seen == [during]
     assert arrays["in0"].tolist() == [0, 1, 1, 0]
-
-
-@each("dtype, other, known", [
-    ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
-    ("i32", "-5", False), ("fp16", "-5.0", False)])
-def test_programs_with_a_known_miscompilation_are_told_from_others(dtype: str, other: str, known: bool) -> None:
-    graph = vector(Index(expr=apply("lt", X, num(2)), dtype="i1"),
-                   Load(buffer="in0", index=X, mask=0, other=other), store("out0", X, 1), in0=dtype, out0=dtype)
-    assert miscompiled(graph) == ("negative other of 8 or 16 bits" if known else "")
-    assert miscompiled(_graph(dtype)) == ""
-
-
-@each("exponent, known", [("-2147483648", True), ("-2147483647", False)])
-def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -> None:
-    graph = _graph("fp32", constant(exponent, "i32"), op("ldexp", 0, 1))
-    assert miscompiled(graph) == ("ldexp by -2^31" if known else "")
-
-
-@each("a, b, becomes, known", [
-    ("fp16", "fp16", "bf16", True), ("fp16", "fp16", "fp16", False), ("bf16", "bf16", "fp16", True),
-    ("fp16", "bf16", "bf16", True), ("fp16", "bf16", "fp16", False), ("fp16", "fp32", "bf16", False),
-    ("fp8e5", "bf16", "bf16", True)])
-@each("converted", [True, False])
-def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
-        a: str, b: str, becomes: str, known: bool, converted: bool) -> None:
-    last = (cast(4, becomes), store("out0", X, 5)) if converted else (store("out0", X, 4),)
-    graph = vector(load("in0"), load("in1"), cast(0, "fp32"), cast(1, "fp32"), op("mod_operator", 2, 3), *last,
-                   in0=a, in1=b, out0=becomes)
-    assert miscompiled(graph) == ("remainder of halves" if known else "")
-    assert miscompiled(without_miscompiled(graph)) == ""
-
-
-@each("node, known, drawn", [
-    (Asm(body="lop3_xor", args=(0, 1, 1)), "lop3 of one register twice", Asm(body="add_s32", args=(0, 1))),
-    (Asm(body="lop3_xor", args=(0, 0, 0)), "", None), (Asm(body="lop3_xor", args=(0, 1, 2)), "", None),
-    (Masked(mask=3, arg=4, other="-0.0"), "choice of 1 or -0.0", Masked(mask=3, arg=4, other="0.0")),
-    (Masked(mask=3, arg=4, other="0.0"), "", None)])
-def test_drawn_programs_keep_clear_of_known_miscompilations(
-    node: Asm | Masked, known: str, drawn: Asm | Masked | None
-) -> None:
-    graph = _of_three(op("eq", 0, 1), constant("1.0", "fp32"), node)
-    assert miscompiled(graph) == known
-    found = without_miscompiled(graph)
-    assert found.nodes[5] == (drawn or node) and miscompiled(found) == ""
-
-
-@each("nodes, known", [
-    ((op("abs_libdevice", 0),), "libdevice.abs of integers"), ((op("abs", 0),), ""),
-    ((op("neg", 1), op("minimum", 0, 3), op("minimum_tl", 4, 2)),
-     "extremum of three, one negated"),
-    ((op("neg", 1), op("maximum", 0, 3), op("minimum", 4, 2)), ""), ((op("minimum", 0, 1), op("minimum", 3, 2)), ""),
-    ((constant("0", "i32"), op("sub", 3, 1), op("maximum", 0, 2),
-      op("maximum", 4, 5)), "extremum of three, one negated"),
-    ((op("eq", 0, 1), cast(3, "u16"), cast(4, "bf16", bitcast=True),
-      cast(5, "fp16")), "truth as bits of bf16 to fp16"),
-    ((op("eq", 0, 1), cast(3, "u16"), cast(4, "bf16", bitcast=True),
-      cast(5, "fp32")), ""),
-    ((op("eq", 0, 1), cast(3, "i16"), cast(4, "fp16", bitcast=True)),
-     "truth as bits of fp16"),
-    ((cast(0, "i16"), cast(3, "fp16", bitcast=True)), ""), ((op("abs", 0), op("lt", 3, 1)), "sign of an integer's abs"),
-    ((op("abs_tl", 0), cast(3, "i64"), cast(1, "i64"),
-      op("remainder", 4, 5)), "sign of an integer's abs"),
-    ((op("abs", 0), Load(buffer="in1", index=apply("python_mod", Sym("v3"), num(4)),
-                                           checked=True)), "sign of an integer's abs"),
-    ((op("abs", 0), op("add", 3, 1), cast(3, "fp32")), ""), ((cast(0, "fp32"), op("abs", 3), op("sign", 4)), ""),
-    ((constant("1e-40", "fp32"), op("asin", 3)), "library of a subnormal constant"),
-    ((constant("2", "i32"), cast(3, "fp32", bitcast=True), cast(0, "fp32"),
-      op("atan2", 5, 4)), "library of a subnormal constant"),
-    ((constant("0.5", "fp32"), op("asin", 3)), ""),
-    ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("lt", 4, 5)), "sign of a negated i16"),
-    ((cast(0, "i16"), constant("0", "i16"), op("sub", 4, 3), op("right_shift", 5, 4)), "sign of a negated i16"),
-    ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("eq", 4, 5)), ""),
-    ((cast(0, "i8"), op("neg", 3), cast(1, "i8"), op("lt", 4, 5)), ""),
-    ((cast(0, "i8"), cast(1, "i8"), op("maximum", 3, 4), op("relu", 5)), "relu of a narrow extremum"),
-    ((cast(0, "i16"), cast(1, "i16"), op("minimum", 3, 4), constant("0", "i16"), op("maximum", 5, 6)),
-     "relu of a narrow extremum"),
-    ((op("maximum", 0, 1), op("relu", 3)), ""), ((cast(0, "i8"), op("relu", 3)), "")])
-def test_forms_that_are_compiled_wrong_are_named_and_not_drawn(nodes: tuple[Node, ...], known: str) -> None:
-    graph = _of_three(*nodes)
-    assert miscompiled(graph) == known
-    found = without_miscompiled(graph)
-    assert miscompiled(found) == "" and (found == graph) == (known == "")
-
-
-@each("source, between, last, becomes, known", [
-    ("fp16", op("mul", 0, 0), op("logical_not", 2), "i1", True), ("fp16", op("mul", 0, 0), cast(2, "fp32"), "i1", True),
-    ("bf16", cast(0, "bf16"), op("ne", 2, 4), "i1", True), ("fp16", op("mul", 0, 0), cast(2, "fp32"), "fp32", False),
-    ("fp16", op("mul", 0, 0), op("lt", 2, 4), "i1", False),
-    ("fp32", op("mul", 0, 0), cast(2, "i1"), "i1", False)])
-def test_bits_of_computed_halves_are_not_drawn_where_they_are_compared_with_zero(
-        source: str, between: Cast | Pointwise, last: Cast | Pointwise, becomes: str, known: bool) -> None:
-    other = {"fp16": "bf16", "bf16": "fp16"}.get(source, "i32")
-    nodes = (load("in0"), between, cast(1, other, bitcast=True), constant("0", "i32"), cast(3, other), last,
-             store("out0", X, 5))
-    graph = vector(*nodes, in0=source, out0=becomes)
-    loaded = replace(graph, nodes=(nodes[0], nodes[0], *nodes[2:]))
-    assert miscompiled(graph) == ("bits of a half compared with 0" if known else "") and miscompiled(loaded) == ""
-    found = without_miscompiled(graph).nodes[2]
-    assert miscompiled(without_miscompiled(graph)) == "" and found == replace(nodes[2], bitcast=not known)
-
-
-@each("dtype, fusion, known", [
-    ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
-    ("i32", True, "")])
-def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
-    case = _case(_graph(dtype, op("pow", 0, 0)), dtype, options=LaunchOptions(enable_fp_fusion=fusion))
-    target, = (one for one in TARGETS if one.name == case.target)
-    assert target.about(case) == known
-
-
-@each("dtype, node, block, warps, known", [
-    ("i64", op("trunc_divide", 0, 0), 2048, 1, True), ("i64", op("trunc_divide", 0, 0), 2048, 2, False),
-    ("i64", op("trunc_divide", 0, 0), 1024, 1, False), ("i32", op("trunc_divide", 0, 0), 2048, 1, False),
-    ("i64", op("mul", 0, 0), 2048, 1, False)])
-def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node: Pointwise, block: int, warps: int,
-                                                                known: bool) -> None:
-    graph = replace(_graph(dtype, node), schedules=(Schedule(x_blocks=(block,)),))
-    target, = (one for one in TARGETS if one.name == "codegen.pointwise")
-    about = target.about(_case(graph, dtype, options=LaunchOptions(num_warps=warps)))
-    assert about == ("calls among spilled registers" if known else "")
-
-
-@each("target, node, value, known, drawn", [
-    ("fp8e5", op("ldexp", 1, 2), "0.0", "fp8 of what folds", cast(2, "fp32")),
-    ("fp32", op("ldexp", 1, 2), "0.0", "", None), ("fp8e5", op("ldexp", 1, 2), "1e-3", "", None),
-    ("fp8e4nv", op("pow", 1, 0), "1.0", "fp8 of what folds", op("add", 1, 0)),
-    ("fp8e4nv", op("pow", 0, 1), "1.0", "", None),
-    ("fp8e4nv", op("pow", 0, 1), "-0.0", "fp8 of what folds", op("add", 0, 1)),
-    ("fp8e4nv", op("gt", 0, 0), "1.0", "fp8 of what folds", op("ne", 0, 0)),
-    ("fp8e5", op("le", 2, 1), "2147483647", "fp8 of what folds", op("ne", 2, 1)),
-    ("fp8e5", op("gt", 2, 2), "1.0", "", None), ("fp8e5", op("add", 0, 1), "nan", "fp8 of what folds", None),
-    ("fp16", op("add", 0, 1), "nan", "", None)])
-def test_what_folds_is_not_drawn_beside_fp8(target: str, node: Pointwise, value: str, known: str,
-                                            drawn: Cast | Pointwise | None) -> None:
-    number = constant(value, "i32" if value.isdigit() else "fp32")
-    graph = vector(load("in0"), number, load("in1"), node, store("out0", X, 3), in0="fp32", in1="i32", out0=target)
-    found = without_miscompiled(graph)
-    assert miscompiled(graph) == known and miscompiled(found) == "" and found.nodes[3] == (drawn or node)
-
-
-@each("mask, known", [(Index(expr=apply("ge", X, num(2)), dtype="i1"), "fp8 of what folds"), (op("ne", 0, 0), "")])
-def test_truth_that_axes_decide_is_named_where_it_becomes_fp8_and_still_drawn(mask: Node, known: str) -> None:
-    graph = vector(load("in0"), mask, op("eq", 0, 0), Masked(mask=1, arg=2, other="true"), cast(3, "fp8e5"),
-                   store("out0", X, 4), in0="i32", out0="fp8e5")
-    assert miscompiled(graph) == known and without_miscompiled(graph) == graph
-
-
-@each("between, known", [(cast(0, "fp8e5"), True), (load("in1"), False)])
-def test_powers_to_the_bits_of_an_fp8_are_named_and_still_drawn(between: Node, known: bool) -> None:
-    graph = vector(load("in0"), between, cast(1, "i8", bitcast=True), cast(2, "i16"), op("pow", 0, 3),
-                   store("out0", X, 4), in0="i16", in1="fp8e5", out0="i16")
-    assert miscompiled(graph) == ("power to the bits of an fp8" if known else "")
-    assert without_miscompiled(graph) == graph
-
-
-@each("dtype, block, known", [("i8", 8, True), ("i16", 8, True), ("i16", 4, False), ("i32", 8, False)])
-def test_16_bit_sums_of_lanes_beyond_an_axis_are_named_and_still_drawn(dtype: str, block: int, known: bool) -> None:
-    gather = vector(load("in0"), Load(buffer="in1", index=Sym(name="v0"), checked=True), store("out0", X, 1),
-                    in0=dtype, in1="fp32", out0="fp32")
-    total = _graph(dtype, constant("2", dtype), op("add", 0, 1))
-    for graph in (gather, total):
-        graph = replace(graph, schedules=(Schedule(x_blocks=(block,), static=True),))
-        assert miscompiled(graph) == ("half of a 16-bit sum" if known else "") and without_miscompiled(graph) == graph
-
-
-@each("float_bits, known", [(True, True), (False, False)])
-def test_integer_products_of_float_bits_are_not_drawn(float_bits: bool, known: bool) -> None:
-    computed = op("mul", 0, 0) if float_bits else load("in0")
-    graph = vector(load("in0"), computed, cast(1, "i32", bitcast=True), load("in1"), op("minimum", 2, 2),
-                   op("mul", 3, 4), store("out0", X, 5), in0="fp32", in1="i32", out0="i32")
-    found = without_miscompiled(graph)
-    assert miscompiled(graph) == ("integer product of a float product" if known else "") and miscompiled(found) == ""
-    assert found.nodes[5] == (op("bitwise_xor", 3, 4) if known else graph.nodes[5])
 
 
 @each("indices, strays", [

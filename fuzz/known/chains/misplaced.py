@@ -6,24 +6,33 @@ from itertools import product
 from msgspec import UNSET
 
 from tridiff.kernels.gluon.chain import Convert, Load, Reduce, Regroup, Scan, Transpose
-from tridiff.kernels.gluon.ownership import holding, lanes_apart, warps_apart
+from tridiff.kernels.gluon.ownership import Holding, holding, lanes_apart, warps_apart
 from tridiff.kernels.gluon.scans import lanes_repeated, registers_apart, runs_in_one_thread
 from tridiff.kernels.gluon.values import WIDTH, Tensor, Type
 from tridiff.kernels.gluon.warp_conversions import low_bits_swapped_twice
 
 
-def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) -> str:
-    """A transposition and another shape leave the elements where they are; a conversion follows them."""
+def conversion_of(step: Convert | Transpose | Regroup,
+                  types: tuple[Type, ...]) -> tuple[Holding | None, Holding | None]:
+    """Who holds what before and after, of the tensor as it is afterwards. A transposition and another shape leave the
+    elements where they are; a conversion follows them."""
     source = types[step.source]
-    if WIDTH[source.dtype] > 8:
-        return ""
     before, shape = holding(source.layout, shape=source.shape, products=True), source.shape
     if before is not None and isinstance(step, Transpose):
-        order = step.order
-        before, shape = before.permuted(order), tuple(shape[axis] for axis in order)
+        before = before.permuted(step.order)
+    if isinstance(step, Transpose):
+        shape = tuple(shape[axis] for axis in step.order)
     if before is not None and isinstance(step, Regroup):
-        before, shape = before.reshaped(shape, step.shape), step.shape
-    after = holding(step.layout, shape=shape, products=True)
+        before = before.reshaped(shape, step.shape)
+    if isinstance(step, Regroup):
+        shape = step.shape
+    return before, holding(step.layout, shape=shape, products=True)
+
+
+def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) -> str:
+    if WIDTH[types[step.source].dtype] > 8:
+        return ""
+    before, after = conversion_of(step, types)
     swapped = before is not None and after is not None and low_bits_swapped_twice(before, after)
     return "bytes swapped twice" if swapped else ""
 

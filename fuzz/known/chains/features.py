@@ -1,18 +1,31 @@
 """What of a chain meets a known defect of Triton (corpus): a word in its signature."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import UNSET
 
-from tridiff.fuzz.kinds.chains.added import adds_mixed_offsets
-from tridiff.fuzz.kinds.chains.forgotten import misread
-from tridiff.fuzz.kinds.chains.misplaced import of_conversion, of_fold, of_other
 from tridiff.fuzz.kinds.chains.registers import exchanges
+from tridiff.fuzz.known.chains.added import adds_mixed_offsets
+from tridiff.fuzz.known.chains.forgotten import misread
+from tridiff.fuzz.known.chains.misplaced import of_conversion, of_fold, of_other
 from tridiff.fuzz.records import Case
-from tridiff.kernels.gluon.chain import Alloc, Chain, Convert, Fp4, Load, Reduce, Regroup, Scan, Take, Transpose
+from tridiff.kernels.gluon.chain import (
+    Alloc,
+    Chain,
+    Convert,
+    Fp4,
+    Load,
+    Permute,
+    Reduce,
+    Regroup,
+    Scan,
+    Take,
+    Transpose,
+)
 from tridiff.kernels.gluon.check import typed
 from tridiff.kernels.gluon.layouts import Blocked, Padded, vector
-from tridiff.kernels.gluon.values import WIDTH, Tensor
+from tridiff.kernels.gluon.values import WIDTH, Tensor, Type, View
 
 MANY = 1 << 14
 """Registers of the source times registers of the indices of a gather that takes half a minute and more to compile."""
@@ -29,6 +42,24 @@ def feature(case: Case) -> str:
     `transposition lost`: a read sees a transposed NVMMA buffer without swizzle as if it were not transposed."""
     chain = case.program
     return next(filter(None, _words(chain)), "") if isinstance(chain, Chain) else ""
+
+
+@lru_cache(maxsize=64)
+def words(chain: Chain) -> frozenset[str]:
+    """All that apply, and `transposed slice`: a slice of a linear buffer is transposed, which ends the compiler;
+    `larger than the tensor`: a scanned layout gives a thread more elements than there are."""
+    types = typed(chain)
+    found = {*filter(None, _words(chain))}
+    if any(isinstance(step, Permute) and transposes_a_slice(types[step.view]) for step in chain.steps):
+        found.add("transposed slice")
+    if any(isinstance(step, Scan) and _beyond(types[step.source]) for step in chain.steps):
+        found.add("larger than the tensor")
+    return frozenset(found)
+
+
+def transposes_a_slice(view: Type) -> bool:
+    """Whether a transposition of this view is one of a slice of a buffer with a linear layout."""
+    return isinstance(view, View) and view.cut and view.kind == "shared_linear"
 
 
 def _words(chain: Chain) -> Iterator[str]:
@@ -64,15 +95,23 @@ def _beyond(source: Tensor) -> bool:
     return any(size > extent for size, extent in zip(source.layout.size_per_thread, source.shape, strict=True))
 
 
+def masks_narrow(step: Load, dtype: str) -> bool:
+    """Whether a load of 8- or 16-bit integers is masked with an `other` below -1."""
+    return step.mask is not UNSET and dtype in ("i8", "i16") and step.other < -1
+
+
 def _of_load(step: Load, made: Tensor, dtype: str) -> str:
-    narrow = step.mask is not UNSET and dtype in ("i8", "i16") and step.other < -1
-    return "negative other of 8 or 16 bits" if narrow else of_other(step, made, dtype)
+    return "negative other of 8 or 16 bits" if masks_narrow(step, dtype) else of_other(step, made, dtype)
+
+
+def decodes_behind(source: Tensor, axis: int) -> bool:
+    """Whether a thread holds several elements along axes before the one along which bytes are decoded."""
+    layout = source.layout
+    if not isinstance(layout, Blocked):
+        return False
+    inner = layout.order[:layout.order.index(axis)]
+    return any(min(layout.size_per_thread[k], source.shape[k]) > 1 for k in inner)
 
 
 def _of_decoded(source: Tensor, axis: int) -> str:
-    layout = source.layout
-    if not isinstance(layout, Blocked):
-        return ""
-    inner = layout.order[:layout.order.index(axis)]
-    held = any(min(layout.size_per_thread[k], source.shape[k]) > 1 for k in inner)
-    return "behind another axis" if held else ""
+    return "behind another axis" if decodes_behind(source, axis) else ""

@@ -1,0 +1,47 @@
+"""Draws that mostly keep clear of what was seen to fail, so that a search has time for what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issues import all_issues
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Limits, Target
+
+_UNAVOIDED = 50
+"""One draw in so many keeps a pattern that is avoided."""
+
+
+def cases(target: Target, limits: Limits, *, subject: str) -> st.SearchStrategy[Case]:
+    """What a target draws within the limits; of a case that has the pattern of an issue which `limits.avoid` names, on
+    a subject that has the defect, mostly what the issue has drawn instead. Issues that have nothing are drawn as ever.
+
+    The same draws come of the same seed and limits, and with nothing to avoid they are the target's own.
+    """
+    avoided = tuple(one for one in all_issues() if one.name in limits.avoid and (one.instead or one.relative))
+    if not avoided:
+        return target.cases(limits)
+    return _clear(target, limits, subject.partition("+")[0], avoided)
+
+
+@st.composite
+def _clear(draw: st.DrawFn, target: Target, limits: Limits, subject: str, avoided: tuple[KnownIssue, ...]) -> Case:
+    return clear_of(draw(target.cases(limits)), target, subject, avoided,
+                    choose=lambda count: draw(st.integers(0, count - 1)))
+
+
+def clear_of(case: Case, target: Target, subject: str, avoided: tuple[KnownIssue, ...], *,
+             choose: Callable[[int], int]) -> Case:
+    """The case, or its nearest legal relative without the patterns that are to be avoided; with each of them once in
+    fifty choices. choose(n): a number from 0 to n - 1, 0 being what shrinking prefers."""
+    for issue in avoided:
+        if issue.concerns(case, subject) and choose(_UNAVOIDED) != _UNAVOIDED - 1:
+            without = issue.instead or issue.relative
+            assert without is not None
+            relative = without(case)
+            if relative is not None and target.valid(relative):
+                case = relative
+    return case

@@ -1,0 +1,149 @@
+"""Known issues of generated programs: what Triton, LLVM or the assembler compiles wrong of the own generator's kernels,
+and of those that torch.compile makes of the same programs.
+
+Where it is known what is computed instead, that is predicted for every element, unless it meets what other elements
+are on its way: a sum over lanes of which some are wrong is not predicted. There, and where nothing is known, the
+control is the same program with a near relative of the form (`relative`).
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.known.graphs import forms, options
+from tridiff.fuzz.known.graphs.form import Form
+from tridiff.fuzz.known.issue import WRONG, KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.records.corpus_entry import Stage, Truth
+from tridiff.kernels.codegen.graph import Cast, Graph
+from tridiff.oracles.dtypes import FP8
+
+OWN = (("codegen.*", "own"),)
+_WHERE = (*OWN, ("inductor.programs_*", "own"), ("inductor.programs_*", "inductor"))
+_PREDICTED = "tridiff.fuzz.known.predictions.graphs"
+Relative = Callable[[Case], Case | None]
+
+
+def _issues(form: Form, name: str, *entries: str, title: str, stage: Stage, truth: Truth = "defect",
+            upstream: tuple[str, ...] = (), predicted: str = "", relative: Relative | None = None,
+            errors: tuple[str, ...] = ()) -> tuple[KnownIssue, ...]:
+    """The records of a form: with a prediction, two, the second for what spreads."""
+
+    def record(match: Callable[[Case], bool], *, explains: str, control: Relative | None) -> KnownIssue:
+        return KnownIssue(
+            name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=_WHERE, match=match,
+            entries=tuple(f"codegen.{one}" for one in entries) if explains or not predicted else (),
+            explains=f"{_PREDICTED}:{explains}" if explains else "", relative=control,
+            instead=form.without if explains else None, errors=errors,
+            kinds=() if errors else WRONG)
+
+    control = record(form.spreads if predicted else form.has, explains="", control=relative or form.without)
+    return (record(form.has, explains=predicted, control=None), control) if predicted else (control,)
+
+
+def _without_known_sizes(case: Case) -> Case | None:
+    """The same program, whose kernels are told its sizes when they are launched."""
+    graph = case.program
+    assert isinstance(graph, Graph)
+    told = tuple(replace(one, static=False) for one in graph.schedules)
+    return _legal(replace(case, program=replace(graph, schedules=told)))
+
+
+def _without_fp8(case: Case) -> Case | None:
+    """The same program with fp16 wherever something is converted to fp8."""
+    graph = case.program
+    assert isinstance(graph, Graph)
+    buffers = tuple(replace(one, dtype="fp16") if one.role == "out" and one.dtype in FP8 else one
+                    for one in graph.buffers)
+    nodes = tuple(replace(node, dtype="fp16") if isinstance(node, Cast) and node.dtype in FP8 and not node.bitcast
+                  else node for node in graph.nodes)
+    made = rebuilt(case, replace(graph, buffers=buffers, nodes=nodes))
+    return _legal(made) if made is not None else None
+
+
+def _legal(case: Case) -> Case | None:
+    return case if valid(case) else None
+
+
+ISSUES = (
+    *_issues(forms.OTHER, "masked-narrow-negative-other", "memory/value-c8ca17e52f", upstream=("triton#4597",),
+             title="a negative `other` of a masked load of packed narrow integers is -1 in some lanes", stage="ttgir",
+             predicted="other_repeated"),
+    *_issues(forms.LDEXP, "library-abs-of-smallest-integer", "pointwise/value-85e738538f",
+             title="ldexp by the constant -2^31 is undefined", stage="llvm", upstream=("llvm-project#183851",)),
+    *_issues(forms.INTEGER_ABS, "library-abs-of-smallest-integer", "pointwise/value-9713959c18",
+             title="libdevice's abs of the smallest integer is poison", stage="llvm", truth="undefined",
+             upstream=("llvm-project#183851", "llvm-project#198646")),
+    *_issues(forms.LOP3, "lop3-of-one-register-twice", "mixed/value-1dd3521298",
+             title="a lop3 of one register twice is fused with a wrong table", stage="ptxas", predicted="lop3_fused"),
+    *_issues(forms.CHOICE, "choice-of-minus-zero", "pointwise/zero-sign-09fc3b6e38",
+             title="a choice between 1.0 and -0.0 gives +0.0", stage="ptxas", predicted="choice_of_zero"),
+    *_issues(forms.REMAINDER, "frem-of-halves-cast", "indexing/sigabrt-89561c16c7", stage="llvm", errors=("SIGABRT",),
+             title="% of widened halves that becomes the other half ends the compiler"),
+    *_issues(forms.FOLDED_FP8, "fp8-pair-merged-with-a-stale-register", "scan/value-a9b5c5566c", stage="ptxas",
+             title="of two equal pairs of fp8 only the lower one is written"),
+    *_issues(forms.CHOICE_AS_FP8, "fp8-pair-merged-with-a-stale-register", stage="ptxas", relative=_without_fp8,
+             title="of two equal pairs of fp8 only the lower one is written"),
+    *_issues(forms.BITS_TIMES, "float-and-integer-products-joined", "random/value-e9cf99de9c", stage="ptxas",
+             title="a product of integers that are bits of float products is taken for one of floats"),
+    *_issues(forms.TRUTH_AS_HALF, "bits-of-a-truth-as-a-half", "pointwise/value-7dffa9578f", stage="ptxas",
+             title="the bits 1 and 0 are converted from bf16 as integers", predicted="truth_converted"),
+    *_issues(forms.TRUTH_AS_FP16, "bits-of-a-truth-as-a-half", "memory/value-f62cbc5e25", stage="ptxas",
+             title="the bits 1 and 0 are converted from fp16 as integers", predicted="fp16_converted"),
+    *_issues(forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
+             stage="ptxas", upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost",
+             title="an extremum of three loses the negation of an operand"),
+    *_issues(forms.BITS_AGAINST_ZERO, "comparison-of-cast-half", "mixed/sigabrt-eb31786672", stage="llvm",
+             upstream=("llvm-project#198389",), errors=("SIGABRT",),
+             title="a half that becomes the other half and is compared with 0 ends the compiler"),
+    *_issues(forms.SIGN_OF_ABSOLUTE, "sign-of-integer-abs", "memory/value-e176781a2f", stage="ptxas",
+             title="abs of an integer is taken for non-negative"),
+    *_issues(forms.SIGN_OF_NEGATED, "negated-16-bit-integer-not-cut", "pointwise/value-a0b853c009", stage="ptxas",
+             upstream=("llvm-project#160482",), title="-x of 16 bits is compared and shifted as a number of 32 bits"),
+    *_issues(forms.RELU, "packed-relu-of-extremum", "memory/value-32b0662f96", stage="ptxas", predicted="relu_left_out",
+             title="relu of a packed extremum of 16-bit integers is left out"),
+    *_issues(forms.FP8_EXPONENT, "fp8-pair-read-early", "mixed/value-8f34b2b733", stage="ptxas",
+             title="a pair of fp8 whose bits are an exponent is read before it is written"),
+    *_issues(forms.HALF_OF_SUMS, "packed-sum-half-used", "scan/value-fec3dd5676", stage="ptxas",
+             upstream=("triton#11581",), relative=_without_known_sizes,
+             title="a packed sum of 16-bit integers of which half is used adds 0"),
+    *_issues(forms.SUBNORMAL, "reflection-folds-a-call-twice", "pointwise/sigsegv-cbe2bc56d1", stage="llvm",
+             upstream=("llvm#81471",), errors=("SIGSEGV",),
+             title="a library function of a subnormal constant ends the compiler"),
+    KnownIssue(
+        name="library-pow-contracted", title="libdevice's pow of single precision is contracted",
+        upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=OWN,
+        entries=("codegen.pointwise/value-580f48d91e",), match=options.contracted, relative=options.uncontracted),
+    KnownIssue(
+        name="calls-among-spilled-registers", title="calls among many spilled registers mix up elements",
+        stage="ptxas", truth="defect", where=OWN, entries=("codegen.memory/value-8f05b3e1c9",),
+        match=options.spilled, relative=options.unspilled),
+    KnownIssue(
+        name="library-abs-of-two-widths", title="libdevice's abs of 32 and of 64 bits in one kernel, for AMD",
+        stage="ttgir", truth="defect", where=_WHERE, entries=("codegen.memory/llvm-call--op-operand-t-c848909c5a",),
+        match=options.two_widths_of_abs, errors=("'llvm.call' op operand type mismatch for operand *",)),
+    KnownIssue(
+        name="reused-value-does-not-dominate", title="remove-layout-conversions uses a value before it is computed",
+        upstream=("triton#8257",), stage="ttgir", truth="defect", where=_WHERE,
+        entries=("codegen.mixed/operand--n-does-not-domi-01f9469a4d",), match=lambda case: True,
+        errors=("operand #N does not dominate this use",)),
+    KnownIssue(
+        name="buffer-atomic-of-a-single-half", title="an atomic addition of halves ends the compiler for AMD",
+        upstream=("triton#7011",), stage="ttgir", truth="defect", where=_WHERE,
+        entries=("codegen.reduction/sigabrt-c6b75c25a0",), match=options.adds_halves,
+        relative=options.without_sums_of_halves, errors=("SIGABRT",), kinds=()),
+    KnownIssue(
+        name="choice-of-bf16-pairs", title="a choice between computed bf16 numbers ends the compiler for AMD",
+        stage="llvm", truth="defect", where=_WHERE, entries=("codegen.scan/sigabrt-63f2f12421",),
+        match=options.chooses_bf16, relative=options.with_chosen_fp32, errors=("SIGABRT",), kinds=()),
+)
+
+
+def label(case: Case) -> str:
+    """What signatures call the known form in a case, the last node's if there are several; "" if there is none."""
+    graph = case.program
+    assert isinstance(graph, Graph)
+    return forms.named(graph) or ("pow, fused" if options.contracted(case) else "") or (
+        "calls among spilled registers" if options.spilled(case) else "")

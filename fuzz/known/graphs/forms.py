@@ -1,0 +1,349 @@
+"""What Triton, LLVM or the assembler is known to compile wrong of generated kernels, form by form.
+
+A form is a few lines: its docstring says what goes wrong, and where; it returns near relatives for the nodes that make
+it up, or nothing where a node is harmless. Where it is known what is computed instead, a second function says so, as
+another program. Entries in corpus/codegen.* prove each, and say on which versions it is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.graphs.form import Changes, Form, Result
+from tridiff.fuzz.known.graphs.nodes import (
+    ABSOLUTE,
+    NEGATIONS,
+    ORDERS,
+    against_zero,
+    before_widening,
+    conversion,
+    conversions,
+    decided,
+    equal,
+    float_bits,
+    is_constant,
+    is_negation,
+    is_truth,
+    number,
+    of_axes,
+    sign_asked,
+    text,
+    tilings,
+)
+from tridiff.kernels.codegen.constants import integer_limits
+from tridiff.kernels.codegen.domains import Analysis, indirect, operands
+from tridiff.kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
+from tridiff.kernels.pointwise.record import HALVES
+from tridiff.oracles.dtypes import FP8
+
+SINGLE = (*HALVES, "fp32")
+_NARROW = ("i8", "u8", "i16", "u16")
+_LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
+_HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
+_EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
+
+
+def _with_harmless_constants(analysis: Analysis, node: Node) -> Changes:
+    nodes = analysis.graph.nodes
+    return {k: replace(one, value=_HARMLESS[one.value]) for k in operands(node)
+            if isinstance(one := nodes[k], Constant) and one.value in _HARMLESS}
+
+
+def _same(position: int) -> Pointwise:
+    """An integer as it is."""
+    return Pointwise(op="bitwise_or", args=(position, position))
+
+
+def _everywhere(analysis: Analysis, node: Node, instead: Node) -> Changes:
+    """Another node for all of the same text, which are one variable."""
+    return dict.fromkeys(equal(analysis, node), instead)
+
+
+def _other(analysis: Analysis, node: Load) -> Result:
+    """3.6.0 repeats the sign-extended `other` of a masked load of several integers of 8 or 16 bits: all but the first
+    read -1 if its highest bit is set (triton#4597)."""
+    dtype = analysis.buffers[node.buffer]
+    if node.mask is None or dtype not in _NARROW:
+        return None
+    low, high = integer_limits(dtype)
+    other = int(node.other)
+    if 0 <= other <= (high - low) // 2 or other in (-1, high):
+        return None
+    return replace(node, other="-1" if other < 0 else str(high))
+
+
+def _other_repeated(analysis: Analysis, node: Load) -> Iterator[Changes]:
+    """-1, or all ones, for `other`."""
+    found = _other(analysis, node)
+    if isinstance(found, Load):
+        yield _everywhere(analysis, node, found)
+
+
+def _ldexp(analysis: Analysis, node: Pointwise) -> Result:
+    """Libdevice as 3.9.0 compiles it leaves ldexp with the constant exponent -2^31 undefined (llvm-project#183851)."""
+    return _with_harmless_constants(analysis, node) if text(analysis, node.args[1]) == _LEAST else None
+
+
+def _twice(analysis: Analysis, node: Asm) -> tuple[int, ...]:
+    """Of a lop3 of two different registers, the one that it has once and the one that it has twice."""
+    distinct: dict[Node, list[int]] = {}
+    for k in node.args:
+        distinct.setdefault(analysis.graph.nodes[k], []).append(k)
+    if node.body != "lop3_xor" or len(distinct) != 2:
+        return ()
+    return tuple(places[0] for places in sorted(distinct.values(), key=len))
+
+
+def _lop3(analysis: Analysis, node: Asm) -> Result:
+    """ptxas 12.8 and 13.4 fuse a lop3 that has one register twice with the logic that follows it: they put zero for
+    the register, as if `b ^ b` were nowhere else in the table that they had made. Equal text is one variable."""
+    twice = _twice(analysis, node)
+    return replace(node, body="add_s32", args=twice) if twice else None
+
+
+def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
+    """Of `(a ^ b ^ b) op a`: a | b, a & ~b, b for or, and, xor; as if the lop3 were b, ~b, a ^ b."""
+    once, twice = _twice(analysis, node)
+    for instead in (_same(twice), Pointwise(op="bitwise_not", args=(twice,)),
+                    Pointwise(op="bitwise_xor", args=(once, twice))):
+        yield _everywhere(analysis, node, instead)
+
+
+def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
+    """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0."""
+    arms = [node.arg] if isinstance(node, Masked) else node.args[1:]
+    if not all(is_constant(analysis, k) for k in arms):
+        return None
+    if _MINUS_ZERO in [text(analysis, k) for k in arms]:
+        return _with_harmless_constants(analysis, node)
+    return replace(node, other="0.0") if isinstance(node, Masked) and node.other == _MINUS_ZERO else None
+
+
+def _choice_of_zero(analysis: Analysis, node: Masked | Pointwise) -> Iterator[Changes]:
+    """+0.0 for -0.0, which is what the near relative chooses."""
+    found = _choice(analysis, node)
+    if found is not None:
+        yield found if isinstance(found, dict) else _everywhere(analysis, node, found)
+
+
+def _remainder(analysis: Analysis, node: Pointwise) -> Result:
+    """LLVM narrows `%` of widened halves that becomes the other half type, and then casts a half to a type of its own
+    width: an assertion ends the compiler's process."""
+    below = {"const" if is_constant(analysis, k) else before_widening(analysis, k) for k in node.args}
+    if not below <= {*HALVES, "const"}:
+        return None
+    becomes = {dtype for place, dtype in conversions(analysis) if place in equal(analysis, node)}
+    wrong = ("bf16" in becomes and "fp16" in below) or ("fp16" in becomes and below == {"bf16"})
+    return replace(node, op="fmod") if wrong else None
+
+
+def _folded_fp8(analysis: Analysis, node: Constant | Pointwise) -> Result:
+    """ptxas before 13.4 writes the two equal halves of a register, both of them the fp8 pair of one conversion, as that
+    conversion alone: the upper half keeps what the register held. Equal pairs come of what LLVM folds and Triton does
+    not: a library's function that is constant whatever one operand is, what infinity and NaN absorb, a choice or a
+    masked load of which a comparison is never, or always, true."""
+    if not any(dtype in FP8 for _, dtype in conversions(analysis)):
+        return None
+    if isinstance(node, Constant):
+        return replace(node, value="2.0") if node.value in ("inf", "-inf", "nan") else None
+    first, second = (number(analysis, k) for k in node.args)
+    if node.op == "ldexp":
+        exponent = Cast(arg=node.args[1], dtype=analysis.dtype(node.args[0]))
+        return exponent if first == 0 else None
+    if node.op == "pow":
+        return replace(node, op="add") if first == 1 or second == 0 else None
+    return replace(node, op="ne") if decided(analysis, node) else None
+
+
+def _choice_as_fp8(analysis: Analysis, node: Cast | Store) -> Result:
+    """The same of a truth value that conditions on axes choose: LLVM may know that they are alike for neighbours. Few
+    of them fold."""
+    place, dtype = conversion(analysis, node)
+    converted = dtype in FP8 and not (isinstance(node, Cast) and node.bitcast) and is_truth(analysis, place)
+    return node if converted and of_axes(analysis, place) else None
+
+
+def _bits_times(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 takes `x * bits(a * c)` and `x * bits(b * c)`, integer products of float ones, for products of
+    one kind, and computes `bits(a) * bits(x * c)`."""
+    bits = any(float_bits(analysis, k) for k in node.args[:2])
+    return replace(node, op="bitwise_xor", args=node.args[:2]) if bits else None
+
+
+def _integer_abs(analysis: Analysis, node: Pointwise) -> Result:
+    """The LLVM of 3.9.0 takes libdevice's abs of the smallest integer for poison: what is computed from it folds to
+    anything (llvm-project#183851)."""
+    return replace(node, op="abs") if analysis.dtype(node.args[0]) in ("i32", "i64") else None
+
+
+def _truth_as_half(analysis: Analysis, node: Cast | Store) -> Result:
+    """ptxas 12.9 and 13.4 convert the bits `selp 1, 0` from bf16 to fp16 as if they were integers, to 1.0 or 0."""
+    place, dtype = conversion(analysis, node)
+    bits = analysis.graph.nodes[place]
+    if dtype != "fp16" or (isinstance(node, Cast) and node.bitcast) or not isinstance(bits, Cast):
+        return None
+    computed = bits.bitcast and bits.dtype == "bf16" and not isinstance(analysis.graph.nodes[bits.arg], Load)
+    return {place: replace(bits, bitcast=False)} if computed else None
+
+
+def _truth_converted(analysis: Analysis, node: Cast | Store) -> Iterator[Changes]:
+    """1.0 for the bits of 1, which is what the near relative converts to."""
+    found = _truth_as_half(analysis, node)
+    if isinstance(found, dict):
+        yield found
+
+
+def _extremum_of_three(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses a negation of an operand
+    (pytorch#190973, triton#11032)."""
+    return {k: _not_negated(one) for k, one in _negated(analysis, node).items()}
+
+
+def _negated(analysis: Analysis, node: Pointwise) -> dict[int, Pointwise]:
+    """The negations that come into an extremum of an extremum of the same kind."""
+    nodes, kind = analysis.graph.nodes, node.op[:7]
+    inner = [one for k in node.args if isinstance(one := nodes[k], Pointwise) and one.op in _EXTREMA
+             and one.op[:7] == kind]
+    if not inner or analysis.dtype(node.args[0]) != "i32":
+        return {}
+    return {k: one for k in {k for outer in (node, *inner) for k in outer.args}
+            if isinstance(one := nodes[k], Pointwise) and is_negation(analysis, one)}
+
+
+def _negation_lost(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The operands themselves, all together or one of them."""
+    plain = {k: _same(one.args[-1] if one.op != "mul" else one.args[
+        1 if number(analysis, one.args[0]) == -1 else 0]) for k, one in _negated(analysis, node).items()}
+    yield dict(plain)
+    if len(plain) > 1:
+        yield from ({k: one} for k, one in plain.items())
+
+
+def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
+    """ptxas 12.8 and 13.4 convert the bits `selp 1, 0` from fp16 to any type as if they were integers: to 1.0 or 0."""
+    truth = node.bitcast and node.dtype == "fp16" and is_truth(analysis, node.arg)
+    return replace(node, bitcast=False) if truth else None
+
+
+def _fp16_converted(analysis: Analysis, node: Cast) -> Iterator[Changes]:
+    """1.0 for the bits of 1."""
+    yield _everywhere(analysis, node, replace(node, bitcast=False))
+
+
+def _bits_against_zero(analysis: Analysis, node: Cast) -> Result:
+    """The LLVM of 3.6.0 takes the operand of a bitcast that is compared with 0 for an integer, also where it is a half
+    that becomes the other half: an assertion ends the compiler's process (llvm-project#198389). Loaded halves are
+    integers to it."""
+    if not node.bitcast or node.dtype not in HALVES or analysis.dtype(node.arg) not in HALVES or isinstance(
+            analysis.graph.nodes[node.arg], Load):
+        return None
+    compared = any(against_zero(analysis, k) for k in equal(analysis, node))
+    return replace(node, bitcast=False) if compared else None
+
+
+def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 takes abs for non-negative, though that of the smallest integer is itself: behind abs.s32 and abs.s64
+    it drops `setp.lt r, 0`, and abs.s16 it compares and shifts as a number of 32 bits, 32768."""
+    asked = analysis.dtype(node.args[0]) in ("i16", "i32", "i64") and any(
+        sign_asked(analysis, k) for k in equal(analysis, node))
+    return replace(node, op="bitwise_not") if asked else None
+
+
+def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 compares and shifts the result of neg.s16 as a number of 32 bits: for -32768 it is 32768."""
+    asked = analysis.dtype(node.args[0]) == "i16" and is_negation(analysis, node) and any(
+        sign_asked(analysis, k) for k in equal(analysis, node))
+    return _not_negated(node) if asked else None
+
+
+def _not_negated(node: Pointwise) -> Pointwise:
+    return replace(node, op="bitwise_not" if len(node.args) == 1 else "add")
+
+
+def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 joins the extremum of one element with relu of the same extremum of another to one
+    VIMNMX.S16x2, and leaves relu out."""
+    narrow = analysis.dtype(node.args[0]) in ("i8", "i16")
+    against = node.op == "relu" or 0 in [number(analysis, k) for k in node.args]
+    inner = any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in _EXTREMA for k in node.args)
+    if not narrow or not against or not inner:
+        return None
+    return replace(node, op="bitwise_not" if node.op == "relu" else "add")
+
+
+def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The extremum itself."""
+    inner = next(k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in _EXTREMA)
+    yield _everywhere(analysis, node, _same(inner))
+
+
+def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
+    """The LLVM of 3.6.0 makes a vector of the tests of an exponent's bits. Where these are the bits of a computed fp8,
+    ptxas 12.8 reads the register of the second element before it writes it."""
+    exponent = analysis.graph.nodes[node.args[1]]
+    while isinstance(exponent, Cast) and not exponent.bitcast:
+        exponent = analysis.graph.nodes[exponent.arg]
+    bits = isinstance(exponent, Cast) and analysis.dtype(exponent.arg) in FP8
+    wrong = bits and not isinstance(analysis.graph.nodes[exponent.arg], Load)
+    return replace(node, op="add") if wrong else None
+
+
+def _half_of_sums(analysis: Analysis, node: Load | Pointwise) -> Result:
+    """ptxas 12.8 and 12.9 add 0 for the constant of an add.s16x2 of which only the lower half is used. LLVM pairs the
+    sums of two elements; the other is known to lie beyond an axis. A checked index adds the length of its buffer. Few
+    of them are paired."""
+    if isinstance(node, Load):
+        narrow = node.checked and any(analysis.dtype(k) in ("i8", "i16") for k in indirect(node.index))
+    else:
+        narrow = analysis.dtype(node.args[0]) in _NARROW and any(is_constant(analysis, k) for k in node.args)
+    beyond = any(tile.block >= 2 * tile.numel for one in tilings(analysis.graph, static=True) for tile in one.tiles)
+    return node if narrow and beyond else None
+
+
+def _subnormal(analysis: Analysis, node: Pointwise) -> Result:
+    """LLVM's NVVMReflect folds what libdevice computes of a subnormal constant, and reads an instruction it freed
+    (llvm#81471)."""
+    numbers = [number(analysis, k) for k in node.args if is_constant(analysis, k)]
+    if analysis.dtype(node.args[0]) not in SINGLE or not any(
+            one is None or 0 < abs(one) < 2.0**-126 for one in numbers):
+        return None
+    return replace(node, op="add" if len(node.args) == 2 else "erf")
+
+
+OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
+LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
+LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
+CHOICE = Form(label="choice of 1 or -0.0", kinds=(Masked, Pointwise), ops=("where",), rewritten=_choice,
+              computed=_choice_of_zero)
+REMAINDER = Form(label="remainder of halves", ops=("mod_operator",), rewritten=_remainder)
+FOLDED_FP8 = Form(label="fp8 of what folds", kinds=(Constant, Pointwise), ops=(*ORDERS, "ldexp", "pow"),
+                  rewritten=_folded_fp8)
+CHOICE_AS_FP8 = Form(label="fp8 of what folds", kinds=(Cast, Store), rewritten=_choice_as_fp8)
+BITS_TIMES = Form(label="integer product of a float product", ops=("mul", "mul_add"), rewritten=_bits_times)
+INTEGER_ABS = Form(label="libdevice.abs of integers", ops=("abs_libdevice",), rewritten=_integer_abs)
+TRUTH_AS_HALF = Form(label="truth as bits of bf16 to fp16", kinds=(Cast, Store), rewritten=_truth_as_half,
+                     computed=_truth_converted)
+EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=_EXTREMA, rewritten=_extremum_of_three,
+                         computed=_negation_lost)
+TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_fp16_converted)
+BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
+SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
+SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
+RELU = Form(label="relu of a narrow extremum", ops=("relu", *_EXTREMA), rewritten=_relu_of_extremum,
+            computed=_relu_left_out)
+FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
+HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise), ops=("add", "sub"), rewritten=_half_of_sums)
+SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, ops=(
+    "acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0"))
+
+FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
+         EXTREMUM_OF_THREE, TRUTH_AS_FP16, BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT,
+         HALF_OF_SUMS, SUBNORMAL)
+
+
+def named(graph: Graph) -> str:
+    """The label of the last node of a known form, "" if there is none."""
+    return max(((position, form.label) for form in FORMS for position, _, _ in form.found(graph)),
+               default=(0, ""), key=lambda one: one[0])[1]

@@ -1,0 +1,162 @@
+"""Questions about the nodes of a graph that the forms ask of their neighbourhood."""
+
+from __future__ import annotations
+
+from tridiff.kernels.codegen.constants import integer_limits, is_float
+from tridiff.kernels.codegen.domains import Analysis, expression, indirect, operands
+from tridiff.kernels.codegen.graph import (
+    Cast,
+    Constant,
+    Graph,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Pointwise,
+    Reduce,
+    Store,
+    real_number,
+)
+from tridiff.kernels.codegen.schedules import schedule_problem
+from tridiff.kernels.codegen.tiles import Tiling, tiling
+from tridiff.oracles.dtypes import FP8
+
+ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
+ORDERS = ("lt", "le", "gt", "ge")
+DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
+NEGATIONS = ("neg", "neg_operator", "sub", "mul")
+"""Operations that may negate."""
+_SIGN_ASKED = frozenset((
+    *ORDERS, *DIVISIONS, "sign", "signbit", "right_shift", "right_shift_operator", "pow"))
+"""Integer operations that compare an operand, or shift its sign in."""
+
+
+
+def text(analysis: Analysis, position: int) -> str:
+    """The text of a constant, "" of anything else."""
+    node = analysis.graph.nodes[position]
+    return node.value if isinstance(node, Constant) else ""
+
+
+def equal(analysis: Analysis, node: Node) -> list[int]:
+    """Positions of a node and of those of the same text, which are one variable."""
+    return [k for k, one in enumerate(analysis.graph.nodes) if one == node]
+
+
+def is_constant(analysis: Analysis, position: int) -> bool:
+    """Whether a node is made of constants alone."""
+    node = analysis.graph.nodes[position]
+    below = isinstance(node, Pointwise | Cast) and all(is_constant(analysis, k) for k in operands(node))
+    return below or isinstance(node, Constant)
+
+
+def number(analysis: Analysis, position: int) -> float | None:
+    """The value of a constant, also behind conversions."""
+    node = analysis.graph.nodes[position]
+    if isinstance(node, Cast) and not node.bitcast:
+        return number(analysis, node.arg)
+    return real_number(node.value) if isinstance(node, Constant) and node.dtype != "i1" else None
+
+
+def conversion(analysis: Analysis, node: Cast | Store) -> tuple[int, str]:
+    """(position of what is converted, to which type)."""
+    return (node.arg, node.dtype) if isinstance(node, Cast) else (node.value, analysis.buffers[node.buffer])
+
+
+def conversions(analysis: Analysis) -> list[tuple[int, str]]:
+    return [conversion(analysis, node) for node in analysis.graph.nodes if isinstance(node, Cast | Store)]
+
+
+def before_widening(analysis: Analysis, position: int) -> str:
+    """The type of a value before it was widened, if it was."""
+    node = analysis.graph.nodes[position]
+    found = analysis.dtype(node.arg if isinstance(node, Cast) else position)
+    return "fp16" if found in FP8 else found  # which pass through fp16
+
+
+def decided(analysis: Analysis, node: Pointwise) -> bool:
+    """Whether an ordering compares a float with itself (of integers Triton sees it) or an integer with a limit."""
+    first, second = node.args
+    dtype = analysis.dtype(first)
+    if is_float(dtype):
+        return analysis.graph.nodes[first] == analysis.graph.nodes[second]
+    return dtype != "i1" and any(number(analysis, k) in [*map(float, integer_limits(dtype))] for k in node.args)
+
+
+def float_bits(analysis: Analysis, position: int) -> bool:
+    """Whether a value is, or is chosen among, the bits of computed fp32 numbers."""
+    node = analysis.graph.nodes[position]
+    if isinstance(node, Pointwise):
+        return all(float_bits(analysis, k) for k in node.args)
+    return (isinstance(node, Cast) and node.bitcast and node.dtype in ("i32", "u32")
+            and not isinstance(analysis.graph.nodes[node.arg], Load | Constant) and analysis.dtype(node.arg) == "fp32")
+
+
+def is_truth(analysis: Analysis, position: int) -> bool:
+    """Whether an integer is made of truth values, 0 and 1."""
+    node = analysis.graph.nodes[position]
+    if analysis.dtype(position) == "i1":
+        return True
+    if isinstance(node, Masked):
+        return node.other in ("0", "1") and is_truth(analysis, node.arg)
+    made = isinstance(node, Pointwise | Cast) and all(is_truth(analysis, k) for k in operands(node))
+    return made or text(analysis, position) in ("0", "1")
+
+
+def of_axes(analysis: Analysis, position: int) -> bool:
+    """Whether a value depends on an expression over the axes, other than as an address."""
+    nodes, reached, waiting = analysis.graph.nodes, set[int](), [position]
+    while waiting:
+        place = waiting.pop()
+        if place not in reached and not isinstance(nodes[place], Load):
+            waiting += operands(nodes[place])
+        reached.add(place)
+    return any(isinstance(nodes[k], Index) for k in reached)
+
+
+def tilings(graph: Graph, *, static: bool = False) -> list[Tiling]:
+    """Of the schedules that fit the graph; static: of those that spell its sizes out."""
+    return [tiling(graph, schedule) for schedule in graph.schedules
+            if (schedule.static or not static) and not schedule_problem(graph, schedule)]
+
+
+def is_negation(analysis: Analysis, node: Pointwise) -> bool:
+    if node.op in ("sub", "mul"):
+        numbers = [number(analysis, k) for k in node.args]
+        return numbers[0] == 0 if node.op == "sub" else -1 in numbers
+    return node.op in NEGATIONS
+
+
+def against_zero(analysis: Analysis, position: int) -> bool:
+    """Whether a float is compared with 0 for equality, itself or behind what LLVM leaves out of such comparisons."""
+    for place in analysis.users[position]:
+        user, through = analysis.graph.nodes[place], False
+        match user:
+            case Store():
+                found = analysis.buffers[user.buffer] == "i1"
+            case Cast():
+                found, through = user.dtype == "i1", not user.bitcast and is_float(user.dtype)
+            case Reduce():
+                found = user.kind in ("any", "all")
+            case Pointwise():
+                compared = user.op in ("eq", "ne") and 0 in [number(analysis, k) for k in user.args]
+                found = compared or user.op == "to_i1" or user.op.startswith("logical_")
+                through = user.op in ("neg", *ABSOLUTE)
+            case _:
+                found = False
+        if found or (through and against_zero(analysis, place)):
+            return True
+    return False
+
+
+def sign_asked(analysis: Analysis, position: int) -> bool:
+    """Whether the sign of an integer decides: as an index, which wraps, or in an operation that looks at it."""
+    for place in analysis.users[position]:
+        user = analysis.graph.nodes[place]
+        index = expression(user)
+        if (index is not None and position in indirect(index)) or (
+                isinstance(user, Pointwise) and user.op in _SIGN_ASKED):
+            return True
+        if isinstance(user, Cast) and not is_float(user.dtype) and sign_asked(analysis, place):
+            return True
+    return False

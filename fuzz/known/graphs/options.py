@@ -1,0 +1,127 @@
+"""Known defects of generated kernels that are no form of a few nodes: of options, of sizes, of atomic sums."""
+
+from __future__ import annotations
+
+from math import prod
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.known.graphs.form import analysis_of
+from tridiff.fuzz.known.graphs.forms import SINGLE
+from tridiff.fuzz.known.graphs.nodes import DIVISIONS, is_constant, tilings
+from tridiff.fuzz.records import Case, LaunchOptions
+from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Store
+from tridiff.kernels.pointwise.record import HALVES
+
+_LONG = ("i64", "u64")
+_MANY, _LANES = 64, 32
+"""Elements of a thread that are many, threads of a warp."""
+
+
+def _graph(case: Case) -> Graph:
+    assert isinstance(case.program, Graph)
+    return case.program
+
+
+def _under(case: Case, **changes: object) -> Case:
+    """The case with other options, in all launches."""
+
+    def changed(options: LaunchOptions) -> LaunchOptions:
+        return replace(options, **changes)
+
+    return replace(case, options=changed(case.options), variants=tuple(map(changed, case.variants)))
+
+
+def _rebuilt(case: Case, graph: Graph) -> Case | None:
+    made = rebuilt(case, graph)
+    return made if made is not None and valid(made) else None
+
+
+def contracted(case: Case) -> bool:
+    """Whether multiplications and additions are fused in a kernel with a pow of single precision.
+
+    libdevice's pow corrects its logarithm by the rounding error of a product. Triton links it in and fuses that product
+    too where enable_fp_fusion lets it fuse a kernel's own: the error is not corrected, and grows with the exponent
+    (pytorch#175594).
+    """
+    graph = _graph(case)
+    analysis = analysis_of(graph)
+    single = any(isinstance(node, Pointwise) and node.op == "pow" and analysis.dtype(node.args[0]) in SINGLE
+                 for node in graph.nodes)
+    return single and any(one.enable_fp_fusion for one in (case.options, *case.variants))
+
+
+def uncontracted(case: Case) -> Case:
+    """The case without fusion."""
+    return _under(case, enable_fp_fusion=False)
+
+
+def spilled(case: Case) -> bool:
+    """Whether threads that hold many elements divide 64-bit integers.
+
+    Such divisions are calls. Among 128 of them and 16,742 accesses to spilled registers ptxas 12.8 gives six of a
+    thread's 64 elements the operands of others; at -O1 it does not.
+    """
+    graph = _graph(case)
+    analysis = analysis_of(graph)
+    called = any(isinstance(node, Pointwise) and node.op in DIVISIONS and analysis.dtype(node.args[0]) in _LONG
+                 and not is_constant(analysis, node.args[1]) for node in graph.nodes)
+    if not called:
+        return False
+    held = [prod(tile.block for tile in one.tiles) for one in tilings(graph)]
+    warps = min(one.num_warps for one in (case.options, *case.variants))
+    return max(held, default=0) >= _MANY * _LANES * warps
+
+
+def unspilled(case: Case) -> Case | None:
+    """The case with as many warps as it takes."""
+    for warps in (2, 4, 8, 16, 32):
+        made = _under(case, num_warps=warps)
+        if not spilled(made):
+            return made if valid(made) else None
+    return None
+
+
+def two_widths_of_abs(case: Case) -> bool:
+    """Whether libdevice's abs is called with integers of 32 and of 64 bits."""
+    graph = _graph(case)
+    analysis = analysis_of(graph)
+    return {"i32", "i64"} <= {analysis.dtype(node.args[0]) for node in graph.nodes
+                              if isinstance(node, Pointwise) and node.op == "abs_libdevice"}
+
+
+def _sums_of_halves(graph: Graph) -> set[str]:
+    dtypes = {one.name: one.dtype for one in graph.buffers}
+    return {node.buffer for node in graph.nodes
+            if isinstance(node, Store) and node.mode == "atomic_add" and dtypes[node.buffer] in HALVES}
+
+
+def adds_halves(case: Case) -> bool:
+    """Whether halves are added atomically."""
+    return bool(_sums_of_halves(_graph(case)))
+
+
+def without_sums_of_halves(case: Case) -> Case | None:
+    """The case that adds to fp32 instead."""
+    graph = _graph(case)
+    names = _sums_of_halves(graph)
+    buffers = tuple(replace(one, dtype="fp32") if one.name in names else one for one in graph.buffers)
+    return _rebuilt(case, replace(graph, buffers=buffers))
+
+
+def chooses_bf16(case: Case) -> bool:
+    """Whether a condition chooses between numbers of bf16 that are kept as such."""
+    graph = _graph(case)
+    analysis = analysis_of(graph)
+    chosen = [node.arg if isinstance(node, Masked) else node.args[1] for node in graph.nodes
+              if isinstance(node, Masked) or (isinstance(node, Pointwise) and node.op == "where")]
+    return not all(one.upcast for one in graph.schedules) and "bf16" in map(analysis.dtype, chosen)
+
+
+def with_chosen_fp32(case: Case) -> Case | None:
+    """The case that computes halves in fp32."""
+    graph = _graph(case)
+    made = replace(case, program=replace(graph, schedules=tuple(replace(one, upcast=True) for one in graph.schedules)))
+    return made if valid(made) else None

@@ -1,0 +1,163 @@
+"""Wrong elements of generated programs: what a known form makes of them is known, and nothing beside it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from tests.unit.graphs.graphs import X, apply, at, load, matrix, num, op, store, vector
+from tridiff.fuzz.bench.blind import changed
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.kinds.graphs.validity import valid
+from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
+from tridiff.fuzz.known.graphs import ISSUES
+from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
+from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Signature, Small, Verdict
+from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Reduce
+from tridiff.kernels.codegen.legality import check
+
+CORPUS = Corpus(Path(__file__).parents[2] / "corpus")
+
+
+def case_of(graph: Graph, *, mixed: bool = False) -> Case:
+    """The program over buffers that count up from -3, or that hold numbers of both signs."""
+    check(graph)
+    arrays = tuple(ArraySpec(
+        name=one.name, dtype=one.dtype, dims=(f"n_{one.name}",), content=None if one.role == "out" else Content(
+            base=Small(seed=number, low=-50, high=50) if mixed else Iota(start=-3, step=1)))
+        for number, one in enumerate(graph.buffers))
+    case = Case(target="codegen.mixed", sizes={f"n_{one.name}": one.length for one in graph.buffers}, arrays=arrays,
+                program=graph)
+    assert valid(case)
+    return case
+
+
+def taken(rehearsal: Rehearsal, **outputs: torch.Tensor) -> tuple[str, ...]:
+    judged, names = rehearsal.judged(outputs, subject="own")
+    assert judged.verdict is Verdict.DISAGREE
+    return names
+
+
+def of_entry(name: str) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
+    rehearsal = rehearse(CORPUS.find(f"codegen.{name}").case)
+    return rehearsal, rehearsal.outputs()
+
+
+# What a device gave, said by hand: from the text of the entry, not from the prediction.
+
+
+def test_every_second_masked_element_of_all_ones_is_known_and_a_third_value_is_not() -> None:
+    rehearsal, right = of_entry("memory/value-c8ca17e52f")
+    out = right["out0"]
+    assert out.tolist() == [-128] * 64
+    out[1::2] = -1
+    assert taken(rehearsal, out0=out) == ("masked-narrow-negative-other",)
+    out[9] = 1
+    assert taken(rehearsal, out0=out) == ()
+
+
+def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_not() -> None:
+    rehearsal, right = of_entry("pointwise/value-56a78a9862")
+    a, b, c = (rehearsal.buffers[name].typed() for name in ("in0", "in1", "in2"))
+    wrong = torch.minimum(torch.minimum(a, b), c)
+    assert not torch.equal(wrong, right["out0"])
+    assert taken(rehearsal, out0=wrong) == ("negation-lost-in-extremum-of-three",)
+    assert taken(rehearsal, out0=torch.where(wrong == wrong.max(), -wrong - 1, wrong)) == ()
+
+
+@pytest.mark.parametrize(("name", "output", "issue"), [
+    ("pointwise/value-7dffa9578f", "out2", "bits-of-a-truth-as-a-half"),
+    ("memory/value-f62cbc5e25", "out0", "bits-of-a-truth-as-a-half")])
+def test_one_for_the_bits_of_one_is_known_and_two_is_not(name: str, output: str, issue: str) -> None:
+    rehearsal, right = of_entry(name)
+    one = torch.ones_like(right[output])
+    assert taken(rehearsal, **{output: one}) == (issue,)
+    assert taken(rehearsal, **{output: one + 1}) == ()
+
+
+def test_plus_zero_for_minus_zero_is_known_and_minus_one_is_not() -> None:
+    rehearsal, right = of_entry("pointwise/zero-sign-09fc3b6e38")
+    assert right["out1"].tolist() == [0.0]
+    assert taken(rehearsal, out1=torch.zeros_like(right["out1"])) == ("choice-of-minus-zero",)
+    assert taken(rehearsal, out1=-torch.ones_like(right["out1"])) == ()
+
+
+@pytest.mark.parametrize(("logic", "table"), [
+    ("bitwise_or", lambda a, b: a | b), ("bitwise_and", lambda a, b: a & ~b), ("bitwise_xor", lambda a, b: b)])
+def test_the_tables_that_the_assembler_makes_of_a_lop3_are_known(
+        logic: str, table: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+    graph = vector(load("in0"), load("in1"), Asm(body="lop3_xor", args=(0, 1, 1)), op(logic, 2, 0),
+                   store("out0", X, 3), in0="i32", in1="i32", out0="i32")
+    rehearsal = rehearse(case_of(graph, mixed=True))
+    wrong = table(*(rehearsal.buffers[name].typed() for name in ("in0", "in1")))
+    assert taken(rehearsal, out0=wrong) == ("lop3-of-one-register-twice",)
+    wrong[0] = 12345
+    assert taken(rehearsal, out0=wrong) == ()
+
+
+def _extremum(*behind: Node) -> Graph:
+    """relu(max(a, b)) of 16-bit integers, and what comes behind it."""
+    return vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), *behind,
+                  store("out0", X, 3 + len(behind)), in0="i16", in1="i16", out0="i16")
+
+
+def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not() -> None:
+    rehearsal = rehearse(case_of(_extremum()))
+    a = rehearsal.buffers["in0"].typed()
+    assert rehearsal.outputs()["out0"].tolist() == [0, 0, 0, 0] and a.tolist() == [-3, -2, -1, 0]
+    assert taken(rehearsal, out0=a) == ("packed-relu-of-extremum",)
+    assert taken(rehearsal, out0=torch.where(a == -3, -a, a)) == ()
+
+
+def test_an_element_of_another_output_beside_a_known_one_is_new() -> None:
+    graph = vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), op("add", 0, 1), store("out0", X, 3),
+                   store("out1", X, 4), in0="i16", in1="i16", out0="i16", out1="i16")
+    rehearsal = rehearse(case_of(graph))
+    wrong = rehearsal.buffers["in0"].typed()
+    assert taken(rehearsal, out0=wrong) == ("packed-relu-of-extremum",)
+    other = changed(rehearsal.outputs()["out1"], 2, how="sign", dtype="i16")
+    assert taken(rehearsal, out0=wrong, out1=other) == ()
+
+
+# Where nothing is predicted, or what is wrong meets what is right, the relative decides.
+
+
+def outcome(case: Case, *, failed: bool) -> Outcome:
+    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
+    signature = Signature(target=case.target, subject="own", verdict=verdict, kind="value", where="out0")
+    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
+                   signature=signature if failed else None)
+
+
+CONTROLLED = [one for one in ISSUES if one.relative and one.entries]
+
+
+@pytest.mark.parametrize("known", CONTROLLED, ids=lambda one: one.name)
+def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue) -> None:
+    case = CORPUS.find(known.entries[0]).case
+    signature = CORPUS.find(known.entries[0]).signature
+    failure = replace(outcome(case, failed=True), signature=signature, verdict=signature.verdict)
+    run: list[Case] = []
+
+    def second_defect(relative: Case) -> Outcome:
+        run.append(relative)
+        return outcome(relative, failed=True)
+
+    assert Attribution(second_defect).issues(case, failure) == ()
+    assert run and all(not known.match(one) or len(issues_of(case, "own")) > 1 for one in run)
+    assert known.name in Attribution(lambda one: outcome(one, failed=False)).issues(case, failure)
+
+
+def test_what_meets_other_elements_is_controlled_and_what_does_not_is_only_predicted() -> None:
+    def records(graph: Graph) -> list[tuple[bool, bool]]:
+        return [(bool(one.explains), one.relative is not None) for one in issues_of(case_of(graph), "own")
+                if one.name == "masked-narrow-negative-other"]
+
+    nodes = (Index(expr=apply("lt", X, num(1)), dtype="i1"), Load(buffer="in0", index=at(3), mask=0, other="-5"))
+    buffers = {"in0": ("i16", 6), "out0": ("i16", 6)}
+    assert records(matrix(*nodes, store("out0", at(3), 1), rows=2, columns=3, **buffers)) == [(True, False)]
+    total = matrix(*nodes, Reduce(kind="sum", args=(1,)), store("out0", X, 2), rows=2, columns=3,
+                   in0=("i16", 6), out0=("i32", 2))
+    assert sorted(records(total)) == [(False, True), (True, False)]
