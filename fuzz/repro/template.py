@@ -158,7 +158,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
     found = frame.signs(request.ways)
     functions = program.text(spacing=spacing)
     asserts = request.failure_kind == "assertion_missing"
-    used = "\n".join((*body.above, *body.arrays, *body.checks))
+    used = "\n".join((*body.above, *body.arrays, body.launch, *body.checks, body.verdict))
     modules = {"os": True, "re": found.isolated, "subprocess": found.isolated, "sys": True,
                "tempfile": language == "ttgir", "base64": "base64." in used, "zlib": "zlib." in used}
     text = _ENVIRONMENT.from_string(_TEMPLATE).render(

@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import ramp
+from tests.support.in_subprocess import REPOSITORY
 from tests.unit.corpus.entries import expect
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.corpus import entry_id
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
 from tridiff.fuzz.repro import script as scripts
@@ -380,3 +382,12 @@ def test_first_targets_fit_every_subject() -> None:
                 one = Finding("x", ramp(target=target, start=-4, rows=4, block=4, divisor=2))
                 for text in texts(request(one, subject=subject, backend=backend)):
                     assert text.count("\n") <= MAX_LINES and imported(text) <= ALLOWED
+
+
+def test_a_script_that_only_compares_with_numpy_imports_it() -> None:
+    """Arrays without numpy, compared as a whole: the one use stands in the last line."""
+    entry = Corpus(REPOSITORY / "corpus").find("nan-unexpected-a0eaf29ccf")
+    asked = Request(title="a title", note="a note", case=entry.case, subject="own", backend="cuda",
+                    failure=Verdict.DISAGREE, failure_kind="nan_unexpected", length="bundle")
+    for text in texts(asked):
+        assert "np." in text and "numpy" in imported(text)
