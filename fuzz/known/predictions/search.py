@@ -121,6 +121,17 @@ def compiled_nan_boundary(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": best}
 
 
+def compiled_nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
+    """torch.compile's bucketize of a NaN under torch 2.11, boundaries without NaN: it is above nothing."""
+    if "out" not in seen.wrong:
+        return {}
+    values, edges = comparable(seen.inputs["a"]), comparable(seen.inputs["b"])
+    if not values.is_floating_point() or bool(torch.isnan(edges).any()):
+        return {}
+    gives = bisected(values, edges, right="right" in str(seen.case.params["op"]), nan_values_above=False)
+    return {"out": seen.wrong["out"] & torch.isnan(values) & (gives == seen.actual["out"])}
+
+
 def bisected(values: torch.Tensor, edges: torch.Tensor, *, right: bool, nan_values_above: bool = True) -> torch.Tensor:
     """Positions among `edges` (n), as the helper's search finds them whatever edges hold. int64 of values' shape."""
     low = torch.zeros(values.shape, dtype=torch.int64, device=values.device)
