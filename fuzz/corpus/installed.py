@@ -1,7 +1,7 @@
 """The entries that are installed with tridiff, for whoever runs it outside a checkout."""
 
+import importlib
 import shutil
-from importlib.resources import files
 from pathlib import Path
 
 from tridiff.fuzz.errors import TridiffError
@@ -12,9 +12,10 @@ DEFAULT = Path("corpus")
 
 def installed() -> Path:
     """The folder of the installed entries; TridiffError if this installation has none."""
-    for folder in getattr(files("tridiff.corpus"), "_paths", ()):
+    # A folder without modules: an editable installation lists an import hook beside it.
+    for folder in map(Path, importlib.import_module("tridiff.corpus").__path__):
         if any(folder.glob("*/*.json")):
-            return Path(folder)
+            return folder
     raise TridiffError("this installation of tridiff holds no corpus", fix="name a corpus folder with --corpus")
 
 

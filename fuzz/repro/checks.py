@@ -123,7 +123,7 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     where = {name: "defined" if shared else f"defined_{name}" for name in masks}
     for label in dict.fromkeys(where.values()):
         mask = masks[next(name for name in masks if where[name] == label)]
-        lines.append(f"{label} = np.array({mask.tolist()})  # the contract leaves the other elements open")
+        lines.append(f"{label} = {_mask_text(mask)}  # the contract leaves the other elements open")
     for name, one in expected.items():
         suffix = "" if len(expected) == 1 else f"_{name}"
         before, words, condition = check(f"{name}", one, buffers, suffix=suffix, mask=where.get(name, ""))
@@ -149,6 +149,17 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     for number, condition in enumerate(conditions):
         lines.append(f"ok {'&=' if number else '='} {condition}")
     return tuple(lines), "ok"
+
+
+_LISTED = 64
+"""Truth values that a mask lists; a longer one is text of zeros and ones."""
+
+
+def _mask_text(mask: torch.Tensor) -> str:
+    if mask.numel() <= _LISTED:
+        return f"np.array({mask.tolist()})"
+    digits = "".join("1" if one else "0" for one in mask.reshape(-1).tolist())
+    return f'np.array([*map(int, "{digits}")], bool).reshape({tuple(mask.shape)})'
 
 
 def _repeated(outputs: list[str], launch: str, again: tuple[str, ...]) -> tuple[str, ...]:

@@ -98,6 +98,11 @@ def _split_strings(pieces: list[str], texts: dict[int, str], width: int) -> list
             continue
         before, _, after = piece.partition(found)
         quote, inner, size = found[0], found[1:-1], width - 2
-        parts = [f"{quote}{inner[k:k + size]}{quote}" for k in range(0, len(inner), size)]
+        # What follows the literal, brackets above all, stands behind its last piece.
+        whole = [inner[k:k + size] for k in range(0, len(inner), size)]
+        room = max(size - len(after), 1)
+        if len(whole[-1]) > room:
+            whole[-1:] = [whole[-1][:room], whole[-1][room:]]
+        parts = [f"{quote}{one}{quote}" for one in whole]
         result.append([before, *parts[:-1], f"{parts[-1]}{after}"])
     return result

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 from tests.chains.drawn import cases, chain_of
 from tridiff.fuzz.judge.ir import cells, missing
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.known.issues import issues_of
+from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.workers.execute import Executor
 from tridiff.kernels.gluon.chain import Chain, Fp4, Scan
 from tridiff.kernels.gluon.check import typed
@@ -38,10 +40,15 @@ def known_defect(chain: Chain) -> bool:
     return False
 
 
+def ends_the_process(case: Case) -> bool:
+    """Whether a case has the pattern of the known issue that aborts the compiler's process, and this one with it."""
+    return any(one.name == "transposed-slice-of-linear-buffer" for one in issues_of(case, "own"))
+
+
 def compiled(target: str) -> Counter[str]:
     """Verdicts of drawn cases; any failure that is not a known defect of the compiler is an error."""
     found: Counter[str] = Counter()
-    for case in cases(target, COUNT, 7):
+    for case in itertools.islice((one for one in cases(target, 4 * COUNT, 7) if not ends_the_process(one)), COUNT):
         outcome, spent = executor.execute(case, "own", backend=BACKEND)
         found[outcome.verdict.value] += 1
         assert not spent

@@ -54,7 +54,7 @@ def test_targets_that_share_a_fault_share_its_time_the_narrowest_first() -> None
 def test_targets_without_faults_are_an_error() -> None:
     with pytest.raises(TridiffError, match="no fault can be run"):
         plan_faults(replace(OPTIONS, backends=("compile",)))
-    with pytest.raises(TridiffError, match="no fault no_such_fault can be run"):
+    with pytest.raises(TridiffError, match="none of these targets has a fault 'no_such_fault'"):
         plan_faults(OPTIONS, only=("no_such_fault", "trunc_for_floor"))
 
 

@@ -219,6 +219,7 @@ def test_find_know_and_stop_failing(tmp_path: Path) -> None:
     """A fault is found (1); as a corpus entry it is known and suppressed (0); without the fault nothing is new (0), and
     replaying the entry says that it no longer fails (1)."""
     fault = "own+fault:trunc_for_floor"
+    (tmp_path / "corpus").mkdir()  # one that is there is not filled with the installed entries
     # Enough cases for every form of division, so that all of it is known afterwards.
     first = summary(*FAULT, "--max-cases", "150", "--subject", fault, cwd=tmp_path, status=1)
     assert set(first) >= FIELDS

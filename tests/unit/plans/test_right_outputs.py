@@ -51,4 +51,4 @@ def test_targets_say_which_chips_and_versions_lack_what_they_need(
         name: str, chip: str, triton: str, runs: bool) -> None:
     lacking = find(name).lacking(Environment(backend="cuda", capability=chip, triton=triton))
     assert (lacking == "") is runs
-    assert runs or "sm_" in lacking or "3.6" in lacking
+    assert runs or "sm_" in lacking or "this Triton has no" in lacking

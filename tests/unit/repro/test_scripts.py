@@ -336,15 +336,16 @@ def test_the_child_refuses_what_no_kernel_shows() -> None:
     with pytest.raises(TridiffError, match="planted process fault segfault is no kernel"):
         build(request(Finding("segfault", SEVEN, kind="SIGSEGV", verdict=Verdict.CRASH)))
     empty = replace(FINDINGS[0].case, sizes={"rows": 0, "cols": 1})
-    with pytest.raises(TridiffError, match=r"0 launches|the case is empty"):
+    with pytest.raises(TridiffError, match=r"made no launch|the case is empty"):
         build(request(Finding("trunc_for_floor", empty)))
 
 
 def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for() -> None:
-    many = tuple(str(k * k % 1_000_003) for k in range(40_000))
+    many = tuple(str(k * k % 1_000_003 - 500_000) for k in range(40_000))
     case = FINDINGS[0].case
     arrays = tuple(replace(spec, content=replace(
-        spec.content, base=replace(spec.content.base, values=many))) if spec.content else spec
+        spec.content, base=replace(spec.content.base, values=many if spec.name == "a" else ("7",) * len(many)))
+    ) if spec.content else spec
         for spec in case.arrays)
     large = request(Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000})))
     large = replace(large, length="short")

@@ -29,3 +29,10 @@ def test_what_is_short_or_cannot_be_broken_stays() -> None:
     assert wrapped(inside) == inside
     broken = "(" * 130 + "\n"
     assert wrapped(broken) == broken
+
+
+def test_what_follows_a_long_string_fits_behind_its_last_piece() -> None:
+    for length in range(225, 245):
+        line = f'x = f(g("{"a" * length}")), 1)'
+        text = wrapped(f"{line}\n".replace(")), 1)", "), 1)"))
+        assert max(map(len, text.splitlines())) <= 120

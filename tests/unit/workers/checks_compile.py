@@ -262,7 +262,7 @@ def check_memory_orders_are_read_from_the_compiled_code() -> None:
     assert judged(barrier, "own", "compile:sm_80") == (Verdict.AGREE, "")
     assert judged(barrier, "own+fault:arrival_without_release", "compile:gfx942") == (Verdict.AGREE, "")
     boxes = next(case for case in draw_cases("tma.boxes", Limits(elements=1 << 14, rows=4), 150, seed=5)
-                 if case.params["to"] and case.params["tiles"] == 2)
+                 if case.program.to and case.program.tiles == 2)
     assert judged("tma.boxes", "own", "compile:sm_90", boxes) == (Verdict.AGREE, "")
     assert judged("tma.boxes", "own+fault:store_wait_missing", "compile:sm_90", boxes) == (
         Verdict.DISAGREE, "memory_order")
