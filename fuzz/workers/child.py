@@ -10,7 +10,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Outcome
 from tridiff.fuzz.records.outcome import LONGEST_REASON
-from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers import addresses, protocol
 
 RETIRE_AFTER = 4000
 """Kernels built before a worker is replaced: loaded modules are never unloaded and would fill the GPU."""
@@ -19,7 +19,8 @@ RETIRE_AFTER = 4000
 def serve(address: str, *, backend: str, device: int, memory: int) -> int:
     """Connect, announce readiness, judge cases. Returns the exit status."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(address)
+    with addresses.short(address) as name:
+        connection.connect(name)
     _limit(backend, device, memory)
     from tridiff.fuzz.workers.environment import read_environment
     from tridiff.fuzz.workers.execute import Executor

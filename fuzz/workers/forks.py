@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.workers import protocol
+from tridiff.fuzz.workers import addresses, protocol
 from tridiff.fuzz.workers.connection import Worker
 
 FORK_SECONDS = 15.0
@@ -61,7 +61,8 @@ class Forks:
         folder.mkdir(parents=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._address = str(folder / "socket")
-        self._listener.bind(self._address)
+        with addresses.short(self._address) as name:
+            self._listener.bind(name)
         self._listener.listen(8)
         self._asked: collections.deque[tuple[float, Path]] = collections.deque()
         """Requests that the zygote has not answered: when they were made, and the log of the child."""
