@@ -36,14 +36,14 @@ def _loop(number: int, until: float, targets: tuple[str, ...], ready: multiproce
     # In turns: a campaign gives every target the same share, and their kernels cost the compiler differently.
     launches = [launch for turn in zip(*by_target, strict=True) for launch in turn]
     first = launches.pop()
-    find(first.case.target).launch(first)
+    find(first.case.target).run.launch(first)
     torch.cuda.synchronize()
     ready.wait()
     started, done = time.perf_counter(), 0
     for launch in launches:
         if time.time() >= until:
             break
-        find(launch.case.target).launch(launch)
+        find(launch.case.target).run.launch(launch)
         torch.cuda.synchronize()
         done += sum(report.compiled for report in launch.reports)
     results.put(done / max(time.perf_counter() - started, 1e-9))

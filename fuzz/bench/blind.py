@@ -224,9 +224,9 @@ def changed(values: torch.Tensor, place: int, *, how: str, dtype: str) -> torch.
 
 def _unowned(case: Case, target: Target, subject: str, alone: Sequence[CorpusEntry]) -> str:
     """An entry of no known issue, with whose finding a wrong value of this case would be merged by its signature."""
-    about = target.about(case)
+    about = target.judge.label(case)
     keys = {finding_of(Signature(target=target.name, subject=subject, verdict=Verdict.DISAGREE, kind="value",
-                                 where=target.place(spec.name), about=about))
+                                 where=target.judge.output_class(spec.name), about=about))
             for spec in case.arrays if spec.content is None}
     for entry in alone:
         if entry.signature.subject == subject and finding_of_entry(entry) in keys:

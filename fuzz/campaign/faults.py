@@ -71,13 +71,13 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
     for target in targets:
         for backend in options.backends:
             if kind(backend) in target.backends and kind(backend) != "compile":
-                for fault in target.faults:
-                    shared.setdefault((target.faults_of or target.name, backend, fault), []).append(target)
+                for fault in target.faults.planted:
+                    shared.setdefault((target.faults.shared_as or target.name, backend, fault), []).append(target)
                 for fault in (*(HOOK_FAULTS if hooks else ()), *(PROCESS_FAULTS if process else ())):
                     shared[target.name, backend, fault] = [target]
     planted = {fault for _, _, fault in shared}
     unknown = set(only) - planted
-    existing = {*HOOK_FAULTS, *PROCESS_FAULTS, *(fault for target in targets for fault in target.faults)}
+    existing = {*HOOK_FAULTS, *PROCESS_FAULTS, *(fault for target in targets for fault in target.faults.planted)}
     for fault in sorted(unknown - existing):
         near = difflib.get_close_matches(fault, existing, n=3) or sorted(existing - {*HOOK_FAULTS, *PROCESS_FAULTS})[:5]
         raise TridiffError(f"none of these targets has a fault {fault[:80]!r}", fix=f"try {', '.join(near)}; "
@@ -93,7 +93,7 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
             replace(shard_of(options, target, f"own+fault:{fault}", backend, index=first + place, most_findings=1,
                              seconds=options.seconds / len(members)), control="own", shrink_seconds=SHRINK_SECONDS)
             # The fewer faults a target has, the more often its cases show one of them.
-            for place, target in enumerate(sorted(members, key=lambda one: len(one.faults)))))
+            for place, target in enumerate(sorted(members, key=lambda one: len(one.faults.planted)))))
     return hunts
 
 
@@ -174,17 +174,18 @@ def _caught(results: list[ShardResult]) -> Caught:
 
 
 def _steps(case: Case, target: Target) -> int:
-    return 0 if case.program is None else next(iter(target.size(case)), 0)
+    return 0 if case.program is None else next(iter(target.shrink.size(case)), 0)
 
 
 def sizes(case: Case, target: Target) -> dict[str, int]:
     """The numbers of `Caught` that say how large a case is."""
     given = [array for array in case.arrays if array.content is not None]
-    chosen = [array for array in given if not (array.name in target.written and _cleared(array))]
+    chosen = [array for array in given if not (array.name in target.run.written and _cleared(array))]
     spans = {array.name: array.span(case.sizes) for array in given}
     elements = sum(spans[array.name] for array in chosen)
     return {"elements": elements, "cleared": sum(spans.values()) - elements,
-            "values": sum(_values(array, spans[array.name]) for array in chosen), "programs": target.programs(case)}
+            "values": sum(_values(array, spans[array.name]) for array in chosen),
+            "programs": target.run.waiting_programs(case)}
 
 
 def _cleared(array: ArraySpec) -> bool:

@@ -97,7 +97,7 @@ class Hunt:
         self._first: tuple[Case, Outcome] | None = None
         """The present finding as it was drawn."""
         self._fault = spec.subject.partition("+fault:")[2]
-        if self._fault not in target.faults:
+        if self._fault not in target.faults.planted:
             self._fault = ""
         self._untouched = 0
         """Drawn cases that the planted fault leaves as they are."""
@@ -263,7 +263,7 @@ class Hunt:
     def _try(self, case: Case) -> bool:
         if self._exhausted():
             raise _RoundOver
-        if self._fault and not self._target.touched(case, self._fault):
+        if self._fault and not self._target.faults.affects(case, self._fault):
             self._untouched += 1
             return False
         outcome = self._execute(case, "fuzz")

@@ -23,7 +23,7 @@ def shard_of(options: CampaignOptions, target: Target, subject: str, backend: st
     sort = kind(backend)
     elements = _ELEMENTS[sort]
     if sort == "interpreter":
-        elements = min(elements, target.interpreter_elements)
+        elements = min(elements, target.draw.interpreter_elements)
     return ShardSpec(
         index=index, target=target.name, subject=subject, backend=backend,
         device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,

@@ -60,7 +60,7 @@ class Recorder:
             return None
         reached: set[str] = set()
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
-            reached = {*self._target.cells(case), *outcome.cells}
+            reached = {*self._target.coverage.cells(case), *outcome.cells}
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
                        compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"

@@ -195,8 +195,8 @@ def misfit(case: Case, subject: str) -> str:
     try:
         why = unheard_of(case, target)
         if not why:
-            target.about(case)
-            if target.valid(case):
+            target.judge.label(case)
+            if target.draw.valid(case):
                 return ""
             why = "its target cannot draw it"
     except Exception as error:

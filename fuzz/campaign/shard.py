@@ -94,7 +94,7 @@ class _Shard:
     def run(self) -> ShardResult:
         self.environment = self.pool.environment
         self.budget.start()
-        lacking = self.target.lacking(msgspec.structs.replace(self.environment, backend=self.spec.backend))
+        lacking = self.target.run.lacking(msgspec.structs.replace(self.environment, backend=self.spec.backend))
         if lacking:
             result = self.result(left_out=lacking)
             self.store.finish(result)

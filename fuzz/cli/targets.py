@@ -38,8 +38,8 @@ def oracle_names(target: Target) -> tuple[str, ...]:
     """Sources that judge the target's simplest case."""
     # The first example of a run is the simplest one: nothing is left to shrink or to explain.
     first = hypothesis.settings(database=None, max_examples=1, phases=(hypothesis.Phase.generate,))
-    simplest = hypothesis.find(target.cases(Limits(elements=16, rows=1)), lambda case: True, settings=first)
-    return tuple(reference.source for reference in target.oracles(simplest))
+    simplest = hypothesis.find(target.draw.cases(Limits(elements=16, rows=1)), lambda case: True, settings=first)
+    return tuple(reference.source for reference in target.judge.oracles(simplest))
 
 
 def targets(
@@ -86,7 +86,8 @@ def _table(chosen: tuple[Target, ...], *, long: bool) -> Table:
         titles[2:2], titles[-1:-1] = ["oracles"], ["contract"]
     rows = []
     for target in chosen:
-        row = [target.name, " ".join(target.subjects), str(len(target.dtypes)), str(len(target.faults)), target.summary]
+        row = [target.name, " ".join(target.subjects), str(len(target.dtypes)), str(len(target.faults.planted)),
+               target.summary]
         if long:
             row[2:2], row[-1:-1] = [" ".join(oracle_names(target))], [target.contract]
         rows.append(row)

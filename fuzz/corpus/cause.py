@@ -48,7 +48,7 @@ def finding_of(signature: Signature) -> str:
         text = message(signature.kind)
         if text and signature.verdict in (Verdict.COMPILE_ERROR, Verdict.CRASH):
             return " | ".join((*parts, "error", text))
-        if not target.about_causes:
+        if not target.judge.label_is_issue:
             shown = "wrong" if signature.kind in _VALUES else signature.kind
             return " | ".join((signature.target, signature.subject, signature.verdict.value, shown, signature.where,
                                _undetailed(signature.about)))
@@ -56,7 +56,7 @@ def finding_of(signature: Signature) -> str:
         "PassManager" not in signature.kind)
     if said and target.family in _GENERATED:
         return " | ".join((*parts, signature.verdict.value, signature.kind))
-    if signature.about and target.about_causes:
+    if signature.about and target.judge.label_is_issue:
         shown = "wrong" if signature.kind in (*_WRONG, *_ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
         return " | ".join((*parts, shown, signature.about))
     return signature.key

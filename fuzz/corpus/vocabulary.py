@@ -15,13 +15,13 @@ from tridiff.fuzz.target import Target
 
 def unheard_of(case: Case, target: Target) -> str:
     """The first thing in `case` that no case of `target` says: one line, "" if there is none."""
-    if case.delay is not None and case.delay.of != target.delays:
+    if case.delay is not None and case.delay.of != target.draw.delays:
         return f"no {case.delay.of} of it is ever delayed"
     return _unknown_parameter(case, target) or _unknown_array(case, target) or next(_no_values(case), "")
 
 
 def _unknown_parameter(case: Case, target: Target) -> str:
-    vocabulary = target.params(case)
+    vocabulary = target.draw.params(case)
     given = case.params
     strange, missing = sorted(given.keys() - vocabulary.keys()), sorted(vocabulary.keys() - given.keys())
     if strange or missing:
@@ -37,7 +37,7 @@ def _unknown_array(case: Case, target: Target) -> str:
     """Arrays are told by what the references read and return; further ones are the target's own matter."""
     inputs = {spec.name for spec in case.arrays if spec.content is not None}
     outputs = {spec.name for spec in case.arrays if spec.content is None}
-    for reference in target.oracles(case):
+    for reference in target.judge.oracles(case):
         wanted = {one for one in reference.arguments if "=" not in one and not one.startswith("@")}
         for missing in sorted(wanted - inputs):
             return f"there is no input {missing}"

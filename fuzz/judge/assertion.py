@@ -13,7 +13,7 @@ from tridiff.fuzz.judge.outputs import evidence_of_inputs
 def assertion_due(trial: Trial) -> bool:
     """Whether the contract wants the launch to end in a device assertion. Works on the CPU: the device may be unusable
     by now."""
-    reference = trial.target.asserts(trial.case)
+    reference = trial.target.run.asserts(trial.case)
     if reference is None or not (trial.case.options.debug or trial.backend == "interpreter"):
         return False
     inputs = [place(trial.case.array(name), trial.case.sizes, device=torch.device("cpu")).values

@@ -11,7 +11,7 @@ from tridiff.fuzz.judge.ptx_orders import missing_orders
 
 def memory_order(trial: Trial) -> Iterator[Found]:
     """The orders that the PTX of some launched kernel does not promise."""
-    wanted = trial.target.orders(trial.case)
+    wanted = trial.target.run.memory_orders(trial.case)
     lacking = {order for ptx in {report.ptx for report in trial.reports} for order in missing_orders(ptx, wanted)}
     if lacking:
         yield Found(kind="memory_order", where="ptx",

@@ -56,7 +56,7 @@ def open_share(case: Case) -> OpenShare:
     buffers = {spec.name: place(spec, case.sizes, device=cpu) for spec in case.arrays}
     inputs = Inputs(case, buffers)
     bounds: dict[str, torch.Tensor] = {}
-    for bound in target.bounds(case):
+    for bound in target.judge.bounds(case):
         bounds |= dict(zip(bound.outputs, call(bound, case, inputs, None), strict=True))
     defined, untouched = defined_masks(case, target, inputs), untouched_masks(case, target, inputs)
     total = OpenShare()

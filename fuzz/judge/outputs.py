@@ -146,7 +146,7 @@ def _answers(case: Case, references: tuple[Reference, ...], inputs: Inputs, rows
 def canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict[str, torch.Tensor]:
     """Every output as it is judged: in canonical form where the contract admits several answers."""
     actual = {name: buffer.typed() for name, buffer in buffers.items() if buffer.is_output}
-    form = target.canonical(case)
+    form = target.judge.canonical(case)
     if form is None:
         return actual
     inputs = Inputs(case, buffers, actual)
@@ -155,7 +155,7 @@ def canonical(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> dict
 
 def defined_masks(case: Case, target: Target, inputs: Inputs) -> dict[str, torch.Tensor]:
     """Per output, where the contract defines the result; outputs that are defined everywhere are left out."""
-    found = target.defined(case)
+    found = target.judge.defined(case)
     if found is None:
         return {}
     function, names = found
@@ -185,19 +185,19 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer],
     outputs = [spec.name for spec in case.arrays if spec.content is None]
     rows = case.sizes.get("rows", 1)
     device = next(iter(buffers.values())).storage.device
-    references = target.oracles(case)
+    references = target.judge.oracles(case)
     if any(0 in buffers[name].shape for name in outputs):
         return Judged(Verdict.AGREE, "", RowCounts(agree=rows))
     expected = expected or Expectations()
     bounds = expected.bounds
     if expected.answers is None:
-        for bound in target.bounds(case):
+        for bound in target.judge.bounds(case):
             bounds |= dict(zip(bound.outputs, call(bound, case, inputs, None), strict=True))
         expected.answers = _answers(case, references, inputs, rows, device, None, bounds)
         expected.defined = defined_masks(case, target, inputs)
     answers, defined = expected.answers, expected.defined
     actuals = canonical(case, target, buffers)
-    rule_of = target.rules(case)
+    rule_of = target.judge.rules(case)
     worst: Judged | None = None
     for name in outputs:
         actual, batched = actuals[name], case.array(name).dims[:1] == ("rows",)
@@ -301,9 +301,9 @@ def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: M
     """
     inputs = Inputs(case, first)
     defined = defined_masks(case, target, inputs)
-    rule_of = target.rules(case)
+    rule_of = target.judge.rules(case)
     forms = None if bits else (canonical(case, target, first), canonical(case, target, second))
-    unordered = target.unordered(case)
+    unordered = target.judge.unordered(case)
     for name, buffer in first.items():
         if not buffer.is_output or 0 in buffer.shape or name in unordered:
             continue

@@ -19,7 +19,7 @@ def repetition(trial: Trial) -> Iterator[Found]:
     for number in range(max(trial.case.repeats, int(suspicious))):
         again, _ = trial.launch_again(second=number % 2 == 0)
         yield from trespasses(trial, again)
-        if trial.target.unordered(trial.case):
+        if trial.target.judge.unordered(trial.case):
             judged = judge_outputs(trial.case, trial.target, again, trial.expected)
             if judged.verdict.failed:
                 yield found_in(trial, judged, again)

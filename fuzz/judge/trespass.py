@@ -18,7 +18,7 @@ def trespasses(trial: Trial, buffers: dict[str, Buffer]) -> Iterator[Found]:
     for name, outside, changed in zip(names, counts[::2], counts[1::2], strict=True):
         if outside:
             kind, reason = "out_of_bounds", f"{outside} elements outside array {name} were written"
-        elif changed and name not in trial.target.written:
+        elif changed and name not in trial.target.run.written:
             kind, reason = "input_overwritten", f"{changed} elements of input {name} were written"
         else:
             continue

@@ -19,7 +19,7 @@ from tridiff.oracles.dtypes import dtype
 
 def untouched_masks(case: Case, target: Target, inputs: Inputs) -> dict[str, torch.Tensor]:
     """Per output, the elements that must still hold what the harness put there; outputs without any are left out."""
-    found = target.untouched(case)
+    found = target.judge.untouched(case)
     if found is None:
         return {}
     function, names = found

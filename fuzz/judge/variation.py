@@ -13,7 +13,7 @@ def variation(trial: Trial) -> Iterator[Found]:
     """Outputs that are wrong, or others, when the case is launched in another way."""
     case, rows = trial.case, trial.judged.rows if trial.judged else RowCounts()
     ways = [(options, 0, str(options)) for options in case.variants if trial.backend != "interpreter"]
-    ways += [(case.options, number, f"schedule {number}") for number in range(1, 1 + trial.target.schedules(case))]
+    ways += [(case.options, number, f"schedule {number}") for number in range(1, 1 + trial.target.run.schedules(case))]
     for options, schedule, way in ways:
         again, wrong = trial.launch_again(options=options, schedule=schedule)
         if wrong:

@@ -12,7 +12,7 @@ import msgspec
 from hypothesis.strategies import SearchStrategy
 
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.target import Limits, Path, Reference, Target
+from tridiff.fuzz.target import Coverage, Draw, Judge, Limits, Path, Reference, Run, Shrink, Target
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -65,9 +65,9 @@ class ProgramKind:
     numeric: Callable[[Case], tuple[str, ...]] = _none
     """Exact outputs in which zeros may have either sign."""
     defined: Path = ""
-    """A torch function of the case and its inputs: where outputs are defined (`Target.defined`)."""
+    """A torch function of the case and its inputs: where outputs are defined (`Judge.defined`)."""
     untouched: Path = ""
-    """A torch function of the case and its inputs: elements that no launch may write (`Target.untouched`)."""
+    """A torch function of the case and its inputs: elements that no launch may write (`Judge.untouched`)."""
     across: Callable[[Case], bool] = lambda case: False
     """Whether an output takes something from every row, so that the references need all of them."""
     delays: Literal["", "warp", "program"] = ""
@@ -113,8 +113,12 @@ def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contra
         return isinstance(case.program, kind.programs) and kind.valid(case) and within(case)
 
     return Target(
-        name=name, family=family, summary=summary, contract=contract, subjects=subjects, cases=cases, launch=launch,
-        oracles=oracles, rules=rules, bounds=bounds, valid=valid, reductions=kind.steps, size=kind.size,
-        about=kind.label, cells=kind.coverage, delays=kind.delays,
-        defined=lambda case: (kind.defined, arguments(case)) if kind.defined else None,
-        untouched=lambda case: (kind.untouched, arguments(case)) if kind.untouched else None)
+        name=name, family=family, summary=summary, contract=contract, subjects=subjects,
+        draw=Draw(cases=cases, valid=valid, delays=kind.delays),
+        run=Run(launch=launch),
+        judge=Judge(
+            oracles=oracles, rules=rules, bounds=bounds, label=kind.label,
+            defined=lambda case: (kind.defined, arguments(case)) if kind.defined else None,
+            untouched=lambda case: (kind.untouched, arguments(case)) if kind.untouched else None),
+        shrink=Shrink(steps=kind.steps, size=kind.size),
+        coverage=Coverage(cells=kind.coverage))

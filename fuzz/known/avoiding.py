@@ -23,13 +23,13 @@ def cases(target: Target, limits: Limits, *, subject: str) -> st.SearchStrategy[
     """
     avoided = tuple(one for one in all_issues() if one.name in limits.avoid and (one.instead or one.relative))
     if not avoided:
-        return target.cases(limits)
+        return target.draw.cases(limits)
     return _clear(target, limits, subject.partition("+")[0], avoided)
 
 
 @st.composite
 def _clear(draw: st.DrawFn, target: Target, limits: Limits, subject: str, avoided: tuple[KnownIssue, ...]) -> Case:
-    return clear_of(draw(target.cases(limits)), target, subject, avoided,
+    return clear_of(draw(target.draw.cases(limits)), target, subject, avoided,
                     choose=lambda count: draw(st.integers(0, count - 1)))
 
 
@@ -42,6 +42,6 @@ def clear_of(case: Case, target: Target, subject: str, avoided: tuple[KnownIssue
             without = issue.instead or issue.relative
             assert without is not None
             relative = without(case)
-            if relative is not None and target.valid(relative):
+            if relative is not None and target.draw.valid(relative):
                 case = relative
     return case

@@ -101,7 +101,7 @@ def explained_launch(case: Case, target: Target, subject: str, buffers: Mapping[
 def wrong_in(case: Case, target: Target, buffers: Mapping[str, Buffer], expected: Expectations) -> Wrong:
     """The wrong elements of a launch that was judged."""
     actual = canonical(case, target, buffers)
-    rules = target.rules(case)
+    rules = target.judge.rules(case)
     answers = expected.answers or {}
     wrong: dict[str, torch.Tensor] = {}
     whole: dict[str, torch.Tensor] = {}

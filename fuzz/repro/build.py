@@ -106,7 +106,7 @@ def build(request: Request) -> Candidates:
         options = msgspec.structs.replace(options, debug=True)
     recorder = _Recorder()
     pointers = {name: buffer.pointer for name, buffer in buffers.items()}
-    target.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
+    target.run.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
                          options=options, runner=recorder))
     calls = recorder.calls
     if len(calls) > 1 and request.where in buffers and not request.bundle:

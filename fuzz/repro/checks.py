@@ -46,18 +46,18 @@ def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) 
     """What the references of an output give for the whole case, by output."""
     if any(0 in buffer.shape for buffer in buffers.values()):
         raise TridiffError("the case is empty: there is nothing to show", fix="choose another entry")
-    if target.canonical(case) is not None:
+    if target.judge.canonical(case) is not None:
         raise TridiffError(f"the contract of {case.target} admits several answers, which a script cannot tell apart",
                            fix="rerun it with `tridiff repro` instead")
-    rule_of = target.rules(case)
+    rule_of = target.judge.rules(case)
     inputs = Inputs(case, buffers)
     defined = {name: mask for name, mask in defined_masks(case, target, inputs).items() if not bool(mask.all())}
     bounds: dict[str, torch.Tensor] = {}
-    for one in target.bounds(case):
+    for one in target.judge.bounds(case):
         bounds |= dict(zip(one.outputs, call(one, case, inputs, None), strict=True))
     answers: dict[str, list[torch.Tensor]] = {}
     sources: dict[str, list[str]] = {}
-    for reference in target.oracles(case):
+    for reference in target.judge.oracles(case):
         # Exact arithmetic is asked only where nothing else is: it settles disputes about single rows.
         if reference.source == "exact" and all(name in answers for name in reference.outputs):
             continue

@@ -157,7 +157,7 @@ def first_wrong(case: Case, evidence: Evidence) -> tuple[str, int] | None:
     """The output and the position of the first element that contradicts every oracle that lists it."""
     rules: dict[str, Rule] = {}
     with contextlib.suppress(TridiffError):
-        rules = dict(find(case.target).rules(case))
+        rules = dict(find(case.target).judge.rules(case))
     for name, actual in evidence.actual.items():
         dtype = case.array(name).dtype
         answers = [one[name] for one in evidence.expected.values() if len(one.get(name, ())) == len(actual)]

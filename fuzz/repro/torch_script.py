@@ -161,7 +161,8 @@ def _operation(request: Request, target: Target, buffers: Mapping[str, Buffer]) 
     case = request.case
     operation = operation_of(case)
     options = "" if case.params.get("persistent", True) else ', options={"triton.persistent_reductions": False}'
-    picked = "defined" if target.defined(case) is not None and not _defined_everywhere(case, target, buffers) else ""
+    partly = target.judge.defined(case) is not None and not _defined_everywhere(case, target, buffers)
+    picked = "defined" if partly else ""
     checks, right = _checks(request, target, buffers, "out", picked, buffers["out"].spec.dtype)
     return _Shown(
         function=_body(program(operation)), checked="", checks=checks, right=right, options=options,

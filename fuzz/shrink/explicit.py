@@ -62,7 +62,8 @@ class _Search:
         self._deadline = time.monotonic() + seconds
         self._seen: set[str] = set()
         # Interpreted programs run one after the other.
-        self._racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE and target.programs(case) > 1)
+        self._racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE
+                        and target.run.waiting_programs(case) > 1)
         self.runs = 0
 
     @property
@@ -75,7 +76,7 @@ class _Search:
             return False
         if not any_order and not simplicity(candidate, self.target) < simplicity(self.case, self.target):
             return False
-        if candidate.digest in self._seen or not self.target.valid(candidate):
+        if candidate.digest in self._seen or not self.target.draw.valid(candidate):
             return False
         self._seen.add(candidate.digest)
         self.runs += 1
@@ -352,7 +353,7 @@ def _shrink_settings(search: _Search) -> bool:
                              replace(spec.layout, order=()), replace(spec.layout, broadcast=())):
             changed |= search.accept(_with_array(search.case, index, layout=plain_layout))
     changed |= _shrink_delay(search)
-    for name, values in search.target.simplest.items():
+    for name, values in search.target.shrink.simplest.items():
         if name not in search.case.params:
             continue
         for value in values:
@@ -369,7 +370,7 @@ def _shrink_program(search: _Search) -> bool:
     start over from there."""
     changed, progress = search.case.delay is not None and search.accept(replace(search.case, delay=None)), True
     while progress and not search.exhausted:
-        progress = any(search.accept(candidate) for candidate in search.target.reductions(search.case))
+        progress = any(search.accept(candidate) for candidate in search.target.shrink.steps(search.case))
         changed |= progress
     return changed
 

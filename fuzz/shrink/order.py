@@ -32,7 +32,7 @@ def _options(options: LaunchOptions) -> int:
 
 def _params(case: Case, target: Target) -> tuple[int, ...]:
     ranks = [0, 0, 0] if case.delay is None else [1, case.delay.access, case.delay.number]
-    for name, values in target.simplest.items():
+    for name, values in target.shrink.simplest.items():
         if name in case.params:
             value = case.params[name]
             ranks.append(values.index(value) if value in values else len(values))
@@ -61,7 +61,7 @@ def simplicity(case: Case, target: Target) -> Simplicity:
     """Sort key; of two cases with one signature the smaller is kept."""
     values = [one for spec in case.arrays for one in values_of(spec)]
     return (
-        target.size(case),
+        target.shrink.size(case),
         _elements(case),
         len(case.variants) + case.repeats,
         sum(_layout(spec.layout) for spec in case.arrays if spec.content is None or spec.layout != _PLAIN_LAYOUT),

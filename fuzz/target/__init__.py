@@ -1,5 +1,31 @@
 """A target: one thing worth fuzzing, what may be drawn for it, how it is launched and what the right answer is."""
 
-from tridiff.fuzz.target.target import POWERS_OF_TWO, Limits, Path, Reference, Target, Vocabulary
+from tridiff.fuzz.target.target import (
+    POWERS_OF_TWO,
+    Coverage,
+    Draw,
+    Faults,
+    Judge,
+    Limits,
+    Path,
+    Reference,
+    Run,
+    Shrink,
+    Target,
+    Vocabulary,
+)
 
-__all__ = ["POWERS_OF_TWO", "Limits", "Path", "Reference", "Target", "Vocabulary"]
+__all__ = [
+    "POWERS_OF_TWO",
+    "Coverage",
+    "Draw",
+    "Faults",
+    "Judge",
+    "Limits",
+    "Path",
+    "Reference",
+    "Run",
+    "Shrink",
+    "Target",
+    "Vocabulary",
+]

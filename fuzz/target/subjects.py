@@ -24,7 +24,7 @@ class Subject:
 
 def fault_names(target: Target) -> tuple[str, ...]:
     """Every fault that can be planted in `target`."""
-    return (*target.faults, *HOOK_FAULTS, *PROCESS_FAULTS)
+    return (*target.faults.planted, *HOOK_FAULTS, *PROCESS_FAULTS)
 
 
 def parse_subject(name: str, target: Target) -> Subject:
@@ -36,8 +36,8 @@ def parse_subject(name: str, target: Target) -> Subject:
     helper = target.subjects[base]
     if not plus:
         return Subject(name, helper)
-    if fault in target.faults:
-        return Subject(name, target.faults[fault])
+    if fault in target.faults.planted:
+        return Subject(name, target.faults.planted[fault])
     if fault in HOOK_FAULTS:
         return Subject(name, helper, hook=fault)
     if fault in PROCESS_FAULTS:

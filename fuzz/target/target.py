@@ -60,28 +60,54 @@ class Reference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
-    """One thing worth fuzzing: what may be drawn, how it is launched, what the right answer is."""
+class Draw:
+    """What may be drawn."""
 
-    name: str
-    family: str
-    summary: str
-    contract: str
-    """Where the contract stands, for example "helpers.md §4"."""
     cases: Callable[[Limits], SearchStrategy[Case]]
+    params: Callable[[Case], Vocabulary] = lambda case: {}
+    """The parameters of a case, each with its legal values; none where all that a case says stands in its program."""
+    delays: Literal["", "warp", "program"] = ""
+    """What a case may delay (`Case.delay`): a warp of every program, a program, or nothing."""
+    valid: Callable[[Case], bool] = lambda case: True
+    """Whether a case that the shrinker made is one that the strategy could have drawn."""
+    interpreter_elements: int = 1 << 12
+    """Elements of one array that the interpreter manages in a fraction of a second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How a case is launched, and what its launches may do."""
+
     launch: Callable[["Launch"], None]
-    subjects: Mapping[str, Path]
+    writes_once: bool = True
+    """Whether every output element is written by exactly one lane; the interpreter counts."""
+    memory_orders: Callable[[Case], tuple[MemoryOrder, ...]] = lambda case: ()
+    """Memory orders (`tridiff.fuzz.judge.ptx_orders`) that the compiled code of a case's kernels must carry."""
+    waiting_programs: Callable[[Case], int] = lambda case: 0
+    """How many programs wait for each other in one launch, for targets whose programs do: what a case shows may then
+    depend on how they meet, and a defect may need many of them."""
+    asserts: Callable[[Case], Reference | None] = lambda case: None
+    """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
+    enabled (option `debug`; always in the interpreter)."""
+    written: tuple[str, ...] = ()
+    """Input arrays that the kernel may write: scratch."""
+    untraced: tuple[str, ...] = ()
+    """Subjects whose memory the interpreter does not watch, because they allocate some of their own."""
+    schedules: Callable[[Case], int] = lambda case: 0
+    """Further launches of the same case in another way (`Launch.schedule` 1, 2, ...); each is judged like the main
+    one, and exact outputs must have its bits."""
+    lacking: Callable[[Environment], str] = lambda environment: ""
+    """What this Triton version or chip lacks that every case of the target needs, "" if nothing. A campaign leaves
+    the target out there and says so; what only some cases need is declined case by case."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """What the right answer is, and how findings are told apart."""
+
     oracles: Callable[[Case], tuple[Reference, ...]]
     rules: Callable[[Case], Mapping[str, "Rule"]]
     """Comparison class per output."""
-    faults: Mapping[str, Path] = field(default_factory=dict)
-    """Broken variants of the subject `own`, to test the tester."""
-    faults_of: str = ""
-    """What the faults are planted in, where several targets share it: each is looked for in all of them in turn."""
-    touched: Callable[[Case, str], bool] = lambda case, fault: True
-    """Whether a fault changes anything about a case; one that it leaves as it is is not run under the fault."""
-    writes_once: bool = True
-    """Whether every output element is written by exactly one lane; the interpreter counts."""
     defined: Callable[[Case], tuple[Path, tuple[str, ...]] | None] = lambda case: None
     """A torch function of the named inputs (and `name=param` keywords, as in `Reference.arguments`) that is
     true where the contract defines the result: one mask for every output with rows, or a dict of masks by output."""
@@ -97,50 +123,66 @@ class Target:
     unordered: Callable[[Case], tuple[str, ...]] = lambda case: ()
     """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
     bits, so that every launch is held against the bound instead of against another launch."""
-    orders: Callable[[Case], tuple[MemoryOrder, ...]] = lambda case: ()
-    """Memory orders (`tridiff.fuzz.judge.ptx_orders`) that the compiled code of a case's kernels must carry."""
-    programs: Callable[[Case], int] = lambda case: 0
-    """How many programs wait for each other in one launch, for targets whose programs do: what a case shows may then
-    depend on how they meet, and a defect may need many of them."""
-    asserts: Callable[[Case], Reference | None] = lambda case: None
-    """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
-    enabled (option `debug`; always in the interpreter)."""
-    written: tuple[str, ...] = ()
-    """Input arrays that the kernel may write: scratch."""
-    untraced: tuple[str, ...] = ()
-    """Subjects whose memory the interpreter does not watch, because they allocate some of their own."""
-    params: Callable[[Case], Vocabulary] = lambda case: {}
-    """The parameters of a case, each with its legal values; none where all that a case says stands in its program."""
-    delays: Literal["", "warp", "program"] = ""
-    """What a case may delay (`Case.delay`): a warp of every program, a program, or nothing."""
-    valid: Callable[[Case], bool] = lambda case: True
-    """Whether a case that the shrinker made is one that the strategy could have drawn."""
-    about: Callable[[Case], str] = lambda case: ""
+    label: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
-    about_causes: bool = False
+    label_is_issue: bool = False
     """Whether the word names a known cause: all wrong elements that it stands beside, in all targets of the family,
     are then one finding."""
-    place: Callable[[str], str] = lambda name: name
+    output_class: Callable[[str], str] = lambda name: name
     """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shrink:
+    """Which simpler cases are tried."""
+
     simplest: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Params the shrinker may change, each with its values from simplest on."""
-    schedules: Callable[[Case], int] = lambda case: 0
-    """Further launches of the same case in another way (`Launch.schedule` 1, 2, ...); each is judged like the main
-    one, and exact outputs must have its bits."""
-    reductions: Callable[[Case], Iterable[Case]] = lambda case: ()
+    steps: Callable[[Case], Iterable[Case]] = lambda case: ()
     """Simpler cases to try when shrinking, for cases that carry a program; each by one step, simplest first."""
     size: Callable[[Case], tuple[int, ...]] = lambda case: ()
     """What makes a program large, most important first; compared before everything else in `shrink.order`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faults:
+    """Broken variants of the subject `own`, to test the tester."""
+
+    planted: Mapping[str, Path] = field(default_factory=dict)
+    """Each variant by its name."""
+    shared_as: str = ""
+    """What the faults are planted in, where several targets share it: each is looked for in all of them in turn."""
+    affects: Callable[[Case, str], bool] = lambda case, fault: True
+    """Whether a fault changes anything about a case; one that it leaves as it is is not run under the fault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """What a campaign counts as reached."""
+
     cells: Callable[[Case], Iterable[str]] = lambda case: ()
     """Cells of the coverage ledger that a case reaches, as short words ("op=exp dtype=fp32"). Of "#WHAT DIGEST" the
     ledger keeps how many different ones there were."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One thing worth fuzzing, composed of what its readers ask: each gets its part."""
+
+    name: str
+    family: str
+    summary: str
+    contract: str
+    """Where the contract stands, for example "helpers.md §4"."""
+    subjects: Mapping[str, Path]
     dtypes: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
     """Subjects whose implementation is a reference in its own right (eager torch) and is run to control the others.
     Where one fails, references contradict each other: the case is not checked (`oracle_conflict`), and no finding."""
     backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
-    lacking: Callable[[Environment], str] = lambda environment: ""
-    """What this Triton version or chip lacks that every case of the target needs, "" if nothing. A campaign leaves
-    the target out there and says so; what only some cases need is declined case by case."""
-    interpreter_elements: int = 1 << 12
-    """Elements of one array that the interpreter manages in a fraction of a second."""
+    draw: Draw
+    run: Run
+    judge: Judge
+    shrink: Shrink = field(default_factory=Shrink)
+    faults: Faults = field(default_factory=Faults)
+    coverage: Coverage = field(default_factory=Coverage)

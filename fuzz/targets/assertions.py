@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
 from tridiff.fuzz.strategies import contents, dtypes, lengths, row_counts, strided_layouts, true_contents
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects
 from tridiff.oracles.dtypes import NAMES
 
@@ -48,16 +48,20 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 TARGET = Target(
     name="helpers.device_assert_then", family="helpers", contract="helpers.md §8", dtypes=NAMES,
     summary="a value passed through unless an enabled assertion fails",
-    cases=_cases, launch=_launch, rules=_rules,
-    oracles=lambda case: (
-        Reference(source="torch", function="tridiff.oracles.by_torch.probes:device_assert_then",
-                  arguments=("condition", "a")),
-        Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:device_assert_then",
-                  arguments=("condition", "a")),
-    ),
-    asserts=lambda case: Reference(source="torch", function="tridiff.oracles.by_torch.probes:assertion_fails",
-                                   arguments=("condition",), outputs=()),
     subjects=subjects("assertions", "device_assert_then"),
-    faults=mutants("assertions", "device_assert_then", "assertion_dropped", "condition_inverted",
-                   "all_lanes_must_fail", "result_off_by_one", "result_replaced_where_false"),
-)
+    draw=Draw(cases=_cases),
+    run=Run(
+        launch=_launch,
+        asserts=lambda case: Reference(source="torch", function="tridiff.oracles.by_torch.probes:assertion_fails",
+                                       arguments=("condition",), outputs=())),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (
+            Reference(source="torch", function="tridiff.oracles.by_torch.probes:device_assert_then",
+                      arguments=("condition", "a")),
+            Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:device_assert_then",
+                      arguments=("condition", "a")),
+        )),
+    faults=Faults(
+        planted=mutants("assertions", "device_assert_then", "assertion_dropped", "condition_inverted",
+                        "all_lanes_must_fail", "result_off_by_one", "result_replaced_where_false")))

@@ -20,7 +20,7 @@ from tridiff.fuzz.strategies import (
     sorted_contents,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, triton_type
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -143,13 +143,16 @@ def _canonical(case: Case) -> Reference | None:
 TARGET = Target(
     name="helpers.bucketize_binary_search", family="helpers", contract="helpers.md §10", dtypes=DTYPES,
     summary="how many sorted boundaries are below each value",
-    cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, defined=_defined,
-    canonical=_canonical,
     subjects={"own": "tridiff.kernels.helpers.bucketize:bucketize_binary_search",
               "inductor": "tridiff.kernels.drivers.upstream:bucketize_binary_search"},
-    faults=mutants("bucketize", "bucketize_binary_search", "sides_swapped", "last_boundary_skipped",
-                   "one_probe_too_few", "midpoint_overflow", "nan_boundary_on_top", "nan_value_at_bottom",
-                   "stride_ignored", "row_offset_ignored", "sorter_ignored"),
-    about=lambda case: f"{dtype_info(case.array('values').dtype).kind} {case.params['form']}",
-    simplest={"right": (False, True), "index_dtype": ("i64", "i32"), "copies": tuple(sorted(set(_COPIES)))},
-)
+    draw=Draw(cases=_cases, params=_params, valid=_valid),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules, oracles=_oracles, defined=_defined, canonical=_canonical,
+        label=lambda case: f"{dtype_info(case.array('values').dtype).kind} {case.params['form']}"),
+    shrink=Shrink(
+        simplest={"right": (False, True), "index_dtype": ("i64", "i32"), "copies": tuple(sorted(set(_COPIES)))}),
+    faults=Faults(
+        planted=mutants("bucketize", "bucketize_binary_search", "sides_swapped", "last_boundary_skipped",
+                        "one_probe_too_few", "midpoint_overflow", "nan_boundary_on_top", "nan_value_at_bottom",
+                        "stride_ignored", "row_offset_ignored", "sorter_ignored")))

@@ -14,7 +14,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks
 
 if TYPE_CHECKING:
@@ -48,10 +48,14 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 
 TARGET = Target(
     name="helpers.clamp", family="helpers", contract="torch.clamp", summary="x within [low, high]", dtypes=DTYPES,
-    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "tridiff.kernels.helpers.clamp:clamp"},
-    faults={"nan_dropped": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][nan_dropped]",
-            "upper_first": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][upper_first]"},
-    oracles=lambda case: (Reference(source="torch", function="torch:clamp", arguments=("a", "b", "c")),
-                          Reference(source="numpy", function="numpy:clip", arguments=("a", "b", "c"))),
-    about=lambda case: case.arrays[0].dtype,
-)
+    subjects={"own": "tridiff.kernels.helpers.clamp:clamp"},
+    draw=Draw(cases=_cases),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (Reference(source="torch", function="torch:clamp", arguments=("a", "b", "c")),
+                              Reference(source="numpy", function="numpy:clip", arguments=("a", "b", "c"))),
+        label=lambda case: case.arrays[0].dtype),
+    faults=Faults(
+        planted={"nan_dropped": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][nan_dropped]",
+                 "upper_first": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][upper_first]"}))

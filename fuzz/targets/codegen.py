@@ -15,7 +15,7 @@ from tridiff.fuzz.kinds.graphs.unordered import unordered
 from tridiff.fuzz.kinds.kind import target_of
 from tridiff.fuzz.known.graphs import label
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.target import Target
+from tridiff.fuzz.target import Faults, Target
 from tridiff.oracles.dtypes import NAMES
 
 _ABOUT: dict[Family, str] = {
@@ -43,9 +43,11 @@ def _target(family: Family) -> Target:
     target = target_of(_KIND, name=name, family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
                        subjects=_SUBJECTS, cases=lambda limits: programs(family, target=name, limits=limits))
     return replace(
-        target, faults=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), faults_of="codegen", touched=changes,
-        written=WRITTEN, unordered=_unordered, dtypes=NAMES, interpreter_elements=1 << 11,
-        schedules=lambda case: len(graph_of(case).schedules) - 1)
+        target, dtypes=NAMES, draw=replace(target.draw, interpreter_elements=1 << 11),
+        run=replace(target.run, written=WRITTEN, schedules=lambda case: len(graph_of(case).schedules) - 1),
+        judge=replace(target.judge, unordered=_unordered),
+        faults=Faults(planted=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), shared_as="codegen",
+                      affects=changes))
 
 
 TARGETS = tuple(_target(family) for family in FAMILIES)

@@ -17,7 +17,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -159,16 +159,18 @@ def _target(helper: str) -> Target:
     faults = _PAIR_FAULTS if helper in _PAIRS + _REDUCTIONS else _INDEX_FAULTS
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=_SUMMARIES[helper], contract="helpers.md §5",
-        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, oracles=_oracles(helper),
         subjects={"own": f"tridiff.kernels.helpers.extrema:{helper}",
                   "inductor": f"torch._inductor.runtime.triton_helpers:{helper}"},
-        faults={name: f"tridiff.kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults},
-        about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=DTYPES,
-        simplest={"axis": (1, 0)}, valid=_valid,
-        params=lambda case: {"axis": (0, 1)} if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else {},
-        # The interpreter folds element by element in Python.
-        interpreter_elements=1 << 8 if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else 1 << 12,
-    )
+        dtypes=DTYPES,
+        draw=Draw(
+            cases=lambda limits: _cases(helper, limits), valid=_valid,
+            params=lambda case: {"axis": (0, 1)} if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else {},
+            interpreter_elements=1 << 8 if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else 1 << 12),
+        run=Run(launch=_launch),
+        judge=Judge(rules=_rules, oracles=_oracles(helper), label=lambda case: dtype_info(case.array("a").dtype).kind),
+        shrink=Shrink(simplest={"axis": (1, 0)}),
+        faults=Faults(
+            planted={name: f"tridiff.kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults}))
 
 
 TARGETS = tuple(_target(helper) for helper in (*_PAIRS, *_REDUCTIONS, *_INDEXED_PAIRS, *_INDEXED_REDUCTIONS))

@@ -15,7 +15,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects
 
 if TYPE_CHECKING:
@@ -54,14 +54,18 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 
 TARGET = Target(
     name="helpers.frexp", family="helpers", contract="helpers.md §12", dtypes=DTYPES,
-    summary="mantissa in [0.5, 1) and exponent of a float",
-    cases=_cases, launch=_launch, rules=_rules,
-    oracles=lambda case: (
-        Reference(source="torch", function="tridiff.oracles.by_torch.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
-        Reference(source="numpy", function="tridiff.oracles.by_numpy.floats:frexp", arguments=("a",), outputs=_OUTPUTS),
-    ),
-    subjects=subjects("bits", "frexp"),
-    faults=mutants("bits", "frexp", "minus_zero_lost", "subnormal_flushed", "mantissa_from_one", "powers_of_two_up",
-                   "exponent_of_infinity", "sign_lost"),
-    about=lambda case: case.arrays[0].dtype,
-)
+    summary="mantissa in [0.5, 1) and exponent of a float", subjects=subjects("bits", "frexp"),
+    draw=Draw(cases=_cases),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (
+            Reference(source="torch", function="tridiff.oracles.by_torch.floats:frexp", arguments=("a",),
+                      outputs=_OUTPUTS),
+            Reference(source="numpy", function="tridiff.oracles.by_numpy.floats:frexp", arguments=("a",),
+                      outputs=_OUTPUTS),
+        ),
+        label=lambda case: case.arrays[0].dtype),
+    faults=Faults(
+        planted=mutants("bits", "frexp", "minus_zero_lost", "subnormal_flushed", "mantissa_from_one",
+                        "powers_of_two_up", "exponent_of_infinity", "sign_lost")))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.chains.draft import EVERY
 from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
-from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.kernels.gluon.layouts import power_of_two
 from tridiff.kernels.gluon.scratch import FAULTS, Mailbox, text
 
@@ -125,8 +125,9 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
 TARGET = Target(
     name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
-    cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles,
-    subjects={"own": "tridiff.kernels.gluon.scratch:text"}, backends=("cuda", "compile"), lacking=_lacking,
-    faults={name: f"tridiff.kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS},
-    simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)},
-)
+    subjects={"own": "tridiff.kernels.gluon.scratch:text"}, backends=("cuda", "compile"),
+    draw=Draw(cases=_cases, params=_params, valid=_valid),
+    run=Run(launch=_launch, lacking=_lacking),
+    judge=Judge(rules=_rules, oracles=_oracles),
+    shrink=Shrink(simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)}),
+    faults=Faults(planted={name: f"tridiff.kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS}))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, LaunchOptions
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
 
 if TYPE_CHECKING:
@@ -81,16 +81,20 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 TARGET = Target(
     name="helpers.x_grid_barrier", family="helpers", contract="helpers.md §13 (x_grid_barrier)", dtypes=("u32",),
     summary="no x program passes before all have arrived", backends=("cuda", "compile"),
-    cases=_cases, valid=_valid, launch=_launch, rules=_rules, written=("sem", "marks"),
-    oracles=lambda case: (
-        Reference(source="torch", function="tridiff.oracles.by_torch.barrier:everyone_seen", arguments=("marks",),
-                  outputs=("seen",)),
-        Reference(source="numpy", function="tridiff.oracles.by_numpy.barrier:everyone_seen", arguments=("marks",),
-                  outputs=("seen",)),
-    ),
-    subjects=subjects("grid_barrier", "x_grid_barrier"), orders=lambda case: ("release", "acquire"),
-    programs=lambda case: case.sizes["x"] * case.sizes["y"] * case.sizes["z"],
-    faults=mutants("grid_barrier", "x_grid_barrier", "nobody_waits", "only_program_zero_waits", "lower_bit_watched",
-                   "one_program_too_few", "top_bit_set_means_open", "last_program_absent",
-                   "arrival_without_release", "poll_without_acquire"),
-)
+    subjects=subjects("grid_barrier", "x_grid_barrier"),
+    draw=Draw(cases=_cases, valid=_valid),
+    run=Run(
+        launch=_launch, written=("sem", "marks"), memory_orders=lambda case: ("release", "acquire"),
+        waiting_programs=lambda case: case.sizes["x"] * case.sizes["y"] * case.sizes["z"]),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (
+            Reference(source="torch", function="tridiff.oracles.by_torch.barrier:everyone_seen", arguments=("marks",),
+                      outputs=("seen",)),
+            Reference(source="numpy", function="tridiff.oracles.by_numpy.barrier:everyone_seen", arguments=("marks",),
+                      outputs=("seen",)),
+        )),
+    faults=Faults(
+        planted=mutants("grid_barrier", "x_grid_barrier", "nobody_waits", "only_program_zero_waits",
+                        "lower_bit_watched", "one_program_too_few", "top_bit_set_means_open", "last_program_absent",
+                        "arrival_without_release", "poll_without_acquire")))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family, splits_scans
 from tridiff.fuzz.records import ArraySpec, Case, Scalar
 from tridiff.fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
-from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import Coverage, Draw, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -173,13 +173,17 @@ def _cells(case: Case) -> tuple[str, ...]:
 TARGETS = tuple(
     Target(
         name=f"inductor.{family}", family="inductor", contract="codegen.md §3 to §8, §14", summary=summary,
-        cases=_case_of(family), launch=_launch, rules=_rules, oracles=_oracles, bounds=_bounds, defined=_defined,
-        params=_params, valid=_valid, cells=_cells, backends=("cuda", "interpreter"),
+        backends=("cuda", "interpreter"),
         subjects={"own": "tridiff.fuzz.inductor.launch:eager", "inductor": "tridiff.fuzz.inductor.launch:compiled"},
-        untraced=("own", "inductor"), writes_once=False, controls=("own",), unordered=_unordered,
-        about=lambda case: f"{case.params['op']} {case.arrays[0].dtype}",
-        simplest={"dynamic": (False, True), "persistent": (True, False)},
+        controls=("own",),
         dtypes=tuple(dict.fromkeys(dtype for name in of_family(family)
-                                   for signature in OPERATIONS[name].signatures for dtype in signature)))
+                                   for signature in OPERATIONS[name].signatures for dtype in signature)),
+        draw=Draw(cases=_case_of(family), params=_params, valid=_valid),
+        run=Run(launch=_launch, untraced=("own", "inductor"), writes_once=False),
+        judge=Judge(
+            rules=_rules, oracles=_oracles, bounds=_bounds, defined=_defined, unordered=_unordered,
+            label=lambda case: f"{case.params['op']} {case.arrays[0].dtype}"),
+        shrink=Shrink(simplest={"dynamic": (False, True), "persistent": (True, False)}),
+        coverage=Coverage(cells=_cells))
     for family, summary in FAMILIES.items()
 )

@@ -30,6 +30,11 @@ def _unordered(case: Case) -> tuple[str, ...]:
     return unordered(case, split=splits_scans(graph_of(case).r or 0))
 
 
+def _in_torch(case: Case) -> bool:
+    """Torch has what the program needs; what Inductor alone lacks is declined when the case runs."""
+    return not expressible(graph_of(case)).startswith("torch ")
+
+
 _KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_torch:outputs", label=lambda case: suspect(graph_of(case)))
 
 
@@ -40,12 +45,12 @@ def _target(family: Family, about: str) -> Target:
         summary=f"generated programs through torch.compile: {about}",
         subjects={"own": "tridiff.fuzz.inductor.programs.launching:launch_own",
                   "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
-        cases=lambda limits: torch_programs(family, target=name, limits=limits),
-        within=lambda case: not expressible(graph_of(case)).startswith("torch "))
+        cases=lambda limits: torch_programs(family, target=name, limits=limits).filter(_in_torch), within=_in_torch)
     return replace(
-        target, written=WRITTEN, unordered=_unordered, untraced=("inductor",), writes_once=False,
-        backends=("cuda", "interpreter"), about_causes=True, interpreter_elements=1 << 9,
-        schedules=lambda case: len(graph_of(case).schedules) - 1)
+        target, backends=("cuda", "interpreter"), draw=replace(target.draw, interpreter_elements=1 << 9),
+        run=replace(target.run, written=WRITTEN, untraced=("inductor",), writes_once=False,
+                    schedules=lambda case: len(graph_of(case).schedules) - 1),
+        judge=replace(target.judge, unordered=_unordered, label_is_issue=True))
 
 
 TARGETS = tuple(_target(family, about) for family, about in FAMILIES.items())

@@ -25,7 +25,7 @@ from tridiff.fuzz.strategies import (
 )
 from tridiff.fuzz.strategies.choice import weighted
 from tridiff.fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
-from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -199,17 +199,23 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
             faults: dict[str, str]) -> Target:
     return Target(
         name=name, family=name.partition(".")[0], summary=summary, contract=contract, dtypes=DTYPES,
-        cases=_strategy(name), launch=_launch, rules=_rules, params=_params, valid=_valid, about=_about,
-        subjects=subjects, faults=faults,
-        oracles=lambda case: (
-            Reference(source="torch", function=f"tridiff.oracles.by_torch.integer:{reference}", arguments=("a", "b")),
-            Reference(source="numpy", function=f"tridiff.oracles.by_numpy.integer:{reference}", arguments=("a", "b")),
-        ),
-        defined=lambda case: ("tridiff.oracles.by_torch.integer:division_defined", ("a", "b")),
-        simplest={"block": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
-                  "start_kind": ("constexpr", "run_time"),
-                  "divisor_kind": ("constexpr", "run_time", "unspecialised", "loaded")},
-    )
+        subjects=subjects,
+        draw=Draw(cases=_strategy(name), params=_params, valid=_valid),
+        run=Run(launch=_launch),
+        judge=Judge(
+            rules=_rules, label=_about,
+            oracles=lambda case: (
+                Reference(source="torch", function=f"tridiff.oracles.by_torch.integer:{reference}",
+                          arguments=("a", "b")),
+                Reference(source="numpy", function=f"tridiff.oracles.by_numpy.integer:{reference}",
+                          arguments=("a", "b")),
+            ),
+            defined=lambda case: ("tridiff.oracles.by_torch.integer:division_defined", ("a", "b"))),
+        shrink=Shrink(
+            simplest={"block": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
+                      "start_kind": ("constexpr", "run_time"),
+                      "divisor_kind": ("constexpr", "run_time", "unspecialised", "loaded")}),
+        faults=Faults(planted=faults))
 
 
 def _mutants(helper: str, *names: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tridiff.fuzz.backends.delay import built_in, of_launch, text
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Delay, Explicit, Iota
 from tridiff.fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
 from tridiff.fuzz.strategies import lengths as program_counts
-from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import mutants, subjects, triton_type
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -151,21 +151,29 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
 
 def _target(helper: str, summary: str, *faults: str) -> Target:
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11",
-        dtypes=DTYPES[helper], cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules,
-        params=_params, valid=_valid, bounds=_bounds, written=("scratch",), subjects=subjects("lookback", helper),
-        # A packed word brings its value along and needs no order.
-        orders=lambda case: ("release", "acquire") if helper.endswith("_64") else (),
-        programs=lambda case: case.sizes["rows"] * case.sizes["cols"],
-        faults={**mutants("lookback", helper, *faults), "dirty_scratch": f"tridiff.kernels.helpers.lookback:{helper}"},
-        oracles=lambda case: tuple(
-            Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:exclusive_scan", outputs=("prefix",),
-                      arguments=("values", "combine=combine")) for source in ("torch", "numpy")),
-        defined=lambda case: ("tridiff.oracles.by_torch.scan:exclusive_scan_defined", ("values", "combine=combine")),
-        about=lambda case: f"{case.params['index_dtype']} index", reductions=_reductions,
-        simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64")}, delays="program",
-        interpreter_elements=1 << 7,
-    )
+        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11", dtypes=DTYPES[helper],
+        subjects=subjects("lookback", helper),
+        draw=Draw(
+            cases=lambda limits: _cases(helper, limits), params=_params, valid=_valid, delays="program",
+            interpreter_elements=1 << 7),
+        run=Run(
+            launch=_launch, written=("scratch",),
+            memory_orders=lambda case: ("release", "acquire") if helper.endswith("_64") else (),
+            waiting_programs=lambda case: case.sizes["rows"] * case.sizes["cols"]),
+        judge=Judge(
+            rules=_rules, bounds=_bounds,
+            oracles=lambda case: tuple(
+                Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:exclusive_scan",
+                          outputs=("prefix",), arguments=("values", "combine=combine"))
+                for source in ("torch", "numpy")),
+            defined=lambda case: ("tridiff.oracles.by_torch.scan:exclusive_scan_defined",
+                                  ("values", "combine=combine")),
+            label=lambda case: f"{case.params['index_dtype']} index"),
+        shrink=Shrink(
+            steps=_reductions, simplest={"combine": ("add", *_SELECTING, "affine"), "index_dtype": ("i32", "i64")}),
+        faults=Faults(
+            planted={**mutants("lookback", helper, *faults),
+                     "dirty_scratch": f"tridiff.kernels.helpers.lookback:{helper}"}))
 
 
 TARGETS = (

@@ -14,7 +14,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -50,10 +50,14 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 TARGET = Target(
     name="triton.negate", family="triton", contract="codegen.md §3 (neg)", dtypes=DTYPES,
     summary="-x as Triton compiles it, signed zeros included",
-    cases=_cases, launch=_launch, rules=_rules, subjects={"own": "tridiff.kernels.helpers.operators:operator_negate"},
-    faults={name: f"tridiff.kernels.helpers.mutants_operators:MUTANTS[operator_negate][{name}]"
-            for name in ("subtracted_from_zero", "minus_magnitude", "lowest_decremented")},
-    oracles=lambda case: (Reference(source="torch", function="torch:neg", arguments=("a",)),
-                          Reference(source="numpy", function="numpy:negative", arguments=("a",))),
-    about=lambda case: dtype_info(case.arrays[0].dtype).kind,
-)
+    subjects={"own": "tridiff.kernels.helpers.operators:operator_negate"},
+    draw=Draw(cases=_cases),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (Reference(source="torch", function="torch:neg", arguments=("a",)),
+                              Reference(source="numpy", function="numpy:negative", arguments=("a",))),
+        label=lambda case: dtype_info(case.arrays[0].dtype).kind),
+    faults=Faults(
+        planted={name: f"tridiff.kernels.helpers.mutants_operators:MUTANTS[operator_negate][{name}]"
+                 for name in ("subtracted_from_zero", "minus_magnitude", "lowest_decremented")}))

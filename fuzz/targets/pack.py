@@ -14,7 +14,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects, triton_type
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -68,14 +68,16 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
                  "unpack_flag": ("pack",)}[helper]
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11", dtypes=DTYPES,
-        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules,
-        subjects=subjects("lookback", helper), faults=mutants("pack", helper, *faults),
-        oracles=lambda case: tuple(
-            Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:{helper}", arguments=arguments)
-            for source in ("torch", "numpy")),
-        params=lambda case: {"value": DTYPES},
-        about=lambda case: str(case.params["value"]),
-    )
+        subjects=subjects("lookback", helper),
+        draw=Draw(cases=lambda limits: _cases(helper, limits), params=lambda case: {"value": DTYPES}),
+        run=Run(launch=_launch),
+        judge=Judge(
+            rules=_rules,
+            oracles=lambda case: tuple(
+                Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:{helper}", arguments=arguments)
+                for source in ("torch", "numpy")),
+            label=lambda case: str(case.params["value"])),
+        faults=Faults(planted=mutants("pack", helper, *faults)))
 
 
 TARGETS = (

@@ -23,8 +23,11 @@ def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, d
         KIND, name=name, family="pipelines", summary=summary, contract=contract,
         subjects={"own": "tridiff.kernels.pipelines.loops:stream"}, within=lambda case: cases.form(case) in forms,
         cases=lambda limits: draw.loop_cases(target=name, forms=forms, specialised=specialised, limits=limits))
-    return replace(target, dtypes=dtypes, backends=backends, lacking=lacking, schedules=lambda case: schedules,
-                   about_causes=specialised, delays="" if forms == draw.GATHERED else KIND.delays)
+    return replace(
+        target, dtypes=dtypes, backends=backends,
+        draw=replace(target.draw, delays="" if forms == draw.GATHERED else KIND.delays),
+        run=replace(target.run, lacking=lacking, schedules=lambda case: schedules),
+        judge=replace(target.judge, label_is_issue=specialised))
 
 
 TARGETS = (

@@ -15,7 +15,8 @@ def _target(name: str, forms: tuple[type[Form], ...], summary: str, contract: st
         subjects={"own": "tridiff.kernels.ttgir.forms:barrier"},
         within=lambda case: isinstance(cases.text_of(case).form, forms),
         cases=lambda limits: draw.text_cases(target=name, forms=forms, limits=limits))
-    return replace(target, dtypes=("i32",), written=("scratch",), lacking=made_for, backends=("cuda", "compile"))
+    return replace(target, dtypes=("i32",), backends=("cuda", "compile"),
+                   run=replace(target.run, written=("scratch",), lacking=made_for))
 
 
 TARGETS = (

@@ -7,7 +7,7 @@ from tridiff.fuzz.kinds.kind import target_of
 from tridiff.fuzz.kinds.plans.targets import made_for
 from tridiff.fuzz.kinds.transfers import KIND, draw
 from tridiff.fuzz.records import Environment
-from tridiff.fuzz.target import Target
+from tridiff.fuzz.target import Faults, Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.pipelines.boxes import Boxes
 from tridiff.kernels.pipelines.cluster_exchange import Exchange
@@ -27,8 +27,10 @@ def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *,
         subjects={"own": f"{kernels}:source"}, within=lambda case: isinstance(case.program, program),
         cases=lambda limits: draw.transfer_cases(target=name, exchange=exchange, limits=limits))
     return replace(
-        target, dtypes=values(program, "dtype"), faults={one: f"{kernels}:FAULTS[{one}]" for one in faults},
-        orders=lambda case: ("completion",), lacking=_clusters if exchange else made_for, backends=("cuda", "compile"))
+        target, dtypes=values(program, "dtype"), backends=("cuda", "compile"),
+        faults=Faults(planted={one: f"{kernels}:FAULTS[{one}]" for one in faults}),
+        run=replace(target.run, memory_orders=lambda case: ("completion",),
+                    lacking=_clusters if exchange else made_for))
 
 
 TARGETS = (

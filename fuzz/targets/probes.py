@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
-from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
 from tridiff.oracles.dtypes import FP8, NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -81,23 +81,28 @@ TARGETS = (
     Target(
         name="helpers.promote_to_tensor", family="helpers", contract="helpers.md §3", dtypes=NAMES,
         summary="a block of rank 1 or more with the same values and type",
-        cases=lambda limits: _cases("promote_to_tensor", limits), params=_params, valid=_valid, launch=_launch,
-        rules=_rules, oracles=_promote, subjects=subjects("probes", "promote_to_tensor"),
-        faults=mutants("probes", "promote_to_tensor", "bf16_widened", "bool_widened", "rank_kept",
-                       "minus_zero_lost", "narrow_integers_widened"),
-        about=_about, simplest={"scalar": (True, False)},
-    ),
+        subjects=subjects("probes", "promote_to_tensor"),
+        draw=Draw(cases=lambda limits: _cases("promote_to_tensor", limits), params=_params, valid=_valid),
+        run=Run(launch=_launch),
+        judge=Judge(rules=_rules, oracles=_promote, label=_about),
+        shrink=Shrink(simplest={"scalar": (True, False)}),
+        faults=Faults(
+            planted=mutants("probes", "promote_to_tensor", "bf16_widened", "bool_widened", "rank_kept",
+                            "minus_zero_lost", "narrow_integers_widened"))),
     Target(
         name="helpers.is_floating", family="helpers", contract="helpers.md §3", dtypes=NAMES,
-        summary="whether a type is a float type, at compile time",
-        cases=lambda limits: _cases("is_floating", limits), params=_params, valid=_valid, launch=_launch, rules=_rules,
-        oracles=lambda case: (
-            Reference(source="torch", function="tridiff.oracles.by_torch.probes:is_floating", arguments=("a",)),
-            Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:is_floating", arguments=("a",)),
-        ),
-        subjects=subjects("probes", "is_floating"),
-        faults=mutants("probes", "is_floating", "fp8_forgotten", "bf16_forgotten", "fp64_forgotten",
-                       "bool_counted", "inverted"),
-        about=_about, simplest={"scalar": (True, False)},
-    ),
+        summary="whether a type is a float type, at compile time", subjects=subjects("probes", "is_floating"),
+        draw=Draw(cases=lambda limits: _cases("is_floating", limits), params=_params, valid=_valid),
+        run=Run(launch=_launch),
+        judge=Judge(
+            rules=_rules,
+            oracles=lambda case: (
+                Reference(source="torch", function="tridiff.oracles.by_torch.probes:is_floating", arguments=("a",)),
+                Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:is_floating", arguments=("a",)),
+            ),
+            label=_about),
+        shrink=Shrink(simplest={"scalar": (True, False)}),
+        faults=Faults(
+            planted=mutants("probes", "is_floating", "fp8_forgotten", "bf16_forgotten", "fp64_forgotten",
+                            "bool_counted", "inverted"))),
 )

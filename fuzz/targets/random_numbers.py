@@ -14,7 +14,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
 
 if TYPE_CHECKING:
@@ -68,16 +68,19 @@ def _target(helper: str, summary: str, paths: dict[str, str], *faults: str) -> T
     arguments = ("seed", "offset", "low", "high") if integers else ("seed", "offset")
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §9", dtypes=DTYPES[helper],
-        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, subjects=paths,
-        faults=mutants("random", helper, *faults), about=lambda case: f"{case.array('offset').dtype} offsets",
-        oracles=lambda case: (
-            Reference(source="torch", function=f"tridiff.oracles.by_torch.philox:{helper}_rows", arguments=arguments),
-            Reference(source="numpy", function=f"tridiff.oracles.philox:{helper}_rows", arguments=arguments),
-        ),
-        defined=lambda case: ("tridiff.oracles.by_torch.philox:randint64_defined", ("low",
-                                                                                    "high")) if integers else None,
-        interpreter_elements=1 << 11,
-    )
+        subjects=paths,
+        draw=Draw(cases=lambda limits: _cases(helper, limits), interpreter_elements=1 << 11),
+        run=Run(launch=_launch),
+        judge=Judge(
+            rules=_rules, label=lambda case: f"{case.array('offset').dtype} offsets",
+            oracles=lambda case: (
+                Reference(source="torch", function=f"tridiff.oracles.by_torch.philox:{helper}_rows",
+                          arguments=arguments),
+                Reference(source="numpy", function=f"tridiff.oracles.philox:{helper}_rows", arguments=arguments),
+            ),
+            defined=lambda case: ("tridiff.oracles.by_torch.philox:randint64_defined", ("low",
+                                                                                        "high")) if integers else None),
+        faults=Faults(planted=mutants("random", helper, *faults)))
 
 
 TARGETS = (

@@ -16,7 +16,7 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
     truth_contents,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.fuzz.targets.tiles import mutants, reduction_blocks, subjects
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -67,16 +67,19 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
 def _target(helper: str, summary: str, *faults: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §6",
-        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, bounds=_bounds,
-        subjects=subjects("reductions", helper), faults=mutants("reductions", helper, *faults),
-        oracles=lambda case: tuple(
-            Reference(source=source, function=f"tridiff.oracles.by_{source}.reductions:{helper}", arguments=("a",))
-            for source in ("torch", "numpy")),
-        about=lambda case: dtype_info(case.array("a").dtype).kind, dtypes=_DTYPES[helper], simplest={"axis": (1, 0)},
-        params=lambda case: {"axis": (0, 1)},
-        # The interpreter folds element by element in Python.
-        interpreter_elements=1 << 8,
-    )
+        subjects=subjects("reductions", helper), dtypes=_DTYPES[helper],
+        draw=Draw(
+            cases=lambda limits: _cases(helper, limits), params=lambda case: {"axis": (0, 1)},
+            interpreter_elements=1 << 8),
+        run=Run(launch=_launch),
+        judge=Judge(
+            rules=_rules, bounds=_bounds,
+            oracles=lambda case: tuple(
+                Reference(source=source, function=f"tridiff.oracles.by_{source}.reductions:{helper}", arguments=("a",))
+                for source in ("torch", "numpy")),
+            label=lambda case: dtype_info(case.array("a").dtype).kind),
+        shrink=Shrink(simplest={"axis": (1, 0)}),
+        faults=Faults(planted=mutants("reductions", helper, *faults)))
 
 
 TARGETS = (

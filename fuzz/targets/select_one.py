@@ -16,7 +16,7 @@ from tridiff.fuzz.strategies import (
     row_lengths,
     strided_layouts,
 )
-from tridiff.fuzz.target import Limits, Reference, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.fuzz.targets.tiles import mutants, reduction_blocks, subjects
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -59,18 +59,19 @@ def _rules(case: Case) -> dict[str, "Rule"]:
 
 TARGET = Target(
     name="helpers.select_one", family="helpers", contract="helpers.md §13 (select_one)", dtypes=NAMES,
-    summary="the element under the only True of each slice, bit for bit",
-    cases=_cases, launch=_launch, rules=_rules,
-    params=lambda case: {"axis": (0, 1), "keep_dims": (False, True)},
-    oracles=lambda case: (
-        Reference(source="torch", function="tridiff.oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
-        Reference(source="numpy", function="tridiff.oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),
-    ),
-    defined=lambda case: ("tridiff.oracles.by_torch.sorting:select_one_defined", ("mask",)),
-    subjects=subjects("select", "select_one"),
-    faults=mutants("select", "select_one", "first_lane", "mask_inverted", "last_lane_ignored", "sum_of_floats",
-                   "top_bit_lost", "low_half_only"),
-    about=lambda case: dtype_info(case.array("a").dtype).kind,
-    simplest={"axis": (1, 0), "keep_dims": (False, True)},
-    interpreter_elements=1 << 8,
-)
+    summary="the element under the only True of each slice, bit for bit", subjects=subjects("select", "select_one"),
+    draw=Draw(
+        cases=_cases, params=lambda case: {"axis": (0, 1), "keep_dims": (False, True)}, interpreter_elements=1 << 8),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (
+            Reference(source="torch", function="tridiff.oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
+            Reference(source="numpy", function="tridiff.oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),
+        ),
+        defined=lambda case: ("tridiff.oracles.by_torch.sorting:select_one_defined", ("mask",)),
+        label=lambda case: dtype_info(case.array("a").dtype).kind),
+    shrink=Shrink(simplest={"axis": (1, 0), "keep_dims": (False, True)}),
+    faults=Faults(
+        planted=mutants("select", "select_one", "first_lane", "mask_inverted", "last_lane_ignored", "sum_of_floats",
+                        "top_bit_lost", "low_half_only")))

@@ -20,7 +20,7 @@ from tridiff.fuzz.strategies import (
     truth_contents,
     weighted,
 )
-from tridiff.fuzz.target import Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects, triton_type
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -180,17 +180,21 @@ def _canonical(case: Case) -> Reference | None:
 TARGET = Target(
     name="helpers.sort_with_index", family="helpers", contract="helpers.md §13", dtypes=DTYPES,
     summary="each row sorted, indices carried along; NaN counts as the largest",
-    cases=_cases, params=_params, valid=_valid, launch=_launch, rules=_rules, oracles=_oracles, canonical=_canonical,
-    reductions=_reductions,
-    defined=lambda case: ("tridiff.oracles.by_torch.sorting:sort_rows_defined",
-                          ("a", "padding=padding", "index_dtype=index_dtype")),
     subjects=subjects("sorting", "sort_with_index"),
-    faults=mutants("sorting", "sort_with_index", "nan_first", "nan_unordered", "nan_last_when_descending",
-                   "ties_left_alone", "ties_reversed", "ties_reversed_when_descending", "padding_valid",
-                   "padding_first_when_descending", "index_stays", "runs_not_alternating", "last_layer_missing",
-                   "keys_rounded_to_fp32"),
-    about=lambda case: "i16 index" if case.params["index_dtype"] == "i16" else dtype_info(case.array("a").dtype).kind,
-    simplest={"stable": (True, False), "descending": (False, True), "index_dtype": ("i32", "i64", "i16"),
-              "padding": (0, 1, 2, 7), "validity": (False, True), "beyond": ("0", "1", "inf", "nan")},
-    interpreter_elements=1 << 10,
-)
+    draw=Draw(cases=_cases, params=_params, valid=_valid, interpreter_elements=1 << 10),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules, oracles=_oracles, canonical=_canonical,
+        defined=lambda case: ("tridiff.oracles.by_torch.sorting:sort_rows_defined",
+                              ("a", "padding=padding", "index_dtype=index_dtype")),
+        label=lambda case: ("i16 index" if case.params["index_dtype"] == "i16"
+                            else dtype_info(case.array("a").dtype).kind)),
+    shrink=Shrink(
+        steps=_reductions,
+        simplest={"stable": (True, False), "descending": (False, True), "index_dtype": ("i32", "i64", "i16"),
+                  "padding": (0, 1, 2, 7), "validity": (False, True), "beyond": ("0", "1", "inf", "nan")}),
+    faults=Faults(
+        planted=mutants("sorting", "sort_with_index", "nan_first", "nan_unordered", "nan_last_when_descending",
+                        "ties_left_alone", "ties_reversed", "ties_reversed_when_descending", "padding_valid",
+                        "padding_first_when_descending", "index_stays", "runs_not_alternating", "last_layer_missing",
+                        "keys_rounded_to_fp32")))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
-from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -53,14 +53,16 @@ _MUTANTS = ("mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_i
 
 TARGET = Target(
     name="triton.vector_add", family="triton", contract="jit.md §1; oracles.md §3 (add)",
-    summary="out = a + b on strided vectors with a masked tail",
-    cases=_cases, params=lambda case: {"block": POWERS_OF_TWO}, launch=_launch, rules=_rules, dtypes=DTYPES,
+    summary="out = a + b on strided vectors with a masked tail", dtypes=DTYPES,
     subjects={"own": "tridiff.kernels.drivers.vector_add:vector_add"},
-    faults={name: f"tridiff.kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS},
-    oracles=lambda case: (
-        Reference(source="torch", function="tridiff.oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
-        Reference(source="numpy", function="tridiff.oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
-    ),
-    about=lambda case: dtype_info(case.arrays[0].dtype).kind,
-    simplest={"block": tuple(sorted(BLOCKS))},
-)
+    draw=Draw(cases=_cases, params=lambda case: {"block": POWERS_OF_TWO}),
+    run=Run(launch=_launch),
+    judge=Judge(
+        rules=_rules,
+        oracles=lambda case: (
+            Reference(source="torch", function="tridiff.oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
+            Reference(source="numpy", function="tridiff.oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
+        ),
+        label=lambda case: dtype_info(case.arrays[0].dtype).kind),
+    shrink=Shrink(simplest={"block": tuple(sorted(BLOCKS))}),
+    faults=Faults(planted={name: f"tridiff.kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS}))

@@ -18,7 +18,7 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
     weight_contents,
 )
-from tridiff.fuzz.target import POWERS_OF_TWO, Limits, Reference, Target, Vocabulary
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import (
     elementwise_blocks,
     mutants,
@@ -147,15 +147,18 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
 def _target(helper: str, summary: str, *faults: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §7; oracles.md §4",
-        cases=lambda limits: _cases(helper, limits), launch=_launch, rules=_rules, params=_params, valid=_valid,
-        dtypes=DTYPES,
-        subjects=subjects("welford", helper), faults=mutants("welford", helper, *faults),
-        oracles=lambda case: _references(case, bounds=False), bounds=lambda case: _references(case, bounds=True),
-        defined=_defined, about=lambda case: str(case.params["form"]),
-        simplest={"first_kind": ("constexpr", "run_time"), "axis": (1, 0), "peeled": (True, False),
-                  "lanes": (1, 2, 4, 16, _MOST_LANES)},
-        interpreter_elements=1 << 7,
-    )
+        dtypes=DTYPES, subjects=subjects("welford", helper),
+        draw=Draw(
+            cases=lambda limits: _cases(helper, limits), params=_params, valid=_valid, interpreter_elements=1 << 7),
+        run=Run(launch=_launch),
+        judge=Judge(
+            rules=_rules, oracles=lambda case: _references(case, bounds=False),
+            bounds=lambda case: _references(case, bounds=True), defined=_defined,
+            label=lambda case: str(case.params["form"])),
+        shrink=Shrink(
+            simplest={"first_kind": ("constexpr", "run_time"), "axis": (1, 0), "peeled": (True, False),
+                      "lanes": (1, 2, 4, 16, _MOST_LANES)}),
+        faults=Faults(planted=mutants("welford", helper, *faults)))
 
 
 _COMBINE_FAULTS = ("zero_weight_unguarded", "cross_term_missing", "cross_term_sign", "mean_unweighted",

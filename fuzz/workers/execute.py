@@ -107,7 +107,7 @@ class Executor:
         case.check()
         target = find(case.target)
         try:
-            accepted = target.valid(case)
+            accepted = target.draw.valid(case)
         except (KeyError, AttributeError, TypeError, ValueError):
             accepted = False  # a stranger's case may lack the very arrays that the check looks at
         if not accepted:
@@ -198,7 +198,7 @@ class _Attempt:
     def launch_again(self, *, options: LaunchOptions | None = None, schedule: int = 0,
                      second: bool = True) -> tuple[dict[str, Buffer], str]:
         """As `Trial` says."""
-        again = {name: buffer.refill(second=second, written=name in self.target.written)
+        again = {name: buffer.refill(second=second, written=name in self.target.run.written)
                  for name, buffer in self.buffers.items()}
         return again, self._launch(again, self.helper, self.options if options is None else options, schedule)
 
@@ -219,7 +219,7 @@ class _Attempt:
         """Launch and wait; returns a line when the compiler did not use the options that were asked for."""
         if self.staging is None:
             pointers = {name: buffer.pointer for name, buffer in buffers.items()}
-            if self.runner.backend == "interpreter" and self.subject.name not in self.target.untraced:
+            if self.runner.backend == "interpreter" and self.subject.name not in self.target.run.untraced:
                 return self._traced(buffers, pointers, helper, options, schedule)
             return self._run(pointers, helper, options, schedule)
         wrong = self._run(self.staging.upload(buffers), helper, options, schedule)
@@ -235,7 +235,7 @@ class _Attempt:
         try:
             if self.subject.process_fault:
                 sabotage.commit(self.subject.process_fault, self.runner, self.device)
-            self.target.launch(launch)
+            self.target.run.launch(launch)
             self.runner.synchronise()
         finally:
             self.reports += launch.reports
@@ -262,7 +262,7 @@ class _Attempt:
                 size_bytes=buffer.spec.span(self.case.sizes) * size, initialised=not buffer.is_output))
         with recording(watched) as trace:
             wrong = self._run(pointers, helper, options, schedule)
-        if self.target.writes_once and not self.subject.process_fault:
+        if self.target.run.writes_once and not self.subject.process_fault:
             for name, buffer in buffers.items():
                 if buffer.is_output and 0 not in buffer.shape:
                     twice = coverage(trace, name).written_more_than_once.size
@@ -284,7 +284,7 @@ class _Attempt:
             return Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype, aligned=aligned)
 
         pointers = {spec.name: pointer(spec.name) for spec in self.case.arrays}
-        for schedule in range(1 + self.target.schedules(self.case)):
+        for schedule in range(1 + self.target.run.schedules(self.case)):
             wrong = self._run(pointers, helper, options, schedule)
             if wrong:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
@@ -312,7 +312,7 @@ class _Attempt:
 
     def _signature(self, verdict: Verdict, failure_kind: str, where: str) -> Signature:
         return Signature(target=self.target.name, subject=self.subject.name, verdict=verdict, kind=failure_kind,
-                         where=self.target.place(where), about=self.target.about(self.case))
+                         where=self.target.judge.output_class(where), about=self.target.judge.label(self.case))
 
     def _outcome(self, verdict: Verdict, **fields: Any) -> Outcome:
         if verdict.failed and self.subject.name in self.target.controls:

@@ -338,7 +338,7 @@ class _Ending:
     def failure(self, verdict: Verdict, kind_: str, reason: str, log: str) -> Outcome:
         """It speaks against the subject. log: what the worker wrote last."""
         signature = Signature(target=self._case.target, subject=self._subject, verdict=verdict, kind=kind_,
-                              about=find(self._case.target).about(self._case))
+                              about=find(self._case.target).judge.label(self._case))
         return self._outcome(verdict, reason, signature=signature, evidence=Evidence(log=log))
 
     def _outcome(self, verdict: Verdict, reason: str, *, signature: Signature | None = None,
@@ -351,6 +351,6 @@ class _Ending:
 def _schedules(case: Case) -> int:
     """How many other schedules a case's launch has; a stranger's case may belong to no target or fit none."""
     try:
-        return find(case.target).schedules(case)
+        return find(case.target).run.schedules(case)
     except Exception:
         return 0

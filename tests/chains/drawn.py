@@ -25,7 +25,7 @@ def cases(target: str, count: int, start: int = 1) -> tuple[Case, ...]:
     @seed(start)
     @settings(max_examples=2 * count, database=None, deadline=None, suppress_health_check=list(HealthCheck),
               phases=[Phase.generate])
-    @given(find(target).cases(Limits(elements=1 << 12, rows=64)))
+    @given(find(target).draw.cases(Limits(elements=1 << 12, rows=64)))
     def collect(case: Case) -> None:
         found.setdefault(case.digest, case)
 
@@ -45,4 +45,4 @@ def about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", to: tuple[in
     chain = Chain(warps, (Global("in0", dtype, shape, between=between),
                           Global("out0", made or dtype, to or shape, True)), steps)
     assert not problem(chain)
-    return find("gluon.view_chain").about(msgspec.structs.replace(cases("gluon.view_chain", 1)[0], program=chain))
+    return find("gluon.view_chain").judge.label(msgspec.structs.replace(cases("gluon.view_chain", 1)[0], program=chain))

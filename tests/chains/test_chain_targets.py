@@ -19,25 +19,25 @@ INDEXED = ("gluon.gather_scatter", "gluon.atomics")
 @pytest.mark.parametrize("name", (*CHAIN_TARGETS, "gluon.global_scratch"))
 def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str) -> None:
     target = find(name)
-    assert bool(target.lacking(OLD)) is (name in INDEXED)
-    assert target.lacking(NEW) == ""
-    assert target.lacking(Environment(triton="3.9.0", backend="compile:sm_90")) == ""
-    assert target.lacking(Environment(triton="3.9.0", backend="compile:gfx942"))
+    assert bool(target.run.lacking(OLD)) is (name in INDEXED)
+    assert target.run.lacking(NEW) == ""
+    assert target.run.lacking(Environment(triton="3.9.0", backend="compile:sm_90")) == ""
+    assert target.run.lacking(Environment(triton="3.9.0", backend="compile:gfx942"))
     # An unknown version is tried, and declined case by case where it must be.
-    assert target.lacking(Environment(backend="cuda", capability="9.0")) == ""
+    assert target.run.lacking(Environment(backend="cuda", capability="9.0")) == ""
 
 
 def test_what_atomics_return_may_differ_between_launches_and_nothing_else() -> None:
     target = find("gluon.atomics")
     some = 0
     for case in cases("gluon.atomics", 20):
-        reference = target.canonical(case)
+        reference = target.judge.canonical(case)
         held = reference.outputs if reference is not None else ()
-        assert target.unordered(case) == held
+        assert target.judge.unordered(case) == held
         assert set(held) < {spec.name for spec in case.arrays if spec.content is None}
         some += bool(held)
     assert some >= 10
-    assert not any(find("gluon.gather_scatter").unordered(case) for case in cases("gluon.gather_scatter", 10))
+    assert not any(find("gluon.gather_scatter").judge.unordered(case) for case in cases("gluon.gather_scatter", 10))
 
 
 GRID = Blocked((1, 1), (8, 4), (1, 1), (1, 0))
@@ -60,8 +60,8 @@ def test_lanes_that_move_along_an_axis_are_neighbours_or_apart(
 
 def test_a_defect_is_one_finding_whichever_output_shows_it() -> None:
     for name in CHAIN_TARGETS:
-        assert {find(name).place(array) for array in ("out0", "out1", "out12")} == {"out"}
-        assert (find(name).place("in3"), find(name).place("passes")) == ("in", "passes")
+        assert {find(name).judge.output_class(array) for array in ("out0", "out1", "out12")} == {"out"}
+        assert (find(name).judge.output_class("in3"), find(name).judge.output_class("passes")) == ("in", "passes")
 
 
 def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
@@ -74,21 +74,22 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
                                        options=LaunchOptions(num_warps=1))
 
     register = ((0, 1), (0, 2), (2, 0))
-    assert target.about(of(GRID)) == ""
-    assert target.about(of(Linear(register, ((0, 8), (1, 0), (8, 0), (0, 4), (4, 0)), (), (16, 16)))) == "lanes apart"
-    assert target.about(of(Linear(register, ((0, 8), (0, 4), (1, 0), (8, 0), (4, 0)), (), (16, 16)))) == ""
+    assert target.judge.label(of(GRID)) == ""
+    lanes = ((0, 8), (1, 0), (8, 0), (0, 4), (4, 0))
+    assert target.judge.label(of(Linear(register, lanes, (), (16, 16)))) == "lanes apart"
+    assert target.judge.label(of(Linear(register, ((0, 8), (0, 4), (1, 0), (8, 0), (4, 0)), (), (16, 16)))) == ""
     # The lanes of the other axis are apart; warps share the reduction (wrong as well on an H200).
     lanes = ((1, 0), (2, 0), (0, 8), (4, 0), (8, 0))
-    assert target.about(of(Linear(((0, 1), (0, 2)), lanes, ((0, 4),), (16, 16)), 2)) == "lanes apart"
+    assert target.judge.label(of(Linear(((0, 1), (0, 2)), lanes, ((0, 4),), (16, 16)), 2)) == "lanes apart"
     # Lanes are neighbours, warps are not.
     lanes = ((1, 0), (2, 0), (4, 0), (0, 1), (0, 2))
-    assert target.about(of(Linear((), lanes, ((0, 4), (8, 0), (0, 8)), (16, 16)), 8)) == "warps apart"
-    assert target.about(of(Linear((), lanes, ((0, 4), (0, 8), (8, 0)), (16, 16)), 8)) == ""
+    assert target.judge.label(of(Linear((), lanes, ((0, 4), (8, 0), (0, 8)), (16, 16)), 8)) == "warps apart"
+    assert target.judge.label(of(Linear((), lanes, ((0, 4), (0, 8), (8, 0)), (16, 16)), 8)) == ""
     # One warp bit along the axis, between two of the other; then behind both, and behind one that moves nothing.
     lanes = ((0, 1), (0, 2), (0, 4), (2, 0), (4, 0))
     for register, warps, word in (((), ((1, 0), (0, 8), (8, 0)), "warps apart"), ((), ((1, 0), (8, 0), (0, 8)), ""),
                                   (((8, 0),), ((0, 0), (0, 8), (1, 0)), "")):
-        assert target.about(of(Linear(register, lanes, warps, (16, 16)), 8)) == word
+        assert target.judge.label(of(Linear(register, lanes, warps, (16, 16)), 8)) == word
 
 
 @pytest.mark.parametrize(("layout", "word"), [
@@ -114,7 +115,7 @@ def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order:
 
 
 def test_paddings_that_cut_vectors_are_drawn_of_every_kind_of_buffer() -> None:
-    words = {name: {find(name).about(case) for case in cases(name, 150, 5)} for name in CHAIN_TARGETS}
+    words = {name: {find(name).judge.label(case) for case in cases(name, 150, 5)} for name in CHAIN_TARGETS}
     assert {"gluon.local_memory", "gluon.view_chain"} <= {
         name for name, found in words.items() if "padding cuts vectors" in found}
 
@@ -147,5 +148,5 @@ def test_gathers_that_take_minutes_to_compile_are_told_apart_and_not_drawn() -> 
     steps = (Load(0, wide), Load(0, wide), Take(0, 1, 1), Out(2, 1))
     assert square(*steps, dtype="i32", shape=(32, 16)) == ""
     assert square(*steps, dtype="i32", shape=(32, 128)) == "gather of many registers"
-    assert all(find("gluon.register_views").about(case) != "gather of many registers"
+    assert all(find("gluon.register_views").judge.label(case) != "gather of many registers"
                for case in cases("gluon.register_views", 20))

@@ -48,5 +48,5 @@ def test_drawn_kernels_carry_several() -> None:
     for target, what, least in (("gluon.convert_layout", "#layout pair ", 2.5),
                                 ("gluon.view_chain", "#view chain ", 1.5)):
         drawn = cases(target, 40)
-        found = {cell for case in drawn for cell in find(target).cells(case) if cell.startswith(what)}
+        found = {cell for case in drawn for cell in find(target).coverage.cells(case) if cell.startswith(what)}
         assert len(found) >= least * len(drawn), (target, len(found))

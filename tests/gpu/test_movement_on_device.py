@@ -16,7 +16,7 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 pytestmark = pytest.mark.gpu
 
 TARGETS = (*CHAIN_TARGETS, "gluon.global_scratch")
-FAULTS = [(target, fault) for target in TARGETS for fault in find(target).faults]
+FAULTS = [(target, fault) for target in TARGETS for fault in find(target).faults.planted]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def pool() -> Iterator[Pool]:
 
 
 def _needs(pool: Pool, target: str) -> None:
-    lacking = find(target).lacking(pool.environment)
+    lacking = find(target).run.lacking(pool.environment)
     if lacking:
         pytest.skip(lacking)
 

@@ -46,7 +46,7 @@ def pool() -> Iterator[Pool]:
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_own_kernels_agree(target: Target, pool: Pool) -> None:
-    if reason := target.lacking(pool.environment):
+    if reason := target.run.lacking(pool.environment):
         pytest.skip(reason)
     agreed = 0
     for case in drawn(target, 25, number=21, elements=1 << 14, rows=264):
@@ -96,11 +96,11 @@ def _record(line: str) -> None:
             table.write(f"{line}\n".encode())
 
 
-@pytest.mark.parametrize(("target", "fault"), [(target, fault) for target in PLANS for fault in target.faults],
+@pytest.mark.parametrize(("target", "fault"), [(target, fault) for target in PLANS for fault in target.faults.planted],
                          ids=lambda value: value if isinstance(value, str) else value.name)
 def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault: str, short: Pool) -> None:
     environment = short.environment
-    if reason := target.lacking(environment):
+    if reason := target.run.lacking(environment):
         pytest.skip(reason)
     judge, tried = _judge(target, fault, short)
     _record(f"{environment.triton:8}{target.name:24}{fault:30}{judge or 'not caught':20}{tried}")

@@ -26,7 +26,7 @@ def ramp(target: str = "triton.floordiv", *, start: int = -64, count: int = 128,
         sizes["slots"] = 256
     case = Case(target=target, sizes=sizes, arrays=tuple(arrays), params={
         "form": form, "block": 64, "start_kind": "constexpr", "divisor_kind": "constexpr"})
-    assert find(target).valid(case)
+    assert find(target).draw.valid(case)
     return case
 
 
@@ -172,7 +172,7 @@ def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_
             ArraySpec(name="boundaries", dtype="i16", dims=("rows", "edges"), content=Content(base=Constant())),
             ArraySpec(name="out", dtype="i64", dims=("rows", "cols"))),
         params={"form": "copies", "right": False, "index_dtype": "i64", "copies": copies})
-    assert find(case.target).valid(case)
+    assert find(case.target).draw.valid(case)
     rehearsal = rehearse(case)
     out = torch.tensor([[found]])
     assert rehearsal.judged({"out": out}, subject="inductor")[1] == ("bucketize-midpoint-overflow",)

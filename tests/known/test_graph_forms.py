@@ -160,7 +160,7 @@ def test_bits_of_computed_halves_are_converted_where_they_are_compared_with_zero
 def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
     case = _case(_graph(dtype, op("pow", 0, 0)), dtype, options=LaunchOptions(enable_fp_fusion=fusion))
     target, = (one for one in TARGETS if one.name == case.target)
-    assert target.about(case) == known
+    assert target.judge.label(case) == known
 
 
 @each("dtype, node, block, warps, known", [
@@ -171,7 +171,7 @@ def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node
                                                                 known: bool) -> None:
     graph = replace(_graph(dtype, node), schedules=(Schedule(x_blocks=(block,)),))
     target, = (one for one in TARGETS if one.name == "codegen.pointwise")
-    about = target.about(_case(graph, dtype, options=LaunchOptions(num_warps=warps)))
+    about = target.judge.label(_case(graph, dtype, options=LaunchOptions(num_warps=warps)))
     assert about == ("calls among spilled registers" if known else "")
 
 

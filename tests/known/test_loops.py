@@ -20,7 +20,7 @@ def product(name: str, *, n: int) -> Rehearsal:
     """The case of an entry with so many columns."""
     case = entry(name).case
     case = replace(case, sizes={**case.sizes, "n": n}, program=replace(case.program, n=n))
-    assert find(case.target).valid(case)
+    assert find(case.target).draw.valid(case)
     return rehearse(case)
 
 

@@ -16,4 +16,4 @@ def test_plans_with_a_lost_negation_are_drawn_and_their_relatives_are_valid() ->
     for case in found:
         assert NEGATED.concerns(case, "own") and NEGATED.relative is not None
         relative = NEGATED.relative(case)
-        assert relative is not None and find(case.target).valid(relative) and not NEGATED.match(relative)
+        assert relative is not None and find(case.target).draw.valid(relative) and not NEGATED.match(relative)

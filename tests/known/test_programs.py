@@ -58,7 +58,7 @@ def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str
             if relative is None or case.program.r == 0:  # type: ignore[union-attr]
                 continue
             made += 1
-            assert target.valid(relative)
+            assert target.draw.valid(relative)
             assert not issue.match(relative)
     assert made > 20
 

@@ -220,7 +220,7 @@ def test_nan_patterns(dtype: str) -> None:
 
 @cache
 def division_cases() -> tuple[Case, ...]:
-    return tuple(draws(find("triton.floordiv").cases(LIMITS)))
+    return tuple(draws(find("triton.floordiv").draw.cases(LIMITS)))
 
 
 def divisor_values(dtype: str) -> set[int]:
@@ -315,7 +315,7 @@ def test_the_simplest_ramp() -> None:
 
 @pytest.mark.parametrize("name", ["triton.vector_add", "helpers.minimum", "helpers.max_with_index"])
 def test_the_simplest_case_of_a_target_is_plain(name: str) -> None:
-    case = simplest(find(name).cases(LIMITS))
+    case = simplest(find(name).draw.cases(LIMITS))
     assert set(case.sizes.values()) == {1}
     assert (case.options, case.variants, case.repeats) == (LaunchOptions(), (), 0)
     assert all(spec.layout == Layout() for spec in case.arrays)
@@ -326,7 +326,7 @@ def test_the_simplest_case_of_a_target_is_plain(name: str) -> None:
 @pytest.mark.parametrize("name", ["triton.vector_add", "triton.floordiv", "helpers.minimum", "helpers.max_with_index"])
 def test_every_drawn_case_can_be_run(name: str) -> None:
     target = find(name)
-    for case in draws(target.cases(LIMITS), 200):
+    for case in draws(target.draw.cases(LIMITS), 200):
         case.check()
-        assert target.valid(case)
+        assert target.draw.valid(case)
         assert case.target == name and case.elements() <= 64 << 12

@@ -65,11 +65,12 @@ def test_every_fault_of_every_target_has_a_name_that_parses() -> None:
             subject = parse_subject(f"own+fault:{name}", target)
             assert subject.name == f"own+fault:{name}"
             # Exactly one of: the target's own, a hook in the kernel, a fault of the process.
-            assert (name in target.faults) + bool(subject.hook) + bool(subject.process_fault) == 1, (target.name, name)
+            kinds = (name in target.faults.planted, bool(subject.hook), bool(subject.process_fault))
+            assert sum(kinds) == 1, (target.name, name)
 
 
 def test_planted_faults_never_reach_a_plain_subject() -> None:
     for name in (*HOOK_FAULTS, *PROCESS_FAULTS):
-        assert name not in find("triton.vector_add").faults
+        assert name not in find("triton.vector_add").faults.planted
     plain = parse_subject("own", find("triton.vector_add"))
     assert (plain.hook, plain.process_fault) == ("", "")

@@ -71,19 +71,19 @@ def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_no
                           number, seed=5))
 
     as_drawn = found()
-    assert as_drawn == list(draws(target.cases(DEVICE), number, seed=5)) == found("no-such-issue")
+    assert as_drawn == list(draws(target.draw.cases(DEVICE), number, seed=5)) == found("no-such-issue")
     avoidable = {one.name for one in ISSUES if one.relative or one.instead}
     common = max(sorted(avoidable), key=lambda name: having(name, as_drawn))
     clear = found(common)
     assert having(common, as_drawn) >= 4 and having(common, clear) <= having(common, as_drawn) // 3
-    assert clear == found(common) and all(map(target.valid, clear))
+    assert clear == found(common) and all(map(target.draw.valid, clear))
 
 
 def test_what_is_avoided_is_drawn_all_the_same_at_the_last_of_fifty_choices() -> None:
     target = find("codegen.mixed")
     issue, case = next((one, case) for case in everything() for one in ISSUES
                        if one.relative and one.concerns(case, "own") and (
-                           made := one.relative(case)) is not None and target.valid(made))
+                           made := one.relative(case)) is not None and target.draw.valid(made))
     assert avoiding.clear_of(case, target, "own", (issue,), choose=lambda count: count - 1) == case
     clear = avoiding.clear_of(case, target, "own", (issue,), choose=lambda count: 0)
     assert clear != case and not issue.match(clear)

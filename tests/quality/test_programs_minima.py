@@ -28,8 +28,8 @@ def one_pool() -> Iterator[None]:
 def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = find(f"codegen.{families(fault)[0]}")
     # What is drawn is large; what explicit minimisation proposes need not be.
-    large = replace(target, cases=lambda limits: target.cases(limits).filter(
-        lambda case: len(graph_of(case).nodes) >= LEAST))
+    large = replace(target, draw=replace(target.draw, cases=lambda limits: target.draw.cases(limits).filter(
+        lambda case: len(graph_of(case).nodes) >= LEAST)))
     monkeypatch.setattr(shard, "find", lambda name: large)
     options = campaign_options(seconds=300, targets=(target.name,), backends=("interpreter",))
     (spec,) = (one for hunt in plan_faults(options) for one in hunt if one.subject == f"own+fault:{fault}")

@@ -316,9 +316,10 @@ def missing(name: str, cases: st.SearchStrategy[Case]) -> list[str]:
 
 @pytest.mark.parametrize("name", DIMENSIONS)
 def test_every_dimension_of_the_contract_is_reached(name: str) -> None:
-    assert missing(name, find(name).cases(Limits(elements=512, rows=16))) == []
+    assert missing(name, find(name).draw.cases(Limits(elements=512, rows=16))) == []
 
 
 def test_a_strategy_with_a_hole_is_noticed() -> None:
     """Rows of at most two elements have no middle, and that is all that is reported."""
-    assert missing("helpers.select_one", find("helpers.select_one").cases(Limits(elements=2, rows=1))) == ["middle"]
+    narrow = find("helpers.select_one").draw.cases(Limits(elements=2, rows=1))
+    assert missing("helpers.select_one", narrow) == ["middle"]

@@ -61,7 +61,7 @@ def _target(helper: str) -> Target:
 
 
 def _drawn(target: Target, count: int) -> list[Case]:
-    return draws(target.cases(Limits(elements=256, rows=4)), count, seed=3)
+    return draws(target.draw.cases(Limits(elements=256, rows=4)), count, seed=3)
 
 
 @pytest.mark.parametrize("helper", ROWS)
@@ -74,17 +74,17 @@ def test_every_output_of_every_case_has_two_oracles_and_a_rule(name: str) -> Non
     target = find(name)
     for case in _drawn(target, 30):
         sources: dict[str, set[str]] = {}
-        for reference in target.oracles(case):
+        for reference in target.judge.oracles(case):
             for output in reference.outputs:
                 sources.setdefault(output, set()).add(reference.source)
-        rules = target.rules(case)
+        rules = target.judge.rules(case)
         for spec in case.arrays:
             if spec.content is None:
                 assert len(sources.get(spec.name, ())) >= 2, f"{spec.name} of {name} has fewer than two oracles"
                 assert spec.name in rules
         if any(rule.kind == "SUM" or (rule.member is not None and rule.member.kind == "SUM")
                for rule in rules.values()):
-            assert target.bounds(case), f"{name} judges by a bound that nothing derives"
+            assert target.judge.bounds(case), f"{name} judges by a bound that nothing derives"
 
 
 @pytest.mark.parametrize("name", sorted(all_targets()))
@@ -92,34 +92,34 @@ def test_every_drawn_case_is_valid_and_can_be_materialised(name: str) -> None:
     target = find(name)
     for case in _drawn(target, 60):
         case.check()
-        assert target.valid(case), case
+        assert target.draw.valid(case), case
 
 
 @pytest.mark.parametrize("name", sorted(all_targets()))
 def test_every_path_of_a_target_resolves(name: str) -> None:
     target = find(name)
-    for path in (*target.faults.values(), target.subjects["own"]):
+    for path in (*target.faults.planted.values(), target.subjects["own"]):
         assert resolve(path) is not None
     for case in _drawn(target, 20):
-        references = [*target.oracles(case), *target.bounds(case)]
-        references += [one for one in (target.canonical(case), target.asserts(case)) if one]
+        references = [*target.judge.oracles(case), *target.judge.bounds(case)]
+        references += [one for one in (target.judge.canonical(case), target.run.asserts(case)) if one]
         for reference in references:
             assert callable(resolve(reference.function))
-        defined = target.defined(case)
+        defined = target.judge.defined(case)
         assert defined is None or callable(resolve(defined[0]))
 
 
 @pytest.mark.parametrize("helper", ROWS)
 def test_every_helper_has_faults_and_an_upstream_counterpart(helper: str) -> None:
     target = _target(helper)
-    assert len(target.faults) >= LEAST_FAULTS.get(helper, 5)
+    assert len(target.faults.planted) >= LEAST_FAULTS.get(helper, 5)
     if helper not in WITHOUT_UPSTREAM:
         assert callable(resolve(target.subjects["inductor"]))
 
 
 @pytest.mark.parametrize("helper", ROWS)
 def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helper: str) -> None:
-    planted = set(_target(helper).faults.values())
+    planted = set(_target(helper).faults.planted.values())
     tables = {path.partition(":")[0] for path in planted if "mutants_" in path}
     for module in tables:
         for name in resolve(f"{module}:MUTANTS").get(helper, {}):

@@ -44,7 +44,7 @@ class FakePool:
         kind = type(self).failing(case)
         rows = case.sizes.get("rows", 1)
         signature = Signature(target=case.target, subject=subject, verdict=Verdict.DISAGREE, kind=kind, where="out",
-                              about=find(case.target).about(case)) if kind else None
+                              about=find(case.target).judge.label(case)) if kind else None
         return Outcome(
             case_digest=case.digest, target=case.target, subject=subject, backend=backend or self.options.backend,
             verdict=Verdict.DISAGREE if kind else Verdict.AGREE, reason=kind, signature=signature,

@@ -60,7 +60,7 @@ def test_half_a_delay_is_refused(given: str, problem: str) -> None:
     ("helpers.exclusive_scan_decoupled_lookback", "warp"), ("codegen.pointwise", "warp"), ("helpers.clamp", "program")])
 def test_what_a_target_never_delays_is_unheard_of(name: str, of: str) -> None:
     target = find(name)
-    (case,) = draws(target.cases(Limits(elements=1 << 10, rows=8)), 1, seed=5)[:1]
+    (case,) = draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), 1, seed=5)[:1]
     assert unheard_of(case, target) == ""
     delayed = replace(case, delay=Delay(of=of, number=0, access=0))
     assert unheard_of(delayed, target) == f"no {of} of it is ever delayed"
@@ -70,13 +70,13 @@ def test_what_a_target_never_delays_is_unheard_of(name: str, of: str) -> None:
     "mbarrier.phases", "gluon.convert_layout", "loops.num_stages", "helpers.exclusive_scan_decoupled_lookback"])
 def test_some_cases_are_delayed_and_are_simpler_without(name: str) -> None:
     target = find(name)
-    cases = draws(target.cases(Limits(elements=1 << 10, rows=8)), 60, seed=5, backend=BACKEND)
+    cases = draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), 60, seed=5, backend=BACKEND)
     delayed = [case for case in cases if case.delay]
     assert 10 < len(delayed) < len(cases)
     for case in delayed:
         prompt = replace(case, delay=None)
-        assert case.delay.of == target.delays and unheard_of(case, target) == ""
-        assert target.valid(prompt) and simplicity(prompt, target) < simplicity(case, target)
+        assert case.delay.of == target.draw.delays and unheard_of(case, target) == ""
+        assert target.draw.valid(prompt) and simplicity(prompt, target) < simplicity(case, target)
         earlier = replace(case, delay=replace(case.delay, access=0))
         assert case.delay.access == 0 or simplicity(prompt, target) < simplicity(earlier, target) < simplicity(
             case, target)

@@ -10,7 +10,7 @@ from tridiff.fuzz.kinds.chains.coverage import counted
 from tridiff.fuzz.kinds.chains.steps import reductions, size
 from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
-from tridiff.fuzz.target import Limits, Path, Reference, Target
+from tridiff.fuzz.target import Faults, Limits, Path, Reference, Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.gluon.chain import Chain
 
@@ -69,5 +69,6 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
     paths: dict[str, Path] = {fault: f"tridiff.kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
     target = target_of(chain_kind(about), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
                        subjects={"own": "tridiff.kernels.gluon.emit:emit"})
-    return replace(target, faults=paths, canonical=_canonical, unordered=_unordered, lacking=lacking,
-                   place=_alike, backends=("cuda", "compile"))
+    return replace(
+        target, backends=("cuda", "compile"), faults=Faults(planted=paths), run=replace(target.run, lacking=lacking),
+        judge=replace(target.judge, canonical=_canonical, unordered=_unordered, output_class=_alike))

@@ -2,7 +2,7 @@
 
 Candidates come in the order of how much they take away: stores and schedules first, then whole subgraphs (a node is
 replaced by a load, a constant or one of its operands), axes and lengths, masks and index expressions, dtypes, schedule
-options. None is promised to be legal; `Target.valid` refuses the others before they are run.
+options. None is promised to be legal; `Draw.valid` refuses the others before they are run.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from tridiff.fuzz.kinds.plans import cases
 from tridiff.fuzz.kinds.plans.coverage import cells
 from tridiff.fuzz.kinds.plans.draw import Family, pipeline_cases
 from tridiff.fuzz.records import Case, Environment
-from tridiff.fuzz.target import Target
+from tridiff.fuzz.target import Faults, Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.pipelines.plan import Dot, Plan, TmaStore
 from tridiff.kernels.pipelines.steps import DotWait, Fence, StoreWait
@@ -114,6 +114,9 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         subjects={"own": "tridiff.kernels.pipelines.build:build"}, within=lambda case: _in_family(case, family),
         cases=lambda limits: pipeline_cases(target=name, family=family, limits=limits))
     return replace(
-        target, dtypes=dtypes, faults={fault: f"tridiff.kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults},
-        schedules=lambda case: 2 if case.params["sanitize"] else 1, params=lambda case: {"sanitize": (False, True)},
-        simplest={"sanitize": (False, True)}, orders=_orders, lacking=_lacking(family), backends=("cuda", "compile"))
+        target, dtypes=dtypes, backends=("cuda", "compile"),
+        draw=replace(target.draw, params=lambda case: {"sanitize": (False, True)}),
+        run=replace(target.run, schedules=lambda case: 2 if case.params["sanitize"] else 1, memory_orders=_orders,
+                    lacking=_lacking(family)),
+        shrink=replace(target.shrink, simplest={"sanitize": (False, True)}),
+        faults=Faults(planted={fault: f"tridiff.kernels.pipelines.faults:FAULTS[{fault}]" for fault in faults}))

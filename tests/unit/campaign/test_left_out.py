@@ -26,7 +26,8 @@ def _shard(state: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> tuple[
         asked.append(environment)
         return lacking
 
-    target = dataclasses.replace(find("triton.vector_add"), lacking=decide)
+    target = find("triton.vector_add")
+    target = dataclasses.replace(target, run=dataclasses.replace(target.run, lacking=decide))
     monkeypatch.setattr(shard, "Pool", FakePool)
     monkeypatch.setattr(shard, "_pools", {})
     monkeypatch.setattr(shard, "find", lambda name: target)

@@ -148,9 +148,10 @@ def test_a_strategy_that_does_not_draw_the_same_twice_is_an_error(
         tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
     target, turns = shard.find("triton.vector_add"), itertools.count()
     fake.failing = beyond(1)
-    moody = target.cases(Limits(elements=64, rows=8)).flatmap(
+    moody = target.draw.cases(Limits(elements=64, rows=8)).flatmap(
         lambda case: st.just(case) if next(turns) % 2 else st.integers(0, 2 + next(turns)).map(lambda _: case))
-    monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(target, cases=lambda limits: moody))
+    draw = dataclasses.replace(target.draw, cases=lambda limits: moody)
+    monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(target, draw=draw))
     assert "does not draw the same case twice" in run(tmp_path).error
 
 
@@ -292,8 +293,8 @@ def test_shrinking_that_is_out_of_runs_draws_nothing_more(
         drawn.append(case.digest)
         return case
 
-    monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(
-        target, cases=lambda limits: target.cases(limits).map(counted)))
+    draw = dataclasses.replace(target.draw, cases=lambda limits: target.draw.cases(limits).map(counted))
+    monkeypatch.setattr(shard, "find", lambda name: dataclasses.replace(target, draw=draw))
     monkeypatch.setattr(hunt, "SHRINK_RUNS", 0)
     fake.failing = beyond(9)
     result = run(tmp_path, max_cases=10)

@@ -26,8 +26,8 @@ def accepts(name: str, kind: str, x: list[float], answer: list[float], *more: li
     operands = [torch.tensor(one, dtype=torch.float64).to(torch_dtype(kind)) for one in (x, *more)]
     case = asked(name, kind, len(x))
     target = find(case.target)
-    rule, bound = target.rules(case)["out"], None
-    if target.bounds(case):
+    rule, bound = target.judge.rules(case)["out"], None
+    if target.judge.bounds(case):
         bound = references.bound(case, *operands)
     actual = torch.tensor(answer, dtype=torch.float64).to(torch_dtype(kind))
     by_numpy = torch.from_numpy(references.by_numpy(case, *(one.numpy() for one in _numpy_ready(operands)))[0])
@@ -106,7 +106,7 @@ def test_sums_in_no_fixed_order_are_unordered_for_every_subject() -> None:
         for node in graph.nodes:
             if isinstance(node, Store) and node.mode == "atomic_add":
                 rounds = dtype(buffers[node.buffer]).is_float
-                assert (f"{node.buffer}_after" in target.unordered(case)) == rounds
+                assert (f"{node.buffer}_after" in target.judge.unordered(case)) == rounds
                 seen[rounds] += 1
     assert all(seen.values())
 
@@ -116,7 +116,7 @@ def test_long_running_sums_may_be_split_over_programs() -> None:
 
     def running(name: str, kind: str, columns: int) -> tuple[str, ...]:
         dims = ("rows", "cols")
-        return scan.unordered(Case(target="inductor.scan", sizes={"rows": 2, "cols": columns, "one": 1},
+        return scan.judge.unordered(Case(target="inductor.scan", sizes={"rows": 2, "cols": columns, "one": 1},
                                    params={"op": name}, arrays=(
             ArraySpec(name="a", dtype=kind, dims=dims, content=Content()), ArraySpec(name="out", dtype=kind, dims=dims),
             ArraySpec(name="dtype", dtype="i32", dims=("one",)))))

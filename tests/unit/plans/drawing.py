@@ -19,7 +19,7 @@ ALL: tuple[Target, ...] = (*PLANS, *LOOPS, *TEXTS, *TRANSFERS)
 
 def drawn(target: Target, count: int, *, number: int = 1, elements: int = 1 << 10, rows: int = 8) -> list[Case]:
     """`count` cases of a target; the same ones for the same number."""
-    return draws(target.cases(Limits(elements=elements, rows=rows)), count, seed=number)
+    return draws(target.draw.cases(Limits(elements=elements, rows=rows)), count, seed=number)
 
 
 def places(target: Target, fault: str, *, count: int, number: int = 31) -> list[Case]:

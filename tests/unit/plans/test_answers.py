@@ -30,7 +30,7 @@ def test_both_oracles_say_the_same_in_the_form_that_is_judged(target: Target) ->
     for case in drawn(target, 25):
         inputs = _inputs(case)
         given: dict[str, list[torch.Tensor]] = {}
-        for reference in target.oracles(case):
+        for reference in target.judge.oracles(case):
             chosen = [case if name == "@case" else inputs[name] for name in reference.arguments]
             if reference.source == "numpy":
                 chosen = [arrays.to_numpy(one) if isinstance(one, torch.Tensor) else one for one in chosen]
@@ -38,14 +38,14 @@ def test_both_oracles_say_the_same_in_the_form_that_is_judged(target: Target) ->
             results = result if isinstance(result, tuple) else (result,)
             for name, one in zip(reference.outputs, results, strict=True):
                 given.setdefault(name, []).append(one if reference.source == "torch" else arrays.to_torch(one))
-        rules = target.rules(case)
+        rules = target.judge.rules(case)
         assert set(given) == {spec.name for spec in case.arrays if spec.content is None}
         for name, (first, second) in given.items():
             spec = case.array(name)
             assert tuple(first.shape) == tuple(second.shape) == spec.shape(case.sizes), (name, case)
             if rules[name].kind == "SUM":
-                bound = resolve(target.bounds(case)[0].function)(
-                    *[case if one == "@case" else inputs[one] for one in target.bounds(case)[0].arguments])
+                bound = resolve(target.judge.bounds(case)[0].function)(
+                    *[case if one == "@case" else inputs[one] for one in target.judge.bounds(case)[0].arguments])
                 assert bound.shape == first.shape and bool((bound >= 0).all())
                 assert torch.allclose(first, second, rtol=1e-12, atol=1e-12, equal_nan=True)
                 continue

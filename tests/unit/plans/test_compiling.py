@@ -68,7 +68,7 @@ def test_an_ignored_register_request_is_read_back(pool: Pool) -> None:
 def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool) -> None:
     target = find("tma.load_store")
     (case,) = drawn(target, 30, number=9)[-1:]
-    for fault in target.faults:
+    for fault in target.faults.planted:
         outcome = pool.execute(case, f"own+fault:{fault}")
         assert outcome.verdict in (Verdict.AGREE, Verdict.NOT_CHECKED), (fault, outcome.reason)
     assert pool.execute(case, "own+fault:compile_error").verdict is Verdict.COMPILE_ERROR

@@ -14,27 +14,27 @@ OF_A_KIND = ("wgmma.chain", "inductor.programs_pointwise", "gluon.view_chain", "
 
 
 def drawn(target: Target, count: int = 4) -> list[Case]:
-    return draws(target.cases(Limits(elements=1 << 10, rows=8)), count, seed=8)
+    return draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), count, seed=8)
 
 
 @pytest.mark.parametrize("name", OF_A_KIND)
 def test_programs_of_another_kind_are_no_cases(name: str) -> None:
     target = all_targets()[name]
     (case,) = drawn(target)[:1]
-    assert target.valid(case) and not target.valid(msgspec.structs.replace(case, program=msgspec.UNSET))
+    assert target.draw.valid(case) and not target.draw.valid(msgspec.structs.replace(case, program=msgspec.UNSET))
     for other in ONE_OF_EACH:
         (stranger,) = drawn(all_targets()[other])[:1]
         if other.partition(".")[0] != name.partition(".")[0] and type(stranger.program) is not type(case.program):
-            assert not target.valid(msgspec.structs.replace(case, program=stranger.program)), other
-            assert not target.valid(msgspec.structs.replace(stranger, target=name)), other
+            assert not target.draw.valid(msgspec.structs.replace(case, program=stranger.program)), other
+            assert not target.draw.valid(msgspec.structs.replace(stranger, target=name)), other
 
 
 @pytest.mark.parametrize("name", OF_A_KIND)
 def test_every_output_has_two_references_and_a_bound_where_its_rule_asks_for_one(name: str) -> None:
     target = all_targets()[name]
     for case in drawn(target, 12):
-        rules = target.rules(case)
-        assert {one.source for one in target.oracles(case)} == {"numpy", "torch"}
-        assert all(set(one.outputs) == rules.keys() for one in target.oracles(case))
-        bounded = {output for one in target.bounds(case) for output in one.outputs}
+        rules = target.judge.rules(case)
+        assert {one.source for one in target.judge.oracles(case)} == {"numpy", "torch"}
+        assert all(set(one.outputs) == rules.keys() for one in target.judge.oracles(case))
+        bounded = {output for one in target.judge.bounds(case) for output in one.outputs}
         assert bounded == {output for output, rule in rules.items() if rule.kind == "SUM"}

@@ -46,10 +46,10 @@ def test_fields_outside_of_their_types_are_told() -> None:
 def shrunk(case: Case, target: Target, keeps: Callable[[Case], bool]) -> Case:
     """Greedily the first valid step that keeps the property, over and over."""
     for _ in range(500):
-        step = next((one for one in target.reductions(case) if target.valid(one) and keeps(one)), None)
+        step = next((one for one in target.shrink.steps(case) if target.draw.valid(one) and keeps(one)), None)
         if step is None:
             return case
-        assert target.size(step) < target.size(case)
+        assert target.shrink.size(step) < target.shrink.size(case)
         case = step
     raise AssertionError("the steps go in circles")
 
@@ -57,11 +57,11 @@ def shrunk(case: Case, target: Target, keeps: Callable[[Case], bool]) -> Case:
 @pytest.mark.parametrize("target", (*LOOPS, *TEXTS), ids=lambda target: target.name)
 def test_every_step_is_valid_or_refused_and_smaller(target: Target) -> None:
     for case in drawn(target, 15, number=3):
-        steps = list(target.reductions(case))
-        assert all(target.size(step) < target.size(case) for step in steps)
-        assert sum(map(target.valid, steps)) >= len(steps) // 2
+        steps = list(target.shrink.steps(case))
+        assert all(target.shrink.size(step) < target.shrink.size(case) for step in steps)
+        assert sum(map(target.draw.valid, steps)) >= len(steps) // 2
         least = shrunk(case, target, lambda step: True)
-        assert not any(map(target.valid, target.reductions(least)))
+        assert not any(map(target.draw.valid, target.shrink.steps(least)))
 
 
 @pytest.mark.parametrize(("name", "words", "least"), [

@@ -17,7 +17,7 @@ from tridiff.oracles.dtypes import torch_dtype
 def _answered(case: Case, target: Target) -> dict[str, Buffer]:
     """The case's arrays with what torch expects in the outputs."""
     buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
-    reference = next(one for one in target.oracles(case) if one.source == "torch")
+    reference = next(one for one in target.judge.oracles(case) if one.source == "torch")
     given = [case if name == "@case" else buffers[name].values for name in reference.arguments]
     results = resolve(reference.function)(*given)
     for name, values in zip(reference.outputs, results if isinstance(results, tuple) else (results,), strict=True):
@@ -38,7 +38,7 @@ def test_right_outputs_agree_when_oracles_are_asked_about_few_rows(
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_every_drawn_case_is_valid_under_the_widest_limits(target: Target) -> None:
     for case in drawn(target, 120, number=14, elements=1 << 22, rows=1 << 20):
-        assert target.valid(case), (case.sizes, case.params, case.program)
+        assert target.draw.valid(case), (case.sizes, case.params, case.program)
         assert case.elements() <= 1 << 20
 
 
@@ -49,6 +49,6 @@ def test_every_drawn_case_is_valid_under_the_widest_limits(target: Target) -> No
     ("ttgir.text", "10.0", "3.9.0", False), ("loops.num_stages", "8.0", "3.6.0", True)])
 def test_targets_say_which_chips_and_versions_lack_what_they_need(
         name: str, chip: str, triton: str, runs: bool) -> None:
-    lacking = find(name).lacking(Environment(backend="cuda", capability=chip, triton=triton))
+    lacking = find(name).run.lacking(Environment(backend="cuda", capability=chip, triton=triton))
     assert (lacking == "") is runs
     assert runs or "sm_" in lacking or "this Triton has no" in lacking

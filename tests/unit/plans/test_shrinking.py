@@ -13,7 +13,7 @@ from tridiff.kernels.pipelines.plan import Dot
 def _smallest(case: Case, target: Target, keeps: object) -> Case:
     """Greedily the first step that keeps the property, over and over."""
     for _ in range(500):
-        step = next((one for one in target.reductions(case) if keeps(one)), None)
+        step = next((one for one in target.shrink.steps(case) if keeps(one)), None)
         if step is None:
             return case
         case = step
@@ -23,15 +23,15 @@ def _smallest(case: Case, target: Target, keeps: object) -> Case:
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_step_is_valid_and_smaller(target: Target) -> None:
     for case in drawn(target, 15, number=3):
-        for step in target.reductions(case):
+        for step in target.shrink.steps(case):
             assert simplicity(step, target) < simplicity(case, target)
-            assert target.valid(step), (case.program, step.program)
+            assert target.draw.valid(step), (case.program, step.program)
 
 
 def test_whatever_fails_shrinks_to_one_tile_in_one_partition() -> None:
     for target in TARGETS:
         for case in drawn(target, 6, number=4):
-            plan = _smallest(case, target, target.valid).program
+            plan = _smallest(case, target, target.draw.valid).program
             assert not plan.workers and not plan.ops and plan.tiles <= 1 and plan.ring == 1, plan
             assert not plan.cut and not plan.before
             assert plan.rows == (64 if isinstance(plan.sink, Dot) else 1)
@@ -41,7 +41,7 @@ def test_what_needs_partitions_keeps_the_fewest() -> None:
     target = next(t for t in TARGETS if t.name == "warp_specialize.ring")
     for case in drawn(target, 10, number=5):
         def needs(one: Case) -> bool:
-            return target.valid(one) and bool(one.program.workers)
+            return target.draw.valid(one) and bool(one.program.workers)
 
         plan = _smallest(case, target, needs).program
         assert len(plan.workers) == 1 and plan.tiles <= 1

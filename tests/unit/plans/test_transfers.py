@@ -81,8 +81,8 @@ def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, fa
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_whatever_fails_shrinks_to_one_tile_of_the_least_size(target: Target) -> None:
     for case in drawn(target, 6, number=4):
-        while step := next(iter(target.reductions(case)), None):
-            assert target.valid(step) and target.size(step) < target.size(case)
+        while step := next(iter(target.shrink.steps(case)), None):
+            assert target.draw.valid(step) and target.shrink.size(step) < target.shrink.size(case)
             case = step
         record = transfer_of(case)
         assert record.tiles == record.ring == 1

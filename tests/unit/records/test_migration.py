@@ -64,7 +64,7 @@ def test_an_old_case_says_what_it_said(one: dict[str, Any]) -> None:
     assert new.get("program") == one.get("program", one["old"].get("program"))
     case = read(one["old"])
     target = find(case.target)
-    assert target.valid(case) and unheard_of(case, target) == ""
+    assert target.draw.valid(case) and unheard_of(case, target) == ""
     assert decode_file(encode(case), Case, source="new.json") == case
 
 
@@ -75,7 +75,7 @@ def test_an_old_case_launches_what_it_launched(one: dict[str, Any]) -> None:
     pointers = {spec.name: f"<{spec.name}>" for spec in case.arrays}
     for schedule, wanted in enumerate(one["arguments"]):
         recorder = Recorder("compile:sm_100" if case.target == "descriptors.gather" else "compile:sm_90")
-        find(case.target).launch(Launch(case=case, pointers=pointers, helper=None, fault="", options=case.options,
+        find(case.target).run.launch(Launch(case=case, pointers=pointers, helper=None, fault="", options=case.options,
                                         runner=recorder, schedule=schedule))
         assert recorder.arguments == wanted
 

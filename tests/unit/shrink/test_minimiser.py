@@ -37,7 +37,7 @@ from tridiff.fuzz.target import Limits
 DIVISION = find("helpers.div_floor_integer")
 ADDITION = find("triton.vector_add")
 QUICK = settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-DRAWN = st.one_of(DIVISION.cases(Limits(elements=64, rows=8)), DIVISION.cases(Limits(elements=8, rows=2)))
+DRAWN = st.one_of(DIVISION.draw.cases(Limits(elements=64, rows=8)), DIVISION.draw.cases(Limits(elements=8, rows=2)))
 
 
 # -- the order ------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def gather(*, start: int, divisor: int, rows: int, origin: int) -> Case:
 
 def test_a_table_shrinks_to_the_positions_that_right_results_may_have() -> None:
     big = gather(start=-40, divisor=6, rows=30, origin=64)
-    assert DIVISION.valid(big)
+    assert DIVISION.draw.valid(big)
     found = shrink(big, floors_wrongly)
     assert pairs(found.case) == [(-1, 2)]
     assert found.case.sizes == {"rows": 1, "slots": 4}
@@ -266,7 +266,7 @@ def test_a_race_of_many_programs_is_told_by_one_that_is_delayed(drawn: Delay | N
     case = scan(cols=cols)
     case = replace(case, sizes=case.sizes | {"rows": rows}, delay=drawn)
     found = shrink(case, fails, backend="cuda").case
-    assert (found.sizes["rows"], found.sizes["cols"]) == (1, 3) and SCAN.valid(found)
+    assert (found.sizes["rows"], found.sizes["cols"]) == (1, 3) and SCAN.draw.valid(found)
     assert found.delay == Delay(of="program", access=1, number=2)
     # Where it does not matter, nobody is delayed.
     found = shrink(case, lambda c: c.sizes["cols"] >= 2, backend="cuda").case
@@ -300,7 +300,7 @@ def test_what_the_target_refuses_is_not_tried() -> None:
         return "value"
 
     found = shrink(ramp(start=-5, divisor=4, rows=9, block=8), fails)
-    assert all(DIVISION.valid(case) for case in tried)
+    assert all(DIVISION.draw.valid(case) for case in tried)
     # 0 is no divisor of a ramp; 1 is the simplest that is.
     assert pairs(found.case) == [(0, 1)]
 

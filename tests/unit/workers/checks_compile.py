@@ -267,7 +267,7 @@ def check_memory_orders_are_read_from_the_compiled_code() -> None:
     assert judged("tma.boxes", "own+fault:store_wait_missing", "compile:sm_90", boxes) == (
         Verdict.DISAGREE, "memory_order")
     ring = "warp_specialize.ring"
-    asked = find(ring).orders
+    asked = find(ring).run.memory_orders
     drawn = draw_cases(ring, Limits(elements=1 << 12, rows=4), 200, seed=5)
     # Where slots go back before anything else is done, nothing but the planted fence stands behind the reads.
     for fault, order in (("missing_proxy_fence", "fence of reads"), ("store_wait_missing", "completion")):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch, LaunchReport
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, LaunchOptions, Layout, Outcome
-from tridiff.fuzz.target import Reference, Target
+from tridiff.fuzz.target import Draw, Judge, Reference, Run, Target
 from tridiff.fuzz.target.subjects import Subject
 from tridiff.fuzz.workers.execute import _Attempt
 from tridiff.oracles.rules import NUM, Rule
@@ -75,10 +75,12 @@ def target(*, oracles: tuple[str, ...] = ("doubled_torch", "doubled_numpy"), def
                   function=f"{HERE}:{name}", arguments=("a",))
         for name in oracles)
     return Target(
-        name="fake.double", family="fake", summary="", contract="", cases=lambda limits: st.nothing(),
-        launch=lambda launch: launch.run(None, (1, 1, 1), {"launch": launch}),
-        subjects={"own": f"{HERE}:FakeRunner"}, oracles=lambda case: references, rules=lambda case: {"out": rule},
-        defined=lambda case: (f"{HERE}:{defined}", ("a",)) if defined else None, about=lambda case: "thing")
+        name="fake.double", family="fake", summary="", contract="", subjects={"own": f"{HERE}:FakeRunner"},
+        draw=Draw(cases=lambda limits: st.nothing()),
+        run=Run(launch=lambda launch: launch.run(None, (1, 1, 1), {"launch": launch})),
+        judge=Judge(
+            oracles=lambda case: references, rules=lambda case: {"out": rule},
+            defined=lambda case: (f"{HERE}:{defined}", ("a",)) if defined else None, label=lambda case: "thing"))
 
 
 def case(*values: str, dtype: str = "i32", repeats: int = 0, variants: tuple[LaunchOptions, ...] = (),

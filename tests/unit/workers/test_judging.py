@@ -62,7 +62,9 @@ def test_a_wrong_row_disagrees_and_is_named() -> None:
 
 
 def test_a_target_may_name_arrays_that_are_alike_by_one_word() -> None:
-    of = dataclasses.replace(target(), place=lambda name: {"out": "any output"}[name])
+    of = target()
+    judged = dataclasses.replace(of.judge, output_class=lambda name: {"out": "any output"}[name])
+    of = dataclasses.replace(of, judge=judged)
     outcome = judge(case("1", "-2", "3"), wrong_at(1, 9), of=of)
     assert outcome.signature.where == "any output"
     assert outcome.reason == "1 of 3 rows of out are wrong (value)"
@@ -181,7 +183,8 @@ def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
 
 def test_an_accumulation_in_no_fixed_order_is_held_against_the_reference_every_time() -> None:
     """Two launches of atomic additions of floats need not agree with each other, but both with the oracle."""
-    of = dataclasses.replace(target(rule=NUM0), unordered=lambda one: ("out",))
+    of = target(rule=NUM0)
+    of = dataclasses.replace(of, judge=dataclasses.replace(of.judge, unordered=lambda one: ("out",)))
     twice = case("0.0", "0.0", dtype="fp32", repeats=2)
     assert judge(twice, filling(lambda number: -0.0 if number == 2 else 0.0), of=of).verdict is Verdict.AGREE
     outcome = judge(twice, filling(lambda number: 3.0 if number == 2 else 0.0), of=of)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.outputs import judge_outputs
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
-from tridiff.fuzz.target import Reference, Target
+from tridiff.fuzz.target import Draw, Judge, Reference, Run, Target
 from tridiff.oracles.rules import NUM
 
 HERE = "tests.unit.workers.test_open_outputs"
@@ -35,11 +35,14 @@ def judged(defined: str, *, wrong: str = "") -> Verdict:
         ArraySpec(name="a", dtype="fp32", dims=DIMS, content=Content(base=Explicit(values=("1", "2")))),
         ArraySpec(name="one", dtype="fp32", dims=DIMS), ArraySpec(name="two", dtype="fp32", dims=DIMS)))
     target = Target(
-        name="fake.two", family="fake", summary="", contract="", cases=lambda limits: st.nothing(),
-        launch=lambda launch: None, subjects={}, rules=lambda case: {"one": NUM, "two": NUM},
-        oracles=lambda case: (Reference(source="torch", function=f"{HERE}:both", arguments=("a",),
-                                        outputs=("one", "two")),),
-        defined=lambda case: (f"{HERE}:{defined}", ("a",)))
+        name="fake.two", family="fake", summary="", contract="", subjects={},
+        draw=Draw(cases=lambda limits: st.nothing()),
+        run=Run(launch=lambda launch: None),
+        judge=Judge(
+            rules=lambda case: {"one": NUM, "two": NUM},
+            oracles=lambda case: (Reference(source="torch", function=f"{HERE}:both", arguments=("a",),
+                                            outputs=("one", "two")),),
+            defined=lambda case: (f"{HERE}:{defined}", ("a",))))
     buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
     for name in ("one", "two"):
         buffers[name].pointer[:2] = torch.tensor([1.0, 99.0 if name == wrong else 2.0])
