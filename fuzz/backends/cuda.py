@@ -9,7 +9,7 @@ import triton
 from triton.runtime.jit import JITFunction
 
 from tridiff.fuzz.backends.ir_file import ir_file
-from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options
+from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, resources
 from tridiff.fuzz.backends.launchers import launch_without_compiler
 from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
 from tridiff.fuzz.records import LaunchOptions
@@ -94,7 +94,7 @@ class CudaRunner:
         built = self._built - before
         return LaunchReport(compiled=built, readback=readback,
                             ttgir=str(compiled.asm.get("ttgir", "")) if built else "",
-                            ptx=str(compiled.asm.get("ptx", "")))
+                            ptx=str(compiled.asm.get("ptx", "")), resources=resources(compiled))
 
     def synchronise(self) -> None:
         torch.cuda.synchronize()

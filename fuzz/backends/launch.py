@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tridiff.fuzz.errors import TridiffError
@@ -41,12 +41,21 @@ def compiler_options(options: LaunchOptions, *, asserting: bool = False) -> dict
 class LaunchReport:
     """What one launch did. compiled: kernels newly built (0 when cached). readback: options as the compiler
     recorded them (empty in the interpreter). ttgir: text for the IR ledger, where a kernel was newly built. ptx: of the
-    kernel that ran, where it is an NVIDIA one."""
+    kernel that ran, where it is an NVIDIA one. resources: of that kernel ("shared": bytes; "registers", "spills": of
+    each thread, where a driver loaded it)."""
 
     compiled: int = 0
     readback: dict[str, int | bool] | None = None
     ttgir: str = ""
     ptx: str = ""
+    resources: dict[str, int] = field(default_factory=dict)
+
+
+def resources(compiled: Any) -> dict[str, int]:
+    """What a compiled kernel uses, as far as it is known (see `LaunchReport`)."""
+    found = {"shared": getattr(compiled.metadata, "shared", None), "registers": getattr(compiled, "n_regs", None),
+             "spills": getattr(compiled, "n_spills", None)}
+    return {name: number for name, number in found.items() if isinstance(number, int)}
 
 
 class Runner(Protocol):

@@ -130,6 +130,7 @@ def _run(number: int, backend: str, device: int, seconds: float, together: Any, 
             shrink=False, known=())
         ran: list[tuple[Case, Outcome | None]] = []
         pool = pool_for(spec, Path(folder))
+        assert isinstance(pool, Pool)
         # Only a worker that has launched something has its context, and its compiler loaded.
         for case in draw_cases(target, Limits(elements=ELEMENTS, rows=ROWS), 2, seed=number):
             pool.execute(case, "own", backend=backend)

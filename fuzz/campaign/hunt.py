@@ -106,14 +106,21 @@ class Hunt:
 
     # -- drawing --------------------------------------------------------------------------------
 
-    def run(self, interrupted: Case | None) -> None:
+    def run(self, interrupted: Case | None, *, first: tuple[Case, ...] = ()) -> None:
         """Draw until the budget is used up. interrupted: a case to judge first, which ran when the shard was killed.
+        first: cases to judge after that.
 
         Raises TridiffError for a strategy that draws nothing or not the same twice, and when nothing can be run or
         written any more."""
         if interrupted is not None and not self._exhausted():
             with contextlib.suppress(TimeUp):
                 self._judge(interrupted)
+            self._recorder.round += 1
+        for case in first:
+            if self._exhausted():
+                break
+            with contextlib.suppress(TimeUp):
+                self._judge(case)
             self._recorder.round += 1
         while not self._exhausted():
             before = self._drawn()
@@ -177,6 +184,9 @@ class Hunt:
         if not outcome.verdict.failed or outcome.signature is None:
             return ()
         issues: tuple[str, ...] = ()
+        if self._spec.builds is not None:
+            # Defects of both builds cancel: what is left is not one of them, whatever it looks like.
+            return (finding_of(outcome.signature),)
         with contextlib.suppress(TimeUp):
             issues = self._attribution.issues(case, outcome)
         self._failing |= set(issues)

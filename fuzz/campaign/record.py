@@ -31,6 +31,10 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Signature keys of corpus entries that still fail: counted, not reported."""
     most_findings: int | None = None
     """End once so many new findings are shrunk; None for never."""
+    builds: tuple[str, str] | None = None
+    """Of a pair: what goes in front of the path of workers, of the baseline and of the candidate (`fuzz.builds`)."""
+    first: tuple[Case, ...] = ()
+    """Cases to judge before any is drawn."""
     control: str = ""
     """A subject that must not fail for a failing case to count: the one that a fault is planted in."""
 
@@ -123,6 +127,8 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     shrink: bool = True
     corpus: str = "corpus"
     scheduler: str = ""
+    builds: tuple[str, str] | None = None
+    """As in `ShardSpec`."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ from tridiff.fuzz.campaign.processes import progressed
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import NoWorker, Pool, TimeUp
@@ -18,7 +19,7 @@ counts."""
 class Recorder:
     """Executes and records. `executed` counts the drawn cases of this and earlier runs of the shard."""
 
-    def __init__(self, spec: ShardSpec, *, target: Target, pool: Pool, store: ShardStore,
+    def __init__(self, spec: ShardSpec, *, target: Target, pool: Pool | PairPool, store: ShardStore,
                  observe: Observer | None = None) -> None:
         self._spec, self._target, self._observe = spec, target, observe
         self.pool, self.store = pool, store

@@ -4,6 +4,7 @@ Three parts work together: `budget` says how long, `recorder` runs cases and kee
 them and follows up what is new.
 """
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -17,17 +18,19 @@ from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.campaign.recorder import Observer, Recorder
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Environment
+from tridiff.fuzz.pair.log import PairLog
+from tridiff.fuzz.pair.pool import PairPool
+from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
-_pools: dict[tuple[str, int], Pool] = {}
+_pools: dict[tuple[str, int, tuple[str, str] | None], Pool | PairPool] = {}
 
 
-def pool_for(spec: ShardSpec, state: Path) -> Pool:
+def pool_for(spec: ShardSpec, state: Path) -> Pool | PairPool:
     """The process's pool for the shard's backend and device; kept warm between shards. Each architecture has its own:
     what Triton 3.6.0 compiles depends on what its process compiled for first (corpus/compile_order.md)."""
-    key = (spec.backend, spec.device)
+    key = (spec.backend, spec.device, spec.builds)
     pool = _pools.get(key)
     wanted = PoolOptions(backend=spec.backend, device=spec.device, hang_limit=spec.hang_limit, memory=spec.memory,
                          cache_directory=str(state / "cache" / kind(spec.backend)), spare=kind(spec.backend) == "cuda")
@@ -35,8 +38,16 @@ def pool_for(spec: ShardSpec, state: Path) -> Pool:
         pool.close()
         pool = None
     if pool is None:
-        pool = _pools[key] = Pool(wanted)
+        pool = _pools[key] = Pool(wanted) if spec.builds is None else _pair(wanted, spec.builds, state)
     return pool
+
+
+def _pair(options: PoolOptions, builds: tuple[str, str], state: Path) -> PairPool:
+    """What each side compiles is kept by itself: Triton's cache does not tell two copies of one version apart."""
+    before, after = (
+        dataclasses.replace(options, build=build, cache_directory=str(state / "cache" / side / kind(options.backend)))
+        for side, build in zip(("baseline", "candidate"), builds, strict=True))
+    return PairPool(before, after)
 
 
 def close_pools() -> None:
@@ -84,6 +95,8 @@ class _Shard:
         self.store = ShardStore(shard_path(state, spec.index))
         self.target, self.pool = find(spec.target), pool_for(spec, state)
         self.environment = Environment(backend=spec.backend)
+        if isinstance(self.pool, PairPool):
+            observe = PairLog(state, spec.index, self.pool).note
         self.first_replacement = len(self.pool.replacement_seconds)
         self.recorder = Recorder(spec, target=self.target, pool=self.pool, store=self.store, observe=observe)
         self.budget = Budget(spec, state, spent_before=self.store.counts().busy_seconds,
@@ -99,11 +112,15 @@ class _Shard:
             result = self.result(left_out=lacking)
             self.store.finish(result)
             return result
-        self.hunt.run(self.store.inflight())
+        self.hunt.run(self.store.inflight(), first=self._first())
         result = self.result()
         if not self.budget.stopped:
             self.store.finish(result)
         return result
+
+    def _first(self) -> tuple[Case, ...]:
+        """Cases that come before those that are drawn, unless an earlier run of the shard had them."""
+        return self.spec.first[self.recorder.executed:]
 
     def result(self, *, error: str = "", left_out: str = "") -> ShardResult:
         sightings = self.hunt.sightings

@@ -30,6 +30,7 @@ class Command:
 
 COMMANDS = {
     "fuzz": Command("fuzz", "fuzz", "Fuzz for a while; report what is new."),
+    "gate": Command("gate", "gate", "Say whether a Triton upgrade is safe: the same cases on two builds."),
     "replay": Command("replay", "replay_command", "Run saved findings and compare with their expected verdicts."),
     "repro": Command("repro", "repro", "Run a saved finding again."),
     "shrink": Command("shrink", "shrink", "Make a saved finding smaller, so that its script fits into an issue."),

@@ -39,14 +39,15 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
         try:
             outcome, spent = executor.execute(
                 request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
-                inputs_only=request.inputs_only, stage=stage)
+                inputs_only=request.inputs_only, stage=stage, observe=request.observe)
         except TridiffError as error:
             connection.sendall(protocol.line(protocol.Refused(
                 sequence=number, case_digest=request.case.digest, problem=error.problem, fix=error.fix)))
             continue
         built += outcome.compiled_kernels
         spent = spent or built >= RETIRE_AFTER
-        connection.sendall(protocol.line(protocol.Done(sequence=number, outcome=bounded(outcome), spent=spent)))
+        connection.sendall(protocol.line(protocol.Done(
+            sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed)))
         if spent:
             return 0
     return 0

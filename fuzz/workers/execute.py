@@ -17,6 +17,7 @@ from tridiff.fuzz.judge.check import Check, Found
 from tridiff.fuzz.judge.control import as_conflict
 from tridiff.fuzz.judge.ir import cells as ledger_cells
 from tridiff.fuzz.judge.memory_order import memory_order
+from tridiff.fuzz.judge.observed import code, observed
 from tridiff.fuzz.judge.outputs import Expectations, Judged, evidence_of_inputs
 from tridiff.fuzz.judge.repetition import repetition
 from tridiff.fuzz.judge.trespass import trespass
@@ -25,6 +26,7 @@ from tridiff.fuzz.judge.values import values
 from tridiff.fuzz.judge.variation import variation
 from tridiff.fuzz.known.explain import explained_launch, wrong_in
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
+from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import Subject, parse_subject
@@ -50,6 +52,8 @@ class Executor:
         self._runners: dict[str, Runner] = {}
         self._artefacts: Artefacts | None = None
         self._staging: Staging | None = None
+        self.observed: Observed | None = None
+        """What the last case gave bit for bit, if that was asked for."""
         if self._kind == "cuda":
             self._poison_device()
             self._staging = Staging(self._device)
@@ -98,12 +102,13 @@ class Executor:
 
     def execute(
         self, case: Case, subject_name: str, *, backend: str, stage: Callable[[str], None] = lambda name: None,
-        want_inputs: bool = False, inputs_only: bool = False,
+        want_inputs: bool = False, inputs_only: bool = False, observe: Observe | None = None,
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether this process must end because its device context is unusable.
 
         Raises TridiffError for a case that cannot be run (unknown target, too large, bad subject).
         """
+        self.observed = None
         case.check()
         target = find(case.target)
         try:
@@ -122,11 +127,16 @@ class Executor:
         said = Diagnostics()
         attempt = _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
         try:
-            return (attempt.describe() if inputs_only else attempt.run()), False
+            outcome = attempt.describe() if inputs_only else attempt.run()
+            if observe is not None:
+                self.observed = observed(attempt, observe)
+            return outcome, False
         except BaseException as error:
             if isinstance(error, TridiffError):
                 raise
             failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
+            if observe is not None and attempt.reports:
+                self.observed = Observed(code=code(attempt.reports))
             return attempt.failed(failure), failure.spent
         finally:
             if self._artefacts is not None:

@@ -50,6 +50,8 @@ class PoolOptions:
     memory: int = 6 << 30
     cache_directory: str = ""
     spare: bool = True
+    build: str = ""
+    """Folder with the `triton` package to run (`fuzz.builds`); "" for the installed one."""
 
 
 class Forks:
@@ -82,6 +84,9 @@ class Forks:
         environment = dict(os.environ)
         environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
                            TRITON_DEFAULT_FP_FUSION="1", PYTHONUNBUFFERED="1")
+        if self._options.build:
+            environment["PYTHONPATH"] = os.pathsep.join(
+                filter(None, (self._options.build, environment.get("PYTHONPATH", ""))))
         environment["TRITON_CACHE_DIR"] = self._options.cache_directory or str(self._folder / "cache")
         if kind(self._options.backend) == "interpreter":
             environment["TRITON_INTERPRET"] = "1"

@@ -9,6 +9,7 @@ from pathlib import Path
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdict
+from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.connection import Worker
@@ -101,6 +102,8 @@ class Pool:
         self.replacement_seconds: list[float] = []
         self.compile_seconds = 0.0
         """What compiling took so far, as workers announced it."""
+        self.observed: Observed | None = None
+        """What the last case gave bit for bit, if that was asked for and it came to an end."""
         sweep(PREFIX)
         self._folder = OwnFolder(PREFIX)
         self._start_forks = start
@@ -204,7 +207,8 @@ class Pool:
         return self.execute(case, subject, inputs_only=True).evidence or Evidence()
 
     def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
-                inputs_only: bool = False, compile_limit: float | None = None, until: float | None = None) -> Outcome:
+                inputs_only: bool = False, compile_limit: float | None = None, until: float | None = None,
+                observe: Observe | None = None) -> Outcome:
         """Run one case to a verdict. Raises TridiffError only for a case that cannot be run at all, and NoWorker when
         there is nothing to run it on.
 
@@ -215,7 +219,8 @@ class Pool:
         worker = self._listening(until)
         self._sequence += 1
         request = protocol.Run(sequence=self._sequence, case=case, subject=subject, backend=backend,
-                               want_inputs=want_inputs, inputs_only=inputs_only)
+                               want_inputs=want_inputs, inputs_only=inputs_only, observe=observe)
+        self.observed = None
         stages = _Stages(
             self.options, compile_limit=min(self.options.compile_limit, compile_limit or math.inf), until=until,
             launches=1 + case.repeats + len(case.variants) + _schedules(case), first=worker.cases == 0)
@@ -270,6 +275,7 @@ class Pool:
                     if (said.case_digest, said.target, said.subject, said.backend) != asked:
                         raise protocol.Garbled(f"it answers for case {said.case_digest}, not for {digest}")
                     self._silent(worker)
+                    self.observed = message.observed
                     return said, message.spent
                 case protocol.Refused():
                     if message.case_digest != digest:

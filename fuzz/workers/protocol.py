@@ -8,6 +8,7 @@ import msgspec
 
 from tridiff.fuzz.records import Case, Environment, Outcome
 from tridiff.fuzz.records.codec import printable
+from tridiff.fuzz.records.observed import Observe, Observed
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):
@@ -47,6 +48,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     backend: str
     want_inputs: bool = False
     """Report inputs and outputs even when the verdict is `agree` (for repro)."""
+    observe: Observe | None = None
+    """Report what the case gave bit for bit as well."""
     inputs_only: bool = False
     """Only materialise and report the inputs; launch nothing."""
 
@@ -64,6 +67,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     sequence: int
     outcome: Outcome
     spent: bool = False
+    observed: Observed | None = None
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):

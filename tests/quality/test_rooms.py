@@ -8,7 +8,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 ROOMS = (
     "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "backends",
     "target", "registry", "judge", "kinds", "known", "inductor", "language", "coverage", "shrink", "corpus", "builds",
-    "workers", "campaign", "pair", "sweep", "repro", "blame", "explain", "report", "bench", "targets", "cli",
+    "workers", "pair", "campaign", "gate", "sweep", "repro", "blame", "explain", "report", "bench", "targets", "cli",
 )
 """From the ground floor up."""
 

@@ -1,0 +1,46 @@
+"""A gate's summary on the terminal."""
+
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.gate.markdown import headline
+from tridiff.fuzz.gate.record import GateSummary
+
+_COLOURS = {"upgrade": "green", "upgrade with guards": "yellow", "do not upgrade": "red", "could not check": "magenta"}
+MOST = 20
+"""Findings that a terminal has room for."""
+
+
+def render_gate(summary: GateSummary, folder: Path) -> None:
+    """Findings, guards and the verdict last, where the eye is."""
+    out = console()
+    if summary.findings:
+        table = Table("what", "case", "reason", "action", box=None, pad_edge=False)
+        for one in summary.findings[:MOST]:
+            action = f"accepted: {one.accepted}" if one.accepted else one.action
+            table.add_row(one.relation.value, *map(escape, (f"{one.entry.case.target} {one.entry.id}",
+                                                            one.reason[:160], action)))
+        out.print(table)
+        if len(summary.findings) > MOST:
+            out.print(f"... and {len(summary.findings) - MOST} more in {folder / 'gate.md'}")
+    for guard in summary.guards[:MOST]:
+        out.print(f"bad: {guard.bad}  (proved by {guard.entry})", markup=False)
+    for line in summary.flaky[:MOST]:
+        out.print(f"flaky: {line}", markup=False)
+    for reason, number in sorted(summary.not_checked_reasons.items(), key=lambda one: -one[1])[:5]:
+        out.print(f"not checked: {number:,} x {reason}", markup=False)
+    for reason, names in summary.left_out.items():
+        out.print(f"left out: {reason}: {len(names)} targets", markup=False)
+    for error in summary.errors:
+        out.print(f"lost: {error}", markup=False)
+    executed = any(one.backend == "cuda" for one in summary.candidate.environments)
+    if not executed:
+        out.print("not checked: nothing ran on a GPU; interpreter and compilers only")
+    sorts = {sort: sum(one.sort == sort for one in summary.api) for sort in ("lost", "changed", "gained")}
+    out.print(f"public names: {sorts['lost']} lost, {sorts['changed']} changed, {sorts['gained']} gained")
+    out.print(f"{summary.pairs:,} cases on both builds in {summary.seconds:.0f} s, {summary.identical_code:,} with the "
+              f"same code, {summary.not_checked:,} not checked; record in {folder}")
+    out.print(f"[bold {_COLOURS[summary.verdict]}]{escape(headline(summary))}[/]")

@@ -1,0 +1,67 @@
+"""A gate's record as a page of Markdown."""
+
+from tridiff.fuzz.gate.record import GateFinding, GateSummary
+from tridiff.fuzz.records.pair import Relation
+
+_TITLES = {
+    Relation.REGRESSION: "Regressions", Relation.CHANGED: "Changed behaviour",
+    Relation.DIFFERENT: "Wrong in both, differently", Relation.FIXED: "Fixed",
+}
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
+
+
+def headline(summary: GateSummary) -> str:
+    """The verdict in one sentence."""
+    return (f"Triton {summary.baseline.triton} -> {summary.candidate.triton}: {summary.verdict} "
+            f"({summary.regressions} regressions, {summary.changed} changed, {summary.fixed} fixed, "
+            f"{summary.both} wrong in both)")
+
+
+def markdown(summary: GateSummary) -> str:
+    """The whole page: verdict, what it rests on, findings, guards, API, coverage, what was not checked."""
+    where = "; ".join(f"{one.backend} on {one.device}" for one in summary.candidate.environments)
+    parts = [f"# {_cell(headline(summary))}", "", f"{summary.pairs:,} cases on both builds in {summary.seconds:.0f} s, "
+             f"torch {summary.candidate.torch}, seed {summary.seed}; {where}. {summary.identical_code:,} had the same "
+             f"code, {summary.not_checked:,} were not checked.", ""]
+    parts += _list("What the verdict rests on", summary.why)
+    for relation, title in _TITLES.items():
+        found = [one for one in summary.findings if one.relation is relation]
+        if found:
+            parts += [f"## {title}", "", "| case | what | action |", "|---|---|---|", *map(_row, found), ""]
+    parts += _list("Guards", tuple(f"`bad: {one.bad}` (case {one.entry})" for one in summary.guards), raw=True)
+    parts += _list("Flaky", summary.flaky)
+    if summary.api:
+        parts += ["## Public names", "", "| name | before | after |", "|---|---|---|",
+                  *(f"| {_cell(one.name)} | {_cell(one.before)} | {_cell(one.after)} |" for one in summary.api), ""]
+    if summary.numeric:
+        parts += ["## Numbers that changed within the tolerance", "",
+                  "| output | elements | apart by (ulp: elements) | bias |", "|---|---|---|---|"]
+        for name, one in sorted(summary.numeric.items()):
+            apart = ", ".join(f"{distance}: {number}" for distance, number in one.histogram.items())
+            parts.append(f"| {_cell(name)} | {one.elements} | {apart} | {one.bias:+} |")
+        parts.append("")
+    if summary.resources:
+        parts += ["## Resources", "", "| what | more | less | largest growth |", "|---|---|---|---|",
+                  *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
+                    for name, one in summary.resources.items()), ""]
+    parts += ["## Pairs", "", "| target | backend | code differs | relations |", "|---|---|---|---|"]
+    for row in summary.targets:
+        told = ", ".join(f"{number} {name}" for name, number in row.relations.items())
+        parts.append(f"| {row.target} | {row.backend} | {row.code_changed} of {row.compared} | {told} |")
+    parts.append("")
+    parts += _list("Not checked", (*(f"{number}: {reason}" for reason, number in summary.not_checked_reasons.items()),
+                                   *(f"{reason}: {', '.join(names)}" for reason, names in summary.left_out.items()),
+                                   *summary.errors))
+    return "\n".join(parts)
+
+
+def _row(one: GateFinding) -> str:
+    action = f"accepted: {one.accepted}" if one.accepted else one.action
+    return f"| {one.entry.case.target} {one.entry.id} | {_cell(one.reason)} | {_cell(action)} |"
+
+
+def _list(title: str, lines: tuple[str, ...], *, raw: bool = False) -> list[str]:
+    return [f"## {title}", "", *(f"- {one if raw else _cell(one)}" for one in lines), ""] if lines else []

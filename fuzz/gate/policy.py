@@ -1,0 +1,89 @@
+"""The policy: what a difference between two builds means for an upgrade, as data in a small file."""
+
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.gate.record import Action
+from tridiff.fuzz.records.pair import Relation
+
+DEFAULT = Path(__file__).with_name("policy.toml")
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Differences that are wanted. target, key: globs; reason: for the record."""
+
+    target: str
+    key: str
+    reason: str
+
+
+class NumericPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """largest_bias: |larger - smaller| of the changed elements as a share of all that changed."""
+
+    action: Action = "guard"
+    least_elements: int = 1000
+    largest_bias: float = 0.5
+
+
+class ResourcePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    action: Action = "report"
+    largest: float = 2.0
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """As `policy.toml` explains."""
+
+    relations: dict[str, Action]
+    regressions: dict[str, Action]
+    api: dict[str, Action]
+    numeric: NumericPolicy = NumericPolicy()
+    resources: ResourcePolicy = ResourcePolicy()
+    accept: tuple[Accepted, ...] = ()
+
+    def action(self, relation: Relation, *, verdict: str) -> Action:
+        """What a finding means. verdict: of the candidate ("compile_error", "disagree", ...)."""
+        if relation is Relation.REGRESSION and verdict in self.regressions:
+            return self.regressions[verdict]
+        return self.relations.get(relation.value, "report")
+
+    def accepted(self, target: str, key: str) -> str:
+        """Why a finding is wanted; "" if it is not said to be."""
+        return next((one.reason for one in self.accept
+                     if fnmatchcase(target, one.target) and fnmatchcase(key, one.key)), "")
+
+
+_RELATIONS = {one.value for one in Relation}
+_VERDICTS = {"disagree", "compile_error", "crash", "hang"}
+_API = {"lost", "changed", "gained"}
+
+
+def read(path: Path | None = None) -> Policy:
+    """The policy in `path`, over the default one. TridiffError for a file that says something else."""
+    policy = _tables(DEFAULT)
+    if path is not None:
+        for name, value in _tables(path).items():
+            known = policy.get(name)
+            policy[name] = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
+    source = path or DEFAULT
+    try:
+        found = msgspec.convert(policy, Policy)
+    except msgspec.ValidationError as error:
+        raise TridiffError(f"{source} is no policy: {error}", fix=f"see {DEFAULT.name} for what it may say") from None
+    for table, names, legal in (("relations", found.relations, _RELATIONS),
+                                ("regressions", found.regressions, _VERDICTS), ("api", found.api, _API)):
+        for name in sorted(names.keys() - legal):
+            raise TridiffError(f"{source}: [{table}] has no {name!r}", fix=f"use one of {' '.join(sorted(legal))}")
+    return found
+
+
+def _tables(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TridiffError(f"{path} cannot be read ({error.strerror})", fix="name a policy file that exists") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TridiffError(f"{path} is no TOML file ({error})", fix=f"write it like {DEFAULT.name}") from None

@@ -1,0 +1,125 @@
+"""What a gate leaves behind, as records."""
+
+from typing import Literal
+
+import msgspec
+
+from tridiff.fuzz.records import SCHEMA, CorpusEntry, Environment
+from tridiff.fuzz.records.pair import Numeric, Relation
+
+Verdict = Literal["upgrade", "upgrade with guards", "do not upgrade", "could not check"]
+
+Action = Literal["block", "guard", "report"]
+"""What a difference means for the upgrade (`policy.toml`)."""
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of the two builds. name: as it was asked for; triton, torch: versions that ran; environments: of its workers,
+    one for each backend."""
+
+    name: str
+    triton: str
+    torch: str = ""
+    environments: tuple[Environment, ...] = ()
+
+
+class Guard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the candidate must not be used. bad: one line, `triton==3.9.0; backend=...; op=...; dtype=...`; entry: id
+    of the case that proves it."""
+
+    bad: str
+    entry: str
+
+
+class GateFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One difference between the builds, shrunk. accepted: why the policy lets it pass, "" if it does not name it.
+    entry: the case with the verdicts of both builds; its evidence is of the side that fails."""
+
+    relation: Relation
+    action: Action
+    key: str
+    reason: str
+    entry: CorpusEntry
+    accepted: str = ""
+    code_changed: tuple[str, ...] = ()
+
+
+class ApiChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A public name whose signature or value is another one; before or after is "" where there is none."""
+
+    name: str
+    before: str
+    after: str
+
+    @property
+    def sort(self) -> Literal["lost", "gained", "changed"]:
+        return "changed" if self.before and self.after else "lost" if self.before else "gained"
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often kernels need more or less of something: more, less: numbers of cases; largest: of the quotients
+    candidate / baseline."""
+
+    more: int = 0
+    less: int = 0
+    largest: float = 0.0
+
+
+class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Pairs of one target on one backend, by relation, and those whose code differs."""
+
+    target: str
+    backend: str
+    relations: dict[str, int]
+    code_changed: int = 0
+    compared: int = 0
+    """Cases of which both sides had code."""
+
+
+class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The gate's record.
+
+    pairs: drawn cases that ran on both builds. identical_code: of those, compiled to the same code. regressions, fixed,
+    changed: numbers of different findings; both: of different failures that both builds show alike. not_checked: pairs
+    of which nothing was decided.
+    """
+
+    id: str
+    verdict: Verdict
+    baseline: Side
+    candidate: Side
+    pairs: int
+    identical_code: int
+    regressions: int
+    fixed: int
+    changed: int
+    both: int
+    not_checked: int
+    seconds: float
+    why: tuple[str, ...] = ()
+    """What the verdict rests on, one line each."""
+    findings: tuple[GateFinding, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    flaky: tuple[str, ...] = ()
+    """Differences that did not come each time, with the side that is flaky."""
+    api: tuple[ApiChange, ...] = ()
+    targets: tuple[TargetPairs, ...] = ()
+    numeric: dict[str, Numeric] = {}
+    """By target and output."""
+    resources: dict[str, Resource] = {}
+    compile_seconds: tuple[float, float] = (0.0, 0.0)
+    """Compiling and launching, of the baseline and of the candidate, over the same cases."""
+    cells: dict[str, tuple[str, ...]] = {}
+    """Cells of IR operations "lost" and "gained" on the same cases."""
+    not_checked_reasons: dict[str, int] = {}
+    left_out: dict[str, tuple[str, ...]] = {}
+    """What could not run at all, by reason."""
+    errors: tuple[str, ...] = ()
+    interrupted: bool = False
+    seed: int = 0
+    schema: int = SCHEMA
+
+    @property
+    def exit_status(self) -> int:
+        """0 upgrade, 1 differences that block or need a guard, 2 could not check."""
+        return {"upgrade": 0, "could not check": 2}.get(self.verdict, 1)

@@ -1,0 +1,97 @@
+"""Run a gate: a campaign whose cases go to two builds."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.builds import Build, inspect
+from tridiff.fuzz.campaign.record import CampaignOptions, Plan
+from tridiff.fuzz.campaign.run import Campaign, Progress
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.gate import api
+from tridiff.fuzz.gate.judge import judged
+from tridiff.fuzz.gate.plan import gate_shards
+from tridiff.fuzz.gate.policy import Policy
+from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
+from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
+from tridiff.fuzz.records.reading import read_bytes
+
+_ABOUT = "gate.json"
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a gate compares, beside the plan in its state folder."""
+
+    baseline: Side
+    candidate: Side
+    api: tuple[ApiChange, ...] = ()
+    began: float = 0.0
+    """Seconds since 1970; for the record only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """A gate that can run: its campaign and what it compares."""
+
+    campaign: Campaign
+    about: About
+
+    @property
+    def state(self) -> Path:
+        return self.campaign.state
+
+
+def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Build, corpus: Corpus,
+          root: Path) -> Gate:
+    """Inspect both builds, compare their public names, write the plan. Raises TridiffError for a build that cannot be
+    imported, a target that does not exist, and a campaign of that name."""
+    sides = [Side(name=one.name, triton=inspect(one).version) for one in (baseline, candidate)]
+    about = About(baseline=sides[0], candidate=sides[1], began=time.time(),
+                  api=api.changes(api.names(baseline), api.names(candidate)))
+    entries = [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
+    options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
+    campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
+    try:
+        (campaign.state / _ABOUT).write_text(pretty_json(about))
+    except OSError as error:
+        raise TridiffError(f"{campaign.state} cannot be written ({error.strerror})", fix="free disk space") from None
+    return Gate(campaign=campaign, about=about)
+
+
+def resume(name: str, *, root: Path) -> Gate:
+    """An interrupted gate. Raises TridiffError if there is none, and if a build is another one by now."""
+    campaign = Campaign.resume(name, root=root)
+    try:
+        path = campaign.state / _ABOUT
+        if not path.exists() or campaign.plan.options.builds is None:
+            raise TridiffError(f"{campaign.plan.id} is no gate", fix="resume it with `tridiff fuzz --resume`")
+        about = decode(read_bytes(path, most=64 << 20), About, source=str(path))
+        for side, folders in zip((about.baseline, about.candidate), campaign.plan.options.builds, strict=True):
+            now = inspect(Build(name=side.name, folders=tuple(filter(None, folders.split(":"))))).version
+            if now != side.triton:
+                raise TridiffError(f"gate {campaign.plan.id} was started with {side.name} = Triton {side.triton}, "
+                                   f"which is {now} now", fix="start a gate of its own")
+    except BaseException:
+        campaign.close()
+        raise
+    return Gate(campaign=campaign, about=about)
+
+
+def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since: float) -> GateSummary:
+    """Run what is left of the gate and judge it. since: the moment (monotonic) from which its time counts."""
+    summary = gate.campaign.run(watch)
+    environments: dict[str, Environment] = {}
+    for one in summary.environments:
+        environments.setdefault(one.backend, one)
+    torch = next((one.torch for one in summary.environments), "")
+    candidate = msgspec.structs.replace(gate.about.candidate, torch=torch, environments=tuple(environments.values()))
+    baseline = msgspec.structs.replace(gate.about.baseline, torch=torch)
+    found = judged(summary, gate.campaign.findings(), state=gate.state, policy=policy, baseline=baseline,
+                   candidate=candidate, api=gate.about.api, seconds=time.monotonic() - since)
+    doubtful = tuple(f"{entry} ({why})" for why, entries in gate.campaign.unconfirmed().items() for entry in entries)
+    gate.campaign.finish(summary)
+    return msgspec.structs.replace(found, flaky=(*found.flaky, *doubtful))

@@ -1,0 +1,1 @@
+"""One case on two builds: each is the other's oracle."""

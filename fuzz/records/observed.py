@@ -1,0 +1,43 @@
+"""Observed: what a case gave on one build, bit for bit, so that two builds can be held against each other."""
+
+import msgspec
+
+
+class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to report of a case beyond its verdict. chunks: parts of outputs whose values are wanted, by output."""
+
+    chunks: dict[str, tuple[int, ...]] = {}
+
+
+class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Elements of one output, in order. values: their bytes, little-endian. judged: a byte for each element, 0 where
+    the contract leaves it open; empty if none is."""
+
+    values: bytes
+    judged: bytes = b""
+
+
+class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One output of the case's first launch. rule: class of the rule that judges it (`oracles.rules`). chunks: digests
+    of its parts, all of the same size but the last. unordered: lanes accumulate into it in no fixed order."""
+
+    dtype: str
+    rule: str
+    elements: int
+    chunks: tuple[str, ...]
+    unordered: bool = False
+    values: dict[int, Chunk] = {}
+    """The parts that were asked for, by number."""
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one build made of a case.
+
+    code: by stage ("ttgir", "ptx"), a digest of the text of all kernels, without names and places; empty where nothing
+    is compiled. resources: of the kernels together ("shared": bytes, "instructions": lines of PTX; "registers" and
+    "spills" where a driver loaded them).
+    """
+
+    outputs: dict[str, ObservedOutput] = {}
+    code: dict[str, str] = {}
+    resources: dict[str, int] = {}

@@ -1,0 +1,74 @@
+"""Pair: what one case gave on two builds of Triton, and how the two stand to each other."""
+
+import enum
+
+import msgspec
+
+from tridiff.fuzz.records.case import Case
+from tridiff.fuzz.records.observed import Observed
+from tridiff.fuzz.records.outcome import Outcome
+
+
+class Relation(enum.Enum):
+    """How the candidate stands to the baseline in one case (`fuzz/gate/gate.md` has the table)."""
+
+    SAME = "same"
+    """Both are right, or both leave the answer open, with the same bits."""
+    IDENTICAL_CODE = "identical_code"
+    """As `same`, and both compiled to the same code."""
+    NUMERIC = "numeric_change"
+    """Both are within the tolerance, with other bits."""
+    CHANGED = "changed_behaviour"
+    """Other bits where the contract leaves the answer open."""
+    REGRESSION = "regression"
+    """Right before; wrong, refused, crashing, hanging or unwritten now."""
+    FIXED = "fixed"
+    BOTH = "both_alike"
+    """Both fail, with the same signature and the same bits."""
+    DIFFERENT = "both_differently"
+    """Both fail, in different ways."""
+    FLAKY = "flaky"
+    """One side does not give the same twice: nothing follows."""
+    NOT_CHECKED = "not_checked"
+
+    @property
+    def different(self) -> bool:
+        """Whether there is something to show: a case that is shrunk and kept."""
+        return self in (Relation.CHANGED, Relation.REGRESSION, Relation.FIXED, Relation.DIFFERENT)
+
+
+class Numeric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How far the elements of one output lie apart on two builds. histogram: by distance in units in the last place
+    ("1", "2", "4", ... upper ends, "more" beyond 2^20), elements; bias: those where the candidate is larger minus
+    those where it is smaller."""
+
+    elements: int = 0
+    histogram: dict[str, int] = {}
+    bias: int = 0
+
+    def plus(self, other: "Numeric") -> "Numeric":
+        histogram = dict(self.histogram)
+        for distance, number in other.histogram.items():
+            histogram[distance] = histogram.get(distance, 0) + number
+        return Numeric(elements=self.elements + other.elements, histogram=histogram, bias=self.bias + other.bias)
+
+
+class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One case on both builds. kind, where: what tells findings apart, as in a `Signature`. flaky: the side that does
+    not give the same twice. code_changed: stages whose code differs."""
+
+    case: Case
+    relation: Relation
+    baseline: Outcome
+    candidate: Outcome
+    kind: str = ""
+    where: str = ""
+    reason: str = ""
+    flaky: str = ""
+    code_changed: tuple[str, ...] = ()
+    numeric: dict[str, Numeric] = {}
+    """By output."""
+    versions: tuple[str, str] = ("", "")
+    """Of Triton: of the baseline and of the candidate."""
+    observed: tuple[Observed, Observed] | None = None
+    """Of the baseline and of the candidate, without values."""
