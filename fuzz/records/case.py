@@ -1,6 +1,7 @@
 """Case: one input to one target, pure data, a few hundred bytes whatever the array sizes."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 import msgspec
@@ -123,6 +124,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def digest(self) -> str:
         return digest(self)
 
+    def __reduce__(self) -> "tuple[Callable[[bytes], Case], tuple[bytes]]":
+        # A pickle's strings are other objects than the defaults, which msgspec then no longer leaves out of the JSON:
+        # the copy would have another digest.
+        return _unpickled, (msgspec.json.encode(self),)
+
     def array(self, name: str) -> ArraySpec:
         """The array called `name`."""
         for spec in self.arrays:
@@ -168,3 +174,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
                 size = span * dtype_info(spec.dtype).itemsize
                 raise TridiffError(f"array {spec.name} would take {size:,} bytes ({span:,} elements)",
                                    fix=f"keep every array within {MAX_ELEMENTS:,} elements")
+
+
+def _unpickled(data: bytes) -> Case:
+    return msgspec.json.decode(data, type=Case)

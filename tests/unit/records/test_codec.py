@@ -45,7 +45,7 @@ from tridiff.fuzz.records import (
 )
 from tridiff.fuzz.records.codec import decode_file, pretty_json_without_defaults, printable
 from tridiff.fuzz.records.pretty import WIDTH, layout
-from tridiff.fuzz.registry import all_targets
+from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
 
@@ -359,3 +359,14 @@ def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
 def test_an_error_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(TridiffError("a", fix="b")))
     assert (type(error), error.problem, error.fix, str(error)) == (TridiffError, "a", "b", "a; b")
+
+
+@pytest.mark.parametrize("name", ["codegen.reduction", "gluon.view_chain", "async.copy_ring", "loops.num_stages"])
+def test_a_generated_case_keeps_its_digest_on_the_way_between_processes(name: str) -> None:
+    @QUICK
+    @given(find(name).draw.cases(Limits(elements=1 << 10, rows=4)))
+    def holds(case: Case) -> None:
+        again = pickle.loads(pickle.dumps(case))
+        assert (again, again.digest) == (case, case.digest)
+
+    holds()
