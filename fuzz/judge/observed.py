@@ -37,14 +37,14 @@ def _outputs(trial: Trial, wanted: Observe) -> dict[str, ObservedOutput]:
         elements = len(data) // width
         step = chunk_size(elements) * width
         parts = [data[start:start + step] for start in range(0, len(data), step)]
-        asked = [number for number in wanted.chunks.get(name, ()) if number < len(parts)]
+        asked = [number for number in sorted(set(wanted.chunks.get(name, ()))) if number < len(parts)]
         judged = _judged(trial, name, buffer) if asked else b""
         found[name] = ObservedOutput(
             dtype=buffer.spec.dtype, rule=rules[name].kind if name in rules else "BIT", elements=elements,
             chunks=tuple(_digest(part) for part in parts), unordered=name in unordered,
-            values={number: Chunk(values=parts[number],
-                                  judged=judged[number * step // width:(number + 1) * step // width])
-                    for number in asked})
+            parts=tuple(Chunk(number=number, values=parts[number],
+                              judged=judged[number * step // width:(number + 1) * step // width])
+                        for number in asked))
     return found
 
 

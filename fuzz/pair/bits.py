@@ -37,14 +37,11 @@ def differences(one: ObservedOutput, other: ObservedOutput) -> Difference:
     """Compare the fetched parts of one output on two builds."""
     sort = dtype(one.dtype)
     step = chunk_size(one.elements)
-    numbers = sorted(one.values.keys() & other.values.keys())
-    left, right = (np.concatenate([_words(side.values[number].values, sort) for number in numbers])
-                   for side in (one, other))
-    judged = np.concatenate([
-        _mask(one.values[number].judged, other.values[number].judged, _words(one.values[number].values, sort).size)
-        for number in numbers])
-    places = np.concatenate([number * step + np.arange(_words(one.values[number].values, sort).size)
-                             for number in numbers])
+    others = {part.number: part for part in other.parts}
+    pairs = [(part, others[part.number]) for part in one.parts if part.number in others]
+    left, right = (np.concatenate([_words(pair[side].values, sort) for pair in pairs]) for side in (0, 1))
+    judged = np.concatenate([_mask(a.judged, b.judged, _words(a.values, sort).size) for a, b in pairs])
+    places = np.concatenate([a.number * step + np.arange(_words(a.values, sort).size) for a, _ in pairs])
     apart = np.nonzero(left != right)[0]
     if not apart.size:
         return Difference(elements=0, open=0, judged=0, special=0, word="", first=0, before="", after="",

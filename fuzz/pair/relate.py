@@ -121,7 +121,7 @@ def _compare(first: Observed, second: Observed, fetch: Fetch) -> _Bits:
     numeric: dict[str, Numeric] = {}
     changed: _Bits | None = None
     for name in apart:
-        if left is None or right is None or not left.outputs[name].values or not right.outputs[name].values:
+        if left is None or right is None or not left.outputs[name].parts or not right.outputs[name].parts:
             return _Bits(relation=Relation.FLAKY, where=name, reason=f"{name} was not there when it was fetched")
         found = differences(left.outputs[name], right.outputs[name])
         if found.elements == 0:

@@ -5,6 +5,7 @@ unknown field is an error). A file with an older number is brought to the curren
 and then read as strictly; fields are never guessed. A newer number means tridiff is too old.
 """
 
+import base64
 import enum
 import hashlib
 import json
@@ -72,6 +73,8 @@ def _given(value: object, *, cut: bool) -> JsonValue:
         return {name: _given(value[name], cut=cut) for name in sorted(value)}
     if isinstance(value, enum.Enum):
         return _given(value.value, cut=cut)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     assert value is None or isinstance(value, bool | int | float | str), value
     return value
 

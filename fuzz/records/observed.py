@@ -10,9 +10,10 @@ class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Elements of one output, in order. values: their bytes, little-endian. judged: a byte for each element, 0 where
+    """Elements of one output, in order. number: which of its parts, from 0. values: their bytes, little-endian. judged: a byte for each element, 0 where
     the contract leaves it open; empty if none is."""
 
+    number: int
     values: bytes
     judged: bytes = b""
 
@@ -26,8 +27,8 @@ class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     elements: int
     chunks: tuple[str, ...]
     unordered: bool = False
-    values: dict[int, Chunk] = {}
-    """The parts that were asked for, by number."""
+    parts: tuple[Chunk, ...] = ()
+    """Those that were asked for, in order."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,12 +11,15 @@ BACKEND = "hypothesis"
 """The value for `hypothesis.settings(backend=...)`."""
 
 try:
-    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, Constants, HypothesisProvider
 except ImportError:  # a Hypothesis whose backends are registered elsewhere: its own way of drawing then
     pass
 else:
     class Independent(HypothesisProvider):
-        """Hypothesis's own choices."""
+        """Hypothesis's own choices, but for the constants of imported modules: these differ from process to process,
+        and a seed would stand for other cases in each."""
+
+        _local_constants = Constants()
 
     AVAILABLE_PROVIDERS["tridiff"] = f"{__name__}.Independent"
     BACKEND = "tridiff"

@@ -220,7 +220,7 @@ def test_nan_patterns(dtype: str) -> None:
 
 @cache
 def division_cases() -> tuple[Case, ...]:
-    return tuple(draws(find("triton.floordiv").draw.cases(LIMITS)))
+    return tuple(draws(find("triton.floordiv").draw.cases(LIMITS), 2 * DRAWS))
 
 
 def divisor_values(dtype: str) -> set[int]:

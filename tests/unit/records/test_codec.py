@@ -78,6 +78,8 @@ def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
             if info.pattern is not None:
                 return st.from_regex(info.pattern, fullmatch=False)
             return st.text(max_size=min(info.max_length or 30, 30))
+        case inspect.BytesType():
+            return st.binary(max_size=min(info.max_length or 8, 8))
         case inspect.NoneType():
             return st.none()
         case inspect.EnumType():
