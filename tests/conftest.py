@@ -6,17 +6,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from tests.support.in_subprocess import group_of
 from tridiff.fuzz.backends.available import gpu_count
-
 
 # The same draws in every run: what a run of the suite draws anew is for campaigns to find. Hypothesis also draws
 # constants of the modules that are imported, which differ with the order in which pytest-xdist hands out the tests.
 settings.register_profile("tests", derandomize=True, database=None)
 settings.load_profile("tests")
 if hasattr(providers, "_get_local_constants"):
-    NO_CONSTANTS = providers.Constants()
+    NO_CONSTANTS = Constants()
     providers._get_local_constants = lambda: NO_CONSTANTS
 
 

@@ -10,8 +10,8 @@ class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Elements of one output, in order. number: which of its parts, from 0. values: their bytes, little-endian. judged: a byte for each element, 0 where
-    the contract leaves it open; empty if none is."""
+    """Elements of one output, in order. number: which of its parts, from 0. values: their bytes, little-endian. judged:
+    a byte for each element, 0 where the contract leaves it open; empty if none is."""
 
     number: int
     values: bytes

@@ -11,7 +11,8 @@ BACKEND = "hypothesis"
 """The value for `hypothesis.settings(backend=...)`."""
 
 try:
-    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, Constants, HypothesisProvider
+    from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+    from hypothesis.internal.constants_ast import Constants
 except ImportError:  # a Hypothesis whose backends are registered elsewhere: its own way of drawing then
     pass
 else:
