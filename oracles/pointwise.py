@@ -1,5 +1,7 @@
 """Accuracy of pointwise operations as data (contract: oracles.md §3). Imports neither torch nor Triton.
 
+Figures of elementary functions stand in their records (`tridiff.kernels.pointwise.operations`).
+
 `doc` figures are NVIDIA's published maximum errors in ulp, `measured` ones the LLVM project's test results.
 Both are read from copies; an excess of 1 ulp over a doc figure is a report, a larger one a failure
 (`REPORT_MARGIN`).
@@ -10,6 +12,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tridiff.kernels.pointwise.record import Op
+from tridiff.kernels.pointwise.table import OPS as POINTWISE
 from tridiff.oracles.dtypes import FLOATS, dtype
 from tridiff.oracles.errors import OracleError
 from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, SET, SUM, ULP, Rule
@@ -93,6 +97,13 @@ def _bessel(op: str) -> Accuracy:
 
 _CANDIDATES = "two candidates where a product and a sum may be fused"
 
+def _of(op: Op) -> Accuracy:
+    """The row of an elementary function, from the figures of its record."""
+    assert op.ulps is not None
+    return _row(op.name, op.ulps.fp32, op.ulps.fp64, arity=op.arity, measured=op.ulps.measured,
+                policy32=op.ulps.policy32, policy64=op.ulps.policy64, note=op.ulps.note)
+
+
 TABLE: tuple[Accuracy, ...] = (
     _same("add", NUM, arity=2, note=_CANDIDATES),
     _same("sub", NUM, arity=2, note=_CANDIDATES),
@@ -100,50 +111,17 @@ TABLE: tuple[Accuracy, ...] = (
     _same("fma", NUM, arity=3),
     _row("div", 2, 0, arity=2, policy32=2),
     _same("div_rn", NUM, arity=2),
-    _row("reciprocal", 1, 0, policy32=2),
-    _row("sqrt", 1, 0),
     _same("sqrt_rn", NUM),
-    _row("rsqrt", 2, 1, policy64=2),
-    _row("exp", 2, 1, measured=2, note="libdevice"),
+    *(_of(op) for op in POINTWISE.values() if op.ulps is not None),
+    _row("exp10", 2, 1, measured=2),
     Accuracy("exp_fast", 1, _EXP_RULE, ULP(1, origin=_DOC), None, None, 1, note="tl.math.exp"),
     Accuracy("sigmoid", 1, _SIGMOID_RULE, ULP(4, origin="oracles.md §3, composite: exp, add, divide, doubled")),
-    _row("exp2", 2, 1, measured=2),
-    _row("exp10", 2, 1, measured=2),
-    _row("expm1", 1, 1, measured=1),
-    _row("log", 1, 1, measured=1),
-    _row("log2", 1, 1, measured=1),
-    _row("log10", 2, 1, measured=2),
-    _row("log1p", 1, 1, measured=1),
-    _row("sin", 2, 2, measured=1),
-    _row("cos", 2, 2, measured=2),
-    _row("tan", 4, 2, measured=3),
-    _row("asin", 4, 2),
-    _row("acos", 3, 2),
-    _row("atan", 2, 2, measured=1),
-    _row("atan2", 3, 2, arity=2, measured=2),
-    _row("sinh", 3, 2, measured=3),
-    _row("cosh", 2, 1, measured=2),
-    _row("tanh", 2, 1, measured=2),
-    _row("asinh", 3, 3),
-    _row("acosh", 4, 3),
-    _row("atanh", 3, 2, measured=3),
-    _row("erf", 2, 2, measured=1),
-    _row("erfc", 4, 5),
-    _row("erfinv", 2, 5, note="fp64 figure from memory"),
-    _row("erfcx", 4, 4, note="fp64 figure from memory"),
-    _row("hypot", 3, 2, arity=2, measured=1),
-    _row("pow", 4, 2, arity=2, measured=2, policy32=8, note="an older copy says 8; 8 until measured"),
     Accuracy(
         "lgamma", 1, ULP(6, origin=_DOC), ULP(4, origin=_DOC), 6, None, 4,
         fp32_regions=(Region(-10.001, -2.264, _LGAMMA_INSIDE),),
         fp64_regions=(Region(-23.0001, -2.2637, _LGAMMA_INSIDE),),
     ),
-    _row("i0", 6, 6),
-    _row("i1", 6, 6),
-    _bessel("j0"),
-    _bessel("j1"),
-    _bessel("y0"),
-    _bessel("y1"),
+    *(_bessel(op) for op in ("j0", "j1", "y0", "y1")),
     _same("fmod", NUM, arity=2, note="libdevice"),
     _same("frexp", NUM),
     _same("ldexp", NUM, arity=2),
@@ -209,29 +187,18 @@ def rule_for(op: str, name: str, *, x: float | None = None) -> Rule:
 HALVES = ("bf16", "fp16")
 CONVERT, CAST, PACKED = "to_", "bitcast_", ("pack_value_flag", "unpack_")
 
-# Another lowering of an operation means the same: only accuracy and deviations differ.
-_LOWERINGS = {
-    **{f"{op}_tl": op for op in ("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log2", "rsqrt", "sin",
-                                 "sqrt")},
-    **{f"{op}_libdevice": op for op in ("abs", "ceil", "copysign", "floor", "isinf", "isnan", "nextafter", "signbit")},
-    **{f"{op}_operator": op for op in ("bitwise_not", "left_shift", "right_shift", "neg")},
-    "minimum_tl": "fmin", "maximum_tl": "fmax", "minimum_nan_tl": "minimum", "maximum_nan_tl": "maximum",
-    "floordiv_operator": "trunc_divide", "mod_operator": "fmod",
-}  # fmt: skip
+_OWN_MEANING = ("mul_add", "div_rn", "sqrt_rn")
+"""Lowerings whose rounding is part of what they mean."""
 
-# Operations whose row in TABLE has another name, and those that are exact without a row of their own.
+# Operations whose row in TABLE has another name.
 _ROWS = {"truediv": "div", "exp_tl": "exp_fast", "round": "nearbyint"}
-_EXACT = {
-    "square": NUM, "mul_add": SET(NUM), "floor_divide": SET(NUM), "trunc_divide": SET(NUM), "remainder": NUM0,
-    "fmin": NUM0, "fmax": NUM0, "relu": NUM0, "clamp": NUM0, "sign": NUM0, "neg": BIT, "neg_operator": NUM,
-    "abs_tl": NUM, "abs_libdevice": NUM, "copysign_libdevice": NUM, "nextafter": NUM0, "nextafter_libdevice": NUM0,
-    "frexp_mantissa": NUM,
-}  # fmt: skip
+_EXACT = {op.name: {"bits": BIT, "numbers": NUM, "numbers, zeros alike": NUM0, "either of two": SET(NUM)}[op.exact]
+          for op in POINTWISE.values() if op.exact}
 
 
 def meaning(op: str) -> str:
     """The operation of which `op` is a lowering: `exp` for `exp_tl`; most operations mean themselves."""
-    return _LOWERINGS.get(op, op)
+    return POINTWISE[op].variant_of if op in POINTWISE and op not in _OWN_MEANING and POINTWISE[op].variant_of else op
 
 
 def row_of(op: str, name: str) -> str:

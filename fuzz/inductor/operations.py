@@ -16,6 +16,7 @@ from typing import Literal
 from tridiff.fuzz.inductor.programs.expressible import TEMPLATES
 from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
 from tridiff.kernels.codegen.constants import TORCH_NAMES
+from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -132,24 +133,13 @@ def _exact() -> list[Operation]:
 
 
 def _transcendental() -> list[Operation]:
-    alike = ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh",
-             "tanh")
-    inverse = ("asin", "acos", "atan", "asinh", "acosh", "atanh")
+    # Both references have NaN at infinity and lose the sign of zero. Where exp overflows on the way torch promises
+    # nothing: its series is multiplied by exp(|x|), so that eager i1(90.0) is inf and not 5.1e37.
+    bessel = f"torch.isfinite({_EXP_ON_THE_WAY}) & ({{0}} != 0)"
     return [
-        *(_real(name, f"np.{name}({{0}})") for name in alike),
-        *(_real(name, f"np.arc{name[1:]}({{0}})") for name in inverse),
-        *(_real(name, f"special.{name}({{0}})") for name in ("erf", "erfc", "erfinv")),
-        # Both references have NaN at infinity and lose the sign of zero. Where exp overflows on the way torch promises
-        # nothing: its series is multiplied by exp(|x|), so that eager i1(90.0) is inf and not 5.1e37.
-        *(_real(name, f"special.{name}({{0}})", defined=f"torch.isfinite({_EXP_ON_THE_WAY}) & ({{0}} != 0)")
-          for name in ("i0", "i1")),
-        _real("rsqrt", "1 / np.sqrt({0})"),
-        _real("reciprocal", "1 / {0}"),
-        _real("sigmoid", "special.expit({0})"),
-        _real("truediv", "{0} / {1}", arity=2, accuracy="div"),
-        _real("atan2", "np.arctan2({0}, {1})", arity=2),
-        _real("hypot", "np.hypot({0}, {1})", arity=2),
-        _real("pow", "np.power({0}, {1})", arity=2),
+        *(_real(op.name, op.texts.numpy, arity=op.arity, accuracy="div" if op.name == "truediv" else "",
+                defined=bessel if op.name in ("i0", "i1") else "")
+          for op in OPS.values() if op.texts.numpy and op.texts.torch),
         _real("xlogy", "special.xlogy({0}, {1})", arity=2, torch="torch.xlogy({0}, {1})", ulps=4),
     ]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tridiff.fuzz.errors import TridiffError
+from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.dtypes import DType, dtype
 from tridiff.oracles.pointwise import CAST, CONVERT, PACKED, meaning
 
@@ -33,56 +34,6 @@ class Reference:
     slack: str = ""
     loose: float = 0.0
 
-
-_FUNCTIONS = {
-    "exp": "libdevice.exp(a)", "exp2": "libdevice.exp2(a)", "expm1": "libdevice.expm1(a)", "log": "libdevice.log(a)",
-    "log2": "libdevice.log2(a)", "log10": "libdevice.log10(a)", "log1p": "libdevice.log1p(a)",
-    "sqrt": "libdevice.sqrt(a)", "sqrt_rn": "libdevice.sqrt(a)", "rsqrt": "1.0 / libdevice.sqrt(a)",
-    "sigmoid": "1.0 / (1.0 + libdevice.exp(0.0 - a))",
-    "sin": "libdevice.sin(a)", "cos": "libdevice.cos(a)", "tan": "libdevice.tan(a)", "asin": "libdevice.asin(a)",
-    "acos": "libdevice.acos(a)", "atan": "libdevice.atan(a)", "atan2": "libdevice.atan2(a, b)",
-    "sinh": "libdevice.sinh(a)", "cosh": "libdevice.cosh(a)", "tanh": "libdevice.tanh(a)",
-    "asinh": "libdevice.asinh(a)", "acosh": "libdevice.acosh(a)", "atanh": "libdevice.atanh(a)",
-    "erf": "libdevice.erf(a)", "erfc": "libdevice.erfc(a)", "erfinv": "libdevice.erfinv(a)",
-    "erfcx": "libdevice.erfcx(a)", "lgamma": "libdevice.lgamma(a)", "hypot": "judging.hypot(a, b)",
-    "pow": "libdevice.pow(a, b)", "i0": "libdevice.cyl_bessel_i0(a)", "i1": "libdevice.cyl_bessel_i1(a)",
-    "j0": "libdevice.j0(a)", "j1": "libdevice.j1(a)", "y0": "libdevice.y0(a)", "y1": "libdevice.y1(a)",
-    "add": "a + b", "sub": "a - b", "mul": "a * b", "square": "a * a", "truediv": "a / b", "div_rn": "a / b",
-    "reciprocal": "1.0 / a", "fmod": "libdevice.fmod(a, b)", "remainder": "judging.remainder(a, b)",
-    "floor": "libdevice.floor(a)", "ceil": "libdevice.ceil(a)", "trunc": "libdevice.trunc(a)",
-    "round": "libdevice.nearbyint(a)", "sign": "(a > 0).to(tl.float64) - (a < 0).to(tl.float64)",
-    "minimum": "tl.where((a != a) | (b != b), a + b, tl.where(a < b, a, b))",
-    "maximum": "tl.where((a != a) | (b != b), a + b, tl.where(a < b, b, a))",
-    "fmin": "tl.where(a != a, b, tl.where(b != b, a, tl.where(a < b, a, b)))",
-    "fmax": "tl.where(a != a, b, tl.where(b != b, a, tl.where(a < b, b, a)))",
-    "relu": "tl.where(a > 0, a, tl.where(a != a, a, 0.0))",
-    "frexp_mantissa": "judging.frexp_mantissa(a)",
-    "neg": "(a.to(tl.int64, bitcast=True) ^ -0x8000000000000000).to(tl.float64, bitcast=True)",
-    "abs": "(a.to(tl.int64, bitcast=True) & 0x7FFFFFFFFFFFFFFF).to(tl.float64, bitcast=True)",
-    "copysign": "((a.to(tl.int64, bitcast=True) & 0x7FFFFFFFFFFFFFFF) | (b.to(tl.int64, bitcast=True) "
-                "& -0x8000000000000000)).to(tl.float64, bitcast=True)",
-}  # fmt: skip
-
-_CLAMP = ("tl.where((a != a) | (b != b) | (c != c), a + b + c, tl.where(tl.where(a < b, b, a) < c, "
-          "tl.where(a < b, b, a), c))")
-
-_PREDICATES = {
-    "eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b",
-    "logical_and": "(a != 0) & (b != 0)", "logical_or": "(a != 0) | (b != 0)", "logical_xor": "(a != 0) ^ (b != 0)",
-    "logical_not": "a == 0",
-}  # fmt: skip
-
-_INTEGERS = {
-    "add": "a + b", "sub": "a - b", "mul": "a * b", "neg": "0 - a", "square": "a * a", "mul_add": "a * b + c",
-    "minimum": "tl.where(a < b, a, b)", "maximum": "tl.where(a < b, b, a)", "fmin": "tl.where(a < b, a, b)",
-    "fmax": "tl.where(a < b, b, a)", "relu": "tl.where(a > 0, a, 0)",
-    "clamp": "tl.where(tl.where(a < b, b, a) < c, tl.where(a < b, b, a), c)",
-    "bitwise_and": "p & q", "bitwise_or": "p | q", "bitwise_xor": "p ^ q", "bitwise_not": "-1 - p",
-    "abs": "tl.where(a < 0, 0 - a, a)", "sign": "(a > 0).to(tl.int64) - (a < 0).to(tl.int64)",
-    "signbit": "(a < 0).to(tl.int64)",
-    "floor_divide": "judging.floor_quotient(a, b)", "trunc_divide": "judging.trunc_quotient(a, b)",
-    "remainder": "a - b * judging.floor_quotient(a, b)", "fmod": "a - b * judging.trunc_quotient(a, b)",
-}  # fmt: skip
 
 _LGAMMA = "tl.where((a > -10.001) & (a < -2.264), 3.814697265625e-06, 0.0)"
 _BESSEL = "tl.where(tl.abs(a) < 8.0, 0.0, 2.2e-6)"
@@ -108,7 +59,7 @@ def reference(op: str, dtypes: tuple[str, ...], result: str) -> Reference:
     found = _float(op, same, first, target) if first.is_float else _integer(op, same, first)
     if found is None:
         raise TridiffError(f"no sweep reference for {op} on {' '.join(dtypes)}",
-                           fix="add one to tridiff.fuzz.sweep.references")
+                           fix="give its record a text in tridiff.kernels.pointwise.operations")
     return found
 
 
@@ -143,11 +94,9 @@ def _conversion(source: DType, target: DType) -> Reference:
 def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
     # fp32's half ulp seen from the half type: what a first rounding can add to the second.
     twice = {"fp16": 2.0**-12, "bf16": 2.0**-15}.get(first.name, 0.0)
-    if same in _PREDICATES:
-        return Reference(f"({_PREDICATES[same]}).to(tl.int64)", "bits")
-    if same in ("isnan", "isinf", "isfinite"):
-        texts = {"isnan": "a != a", "isinf": "tl.abs(a) == float('inf')", "isfinite": "(a - a) == 0"}
-        return Reference(f"({texts[same]}).to(tl.int64)", "bits")
+    known = OPS[same].texts
+    if known.predicate:
+        return Reference(f"({known.predicate}).to(tl.int64)", "bits")
     if same == "signbit":
         return Reference(f"p >> {first.bits - 1}", "bits")
     if op in ("neg", "abs", "copysign"):
@@ -158,8 +107,6 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
         step = f"judging.next_toward(p, q, a, b, {first.bits})"
         format_ = f"{first.mantissa_bits}, {first.exponent_bits}, {first.infinity_bits}, True"
         return Reference(f"tl.where((a != a) | (b != b), a + b, judging.decode({step}, {format_}))")
-    if same == "clamp":
-        return Reference(_CLAMP)
     if same == "fma":
         # fp64 rounds the sum a first time.
         return Reference("tl.fma(a, b, c)", loose=twice or 2.0**-20)
@@ -182,11 +129,11 @@ def _float(op: str, same: str, first: DType, target: DType) -> Reference | None:
         return Reference(f"judging.whole_quotient(a, b, {floor})", alternative=rounded, loose=twice)
     if op == "mod_operator":
         quotient = "tl.abs(a / b)"
-        return Reference(_FUNCTIONS["fmod"], defined=f"(({quotient} >= 4194304.0) == 0) | (tl.abs(a) == float('inf'))")
-    if same not in _FUNCTIONS:
+        return Reference(known.judged, defined=f"(({quotient} >= 4194304.0) == 0) | (tl.abs(a) == float('inf'))")
+    if not known.judged:
         return None
     slack = {"lgamma": _LGAMMA, "j0": _BESSEL, "j1": _BESSEL, "y0": _BESSEL, "y1": _BESSEL}.get(same, "")
-    return Reference(_FUNCTIONS[same], slack=slack)
+    return Reference(known.judged, slack=slack)
 
 
 def _integer(op: str, same: str, first: DType) -> Reference | None:
@@ -198,14 +145,15 @@ def _integer(op: str, same: str, first: DType) -> Reference | None:
         return Reference("a.to(tl.float64) / b.to(tl.float64)")
     if first.kind == "bool" and same in ("add", "mul"):
         return Reference("p | q" if same == "add" else "p & q", "bits")
-    if same in _PREDICATES:
-        return Reference(f"({_PREDICATES[same]}).to(tl.int64)", "bits")
+    known = OPS[same].texts
+    if known.predicate:
+        return Reference(f"({known.predicate}).to(tl.int64)", "bits")
     if same in ("left_shift", "right_shift"):
         defined = f"(b >= 0) & (b < {width})" if op.endswith("_operator") else ""
         return Reference(f"judging.{same}(a, b, {width})", "bits", defined)
     if same == "pow":
         return Reference(f"judging.integer_power(a, b, {width}, {not unsigned})", "bits")
-    if same not in _INTEGERS:
+    if not known.judged_integers:
         return None
     defined = ""
     if same in ("floor_divide", "trunc_divide", "remainder", "fmod"):
@@ -214,4 +162,4 @@ def _integer(op: str, same: str, first: DType) -> Reference | None:
             defined = f"(b != 0) & ((a != {first.min}) | (b != -1))"
     if op == "abs_tl" and not unsigned:
         defined = f"a != {first.min}"
-    return Reference(_INTEGERS[same], "bits", defined)
+    return Reference(known.judged_integers, "bits", defined)

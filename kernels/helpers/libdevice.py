@@ -14,6 +14,7 @@ unless `enable_reflect_ftz=False`). Other types are refused, as compiled code re
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from math import erfc as erfc_of_c
@@ -24,6 +25,8 @@ from unittest import mock
 import numpy as np
 import triton.language as tl
 from numpy.typing import NDArray
+
+from tridiff.kernels.pointwise.table import OPS
 
 Array = NDArray[Any]
 
@@ -194,29 +197,16 @@ def _pow(x: Array, y: Array) -> Array:
 
 
 abs = _unary("abs", np.abs, signatures=_ABS, widen=False)
-acos = _unary("acos", np.arccos)
-acosh = _unary("acosh", np.arccosh)
-asin = _unary("asin", np.arcsin)
-asinh = _unary("asinh", np.arcsinh)
-atan = _unary("atan", np.arctan)
-atan2 = _binary("atan2", np.arctan2)
-atanh = _unary("atanh", np.arctanh)
 ceil = _unary("ceil", np.ceil)
 copysign = _binary("copysign", np.copysign, widen=False)
-cos = _unary("cos", np.cos)
-cosh = _unary("cosh", np.cosh)
 cyl_bessel_i0 = _unary("cyl_bessel_i0", _modified_bessel("i0"))
 cyl_bessel_i1 = _unary("cyl_bessel_i1", _modified_bessel("i1"))
 erf = _unary("erf", _scipy("erf"))
 erfc = _unary("erfc", _erfc)
 erfcx = _unary("erfcx", _scipy("erfcx"))
 erfinv = _unary("erfinv", functools.partial(_odd, "erfinv"))
-exp = _unary("exp", np.exp)
-exp2 = _unary("exp2", np.exp2)
-expm1 = _unary("expm1", np.expm1)
 floor = _unary("floor", np.floor)
 fmod = _binary("fmod", np.fmod)
-hypot = _binary("hypot", np.hypot)
 ilogb = _unary("ilogb", _ilogb, result=tl.int32, widen=False)
 isinf = _unary("isinf", np.isinf, result=tl.int1)
 isnan = _unary("isnan", np.isnan, result=tl.int1)
@@ -225,23 +215,20 @@ j1 = _unary("j1", _bessel("j1"))
 ldexp = _binary("ldexp", np.ldexp, signatures=_REAL_AND_INT)
 lgamma = _unary("lgamma", _lgamma)
 llrint = _unary("llrint", _llrint, result=tl.int64)
-log = _unary("log", np.log)
-log10 = _unary("log10", np.log10)
-log1p = _unary("log1p", np.log1p)
-log2 = _unary("log2", np.log2)
 nearbyint = _unary("nearbyint", np.rint)
 nextafter = _binary("nextafter", np.nextafter, widen=False)
 pow = _binary("pow", _pow, signatures=(*_REALS, *_REAL_AND_INT))
 rsqrt = _unary("rsqrt", _rsqrt)
 signbit = _unary("signbit", np.signbit, result=tl.int32)
-sin = _unary("sin", np.sin)
-sinh = _unary("sinh", np.sinh)
-sqrt = _unary("sqrt", np.sqrt)
-tan = _unary("tan", np.tan)
-tanh = _unary("tanh", np.tanh)
 trunc = _unary("trunc", np.trunc)
 y0 = _unary("y0", _bessel("y0"))
 y1 = _unary("y1", _bessel("y1"))
+
+for _op in OPS.values():
+    # What numpy computes by one function stands in the operation's record.
+    _call = re.fullmatch(r"np\.(\w+)\(\{0\}(?:, \{1\})?\)", _op.texts.numpy)
+    if _call and _op.forms[-1].template.startswith(f"libdevice.{_op.name}("):
+        globals().setdefault(_op.name, (_unary if _op.arity == 1 else _binary)(_op.name, getattr(np, _call[1])))
 
 STAND_INS: tuple[str, ...] = tuple(
     name for name, value in dict(globals()).items() if getattr(value, "__qualname__", None) == name

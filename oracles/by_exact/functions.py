@@ -31,6 +31,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": _mp.sqrt,
     "sqrt_rn": _mp.sqrt,
     "rsqrt": lambda a: 1 / _mp.sqrt(a),
+    "cbrt": lambda a: _mp.sign(a) * _mp.cbrt(abs(a)),
     "exp": _mp.exp,
     "exp_fast": _mp.exp,
     "sigmoid": lambda a: 1 / (1 + _mp.exp(-a)),

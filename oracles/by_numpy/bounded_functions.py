@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.by_numpy import functions
 from tridiff.oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
 from tridiff.oracles.by_numpy.special import SPECIAL
@@ -28,11 +29,9 @@ def may_flush(x: Array, name: str) -> Array:
     return np.asarray((np.abs(x) < _FLUSHED) & (x != 0) & (name == "fp32"))
 
 
-_MONOTONE = frozenset((
-    "sqrt", "sqrt_rn", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "asin", "acos", "atan", "sinh",
-    "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "erfcx", "sigmoid", "reciprocal", "i1"))
-_EVEN = frozenset(("cosh", "i0"))
-_LIPSCHITZ = {"sin": 1.0, "cos": 1.0, "j0": 0.582, "j1": 0.5}
+_MONOTONE = frozenset(op.name for op in OPS.values() if op.course == "monotone")
+_EVEN = frozenset(op.name for op in OPS.values() if op.course == "even")
+_LIPSCHITZ = {op.name: op.slope for op in OPS.values() if op.slope is not None}
 _POLES = frozenset(("reciprocal", "rsqrt"))
 _NO_LIBRARY = frozenset(("reciprocal", "sqrt_rn", "div_rn"))
 _ONE_INSTRUCTION = frozenset(("sqrt", "sqrt_rn", "rsqrt", "reciprocal"))

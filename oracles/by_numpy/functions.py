@@ -43,8 +43,8 @@ def _floor_divide(a: Array, b: Array) -> Array:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "div_rn": np.divide,
-    "reciprocal": np.reciprocal, "sqrt": np.sqrt, "sqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "exp": np.exp,
-    "exp_fast": np.exp, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "exp2": np.exp2,
+    "reciprocal": np.reciprocal, "sqrt": np.sqrt, "sqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x),
+    "cbrt": np.cbrt, "exp": np.exp, "exp_fast": np.exp, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "exp2": np.exp2,
     "exp10": lambda x: np.power(x.dtype.type(10), x), "expm1": np.expm1, "log": np.log, "log2": np.log2,
     "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,

@@ -23,9 +23,18 @@ def _erfcx(x: torch.Tensor) -> torch.Tensor:
     return torch.special.erfcx(x.cpu()).to(x.device)
 
 
+def _cbrt(x: torch.Tensor) -> torch.Tensor:
+    """By a root of the magnitude, and one step of Newton's method, of what is neither 0 nor infinite."""
+    plain = torch.isfinite(x) & (x != 0)
+    size = torch.where(plain, x.abs(), 1.0)
+    root = torch.pow(size, 1 / 3)
+    return torch.where(plain, torch.copysign(root - (root - size / (root * root)) / 3, x), x)
+
+
 FUNCTIONS: dict[str, _Function] = {
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "div_rn": torch.div,
-    "reciprocal": torch.reciprocal, "sqrt": torch.sqrt, "sqrt_rn": torch.sqrt, "rsqrt": torch.rsqrt, "exp": torch.exp,
+    "reciprocal": torch.reciprocal, "sqrt": torch.sqrt, "sqrt_rn": torch.sqrt, "rsqrt": torch.rsqrt, "cbrt": _cbrt,
+    "exp": torch.exp,
     "exp_fast": torch.exp, "sigmoid": torch.sigmoid, "exp2": torch.exp2, "exp10": lambda x: torch.pow(10.0, x),
     "expm1": torch.expm1, "log": torch.log, "log2": torch.log2, "log10": torch.log10, "log1p": torch.log1p,
     "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin, "acos": torch.acos, "atan": torch.atan,

@@ -29,7 +29,7 @@ from tridiff.kernels.codegen.graph import (
     Sort,
     Store,
 )
-from tridiff.kernels.codegen.ranges import COMPARISONS, symbols
+from tridiff.kernels.codegen.ranges import symbols
 from tridiff.kernels.pointwise.table import OPS
 
 DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "fp8e4nv", "fp8e5", "bf16", "fp16", "fp32", "fp64")
@@ -38,32 +38,8 @@ DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "fp8e4nv", "fp8e5", "bf16", "fp
 SORTED = 512
 """Longest row that torch.compile sorts itself."""
 
-_FUNCTIONS = (
-    "sqrt", "rsqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "hypot",
-    "pow", "sigmoid", "reciprocal", "floor", "ceil", "trunc", "round", "abs", "sign", "signbit", "copysign",
-    "nextafter", "isnan", "isinf", "isfinite", "relu", "fmod", "remainder", "floor_divide", "minimum", "maximum",
-    "fmin", "fmax", "clamp", "where", "logical_and", "logical_or", "logical_xor", "logical_not", "frexp",
-)
-_SPECIAL = {"erfcx": "erfcx", "i0": "i0", "i1": "i1", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0",
-            "y1": "bessel_y1"}
-_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "bitwise_and": "&", "bitwise_or": "|",
-              "bitwise_xor": "^"} | COMPARISONS
-
-
-def _templates() -> dict[str, str]:
-    operands = {1: "{0}", 2: "{0}, {1}", 3: "{0}, {1}, {2}"}
-    found = {name: f"torch.{name}({operands[OPS[name].arity if name in OPS else 1]})" for name in _FUNCTIONS}
-    found |= {name: f"torch.special.{other}({{0}})" for name, other in _SPECIAL.items()}
-    found |= {name: f"{{0}} {sign} {{1}}" for name, sign in _OPERATORS.items()}
-    return found | {
-        "neg": "-{0}", "bitwise_not": "~{0}", "square": "{0} * {0}", "mul_add": "{0} * {1} + {2}",
-        "trunc_divide": 'torch.div({0}, {1}, rounding_mode="trunc")',
-        "frexp_mantissa": "torch.frexp({0})[0]", "frexp_exponent": "torch.frexp({0})[1]",
-    }
-
-
-TEMPLATES: Mapping[str, str] = MappingProxyType(_templates())
+TEMPLATES: Mapping[str, str] = MappingProxyType(
+    {op.name: op.texts.torch for op in OPS.values() if op.texts.torch} | {"frexp": "torch.frexp({0})"})
 """Torch expression of a pointwise operation on tensors of equal types; `{0}`, `{1}`, `{2}` are names or literals."""
 
 # Other lowerings in the table whose meaning is that of a torch function too.
