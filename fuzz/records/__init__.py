@@ -1,5 +1,6 @@
 """The records that cross every boundary of tridiff: frozen, strictly typed, JSON both ways."""
 
+from tridiff.fuzz.records.blame import Blame, Tried
 from tridiff.fuzz.records.case import MAX_ELEMENTS, ArraySpec, Case, Delay, LaunchOptions, Layout, Scalar
 from tridiff.fuzz.records.codec import (
     SCHEMA,
@@ -36,9 +37,9 @@ from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.records.outcome import Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
 
 __all__ = [
-    "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Case", "Constant", "Content", "CorpusEntry",
+    "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Blame", "Case", "Constant", "Content", "CorpusEntry",
     "Delay", "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "LaunchOptions", "Layout",
     "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "RowCounts", "Scalar", "Scattered", "Seconds",
-    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Stage", "Tie", "TieSprinkle", "Truth", "Verdict",
+    "Signature", "Small", "Sorted", "Special", "Sprinkle", "Stage", "Tie", "TieSprinkle", "Tried", "Truth", "Verdict",
     "canonical_json", "decode", "digest", "encode", "pretty_json", "pretty_json_without_defaults",
 ]

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from tridiff.fuzz.records.blame import Blame
+from tridiff.fuzz.records.blame import Stage as Stage
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.codec import SCHEMA
 from tridiff.fuzz.records.environment import Environment
@@ -20,19 +22,6 @@ undefined: the input or the use is one for which nobody promises a result. accur
 documented figure or our tolerance, but not another value. contract: what is right follows from our own reading alone.
 unclassified: nobody has judged it yet; campaigns write this.
 """
-
-Stage = Literal[
-    "language", "front-end", "interpreter", "ttir", "ttgir", "llvm", "ptxas", "runtime", "inductor", "eager",
-    "hardware", "unknown",
-]
-"""The first stage whose result is wrong although what it was given is right.
-
-language: what triton.language means by an operation or an option. front-end: from Python to Triton IR. interpreter:
-Triton's own. ttir, ttgir: the passes on that IR; ttgir includes its lowering to LLVM IR. llvm: from there to PTX or GPU
-assembly. ptxas: from PTX to machine code. runtime: launching. inductor: torch.compile's generator and its helpers.
-eager: the other side, torch without a compiler. hardware: the device itself.
-"""
-
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files."""
@@ -67,3 +56,5 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     evidence: Evidence
     expected: tuple[Expectation, ...]
     found_in: Environment
+    blame: tuple[Blame, ...] = ()
+    """Where it goes wrong, by version and backend, as `tridiff blame` found it."""

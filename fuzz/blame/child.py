@@ -1,0 +1,139 @@
+"""The process in which trials run: it imports torch and Triton once and forks for each of them.
+
+A compiler that aborts, hangs or changes its process ends a fork. Requests and answers are lines of JSON.
+"""
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tridiff.fuzz.blame.trial import Result, Trial
+from tridiff.fuzz.errors import TridiffError
+
+LONGEST_LOG = 20_000
+MEMORY = 6 << 30
+OWN_FAULT = 70
+"""Exit status of a fork whose own code raised: nothing is known of the case."""
+
+
+def serve(folder: Path) -> None:
+    """Answer trials from the standard input until it ends."""
+    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # What kernels and compilers print is no answer.
+    import torch
+    import triton
+
+    torch.set_num_threads(1)
+    out.write(msgspec.json.encode(Result(triton=triton.__version__)) + b"\n")
+    for number, line in enumerate(sys.stdin.buffer):
+        trial = msgspec.json.decode(line, type=Trial)
+        result = _forked(trial, folder / str(number))
+        out.write(msgspec.json.encode(msgspec.structs.replace(result, triton=triton.__version__)) + b"\n")
+
+
+def _forked(trial: Trial, base: Path) -> Result:
+    """Run one trial in a fork and say how it ended."""
+    answer, journal, log = (base.with_suffix(end) for end in (".json", ".steps", ".log"))
+    started = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        status = OWN_FAULT
+        try:
+            os.setsid()
+            sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(sink, 1)
+            os.dup2(sink, 2)
+            answer.write_bytes(msgspec.json.encode(run(trial, journal)))
+            status = 0
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                os.write(2, f"tridiff: {type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(status)
+    ended = _wait(pid, started + trial.seconds)
+    result = Result(ended=ended)
+    if ended == f"exit_{OWN_FAULT}":
+        last = (log.read_text(errors="replace").strip().splitlines() or [""])[-1]
+        result = Result(refused=f"the trial's own process failed: {last}"[:300])
+    elif not ended and answer.exists():
+        result = msgspec.json.decode(answer.read_bytes(), type=Result)
+    entered = journal.read_text(errors="replace").splitlines() if journal.exists() else []
+    said = log.read_text(errors="replace")[:LONGEST_LOG] if log.exists() else ""
+    for path in (answer, journal, log):
+        path.unlink(missing_ok=True)
+    return msgspec.structs.replace(result, entered=(entered or [""])[-1][:300], log=result.log or said,
+                                   seconds=round(time.monotonic() - started, 3))
+
+
+def _wait(pid: int, deadline: float) -> str:
+    """How the fork ended: "" as it should, the name of a signal, "time", or its status."""
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            return "" if code == 0 else signal.Signals(-code).name if code < 0 else f"exit_{code}"
+        if time.monotonic() > deadline:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return "time"
+        time.sleep(0.005)
+
+
+def run(trial: Trial, journal: Path) -> Result:
+    """Run one trial in this process, which the environment variables are left to."""
+    os.environ.update(trial.environment)
+    if trial.environment.get("TRITON_INTERPRET") is None and not trial.backend.startswith("cuda"):
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    descriptor = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def enter(name: str) -> None:
+        os.write(descriptor, f"{name}\n".encode())
+
+    try:
+        return _judged(trial, enter)
+    except TridiffError as error:
+        return Result(refused=error.problem)
+
+
+def _judged(trial: Trial, enter: Any) -> Result:
+    if trial.backend == "interpreter":
+        return _interpreted(trial)
+    from tridiff.fuzz.blame.stepping import Stepper, stepping
+
+    stepper = Stepper(enter=enter, drop=trial.drop)
+    from tridiff.fuzz.workers.execute import Executor
+
+    executor = Executor(backend=trial.backend)
+    watching = stepping(stepper) if trial.stepped or trial.drop or trial.plant or trial.texts else (
+        contextlib.nullcontext())
+    with watching:
+        outcome, _ = executor.execute(trial.case, trial.subject, backend=trial.backend, stage=enter)
+    return Result(outcome=outcome, steps=tuple(stepper.steps), ptx=stepper.ptx,
+                  texts=dict(stepper.located) if trial.texts else {})
+
+
+def _interpreted(trial: Trial) -> Result:
+    from tridiff.fuzz import interpreter
+    from tridiff.fuzz.workers.execute import Executor
+
+    executor = Executor(backend="interpreter")
+    if trial.repairs != "usual":
+        none = interpreter.Repairs.none()
+        interpreter.install(none if trial.repairs == "none" else interpreter.Repairs())
+        executor._repair = lambda subject: None  # type: ignore[method-assign]
+    outcome, _ = executor.execute(trial.case, trial.subject, backend="interpreter")
+    return Result(outcome=outcome)
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))

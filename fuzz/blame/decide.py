@@ -1,0 +1,214 @@
+"""From what trials showed to the stage and the pass: rules over data, nothing is run here.
+
+A stage is to blame if its result is wrong although what it was given is right. So a step that fails, or behind which
+the evaluated IR is wrong for the first time, is to blame at once. Where only the device shows the failure, changes that
+make it go away speak: with ptxas at -O0 the PTX is the same, so if the failure is gone then, the PTX was right.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tridiff.fuzz.blame.crashes import signature
+from tridiff.fuzz.blame.stages import FRONT_END, stage_of
+from tridiff.fuzz.blame.trial import Result, Step, Values
+from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
+
+# Names of changes, as vectors have them.
+REPAIRED, PLAIN, STRICT = "interpreter repaired", "interpreter plain", "interpreter strict"
+OWN = "own subject"
+LLVM_OFF, PTXAS_O0, OTHER_PTXAS, NO_FUSION = "llvm optimisation off", "ptxas -O0", "other ptxas", "no fp fusion"
+ONE_STAGE, OTHER_WARPS = "one stage", "other warps"
+EVALUATED, EXECUTED = "evaluated IR", "executed PTX"
+WITHOUT, PREFIX = "without ", "up to "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    stage: Stage = "unknown"
+    step: str = ""
+    confidence: Confidence = "not localised"
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Everything that is known of one failure. compiled: the stepped compilation, where there was one. values: of the
+    IR behind every pass. subject: under which it fails. needs_device: whether it shows only where the kernel runs."""
+
+    subject: str
+    backend: str
+    vector: tuple[Tried, ...] = ()
+    compiled: Result | None = None
+    values: tuple[Values, ...] = ()
+    failing_values: bool = True
+    steps: tuple[Step, ...] = field(default=())
+
+    def effect(self, change: str) -> Effect:
+        return next((one.effect for one in self.vector if one.change == change), "unknown")
+
+
+def decided(seen: Seen) -> Decision:
+    """The stage, the pass and how sure that is."""
+    for rule in (_interpreted, _failed_step, _wrong_values, _subject, _device):
+        found = rule(seen)
+        if found is not None:
+            return found
+    return Decision(evidence=("no step was seen going wrong, and no change made the failure go away",))
+
+
+def _interpreted(seen: Seen) -> Decision | None:
+    """A failure on the interpreter."""
+    if seen.backend != "interpreter":
+        return None
+    if seen.effect(OWN) == "gone" and seen.subject.startswith("inductor"):
+        if seen.effect(STRICT) == "other":
+            return Decision(stage="interpreter", confidence="seen", evidence=(
+                "the kernel takes a truth value of a block, which the interpreter reads as Python does",))
+        return Decision(stage="inductor", confidence="inferred", evidence=(
+            "our kernel of the same contract is right on the same interpreter",))
+    if seen.effect(REPAIRED) == "gone":
+        return Decision(stage="interpreter", confidence="inferred", evidence=("the repaired interpreter is right",))
+    wrong = _first_wrong(seen.values)
+    if wrong is not None and wrong.behind is None:
+        stage: Stage = "inductor" if seen.subject.startswith("inductor") else "front-end"
+        return Decision(stage=stage, confidence="seen", evidence=(
+            "the IR that the front end makes computes the wrong values as well",))
+    if seen.values and wrong is None and all(one.outcome is not None for one in seen.values[:1]):
+        return Decision(stage="interpreter", confidence="seen", evidence=(
+            "the IR that the front end makes computes the right values, the interpreter does not",))
+    if seen.subject.startswith("inductor"):
+        return Decision(stage="inductor", confidence="inferred", evidence=(
+            "it fails before anything is compiled, and there is no kernel of ours to compare with",))
+    return None
+
+
+def _failed_step(seen: Seen) -> Decision | None:
+    """A compilation that did not come to its end."""
+    result = seen.compiled
+    if result is None or seen.failing_values:
+        return None
+    outcome = result.outcome
+    if outcome is not None and not outcome.verdict.failed:
+        return None
+    entered = result.entered
+    if not entered:
+        return None
+    how = result.ended or (outcome.verdict.value if outcome is not None else "")
+    crash = signature(result.log)
+    message = outcome.signature.kind if outcome is not None and outcome.signature is not None else ""
+    said = f" ({crash.rule}: {crash.key})" if crash is not None else f" ({message})" if message else ""
+    stage, step = stage_of(entered)
+    evidence = [f"run step by step, the compiler ends in {entered} with {how}{said}"[:500]]
+    if stage == "front-end":
+        if seen.subject.startswith("inductor") and seen.effect(OWN) in ("gone", "unknown"):
+            evidence.append("our kernel of the same contract compiles" if seen.effect(OWN) == "gone"
+                            else "the kernel's text is torch.compile's")
+            return Decision(stage="inductor", confidence="seen" if seen.effect(OWN) == "gone" else "inferred",
+                            evidence=tuple(evidence))
+        of_dialect = crash is not None and re.search(r"/Dialect/Triton(?:Nvidia)?GPU", crash.line)
+        if crash is not None and crash.rule == "triton-assertion" and of_dialect:
+            evidence.append("the assertion is one of the dialect of TTGIR, whose operations Gluon's front end builds")
+            return Decision(stage="ttgir", confidence="seen", evidence=tuple(evidence))
+        return Decision(stage="front-end", confidence="seen", evidence=tuple(evidence))
+    if stage == "ptxas" and crash is not None and crash.rule in ("ptxas-refusal", "ptxas-aborted"):
+        inline = _inside_inline_assembly(result.ptx, crash.line + "\n" + result.log)
+        evidence.append(f"ptxas refuses the PTX; the line it names was written by "
+                        f"{'the lowering, as inline assembly' if inline else 'LLVM'}")
+        return Decision(stage="ttgir" if inline else "llvm", confidence="inferred", evidence=tuple(evidence))
+    return Decision(stage=stage, step=step, confidence="seen", evidence=tuple(evidence))
+
+
+def _inside_inline_assembly(ptx: str, said: str) -> bool:
+    found = re.search(r"line (\d+)", said)
+    if not found or not ptx:
+        return False
+    inside = False
+    for line in ptx.splitlines()[:int(found[1])]:
+        inside = (inside and "end inline asm" not in line) or "begin inline asm" in line
+    return inside
+
+
+def _first_wrong(values: Sequence[Values]) -> Values | None:
+    return next((one for one in values if one.outcome is not None and one.outcome.verdict.failed), None)
+
+
+def _wrong_values(seen: Seen) -> Decision | None:
+    """IR that computes wrong values behind a pass and right ones before it."""
+    last_right: Values | None = None
+    skipped: list[str] = []
+    for one in seen.values:
+        if one.outcome is None:
+            skipped.append(one.behind.title if one.behind else FRONT_END)
+            continue
+        if not one.outcome.verdict.failed:
+            last_right, skipped = one, []
+            continue
+        if one.behind is None:
+            stage: Stage = "inductor" if seen.subject.startswith("inductor") else "front-end"
+            if stage == "front-end" and seen.effect(REPAIRED) == "gone":
+                return Decision(stage="front-end", confidence="seen", evidence=(
+                    "the IR that the front end makes computes wrong values; the interpreter, which does not make it, "
+                    "computes the right ones",))
+            return Decision(stage=stage, confidence="seen", evidence=(
+                "the IR that the front end makes computes wrong values already",))
+        if last_right is None:
+            return None
+        stage, step = stage_of(one.behind.title)
+        before = last_right.behind.title if last_right.behind else "the front end"
+        between = f"; not evaluated between them: {', '.join(skipped)}" if skipped else ""
+        return Decision(stage=stage, step=step, confidence="inferred" if skipped else "seen", evidence=(
+            f"evaluated on the case's inputs, the IR is right behind {before} and wrong behind "
+            f"{one.behind.title}{between}"[:500],))
+    return None
+
+
+def _subject(seen: Seen) -> Decision | None:
+    if seen.subject.startswith("inductor") and seen.effect(OWN) == "gone" and seen.effect(REPAIRED) == "same":
+        return Decision(stage="inductor", confidence="inferred", evidence=(
+            "our kernel of the same contract is right, and this one is wrong on the interpreter too",))
+    return None
+
+
+def _device(seen: Seen) -> Decision | None:
+    """A failure that only the device shows, by the changes that make it go away."""
+    gone, executed = seen.effect, seen.effect(EXECUTED)
+    right_ir = bool(seen.values) and all(one.outcome is not None and not one.outcome.verdict.failed
+                                         for one in seen.values[-1:])
+    if executed == "gone":
+        return Decision(stage="ptxas", confidence="seen", evidence=(
+            "the PTX, executed instruction by instruction on the case's inputs, gives the right values",))
+    if gone(PTXAS_O0) == "gone":
+        return Decision(stage="ptxas", confidence="inferred", evidence=(
+            "ptxas at -O0 makes a right kernel of the same PTX",))
+    if gone(OTHER_PTXAS) == "gone":
+        return Decision(stage="ptxas", confidence="inferred", evidence=(
+            "another release of ptxas makes a right kernel of the same PTX",))
+    omitted = [one.change.removeprefix(WITHOUT) for one in seen.vector
+               if one.change.startswith(WITHOUT) and one.effect == "gone"]
+    prefix = [one.change.removeprefix(PREFIX) for one in seen.vector
+              if one.change.startswith(PREFIX) and one.effect in ("same", "other")]
+    if gone(LLVM_OFF) == "gone" and not omitted:
+        return Decision(stage="llvm", confidence="inferred", evidence=(
+            "it is right without LLVM's optimisation, and ptxas at -O0 does not help",))
+    if gone(NO_FUSION) == "gone" and not omitted:
+        return Decision(stage="llvm", confidence="inferred", evidence=("it is right where nothing is contracted",))
+    if omitted:
+        named = [one for one in omitted if prefix and one == prefix[0]] or omitted
+        stage, step = stage_of(named[0])
+        return Decision(stage=stage, step=step, confidence="inferred", evidence=(
+            f"it is right without {' or without '.join(omitted)}, all else as it was"[:500],))
+    if right_ir and executed in ("same", "other"):
+        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
+            "the last TTGIR computes the right values, the PTX does not, with or without LLVM's optimisation",))
+    if gone(ONE_STAGE) == "gone":
+        return Decision(stage="ttgir", step="make_ttgir add_pipeline", confidence="inferred", evidence=(
+            "it is right where loops are not pipelined",))
+    if right_ir and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
+        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
+            "the last TTGIR computes the right values, and neither LLVM's optimisation nor that of ptxas matters: "
+            "the lowering between them is left",))
+    if gone(REPAIRED) == "gone" and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
+        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
+            "the interpreter is right, and neither LLVM's optimisation nor that of ptxas matters",))
+    return None

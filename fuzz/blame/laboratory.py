@@ -1,0 +1,129 @@
+"""The parent's side of trials: a process per build and mode, asked for one trial after the other, within a budget."""
+
+import contextlib
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.blame.trial import Result, Trial
+from tridiff.fuzz.builds import Build
+
+START = 120.0
+"""Seconds that a process may take to import torch and Triton."""
+
+_RESULT = msgspec.json.Decoder(Result)
+
+
+class OutOfTime(Exception):
+    """The budget is used up: the trial was not run."""
+
+
+class Laboratory:
+    """Runs trials. seconds: the whole budget; build: the Triton to run, None for the installed one."""
+
+    def __init__(self, *, seconds: float, build: Build | None = None) -> None:
+        self._end = time.monotonic() + seconds
+        self._build = build
+        self._children: dict[bool, subprocess.Popen[bytes]] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="tridiff-blame-")
+        self.triton = ""
+        self.trials = 0
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget."""
+        return self._end - time.monotonic()
+
+    def run(self, trial: Trial) -> Result:
+        """The trial's result, whatever becomes of its process. Raises OutOfTime."""
+        if self.left <= 1.0:
+            raise OutOfTime
+        interpreted = trial.backend == "interpreter"
+        child = self._child(interpreted)
+        if child is None:
+            return Result(refused="no process could be started that imports Triton")
+        trial = msgspec.structs.replace(trial, seconds=min(trial.seconds, self.left))
+        self.trials += 1
+        try:
+            assert child.stdin is not None
+            child.stdin.write(msgspec.json.encode(trial) + b"\n")
+            child.stdin.flush()
+        except OSError:
+            self._children.pop(interpreted, None)
+            return Result(refused="the process of the trials is gone")
+        answer = self._line(child, trial.seconds + 20.0)
+        if not answer:
+            self._end_child(self._children.pop(interpreted))
+            return Result(ended="lost")
+        return _RESULT.decode(answer)
+
+    def _child(self, interpreted: bool) -> subprocess.Popen[bytes] | None:
+        found = self._children.get(interpreted)
+        if found is not None:
+            return found
+        environment = dict(self._build.environment() if self._build else os.environ)
+        folder = Path(self._folder.name) / ("interpreter" if interpreted else "compiler")
+        folder.mkdir(exist_ok=True)
+        environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
+                           TRITON_DEFAULT_FP_FUSION="1", TRITON_CACHE_DIR=str(folder / "cache"))
+        environment.pop("TRITON_INTERPRET", None)
+        if interpreted:
+            environment["TRITON_INTERPRET"] = "1"
+        with open(folder / "log", "wb") as log:
+            child = subprocess.Popen([sys.executable, "-m", "tridiff.fuzz.blame.child", str(folder)],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0,
+                                     env=environment, start_new_session=True)
+        ready = self._line(child, START)
+        if not ready:
+            self._end_child(child)
+            return None
+        self.triton = _RESULT.decode(ready).triton
+        self._children[interpreted] = child
+        return child
+
+    @staticmethod
+    def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes:
+        """The next whole line, b"" if none comes in time."""
+        assert child.stdout is not None
+        deadline, got = time.monotonic() + seconds, b""
+        while not got.endswith(b"\n"):
+            readable, _, _ = select.select([child.stdout], [], [], max(deadline - time.monotonic(), 0.0))
+            if not readable:
+                return b""
+            part = os.read(child.stdout.fileno(), 1 << 20)
+            if not part:
+                return b""
+            got += part
+        return got
+
+    @staticmethod
+    def _end_child(child: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(OSError):
+            if child.stdin is not None:
+                child.stdin.close()
+        try:
+            child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        if child.stdout is not None:
+            child.stdout.close()
+
+    def close(self) -> None:
+        """End the processes and remove what they wrote."""
+        for child in self._children.values():
+            self._end_child(child)
+        self._children.clear()
+        self._folder.cleanup()
+
+    def __enter__(self) -> "Laboratory":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

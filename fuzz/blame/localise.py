@@ -1,0 +1,225 @@
+"""Blame for one failing case: which trials are run, in which order, and what was decided."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.blame import decide
+from tridiff.fuzz.blame.laboratory import Laboratory, OutOfTime
+from tridiff.fuzz.blame.trial import Result, Trial, Values
+from tridiff.fuzz.builds import Build
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Blame, Case, CorpusEntry, Outcome, Signature, Verdict
+from tridiff.fuzz.records.blame import Effect, Tried
+from tridiff.fuzz.registry import find
+
+SECONDS = 120.0
+"""The budget of one blame."""
+
+MOST_OMISSIONS = 24
+"""Passes left out one at a time, the ones that change the IR first to last."""
+
+TRIAL_SECONDS = 60.0
+
+
+class NotFailing(TridiffError):
+    """The case does not fail here, so there is nothing to blame."""
+
+
+def blame(case: Case, subject: str, backend: str, *, signature: Signature | None = None, seconds: float = SECONDS,
+          build: Build | None = None, plant: str = "", laboratory: Laboratory | None = None) -> Blame:
+    """Where the case goes wrong. signature: how it fails; default as it does in the first trial.
+
+    Raises NotFailing where it does not fail here, and TridiffError where it cannot be run."""
+    own = laboratory is None
+    used = laboratory or Laboratory(seconds=seconds, build=build)
+    try:
+        return _Search(case, subject, backend, signature, used, plant).blame()
+    finally:
+        if own:
+            used.close()
+
+
+def backend_here(entry: CorpusEntry, backends: tuple[str, ...]) -> str:
+    """The backend on which an entry can be blamed here: one where it was seen to fail, `compile` before `interpreter`
+    for what fails in the compiler. "" if there is none."""
+    failing = [entry.found_in.backend, *(one.backend for one in entry.expected if one.verdict.failed)]
+    order = [one for one in failing if kind(one) == "cuda"] + [one for one in failing if kind(one) != "cuda"]
+    if "cuda" in order and "cuda" not in backends and entry.signature.verdict in (
+            Verdict.COMPILE_ERROR, Verdict.CRASH, Verdict.HANG):
+        order.append("compile:sm_90")  # Where a pass fails needs no device.
+    return next((one for one in order if one and (kind(one) == "compile" or one in backends)), "")
+
+
+class _Search:
+    def __init__(self, case: Case, subject: str, backend: str, signature: Signature | None, laboratory: Laboratory,
+                 plant: str) -> None:
+        self._case, self._subject, self._backend, self._plant = case, subject, backend, plant
+        self._signature = signature
+        self._laboratory = laboratory
+        self._vector: list[Tried] = []
+        self._values: tuple[Values, ...] = ()
+        self._compiled: Result | None = None
+
+    def _trial(self, name: str, **more: object) -> Trial:
+        given = {"case": self._case, "subject": self._subject, "backend": self._backend, "plant": self._plant,
+                 "seconds": TRIAL_SECONDS, **more}
+        return Trial(name=name, **given)  # type: ignore[arg-type]
+
+    def _note(self, name: str, result: Result) -> Effect:
+        effect, said = effect_of(result, self._first)
+        self._vector.append(Tried(change=name, effect=effect, said=said))
+        return effect
+
+    def _try(self, name: str, **more: object) -> Effect:
+        return self._note(name, self._laboratory.run(self._trial(name, **more)))
+
+    def blame(self) -> Blame:
+        stepped = kind(self._backend) != "interpreter"
+        first = self._laboratory.run(self._trial("as it is", stepped=stepped, texts=False))
+        if first.refused:
+            raise TridiffError(first.refused, fix="check the case with `tridiff replay`")
+        self._first = first
+        if not failed(first):
+            reason = first.outcome.reason if first.outcome else first.ended
+            raise NotFailing(f"the case does not fail on {self._backend} with Triton {first.triton}"
+                             f"{f' ({reason})' if reason else ''}", fix="name a backend on which it fails")
+        self._compiled = first if stepped else None
+        values = first.outcome is not None and first.outcome.verdict is Verdict.DISAGREE
+        self._vector.append(Tried(change="as it is", effect="same", said=told(first)))
+        with suppress(OutOfTime):
+            self._search(values)
+        seen = decide.Seen(
+            subject=self._subject, backend=self._backend, vector=tuple(self._vector), compiled=self._compiled,
+            values=self._values, failing_values=values or kind(self._backend) == "interpreter", steps=first.steps)
+        found = decide.decided(seen)
+        return Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
+                     backend=self._backend, subject=self._subject, vector=tuple(self._vector),
+                     evidence=found.evidence)
+
+    def _search(self, values: bool) -> None:
+        other = self._other_subject()
+        if other:
+            self._try(decide.OWN, subject=other)
+        if kind(self._backend) == "interpreter":
+            self._on_interpreter()
+        elif values:
+            self._on_device()
+        else:
+            self._in_compiler()
+
+    def _other_subject(self) -> str:
+        """Our kernel of the same contract, for a failure of torch's."""
+        target = find(self._case.target)
+        return "own" if self._subject.startswith("inductor") and "own" in target.subjects else ""
+
+    def _on_interpreter(self) -> None:
+        self._try(decide.PLAIN, repairs="none")
+        self._try(decide.STRICT, repairs="strict")
+
+    def _in_compiler(self) -> None:
+        """A pass failed, and which one is known: what makes it go away tells findings of one cause."""
+        if self._compiled is not None and self._compiled.entered == "front-end":
+            return
+        for name, more in self._changes(run=False):
+            self._try(name, stepped=True, **more)
+
+    def _on_device(self) -> None:
+        self._interpret()
+        if decide.decided(decide.Seen(subject=self._subject, backend=self._backend, vector=tuple(self._vector),
+                                      values=self._values)).confidence == "seen":
+            return
+        for name, more in self._changes(run=True):
+            self._try(name, **more)
+        self._omissions()
+
+    def _interpret(self) -> None:
+        try:
+            self._try(decide.REPAIRED, backend="interpreter", plant="")
+        except TridiffError:
+            return
+
+    def _changes(self, *, run: bool) -> Iterator[tuple[str, dict[str, object]]]:
+        """Changes of options and stages. run: the kernel runs, so that changes below the IR show."""
+        options = self._case.options
+        amd = self._backend.endswith("gfx942")
+        yield decide.LLVM_OFF, {"environment": {"DISABLE_LLVM_OPT": "1"}}
+        if run and not amd:
+            yield decide.PTXAS_O0, {"environment": {"DISABLE_PTXAS_OPT": "1"}}
+            for path in other_assemblers():
+                yield decide.OTHER_PTXAS, {"environment": {"TRITON_PTXAS_PATH": path,
+                                                           "TRITON_PTXAS_BLACKWELL_PATH": path}}
+        if options.enable_fp_fusion:
+            yield decide.NO_FUSION, {"case": self._with(enable_fp_fusion=False)}
+        if options.num_stages != 1:
+            yield decide.ONE_STAGE, {"case": self._with(num_stages=1)}
+        yield decide.OTHER_WARPS, {"case": self._with(num_warps=1 if options.num_warps != 1 else 4)}
+
+    def _with(self, **options: object) -> Case:
+        return msgspec.structs.replace(self._case, options=msgspec.structs.replace(self._case.options, **options))
+
+    def _omissions(self) -> None:
+        """Passes that change the IR, left out one at a time."""
+        first = self._compiled
+        changing = [step for step in first.steps if step.changed] if first is not None else []
+        for step in changing[:MOST_OMISSIONS]:
+            self._try(f"{decide.WITHOUT}{step.title}", drop=(step.key,))
+
+
+def failed(result: Result) -> bool:
+    """Whether a trial speaks against the subject."""
+    if result.refused or result.ended == "lost":
+        return False
+    return bool(result.ended) or (result.outcome is not None and result.outcome.verdict.failed)
+
+
+def told(result: Result) -> str:
+    """How a trial ended, in a few words."""
+    if result.refused:
+        return result.refused[:200]
+    if result.ended:
+        return f"{result.ended} in {result.entered}"[:200] if result.entered else result.ended
+    outcome = result.outcome
+    if outcome is None:
+        return "no answer"
+    kind_ = outcome.signature.kind if outcome.signature is not None else ""
+    return f"{outcome.verdict.value} {kind_}".strip()[:200]
+
+
+def effect_of(result: Result, first: Result) -> tuple[Effect, str]:
+    """How a trial stands to the failure."""
+    said = told(result)
+    if result.refused or (result.ended in ("lost", "time") and first.ended != "time"):
+        return "unknown", said
+    outcome = result.outcome
+    if outcome is not None and outcome.verdict is Verdict.AGREE:
+        return "gone", said
+    if outcome is not None and outcome.verdict is Verdict.NOT_CHECKED:
+        return "unknown", f"{said}: {outcome.reason}"[:200]
+    return ("same" if _alike(result, first) else "other"), said
+
+
+def _alike(result: Result, first: Result) -> bool:
+    if (result.outcome is None) != (first.outcome is None) or result.ended != first.ended:
+        return False
+    if result.outcome is None or first.outcome is None:
+        return result.entered == first.entered
+    return _way(result.outcome) == _way(first.outcome)
+
+
+def _way(outcome: Outcome) -> tuple[str, str]:
+    """How an outcome fails; values may be wrong in other ways and be the same failure."""
+    return outcome.verdict.value, "" if outcome.verdict is Verdict.DISAGREE else (
+        outcome.signature.kind if outcome.signature is not None else "")
+
+
+def other_assemblers() -> Iterator[str]:
+    """Programs `ptxas` at hand beside the one that Triton takes: in TRIDIFF_PTXAS, and of a CUDA toolkit."""
+    places = [*os.environ.get("TRIDIFF_PTXAS", "").split(os.pathsep), "/usr/local/cuda/bin/ptxas"]
+    for place in dict.fromkeys(filter(None, places)):
+        if Path(place).is_file() and os.access(place, os.X_OK):
+            yield place

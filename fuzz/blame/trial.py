@@ -1,0 +1,77 @@
+"""A trial: one run of a case under one change of the compiler, and what it showed. Plain data between processes."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from tridiff.fuzz.records import Case, Outcome
+
+Texts = dict[str, str]
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """name: the change in a few words. environment: variables of the process. drop: passes left out, each as
+    "make_ttgir add_pipeline" (all of that name) or "make_ttgir#12" (the one at that place of the stage). stepped: the
+    passes run one at a time, and the step in hand is noted before it runs. evaluated: instead of the device, the
+    evaluator runs the IR behind every pass. plant: a planted fault (`fuzz.blame.planted`). texts: the IR behind every
+    pass is wanted back. repairs: of the interpreter; strict refuses truth values of blocks whatever the subject.
+    seconds: the longest it may take.
+    """
+
+    name: str
+    case: Case
+    subject: str
+    backend: str
+    environment: dict[str, str] = {}
+    drop: tuple[str, ...] = ()
+    stepped: bool = False
+    evaluated: bool = False
+    plant: str = ""
+    texts: bool = False
+    repairs: Literal["usual", "none", "strict"] = "usual"
+    seconds: float = 60.0
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A pass that ran. place: its number in its stage. changed: whether the IR is another behind it."""
+
+    stage: str
+    place: int
+    name: str
+    changed: bool
+
+    @property
+    def title(self) -> str:
+        return f"{self.stage} {self.name}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.stage}#{self.place}"
+
+
+class Values(msgspec.Struct, frozen=True, kw_only=True):
+    """What the IR computes at one point. behind: the step in front of it, None for the IR that the front end made.
+    outcome: None where it could not be evaluated, for the reason `problem`."""
+
+    behind: Step | None
+    outcome: Outcome | None = None
+    problem: str = ""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """outcome: None where the process did not live to tell; `ended` says how then ("SIGABRT", "time"). entered: the
+    step that was running when it ended, or the last one (see `stepping.FRONT_END`). refused: why the case was not run.
+    texts: IR by step key, "source" first. ptx: what ptxas was given."""
+
+    outcome: Outcome | None = None
+    ended: str = ""
+    entered: Annotated[str, Meta(max_length=300)] = ""
+    refused: str = ""
+    steps: tuple[Step, ...] = ()
+    values: tuple[Values, ...] = ()
+    texts: Texts = {}
+    ptx: str = ""
+    log: str = ""
+    triton: str = ""
+    seconds: float = 0.0

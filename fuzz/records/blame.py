@@ -1,0 +1,68 @@
+"""Blame: the stage and the pass of the compiler at which a case goes wrong, with what was tried to find out."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+Stage = Literal[
+    "language", "front-end", "interpreter", "ttir", "ttgir", "llvm", "ptxas", "runtime", "inductor", "eager",
+    "hardware", "unknown",
+]
+"""The first stage whose result is wrong although what it was given is right.
+
+language: what triton.language means by an operation or an option. front-end: from Python to Triton IR. interpreter:
+Triton's own. ttir, ttgir: the passes on that IR; ttgir includes its lowering to LLVM IR. llvm: from there to PTX or GPU
+assembly. ptxas: from PTX to machine code. runtime: launching. inductor: torch.compile's generator and its helpers.
+eager: the other side, torch without a compiler. hardware: the device itself.
+"""
+
+Effect = Literal["same", "gone", "other", "unknown"]
+"""What became of a failure under a change. same: it fails as before. gone: the case is right. other: it fails in
+another way. unknown: the change could not be tried, or nothing was checked."""
+
+Confidence = Literal["seen", "inferred", "not localised"]
+"""seen: the step was watched going wrong (it failed there, or values were right before it and wrong behind). inferred:
+changes of the compiler make the failure go away. not localised: neither."""
+
+Text = Annotated[str, Meta(max_length=500)]
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
+    """One change and its effect. said: how the case ended then, in a few words. A row in files."""
+
+    change: Text
+    effect: Effect
+    said: Text = ""
+
+
+class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"step": "pass"}):
+    """What one version of Triton does wrong with a case on one backend. `step` is the field "pass" in files.
+
+    step: the pass, as "make_ttgir add_pipeline"; "" where no pass is to blame, or none was found. vector: every change
+    that was tried, in order. evidence: sentences on what was seen.
+    """
+
+    stage: Stage = "unknown"
+    step: Text = ""
+    confidence: Confidence = "not localised"
+    triton: Text
+    backend: Text
+    subject: Text = "own"
+    vector: tuple[Tried, ...] = ()
+    evidence: tuple[Text, ...] = ()
+
+    @property
+    def localised(self) -> bool:
+        return self.confidence != "not localised"
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """The changes under which the case is right, in order."""
+        return tuple(one.change for one in self.vector if one.effect == "gone")
+
+    @property
+    def line(self) -> str:
+        """The blame in a line."""
+        where = f"{self.stage}, {self.step}" if self.step else self.stage
+        return f"{where} ({self.confidence})" if self.localised else "not localised"

@@ -1,0 +1,24 @@
+"""Findings of the corpus that need no device: where the compiler ends, run pass by pass."""
+
+from pathlib import Path
+
+import pytest
+
+from tridiff.fuzz.blame.localise import NotFailing, blame
+from tridiff.fuzz.corpus.store import Corpus
+
+ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
+
+
+def test_llvm_is_blamed_for_its_assertion() -> None:
+    entry = ENTRIES.find("codegen.indexing/sigabrt-89561c16c7")
+    found = blame(entry.case, entry.signature.subject, "compile:sm_90", seconds=120)
+    assert (found.stage, found.step, found.confidence) == ("llvm", "llvm optimize_module", "seen")
+    assert "llvm optimisation off" in found.gone
+    assert "Instructions.cpp" in found.evidence[0]
+
+
+def test_a_case_that_does_not_fail_is_blamed_on_nobody() -> None:
+    entry = ENTRIES.find("codegen.indexing/sigabrt-89561c16c7")
+    with pytest.raises(NotFailing):
+        blame(entry.case, entry.signature.subject, "compile:gfx942", seconds=60)

@@ -1,0 +1,121 @@
+"""What is decided from trials: one table of what was seen and the stage that is to blame for it."""
+
+from typing import Any
+
+import pytest
+
+from tridiff.fuzz.blame import decide
+from tridiff.fuzz.blame.decide import Seen, decided
+from tridiff.fuzz.blame.trial import Result, Step, Values
+from tridiff.fuzz.records import Outcome, Signature, Verdict
+from tridiff.fuzz.records.blame import Effect, Tried
+
+
+def outcome(verdict: Verdict) -> Outcome:
+    signature = Signature(target="triton.floordiv", subject="own", verdict=verdict, kind="value")
+    return Outcome(case_digest="0", target="triton.floordiv", subject="own", backend="cuda", verdict=verdict,
+                   reason="r", signature=signature if verdict.failed else None)
+
+
+def step(title: str, place: int = 0) -> Step:
+    stage, name = title.split()
+    return Step(stage=stage, place=place, name=name, changed=True)
+
+
+def points(*titles: str, wrong_from: int = 99, skipped: tuple[int, ...] = ()) -> tuple[Values, ...]:
+    """Values behind the front end and each step; wrong from the point with that number on."""
+    return tuple(
+        Values(behind=step(title, place) if title else None, problem="an operation is missing") if place in skipped else
+        Values(behind=step(title, place) if title else None,
+               outcome=outcome(Verdict.DISAGREE if place >= wrong_from else Verdict.AGREE))
+        for place, title in enumerate(("", *titles)))
+
+
+def vector(**effects: Effect) -> tuple[Tried, ...]:
+    return tuple(Tried(change=getattr(decide, name), effect=effect) for name, effect in effects.items())
+
+
+def on_device(values: tuple[Values, ...] = (), *more: Tried, **effects: Effect) -> Seen:
+    return Seen(subject="own", backend="cuda", values=values, vector=(*vector(**effects), *more))
+
+
+PASSES = ("make_ttir add_inliner", "make_ttir add_combine", "make_ttgir add_coalesce", "make_ttgir add_pipeline")
+WITHOUT_PIPELINE = Tried(change="without make_ttgir add_pipeline", effect="gone")
+
+TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
+    "wrong as the front end made it": (on_device(points(*PASSES, wrong_from=0)), ("front-end", "", "seen")),
+    "wrong behind a pass on TTIR": (
+        on_device(points(*PASSES, wrong_from=2)), ("ttir", "make_ttir add_combine", "seen")),
+    "wrong behind a pass on TTGIR": (
+        on_device(points(*PASSES, wrong_from=4)), ("ttgir", "make_ttgir add_pipeline", "seen")),
+    "wrong behind a pass, the one before it could not be evaluated": (
+        on_device(points(*PASSES, wrong_from=4, skipped=(3,))), ("ttgir", "make_ttgir add_pipeline", "inferred")),
+    "nothing can be evaluated and nothing helps": (
+        on_device(points(*PASSES, skipped=(0, 1, 2, 3, 4)), LLVM_OFF="same", PTXAS_O0="same"),
+        ("unknown", "", "not localised")),
+    "the executed PTX is right": (on_device(EXECUTED="gone", PTXAS_O0="same"), ("ptxas", "", "seen")),
+    "right with ptxas at -O0": (on_device(LLVM_OFF="same", PTXAS_O0="gone"), ("ptxas", "", "inferred")),
+    "right with ptxas at -O0 and without LLVM's optimisation": (
+        on_device(LLVM_OFF="gone", PTXAS_O0="gone"), ("ptxas", "", "inferred")),
+    "right with another ptxas": (
+        on_device(LLVM_OFF="gone", PTXAS_O0="same", OTHER_PTXAS="gone"), ("ptxas", "", "inferred")),
+    "right without LLVM's optimisation only": (
+        on_device(LLVM_OFF="gone", PTXAS_O0="same"), ("llvm", "", "inferred")),
+    "right without contraction only": (
+        on_device(LLVM_OFF="same", PTXAS_O0="same", NO_FUSION="gone"), ("llvm", "", "inferred")),
+    "right without a pass": (
+        on_device((), WITHOUT_PIPELINE, LLVM_OFF="same", PTXAS_O0="same", ONE_STAGE="gone"),
+        ("ttgir", "make_ttgir add_pipeline", "inferred")),
+    "right without a pass and without LLVM's optimisation": (
+        on_device((), WITHOUT_PIPELINE, LLVM_OFF="gone", PTXAS_O0="same"),
+        ("ttgir", "make_ttgir add_pipeline", "inferred")),
+    "right TTGIR, wrong whatever LLVM and ptxas do": (
+        on_device(points(*PASSES), LLVM_OFF="same", PTXAS_O0="same"), ("ttgir", "", "inferred")),
+    "wrong on the interpreter, our kernel right": (
+        Seen(subject="inductor", backend="interpreter", vector=vector(OWN="gone", STRICT="same")),
+        ("inductor", "", "inferred")),
+    "wrong on the interpreter for a truth value of a block": (
+        Seen(subject="inductor", backend="interpreter", vector=vector(OWN="gone", STRICT="other")),
+        ("interpreter", "", "seen")),
+    "wrong on the interpreter, and so is the IR": (
+        Seen(subject="own", backend="interpreter", values=points(wrong_from=0)), ("front-end", "", "seen")),
+    "wrong on the interpreter, the IR is right": (
+        Seen(subject="own", backend="interpreter", values=points()), ("interpreter", "", "seen")),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_what_was_seen_decides_the_stage(name: str) -> None:
+    seen, expected = TABLE[name]
+    found = decided(seen)
+    assert (found.stage, found.step, found.confidence) == expected
+    assert found.evidence
+
+
+def compiled(entered: str, log: str = "", *, subject: str = "own", ended: str = "SIGABRT", ptx: str = "",
+             **more: Any) -> Seen:
+    return Seen(subject=subject, backend="compile:sm_90", failing_values=False,
+                compiled=Result(ended=ended, entered=entered, log=log, ptx=ptx), **more)
+
+
+PTX = "a\n// begin inline asm\ncvt.rn.satfinite.e4m3x2.f16x2 %rs1, %r1;\n// end inline asm\nadd.f32 x;\n"
+REFUSED = "ptxas /tmp/x.ptx, line {}; error   : Feature 'cvt' requires .target sm_89 or higher"
+
+
+@pytest.mark.parametrize(("seen", "expected"), [
+    (compiled("make_ttir add_combine"), ("ttir", "make_ttir add_combine")),
+    (compiled("gluon_to_ttgir add_canonicalizer"), ("ttgir", "gluon_to_ttgir add_canonicalizer")),
+    (compiled("make_llir add_to_llvmir"), ("ttgir", "make_llir add_to_llvmir")),
+    (compiled("llvm optimize_module"), ("llvm", "llvm optimize_module")),
+    (compiled("ptxas", ended="SIGSEGV"), ("ptxas", "")),
+    (compiled("ptxas", REFUSED.format(3), ptx=PTX), ("ttgir", "")),
+    (compiled("ptxas", REFUSED.format(5), ptx=PTX), ("llvm", "")),
+    (compiled("front-end"), ("front-end", "")),
+    (compiled("front-end", "python: /x/lib/Dialect/TritonGPU/IR/Dialect.cpp:2176: f(): Assertion `a == b' failed."),
+     ("ttgir", "")),
+    (compiled("front-end", subject="inductor", vector=vector(OWN="gone")), ("inductor", "")),
+    (compiled("front-end", subject="inductor", vector=vector(OWN="same")), ("front-end", "")),
+])
+def test_the_step_in_which_a_compilation_ends_is_to_blame(seen: Seen, expected: tuple[str, str]) -> None:
+    found = decided(seen)
+    assert (found.stage, found.step) == expected
