@@ -64,6 +64,10 @@ class Budget:
         """Seconds of drawing so far, shrinking left out."""
         return time.monotonic() - self._started - self._shrinking
 
+    def spent(self) -> float:
+        """Seconds since the worker was ready."""
+        return time.monotonic() - self._started
+
     def shrunk(self, since: float) -> None:
         """Shrinking a finding began at `since` (monotonic) and has just ended."""
         self._shrinking += time.monotonic() - since

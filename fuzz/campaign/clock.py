@@ -30,12 +30,16 @@ class Clock:
     shrinking shorten the shards that follow and not the night, and what targets left out do not use falls to the
     others. Shards with a number of cases are left alone."""
 
-    def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions) -> None:
+    def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions, *, spent: float = 0.0) -> None:
+        """spent: worker seconds of a campaign by yield before it was resumed."""
         waiting = list(waiting)
-        self._workers = options.workers
+        self._workers, self._by_yield = options.workers, options.by_yield
         self._began = time.monotonic()
-        self._timed = any(spec.max_cases is None for spec in waiting)
-        self._end = self._began + sum(spec.seconds for spec in waiting) / options.workers
+        self._timed = any(spec.max_cases is None for spec in waiting) or options.by_yield
+        seconds = sum(spec.seconds for spec in waiting)
+        if options.by_yield:
+            seconds = max(options.seconds * options.workers - spent, 0.0)
+        self._end = self._began + seconds / options.workers
 
     def allot(self, spec: ShardSpec, remaining: int, *, unfinished: int = 0) -> ShardSpec:
         """The next shard with its seconds; `remaining` counts it and all after it. unfinished: findings for which some
@@ -46,8 +50,9 @@ class Clock:
         reserve = min(RESERVE * (self._end - self._began), EACH * unfinished / self._workers)
         left = max(self._end - reserve - now, 0.0)
         share = left * self._workers / max(remaining, self._workers)
+        longest = spec.seconds if self._by_yield else max(spec.seconds, LONGEST_SHARD)
         return replace(
-            spec, seconds=max(min(max(spec.seconds, LONGEST_SHARD), share), SHORTEST_SHARD), left=left,
+            spec, seconds=max(min(longest, share), SHORTEST_SHARD), left=left,
             shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),
             overtime=max(self._end + GRACE - now, self._began + FIRST - now, SHORTEST_SHARD))
 

@@ -7,9 +7,8 @@ import multiprocessing.util
 import os
 import signal
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from tridiff.fuzz.campaign.processes import JobLost, Processes
 from tridiff.fuzz.campaign.record import CampaignOptions
@@ -20,6 +19,7 @@ from tridiff.fuzz.workers.pool import PREFIX
 from tridiff.fuzz.workers.zygote import die_with_parent, ignore_ends
 
 Job = TypeVar("Job")
+Next = TypeVar("Next", covariant=True)
 Result = TypeVar("Result")
 
 PATIENCE = 4.0
@@ -89,7 +89,15 @@ def interrupts() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def in_turn(waiting: deque[Job], start: Callable[[Job], concurrent.futures.Future[Result]], *, at_once: int,
+class Waiting(Protocol[Next]):
+    """Jobs that wait, as a deque holds them."""
+
+    def __len__(self) -> int: ...
+
+    def popleft(self) -> Next: ...
+
+
+def in_turn(waiting: Waiting[Job], start: Callable[[Job], concurrent.futures.Future[Result]], *, at_once: int,
             asked: Callable[[], bool], stop: Callable[[], None], force: Callable[[], None] = lambda: None,
             ) -> Iterator[list[tuple[Job, concurrent.futures.Future[Result]]]]:
     """Start the waiting jobs, at most `at_once` together, and yield those that ended: at least every half second,

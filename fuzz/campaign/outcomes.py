@@ -5,12 +5,10 @@ from pathlib import Path
 
 from tridiff.fuzz.campaign.record import Plan
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
+from tridiff.fuzz.campaign.yields import COUNTED
 from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import pretty_json
-
-COUNTED = "#"
-"""Marks cells of which only the number of different ones is kept."""
 
 
 def ledger(plan: Plan, state: Path, triton: str) -> Ledger:

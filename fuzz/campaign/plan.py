@@ -13,6 +13,12 @@ from tridiff.fuzz.target.subjects import parse_subject
 LONGEST_SHARD = 120.0
 """Seconds; longer campaigns get more shards, so that a target comes up again with another seed."""
 
+FLOOR = 0.4
+"""Part of the time that all combinations share equally, where the rest goes by yield."""
+
+LONGEST_FLOOR = 30.0
+"""Seconds of a shard of that part; longer campaigns have more of them."""
+
 _ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14}
 _ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10}
 
@@ -57,11 +63,15 @@ def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
 
 
 def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[ShardSpec, ...]:
-    """Shards that fill `workers` processes for `seconds`, every combination getting the same share.
+    """Shards that fill `workers` processes for `seconds`, every combination getting the same share. Of a campaign by
+    yield: those that fill FLOOR of it, each combination once before any comes up again, in an order that the seed
+    decides.
 
     `compile` without an architecture rotates through all of them from shard to shard.
     """
     combinations = _combinations(options)
+    if options.by_yield:
+        return _floor(options, combinations, known)
     waves = max(math.ceil(len(combinations) / options.workers), math.ceil(options.seconds / LONGEST_SHARD), 1)
     number = waves * options.workers
     per_shard = None
@@ -71,10 +81,27 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
         per_shard = math.ceil(options.max_cases / number)
     shards = []
     for index in range(number):
-        target, subject, backend = combinations[index % len(combinations)]
-        if backend == "compile":
-            turn = index % len(combinations) + index // len(combinations)
-            backend = f"compile:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
+        target, subject, backend = _turn(combinations, index)
         shards.append(shard_of(options, target, subject, backend, index=index, known=known, max_cases=per_shard,
                                seconds=options.seconds / waves))
     return tuple(shards)
+
+
+def _turn(combinations: list[tuple[Target, str, str]], index: int) -> tuple[Target, str, str]:
+    """What shard number `index` is about."""
+    target, subject, backend = combinations[index % len(combinations)]
+    if backend == "compile":
+        turn = index % len(combinations) + index // len(combinations)
+        backend = f"compile:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
+    return target, subject, backend
+
+
+def _floor(options: CampaignOptions, combinations: list[tuple[Target, str, str]], known: tuple[str, ...],
+           ) -> tuple[ShardSpec, ...]:
+    # What a short campaign has no time for is not the same each night.
+    places = sorted(range(len(combinations)), key=lambda place: finalise(options.seed * 1_000_037 + place))
+    shuffled = [combinations[place] for place in places]
+    each = FLOOR * options.seconds * options.workers / len(shuffled)
+    cycles = max(math.ceil(each / LONGEST_FLOOR), 1)
+    return tuple(shard_of(options, *_turn(shuffled, index), index=index, known=known, seconds=each / cycles)
+                 for index in range(cycles * len(shuffled)))

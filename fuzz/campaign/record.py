@@ -103,6 +103,8 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     cells: dict[str, int] = {}
     """Ledger cell to the number of judged cases that reached it."""
     environment: Environment = Environment()
+    seconds: float = 0.0
+    """Of the worker, from when it was ready."""
     replacements: tuple[float, ...] = ()
     """Seconds from a worker's death to its replacement being ready."""
     left_out: str = ""
@@ -127,6 +129,8 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     shrink: bool = True
     corpus: str = "corpus"
     scheduler: str = ""
+    by_yield: bool = False
+    """Whether part of the time goes where it brings most (`campaign.deal`), or every combination has the same."""
     builds: tuple[str, str] | None = None
     """As in `ShardSpec`."""
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.campaign import outcomes, state
 from tridiff.fuzz.campaign.cache import cache_in_memory
 from tridiff.fuzz.campaign.clock import Clock
+from tridiff.fuzz.campaign.deal import Deal, dealt
 from tridiff.fuzz.campaign.drivers import drivers, force_of, hand, in_turn, interrupts, lost
 from tridiff.fuzz.campaign.findings import Unfinished, doubt, unfinished
 from tridiff.fuzz.campaign.known import Known, known_findings, provide, release_claims, replayed
@@ -177,13 +178,17 @@ class Campaign:
                 found.setdefault(doubt(entry), []).append(entry.id)
         return {why: tuple(names) for why, names in sorted(found.items())}
 
+    def shards(self) -> tuple[ShardSpec, ...]:
+        """All shards: those of the plan, and those that were added while it ran."""
+        return self.plan.shards + dealt(self.state)
+
     def ledger(self, triton: str) -> Ledger:
         """The cells that all shards reached."""
-        return outcomes.ledger(self.plan, self.state, triton)
+        return outcomes.ledger(replace(self.plan, shards=self.shards()), self.state, triton)
 
     def merge(self, path: Path) -> None:
         """All outcomes of all shards in one SQLite file, with the plan."""
-        outcomes.merge(self.plan, self.state, path)
+        outcomes.merge(replace(self.plan, shards=self.shards()), self.state, path)
 
 
 class _Run:
@@ -192,15 +197,17 @@ class _Run:
     def __init__(self, campaign: Campaign, watch: Watcher) -> None:
         self._campaign, self._watch, self._state = campaign, watch, campaign.state
         self._options = campaign.plan.options
-        self._specs = {spec.index: spec for spec in campaign.plan.shards}
+        self._specs = {spec.index: spec for spec in campaign.shards()}
         self._started = time.monotonic()
         self._results: dict[int, ShardResult] = {}
-        for spec in campaign.plan.shards:
+        for spec in self._specs.values():
             done = self._recorded(spec)
             if done is not None:
                 self._results[spec.index] = done
-        self._waiting = collections.deque(spec for spec in campaign.plan.shards if spec.index not in self._results)
-        self._clock = Clock(self._waiting, self._options)
+        waiting = [spec for spec in self._specs.values() if spec.index not in self._results]
+        self._waiting = Deal(campaign.plan, self._state, waiting, tuple(self._results.values()))
+        spent = sum(result.seconds for result in self._results.values())
+        self._clock = Clock(waiting, self._options, spent=spent)
         self._failures: dict[int, list[str]] = {}
         """Shard to what went wrong with it, each time it did."""
         self._lost: set[int] = set()
@@ -233,7 +240,8 @@ class _Run:
         directory = str(self._state.resolve())
 
         def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
-            allotted = self._clock.allot(spec, len(self._waiting) + 1,
+            self._specs[spec.index] = spec
+            allotted = self._clock.allot(spec, self._waiting.pressing() + 1,
                                          unfinished=len(list((self._state / "unfinished").glob("*.json"))))
             if self._options.scheduler:
                 return executor.submit(run_shard, allotted, directory)
@@ -246,8 +254,8 @@ class _Run:
                 self._take(future, spec, over=asked() or self._clock.over())
             self._told()
             if self._clock.over() and self._waiting and self._campaign.counts().executed:
-                self._left_out += self._waiting
-                self._waiting.clear()
+                self._left_out += self._waiting.waiting()
+                self._waiting.close()
 
     def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec, *, over: bool) -> None:
         if future.cancelled():
@@ -256,6 +264,7 @@ class _Run:
         if error is None:
             result = future.result()
             self._results[spec.index] = result
+            self._waiting.ended(result)
             if not result.error:
                 if not result.stopped:
                     self._adopt(result)

@@ -130,6 +130,6 @@ class _Shard:
             issues=self.store.issues(), found_after=tuple(one.seconds for one in sightings),
             found_cases=tuple(one.cases for one in sightings),
             found_as=tuple(one.case for one in sightings), control_failed=self.recorder.control_failed,
-            cells=self.store.cells(), environment=self.environment,
+            cells=self.store.cells(), environment=self.environment, seconds=round(self.budget.spent(), 3),
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
             left_out=left_out, stopped=self.budget.stopped, error=error)

@@ -75,7 +75,7 @@ def fuzz(
             devices=devices, workers=chosen_workers(workers, backends, devices),
             seed=reading.chosen_seed(seed),
             max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
-            memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler)
+            memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler, by_yield=max_cases is None)
         plan_shards(options, known=())  # refuse a bad target or subject before anything starts
         identity = name or campaign_id(options)
         if (state / identity).exists():

@@ -1,0 +1,100 @@
+"""What worker time has brought: new coverage cells and new findings per second, of every combination of a campaign.
+
+A combination is a target, a subject and a kind of backend. What it brought lately counts more than what it brought
+first, because cells run out: each shard halves the weight of those before it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
+from tridiff.fuzz.content.counter import finalise
+
+Combination = tuple[str, str, str]
+"""Target, subject, kind of backend."""
+
+FINDING = 30.0
+"""Cells that a new finding is worth."""
+
+COUNTED = "#"
+"""Marks cells of which only the number of different ones is kept."""
+
+COUNTED_CELL = 0.25
+"""Cells that one of those is worth: nearly every case reaches one that no other has."""
+
+MEMORY = 0.5
+"""Weight of what came before, when a shard adds what it brought."""
+
+DRAW_BITS = 53
+"""Bits of the number by which a combination is chosen."""
+
+
+def combination(spec: ShardSpec) -> Combination:
+    """Which combination a shard is about; architectures are not kept apart."""
+    return spec.target, spec.subject, kind(spec.backend)
+
+
+@dataclass
+class _Brought:
+    worth: float = 0.0
+    seconds: float = 0.0
+    barren: bool = False
+    """Nothing can be drawn here, or its last shard ended with an error."""
+
+    @property
+    def rate(self) -> float:
+        return 0.0 if self.barren or self.seconds <= 0 else self.worth / self.seconds
+
+
+@dataclass
+class Yields:
+    """What the combinations of one campaign brought so far."""
+
+    _brought: dict[Combination, _Brought] = field(default_factory=dict)
+    _cells: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def add(self, result: ShardResult) -> None:
+        """Take in what a shard brought. Cells that any shard had before, on whatever architecture, bring nothing."""
+        spec = result.spec
+        one = self._brought.setdefault(combination(spec), _Brought())
+        one.barren = bool(result.left_out or result.error)
+        fresh = {(kind(spec.backend), spec.target, cell) for cell in result.cells} - self._cells
+        self._cells |= fresh
+        worth = FINDING * len(result.findings) + sum(
+            COUNTED_CELL if cell.startswith(COUNTED) else 1.0 for _, _, cell in fresh)
+        one.worth = MEMORY * one.worth + worth
+        one.seconds = MEMORY * one.seconds + max(result.seconds, 1e-3)
+
+    def rates(self) -> dict[Combination, float]:
+        """Cells per second of every combination that had a shard."""
+        return {name: one.rate for name, one in self._brought.items()}
+
+    def choose(self, among: Sequence[Combination], number: int) -> Combination | None:
+        """The one of `among` that gets the next shard, with a probability that is proportional to what it brings;
+        `number` decides, so that the same results and the same number choose alike. Where nothing brings anything, all
+        are equal. None if in none anything can be drawn."""
+        able = [name for name in among if not self._barren(name)]
+        weights = [self._rate(name) for name in able]
+        if not sum(weights):
+            weights = [1.0] * len(able)
+        point = (finalise(number) >> (64 - DRAW_BITS)) / (1 << DRAW_BITS) * sum(weights)
+        for name, weight in zip(able, weights, strict=True):
+            point -= weight
+            if point < 0:
+                return name
+        return able[-1] if able else None
+
+    def _rate(self, name: Combination) -> float:
+        return self._brought[name].rate if name in self._brought else 0.0
+
+    def _barren(self, name: Combination) -> bool:
+        return name in self._brought and self._brought[name].barren
+
+
+def of_results(results: Iterable[ShardResult]) -> Yields:
+    """What a campaign that is resumed had brought, in the order of its shards."""
+    found = Yields()
+    for result in sorted(results, key=lambda one: one.spec.index):
+        found.add(result)
+    return found

@@ -1,0 +1,167 @@
+"""Worker time goes where it brings new cells and findings, and everything else has its floor."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support.campaigns import campaign_options
+from tests.support.fake_pool import FakePool
+from tests.unit.campaign.test_endings import campaign, finish, here  # noqa: F401
+from tridiff.fuzz.campaign import deal, run
+from tridiff.fuzz.campaign.deal import Deal, dealt
+from tridiff.fuzz.campaign.plan import FLOOR, plan_shards
+from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
+from tridiff.fuzz.campaign.yields import Yields, combination
+
+RICH = "triton.softmax"
+
+
+def options(**changes: object) -> object:
+    return campaign_options(**{"targets": ("triton.*",), "subjects": ("own",), "backends": ("interpreter",),
+                               "workers": 2, "by_yield": True, "seconds": 600.0, "seed": 5, **changes})
+
+
+def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardResult:
+    return ShardResult(**{"spec": spec, "counts": Counts(executed=9, agree=9), "cells": cells,
+                          "seconds": spec.seconds, **changes})
+
+
+class Night:
+    """A campaign on paper: every shard of the rich target brings ten new cells, others bring two in all."""
+
+    def __init__(self, state: Path, **changes: object) -> None:
+        state.mkdir(exist_ok=True)
+        chosen = options(**changes)
+        self.state, self.numbers = state, itertools.count()
+        self.plan = Plan(id="one", options=chosen, shards=plan_shards(chosen, known=("k",)))
+        self.rich = self.plan.shards[0].target
+
+    def deal(self, results: tuple[ShardResult, ...] = ()) -> Deal:
+        done = {one.spec.index for one in results}
+        every = (*self.plan.shards, *dealt(self.state))
+        return Deal(self.plan, self.state, [spec for spec in every if spec.index not in done], results)
+
+    def ran(self, spec: ShardSpec) -> ShardResult:
+        number = next(self.numbers)
+        fresh = {f"cell {number} {k}": 1 for k in range(10)} if spec.target == self.rich else {"a": 1, "b": 1}
+        return result(spec, fresh)
+
+    def run(self, one: Deal, shards: int) -> list[ShardResult]:
+        found = []
+        for _ in range(shards):
+            found.append(self.ran(one.popleft()))
+            one.ended(found[-1])
+        return found
+
+
+def test_every_combination_comes_up_before_any_has_more(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    combinations = {combination(spec) for spec in night.plan.shards}
+    one = night.deal()
+    first = [combination(one.popleft()) for _ in combinations]
+    assert len(combinations) > 2 and set(first) == combinations
+
+
+def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    seconds: Counter[str] = Counter()
+    for one in night.run(night.deal(), 40):
+        seconds[one.spec.target] += one.spec.seconds
+    total, targets = sum(seconds.values()), len(seconds)
+    assert seconds[night.rich] > (1 - FLOOR) * 0.9 * total
+    poor = [seconds[name] for name in seconds if name != night.rich]
+    assert min(poor) > FLOOR * total / targets * 0.8, "the floor of each"
+
+
+def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) -> None:
+    spec = plan_shards(options(), known=())[0]
+    yields = Yields()
+    yields.add(result(spec, {"a": 1, "b": 1}, seconds=1.0))
+    before = yields.rates()[combination(spec)]
+    for _ in range(4):
+        yields.add(result(spec, {"a": 7, "b": 9}, seconds=1.0))
+    assert before == 2.0 and yields.rates()[combination(spec)] < 0.1
+
+
+def test_a_new_finding_is_worth_many_cells(tmp_path: Path) -> None:
+    one, other = plan_shards(options(), known=())[:2]
+    yields = Yields()
+    yields.add(result(one, {}, findings=(None,)))  # type: ignore[arg-type]
+    yields.add(result(other, {"a": 1, "b": 1}))
+    assert yields.rates()[combination(one)] == 15 * yields.rates()[combination(other)]
+
+
+def test_the_same_cell_on_another_architecture_is_not_new(tmp_path: Path) -> None:
+    shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",)), known=())
+    yields = Yields()
+    first, second = shards[0], next(spec for spec in shards if spec.backend != shards[0].backend)
+    yields.add(result(first, {"a": 1}, seconds=1.0))
+    yields.add(result(second, {"a": 1}, seconds=1.0))
+    assert yields.rates() == {combination(first): 0.5 / 1.5}
+
+
+def test_nothing_is_dealt_to_what_cannot_be_drawn_here(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    one = night.deal()
+    for spec in night.plan.shards:
+        one.ended(result(spec, {}, left_out="no such chip"))
+    while one.waiting():
+        one.popleft()
+    assert len(one) == 0
+
+
+def test_equal_seeds_and_results_deal_equal_shards_and_others_others(tmp_path: Path) -> None:
+    def numbers(name: str, **changes: object) -> list[tuple[str, int]]:
+        night = Night(tmp_path / name, **changes)
+        return [(one.spec.target, one.spec.seed) for one in night.run(night.deal(), 60)]
+
+    assert numbers("a") == numbers("b") != numbers("c", seed=6)
+
+
+def test_a_campaign_that_is_resumed_goes_on_with_what_was_dealt(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    ran = night.run(night.deal(), 40)
+    begun = night.deal(tuple(ran))
+    again = [begun.popleft() for _ in range(3)]
+    made = [spec for spec in again if spec.index >= len(night.plan.shards)]
+    assert made, "some were dealt by yield"
+    with open(tmp_path / deal.FILE, "ab") as file:
+        file.write(b'{"index": 99')  # Killed while it was written.
+    after = night.deal(tuple(ran))
+    assert {spec.index for spec in made} <= {spec.index for spec in after.waiting()}
+    fresh = night.run(after, 60)
+    indices = [one.spec.index for one in (*ran, *fresh)]
+    assert len(indices) == len(set(indices)), "no shard twice"
+    assert {spec.index for spec in made} <= set(indices)
+    assert all(one.spec.known == ("k",) for one in fresh)
+
+
+def test_without_yield_there_are_the_shards_of_the_plan_and_no_others(tmp_path: Path) -> None:
+    night = Night(tmp_path, by_yield=False, seconds=60.0)
+    one = night.deal()
+    got = [one.popleft() for _ in night.plan.shards]
+    assert tuple(got) == night.plan.shards and len(one) == 0
+
+
+@pytest.mark.parametrize("seconds, cycles", [(60.0, 1), (8 * 3600.0, 192)])
+def test_the_floor_is_planned_and_no_shard_of_it_is_long(seconds: float, cycles: int) -> None:
+    shards = plan_shards(options(seconds=seconds), known=())
+    number = len({combination(spec) for spec in shards})
+    assert sum(spec.seconds for spec in shards) == pytest.approx(FLOOR * seconds * 2)
+    assert len(shards) == cycles * number and max(spec.seconds for spec in shards) <= 30
+
+
+def test_a_campaign_by_yield_counts_and_gathers_what_was_dealt(tmp_path: Path, here: type[FakePool]) -> None:  # noqa: F811
+    here.pause = 0.01
+    one = campaign(tmp_path, max_cases=None, seconds=3.0, targets=("triton.*",), by_yield=True)
+    summary, finished = finish(one)
+    made = dealt(one.state)
+    assert finished and summary.exit_status == 0 and made
+    assert summary.counts.executed == sum(line.counts.executed for line in summary.by_target)
+    one.merge(tmp_path / "all.sqlite")
+    database = run.sqlite3.connect(tmp_path / "all.sqlite")
+    shards = {shard for (shard,) in database.execute("select distinct shard from outcomes")}
+    database.close()
+    assert shards & {spec.index for spec in made}
