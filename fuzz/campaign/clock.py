@@ -24,22 +24,40 @@ RESERVE = 0.1
 EACH = 20.0
 """Seconds of it for each."""
 
+ENDING = 2.0
+"""Seconds from the end of the last shard to that of the command, and for writing a record ..."""
+
+PER_OUTCOME = 10e-6
+"""... so many more for every outcome; together they begin no later than GRACE would allow, and no earlier than ..."""
+
+LONGEST_ENDING = 0.05
+"""... that part of the campaign before its time is over."""
+
 
 class Clock:
     """Shares what is left of a campaign's time among the shards that have not started, so that slow starts and
     shrinking shorten the shards that follow and not the night, and what targets left out do not use falls to the
     others. Shards with a number of cases are left alone."""
 
-    def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions, *, spent: float = 0.0) -> None:
-        """spent: worker seconds of a campaign by yield before it was resumed."""
+    def __init__(self, waiting: Iterable[ShardSpec], options: CampaignOptions, *, spent: float = 0.0,
+                 since: float | None = None) -> None:
+        """spent: worker seconds of a campaign by yield before it was resumed. since: the moment (monotonic) from which
+        time counts, default now."""
         waiting = list(waiting)
         self._workers, self._by_yield = options.workers, options.by_yield
-        self._began = time.monotonic()
+        self._began = time.monotonic() if since is None else since
         self._timed = any(spec.max_cases is None for spec in waiting) or options.by_yield
         seconds = sum(spec.seconds for spec in waiting)
         if options.by_yield:
             seconds = max(options.seconds * options.workers - spent, 0.0)
-        self._end = self._began + seconds / options.workers
+        self._seconds = seconds / options.workers
+        self._end = self._began + self._seconds
+
+    def reserve(self, outcomes: int) -> None:
+        """Have the end come early enough for a record of so many outcomes to be written within the campaign's time and
+        a little more."""
+        needed = max(ENDING + PER_OUTCOME * outcomes - GRACE, 0.0)
+        self._end = self._began + self._seconds - min(needed, LONGEST_ENDING * self._seconds)
 
     def allot(self, spec: ShardSpec, remaining: int, *, unfinished: int = 0) -> ShardSpec:
         """The next shard with its seconds; `remaining` counts it and all after it. unfinished: findings for which some
@@ -59,6 +77,10 @@ class Clock:
     def over(self) -> bool:
         """Whether no time is left for another shard."""
         return self._timed and time.monotonic() >= self._end
+
+    def given_up(self) -> bool:
+        """Whether the time is over for good, also for those that have not judged a case yet."""
+        return self._timed and time.monotonic() >= max(self._end + GRACE, self._began + FIRST)
 
     def spare(self, findings: int) -> float:
         """Seconds that each of so many findings can be shrunk when nothing is drawn any more."""

@@ -101,6 +101,8 @@ class Hunt:
             self._fault = ""
         self._untouched = 0
         """Drawn cases that the planted fault leaves as they are."""
+        self._time_up = False
+        """Whether the time ended while a case ran."""
         self.findings: list[CorpusEntry] = []
         self.sightings: list[Sighting] = []
 
@@ -122,11 +124,11 @@ class Hunt:
             with contextlib.suppress(TimeUp):
                 self._judge(case)
             self._recorder.round += 1
-        while not self._exhausted():
+        while not self._time_up and not self._exhausted():
             before = self._drawn()
             self._one_round()
             self._recorder.round += 1
-            if self._drawn() == before and not self._exhausted():
+            if self._drawn() == before and not self._time_up and not self._exhausted():
                 raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
 
     def _drawn(self) -> int:
@@ -235,6 +237,8 @@ class Hunt:
             try:
                 failing = self._attempt(case)
             except TimeUp:
+                # Nothing is known of the case, and nothing is wrong with what drew it.
+                self._time_up = self._hunted is None
                 raise _RoundOver from None
             except Exception as error:
                 raise _Broken(error) from error

@@ -18,32 +18,23 @@ from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.deal import Deal, dealt
 from tridiff.fuzz.campaign.drivers import drivers, force_of, hand, in_turn, interrupts, lost
 from tridiff.fuzz.campaign.findings import Unfinished, doubt, unfinished
-from tridiff.fuzz.campaign.known import Known, known_findings, provide, release_claims, replayed
-from tridiff.fuzz.campaign.program_rate import generated, program_rate
-from tridiff.fuzz.campaign.record import (
-    CampaignOptions,
-    Counts,
-    IssueCounts,
-    Plan,
-    ProgramRate,
-    ShardResult,
-    ShardSpec,
-    Summary,
-    TargetCounts,
-)
+from tridiff.fuzz.campaign.gathered import Gathered
+from tridiff.fuzz.campaign.known import Known, provide, release_claims
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary
 from tridiff.fuzz.campaign.shard import finish_finding, run_shard
-from tridiff.fuzz.campaign.store import ShardStore, read_counts, shard_path
+from tridiff.fuzz.campaign.store import ShardStore, counts_of, shard_path
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
+from tridiff.fuzz.records import CorpusEntry, decode, pretty_json
 
 AGAIN = 2
 """How often a shard that was lost is run again. One that ended with an error of its own is given one more chance."""
 
+EACH_SECONDS = 0.4
+"""How often it is told how far the campaign is: what all shards recorded is read for that."""
+
 STUCK = 5.0
 """Seconds beyond its time after which a driver is killed; cases are given up by the driver itself before that."""
-
-NO_TIME = "no time was left"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,11 +117,7 @@ class Campaign:
     def _counts_by_shard(self) -> Iterator[Counts]:
         for path in sorted(self.state.glob("shard-*.sqlite")):
             with contextlib.suppress(sqlite3.Error):
-                database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
-                try:
-                    yield read_counts(database)
-                finally:
-                    database.close()
+                yield counts_of(path)
 
     def counts(self) -> Counts:
         """Totals over all shards, read from their files."""
@@ -143,10 +130,11 @@ class Campaign:
         """Shards that have judged a case."""
         return sum(counts.executed > 0 for counts in self._counts_by_shard())
 
-    def run(self, watch: Watcher) -> Summary:
+    def run(self, watch: Watcher, *, since: float | None = None) -> Summary:
         """Run all shards that have not finished, those that are lost again; Ctrl-C, SIGTERM and SIGHUP stop them, keep
-        everything and are reported. Raises TridiffError when the state folder cannot be used any more."""
-        run = _Run(self, watch)
+        everything and are reported. since: the moment (monotonic) from which the campaign's time counts, default now.
+        Raises TridiffError when the state folder cannot be used any more."""
+        run = _Run(self, watch, since)
         with cache_in_memory(self.state), interrupts() as asked, drivers(self.plan.options) as executor:
             run.shards(executor, asked)
             if not asked():
@@ -194,11 +182,11 @@ class Campaign:
 class _Run:
     """One run of a campaign: what has come in so far."""
 
-    def __init__(self, campaign: Campaign, watch: Watcher) -> None:
+    def __init__(self, campaign: Campaign, watch: Watcher, since: float | None) -> None:
         self._campaign, self._watch, self._state = campaign, watch, campaign.state
         self._options = campaign.plan.options
         self._specs = {spec.index: spec for spec in campaign.shards()}
-        self._started = time.monotonic()
+        self._started = time.monotonic() if since is None else since
         self._results: dict[int, ShardResult] = {}
         for spec in self._specs.values():
             done = self._recorded(spec)
@@ -207,7 +195,10 @@ class _Run:
         waiting = [spec for spec in self._specs.values() if spec.index not in self._results]
         self._waiting = Deal(campaign.plan, self._state, waiting, tuple(self._results.values()))
         spent = sum(result.seconds for result in self._results.values())
-        self._clock = Clock(waiting, self._options, spent=spent)
+        self._clock = Clock(waiting, self._options, spent=spent, since=self._started)
+        self._told_at = 0.0
+        self._executed = False
+        """Whether any case was judged."""
         self._failures: dict[int, list[str]] = {}
         """Shard to what went wrong with it, each time it did."""
         self._lost: set[int] = set()
@@ -225,13 +216,31 @@ class _Run:
         finally:
             store.close()
 
-    def _told(self) -> None:
-        elapsed = time.monotonic() - self._started
+    def _told(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if now < self._told_at + EACH_SECONDS and not last:
+            return
+        counts = self._totals()
+        self._clock.reserve(counts.executed + counts.shrink_runs)
+        self._executed = counts.executed > 0
+        elapsed, self._told_at = now - self._started, time.monotonic()
         progress = Progress(
-            counts=self._campaign.counts(), shards_done=len(self._results), shards=len(self._specs), elapsed=elapsed,
+            counts=counts, shards_done=len(self._results), shards=len(self._specs), elapsed=elapsed,
             findings=tuple(sorted(path.stem for path in (self._state / "findings").glob("*.json"))))
         with contextlib.suppress(OSError):  # The terminal may be gone: that is what SIGHUP says.
             self._watch(progress)
+
+    def _totals(self) -> Counts:
+        """Totals over all shards; files of those that came to their end are not read again."""
+        total = Counts()
+        for result in self._results.values():
+            total = total.plus(result.counts)
+        for index in self._specs.keys() - self._results.keys():
+            path = shard_path(self._state, index)
+            if path.exists():
+                with contextlib.suppress(sqlite3.Error):
+                    total = total.plus(counts_of(path))
+        return total
 
     # -- shards ---------------------------------------------------------------------------------
 
@@ -253,9 +262,11 @@ class _Run:
             for spec, future in ended:
                 self._take(future, spec, over=asked() or self._clock.over())
             self._told()
-            if self._clock.over() and self._waiting and self._campaign.counts().executed:
+            if self._clock.over() and self._waiting and (self._clock.given_up() or self._executed or (
+                    self._campaign.counts().executed)):
                 self._left_out += self._waiting.waiting()
                 self._waiting.close()
+        self._told(last=True)
 
     def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec, *, over: bool) -> None:
         if future.cancelled():
@@ -322,90 +333,14 @@ class _Run:
                          asked=asked, stop=self._campaign.stop, force=force_of(executor)):
             self._told()
 
-    # -- summary --------------------------------------------------------------------------------
-
     def summary(self, interrupted: bool) -> Summary:
         """What came of it."""
-        for spec in self._specs.values():
-            self._recount(spec)
-        seconds = time.monotonic() - self._started
-        by_target: dict[tuple[str, str, str], Counts] = {}
-        reasons: dict[str, int] = {}
-        known: dict[str, int] = {}
-        issues: dict[str, dict[str, IssueCounts]] = {}
-        environments: list[Environment] = []
-        left_out: dict[str, set[str]] = {}
-        for result in self._results.values():
-            if result.left_out:
-                left_out.setdefault(result.left_out, set()).add(f"{result.spec.target} on {result.spec.backend}")
-                continue
-            key = (result.spec.target, result.spec.subject, result.spec.backend)
-            by_target[key] = by_target.get(key, Counts()).plus(result.counts)
-            for reason, number in result.reasons.items():
-                reasons[reason] = reasons.get(reason, 0) + number
-            for issue, cases in result.issues.items():
-                told = issues.setdefault(f"{result.spec.target} {result.spec.subject}", {})
-                told[issue] = told.get(issue, IssueCounts()).plus(cases)
-            for signature, number in result.known_seen.items():
-                known[signature] = known.get(signature, 0) + number
-            if result.environment.triton and result.environment not in environments:
-                environments.append(result.environment)
-        for spec in self._left_out:
-            if (spec.target, spec.subject, spec.backend) not in by_target:
-                left_out.setdefault(NO_TIME, set()).add(f"{spec.target} on {spec.backend}")
-        return Summary(
-            id=self._campaign.plan.id, options=self._options, environments=tuple(environments),
-            counts=self._campaign.counts(),
-            by_target=tuple(TargetCounts(target=t, subject=s, backend=b, counts=c)
-                            for (t, s, b), c in sorted(by_target.items())),
-            new_findings=tuple(entry.id for entry in self._campaign.findings()),
-            known_findings=tuple(sorted(known)), issues=issues, not_checked_reasons=reasons,
-            left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
-            errors=self._said(lost=True), repaired=self._said(lost=False),
-            unconfirmed=self._campaign.unconfirmed(), stopped_failing=self._stopped_failing(),
-            seconds=round(seconds, 2), interrupted=interrupted,
-            programs=self._program_rate(seconds))
-
-    def _stopped_failing(self) -> tuple[str, ...]:
-        """Entries that were expected to fail here and do not, of those that were replayed."""
-        told = replayed(self._state)
-        failing = {one.finding for one in told if one.fails}
-        return tuple(dict.fromkeys(name for one in told if one.finding not in failing for name in one.stopped))
-
-    def _recount(self, spec: ShardSpec) -> None:
-        """What a shard that did not come to its end recorded, and runs made to finish findings after it had ended."""
-        result, path = self._results.get(spec.index), shard_path(self._state, spec.index)
-        if not path.exists() or (result is not None and not (result.findings and result.counts.executed)):
-            return
-        store = ShardStore(path)
-        if result is not None:
-            self._results[spec.index] = replace(result, counts=store.counts())
-        elif store.counts().executed:
-            self._results[spec.index] = ShardResult(
-                spec=spec, counts=store.counts(), known_seen=store.known_seen(known_findings(spec, self._state)),
-                issues=store.issues(), reasons=store.reasons(), cells=store.cells(), stopped=True)
-        store.close()
-
-    def _said(self, *, lost: bool) -> tuple[str, ...]:
-        """What went wrong, one line for equal ones, of shards that were lost or of those that came to their end."""
-        lines: dict[str, None] = {}
-        for index, problems in self._failures.items():
-            if (index in self._lost) is lost:
-                spec = self._specs[index]
-                lines.update(dict.fromkeys(f"{spec.target} on {spec.backend}: {problem}" for problem in problems))
-        return tuple(lines)
-
-    def _program_rate(self, seconds: float) -> ProgramRate | None:
-        judged: list[tuple[str, str]] = []
-        counts = Counts()
-        for index, result in self._results.items():
-            path = shard_path(self._state, index)
-            if generated(result.spec.target) and path.exists():
-                store = ShardStore(path)
-                judged += [(result.spec.target, digest) for digest in store.judged()]
-                store.close()
-                counts = counts.plus(result.counts)
-        return program_rate(judged, counts, seconds)
+        return Gathered(
+            plan=self._campaign.plan, state=self._state, specs=self._specs, results=self._results,
+            failures=self._failures, lost=self._lost, left_out=self._left_out).summary(
+            counts=self._campaign.counts(), findings=self._campaign.findings(),
+            unconfirmed=self._campaign.unconfirmed(), seconds=time.monotonic() - self._started,
+            interrupted=interrupted)
 
 
 def campaign_id(options: CampaignOptions) -> str:

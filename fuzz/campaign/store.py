@@ -234,3 +234,12 @@ def read_counts(database: sqlite3.Connection) -> Counts:
     return Counts(executed=sum(found.values()), row_inputs=rows, launches=launches, compiled_kernels=compiled,
                   shrink_runs=shrinks, busy_seconds=round(busy, 3), compile_seconds=round(compiling, 3),
                   judge_seconds=round(judging, 3), shrink_seconds=round(shrinking, 3), **found)
+
+
+def counts_of(path: Path) -> Counts:
+    """Totals of a shard's file, which is only read. Raises sqlite3.Error where it cannot be."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
+    try:
+        return read_counts(database)
+    finally:
+        database.close()

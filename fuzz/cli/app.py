@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from tridiff.fuzz.cli.failure import COULD_NOT_CHECK, ending
+from tridiff.fuzz.cli.start import command_began
 
 HELP = ("Differential correctness fuzzing for Triton: generated kernels and inputs run on the GPU (or in the "
         "interpreter) and are judged by independent references. Exit status: 0 nothing new, 1 new findings, "
@@ -113,6 +114,7 @@ def run(arguments: list[str]) -> int:
 
 def main() -> None:
     """Entry point: whatever happens ends in one of the four exit statuses, and in one line unless asked otherwise."""
+    command_began()
     sys.exit(ending(run, sys.argv[1:]))
 
 

@@ -16,6 +16,7 @@ from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
 from tridiff.fuzz.cli.progress import LiveProgress
 from tridiff.fuzz.cli.render import render_summary
+from tridiff.fuzz.cli.start import moment
 from tridiff.fuzz.cli.text import console, plain
 from tridiff.fuzz.corpus.installed import DEFAULT, fill
 from tridiff.fuzz.corpus.store import Corpus
@@ -75,7 +76,8 @@ def fuzz(
             devices=devices, workers=chosen_workers(workers, backends, devices),
             seed=reading.chosen_seed(seed),
             max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
-            memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler, by_yield=max_cases is None)
+            memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler,
+            by_yield=max_cases is None)
         plan_shards(options, known=())  # refuse a bad target or subject before anything starts
         identity = name or campaign_id(options)
         if (state / identity).exists():
@@ -92,7 +94,7 @@ def fuzz(
         plan = Plan(id=identity, options=options, shards=plan_shards(options, known=known.keys))
         campaign = Campaign.start(plan, root=state, known=known)
     with LiveProgress(campaign.plan) as progress:
-        summary = campaign.run(progress.watch)
+        summary = campaign.run(progress.watch, since=None if resume else moment())
     # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.
     record = _write(campaign, summary, reports)
     try:

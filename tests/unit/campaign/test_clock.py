@@ -63,3 +63,37 @@ def test_shards_with_a_number_of_cases_are_left_alone(now: list[float]) -> None:
     clock = clocks.Clock([counted] * 4, OPTIONS)
     now[0] += 1000
     assert clock.allot(counted, 1) == counted and not clock.over()
+
+
+def test_time_counts_from_when_the_command_began(now: list[float]) -> None:
+    clock = clocks.Clock([SHARD] * 12, OPTIONS, since=now[0] - 7)
+    assert clock.allot(SHARD, 12).left == 53.0
+
+
+def test_what_the_record_takes_is_kept_back(now: list[float]) -> None:
+    clock = clocks.Clock([replace(SHARD, seconds=1000.0)] * 2, OPTIONS)
+    clock.reserve(1000)
+    assert clock.allot(SHARD, 2).left == 1000.0, "it fits into the seconds after the campaign's time"
+    clock.reserve(2_000_000)
+    assert clock.allot(SHARD, 2).left == 1000.0 - (clocks.ENDING + 20 - clocks.GRACE)
+    clock.reserve(10**9)
+    assert clock.allot(SHARD, 2).left == 950.0
+
+
+def test_a_campaign_whose_workers_never_start_is_given_up(now: list[float]) -> None:
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
+    now[0] += 62
+    assert clock.over() and not clock.given_up()
+    now[0] += 4
+    assert clock.given_up()
+    short = clocks.Clock([replace(SHARD, seconds=1.0)] * 2, OPTIONS)
+    now[0] += 20
+    assert short.over() and not short.given_up(), "its workers may start for half a minute"
+
+
+def test_a_campaign_by_yield_has_what_it_has_not_spent(now: list[float]) -> None:
+    options = replace(OPTIONS, by_yield=True, seconds=60.0)
+    assert clocks.Clock([SHARD] * 3, options).allot(SHARD, 3).left == 60.0
+    clock = clocks.Clock([SHARD] * 3, options, spent=100.0)
+    assert clock.allot(SHARD, 1).left == 10.0
+    assert clock.allot(replace(SHARD, seconds=3.0), 1).seconds == 3.0, "what it leaves is dealt"

@@ -17,11 +17,12 @@ from tests.support.campaigns import campaign_options
 from tests.support.fake_pool import FakePool
 from tests.support.refusals import refusal
 from tridiff.fuzz.campaign import clock, drivers, run, shard
+from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.processes import JobLost
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.workers.pool import NoWorker
+from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -162,7 +163,7 @@ def test_what_there_is_no_time_for_is_said(
     assert time.monotonic() - started < 10 and finished and summary.exit_status == 0
     assert 0 < summary.counts.executed < 20
     judged = {line.target for line in summary.by_target}
-    assert {name for name in summary.left_out.get(run.NO_TIME, ())} == {
+    assert {name for name in summary.left_out.get(NO_TIME, ())} == {
         f"{spec.target} on interpreter" for spec in one.plan.shards if spec.target not in judged}
 
 
@@ -172,3 +173,27 @@ def test_a_terminal_that_is_gone_ends_no_campaign(tmp_path: Path, here: type[Fak
 
     summary = campaign(tmp_path).run(watch)
     assert summary.counts.executed == 20
+
+
+def test_a_campaign_in_which_nothing_ever_runs_ends_and_is_no_success(
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every case is given up for lack of time: no strategy is to blame, and nobody waits for all shards."""
+    def late(case: Case) -> str:
+        raise TimeUp
+
+    monkeypatch.setattr(clock, "GRACE", 0.2)
+    monkeypatch.setattr(clock, "FIRST", 1.0)
+    here.failing = staticmethod(late)
+    one = campaign(tmp_path, max_cases=None, seconds=1.0, targets=("triton.*",), subjects=())
+    started = time.monotonic()
+    summary, _ = finish(one)
+    assert time.monotonic() - started < 20
+    assert (summary.counts.executed, summary.exit_status, summary.errors) == (0, 2, ())
+    assert len(summary.left_out[NO_TIME]) == len({spec.target for spec in one.plan.shards})
+
+
+def test_the_time_before_a_campaign_counts(tmp_path: Path, here: type[FakePool]) -> None:
+    one = campaign(tmp_path, max_cases=None, seconds=30.0)
+    began = time.monotonic()
+    summary = one.run(lambda progress: None, since=began - 29.0)
+    assert time.monotonic() - began < 20 and summary.counts.executed and summary.seconds > 29
