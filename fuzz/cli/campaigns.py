@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from tridiff.fuzz.campaign.states import State, chosen, remove, states
+from tridiff.fuzz.cli import history as histories
 from tridiff.fuzz.cli.options import seconds
 from tridiff.fuzz.cli.text import console
 from tridiff.fuzz.errors import TridiffError
@@ -21,6 +22,8 @@ EXAMPLES = """**Examples**
 
 `tridiff campaigns --clear --older-than 30d` : also interrupted ones, if they began more than 30 days ago
 
+`tridiff campaigns --history` : throughput, coverage and findings of all campaigns so far, also of cleared ones
+
 `tridiff campaigns --clear 20261122-134501-cuda` : remove one by its name
 """
 
@@ -29,7 +32,10 @@ def campaigns(
     name: Annotated[list[str] | None, typer.Argument(help="Names of campaigns; default all.")] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the named, else the finished ones.")] = False,
     older_than: Annotated[str, typer.Option(help="With --clear: those that began longer ago, such as 30d.")] = "",
+    history: Annotated[bool, typer.Option("--history", help="What all campaigns came to, and since when each finding "
+                                          "is seen.")] = False,
     state: Annotated[Path, typer.Option(help="Where campaigns keep their files.")] = Path(".tridiff/campaigns"),
+    reports: Annotated[Path, typer.Option(help="Where the history is.")] = Path("reports"),
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
 ) -> None:
     """List the states that campaigns left, or remove old ones.
@@ -41,6 +47,11 @@ def campaigns(
         raise TridiffError("--older-than without --clear", fix="give both, or none")
     if older_than and name:
         raise TridiffError("--older-than together with names", fix="leave one of them out")
+    if history:
+        if clear or name:
+            raise TridiffError("--history together with --clear or names", fix="leave one of them out")
+        histories.show(reports, as_json=as_json)
+        return
     found = states(state)
     if clear:
         wanted = chosen(found, names=tuple(name or ()), older_than=seconds(older_than) if older_than else None)

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from tridiff.fuzz.campaign import history
 from tridiff.fuzz.campaign.known import known_of
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
@@ -20,6 +21,7 @@ from tridiff.fuzz.cli.start import moment
 from tridiff.fuzz.cli.text import console, plain
 from tridiff.fuzz.corpus.installed import DEFAULT, fill
 from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.coverage.show import write_ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import pretty_json_without_defaults
@@ -96,7 +98,8 @@ def fuzz(
     with LiveProgress(campaign.plan) as progress:
         summary = campaign.run(progress.watch, since=None if resume else moment())
     # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.
-    record = _write(campaign, summary, reports)
+    ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
+    record = _write(campaign, summary, ledger, reports)
     try:
         summary = _admit(campaign, summary, store)
         _write_summary(summary, record)
@@ -104,6 +107,9 @@ def fuzz(
         raise TridiffError(f"{error.filename} cannot be written ({error.strerror}); the record is in {record}",
                            fix=f"free disk space, then run `tridiff fuzz --resume --id {summary.id}`") from None
     campaign.finish(summary)
+    problem = history.note(reports / history.FILE, summary, ledger=ledger, findings=campaign.findings())
+    if problem:
+        _note(f"tridiff: {problem}")
     if as_json:
         print(json.dumps(_json(summary, record)))
     else:
@@ -165,12 +171,11 @@ def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
     return msgspec.structs.replace(summary, new_findings=tuple(new), known_findings=tuple(sorted(known)))
 
 
-def _write(campaign: Campaign, summary: Summary, reports: Path) -> Path:
+def _write(campaign: Campaign, summary: Summary, ledger: Ledger, reports: Path) -> Path:
     folder = reports / summary.id
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _write_summary(summary, folder)
-        ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
         if ledger.reached:
             write_ledger(folder, ledger)
         campaign.merge(folder / "outcomes.sqlite")

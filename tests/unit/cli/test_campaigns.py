@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from tests.support.campaigns import campaign_options
-from tridiff.fuzz.campaign.record import Plan
+from tridiff.fuzz.campaign.history import FILE, note
+from tridiff.fuzz.campaign.record import Counts, Plan, Summary
 from tridiff.fuzz.campaign.state import Owned
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
-from tridiff.fuzz.records import pretty_json
+from tridiff.fuzz.records import Environment, pretty_json
 
 NOW = 1_900_000_000
 
@@ -102,3 +103,19 @@ def test_without_a_campaign_there_is_nothing(tmp_path: Path, monkeypatch: pytest
                                              capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert told(capsys) == told(capsys, "--clear") == []
+
+
+def test_the_history_is_printed_with_what_was_gained_and_seen(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["campaigns", "--history"]) == 0
+    assert "no history in reports/history.sqlite" in capsys.readouterr().out
+    summary = Summary(id="night-1", options=campaign_options(), environments=(Environment(triton="3.9.0"),),
+                      counts=Counts(executed=1200, agree=1200), by_target=(), seconds=60.0,
+                      known_findings=("triton.vector_add | own | disagree | value | out | ",))
+    assert note(Path("reports") / FILE, summary, ended=NOW) == ""
+    assert run(["campaigns", "--history"]) == 0
+    said = capsys.readouterr().out
+    assert "night-1" in said and "20.0" in said and "triton.vector_add | own" in said
+    assert run(["campaigns", "--history", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nights"][0]["cases"] == 1200
