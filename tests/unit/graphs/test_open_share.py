@@ -83,7 +83,7 @@ def test_little_is_left_open() -> None:
 
 def test_special_values_are_still_drawn() -> None:
     kinds = {"nan": 0, "infinite": 0, "minus zero": 0, "subnormal": 0}
-    for case in draws(programs("pointwise", target="codegen.pointwise", limits=Limits(elements=1 << 9)), 120, seed=4,
+    for case in draws(programs("pointwise", target="codegen.pointwise", limits=Limits(elements=1 << 9)), 300, seed=4,
                       backend=BACKEND):
         for spec in case.arrays:
             if spec.dtype == "fp32" and spec.content is not None:
