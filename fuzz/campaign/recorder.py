@@ -15,13 +15,18 @@ Observer = Callable[[Case, str, Outcome | None], None]
 """Told of every run: the case, the phase ("fuzz", "shrink" or "confirm") and the outcome, None if there is none that
 counts."""
 
+Keeper = Callable[[Case, str, Outcome, int], None]
+"""Keeps more of a run than the store does: the case, the phase, the outcome, and how many drawn cases are recorded. It
+is asked before the outcome is recorded, so that a run that is recorded is kept; one that was cut off in between is kept
+twice, with the same number."""
+
 
 class Recorder:
     """Executes and records. `executed` counts the drawn cases of this and earlier runs of the shard."""
 
     def __init__(self, spec: ShardSpec, *, target: Target, pool: Pool | PairPool, store: ShardStore,
-                 observe: Observer | None = None) -> None:
-        self._spec, self._target, self._observe = spec, target, observe
+                 observe: Observer | None = None, keep: Keeper | None = None) -> None:
+        self._spec, self._target, self._observe, self._keep = spec, target, observe, keep
         self.pool, self.store = pool, store
         self.executed = store.counts().executed
         self.round = store.next_round()
@@ -62,6 +67,8 @@ class Recorder:
         reached: set[str] = set()
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
             reached = {*self._target.coverage.cells(case), *outcome.cells}
+        if self._keep is not None:
+            self._keep(case, phase, outcome, self.executed)
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
                        compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"

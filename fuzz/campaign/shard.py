@@ -47,7 +47,7 @@ def _pair(options: PoolOptions, builds: tuple[str, str], state: Path) -> PairPoo
     before, after = (
         dataclasses.replace(options, build=build, cache_directory=str(state / "cache" / side / kind(options.backend)))
         for side, build in zip(("baseline", "candidate"), builds, strict=True))
-    return PairPool(before, after)
+    return PairPool(Pool(before), Pool(after))
 
 
 def close_pools() -> None:
@@ -95,10 +95,10 @@ class _Shard:
         self.store = ShardStore(shard_path(state, spec.index))
         self.target, self.pool = find(spec.target), pool_for(spec, state)
         self.environment = Environment(backend=spec.backend)
-        if isinstance(self.pool, PairPool):
-            observe = PairLog(state, spec.index, self.pool).note
+        keep = PairLog(state, spec.index, self.pool).note if isinstance(self.pool, PairPool) else None
         self.first_replacement = len(self.pool.replacement_seconds)
-        self.recorder = Recorder(spec, target=self.target, pool=self.pool, store=self.store, observe=observe)
+        self.recorder = Recorder(spec, target=self.target, pool=self.pool, store=self.store, observe=observe,
+                                 keep=keep)
         self.budget = Budget(spec, state, spent_before=self.store.counts().busy_seconds,
                              compile_limit=self.pool.options.compile_limit)
         self.hunt = Hunt(spec, state, target=self.target, budget=self.budget, recorder=self.recorder,

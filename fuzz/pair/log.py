@@ -1,6 +1,6 @@
 """What became of every pair of a shard, one line each, on disk before the next case is drawn."""
 
-import collections
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +15,10 @@ _REASONS = 120
 
 
 class PairLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One drawn case on both builds. seconds: compiling and launching, of the baseline and of the candidate.
-    resources: by name, of both, where they differ."""
+    """One drawn case on both builds. number: from 0, within its shard. seconds: compiling and
+    launching, of the baseline and of the candidate. resources: by name, of both, where they differ."""
 
+    number: int
     target: str
     backend: str
     relation: Relation
@@ -37,27 +38,29 @@ _LINE = msgspec.json.Decoder(PairLine)
 
 
 class PairLog:
-    """Observer of a shard's runs (`fuzz.campaign.recorder`)."""
+    """Keeps the pairs of a shard (`fuzz.campaign.recorder`)."""
 
     def __init__(self, state: Path, shard: int, pool: PairPool) -> None:
         self._path = state / f"pairs-{shard:05}.jsonl"
         self._findings = state / "pairs"
         self._pool = pool
 
-    def note(self, case: Case, phase: str, outcome: Outcome | None) -> None:
-        """Write what the pool found last; of cases run to shrink or confirm only those that differ."""
+    def note(self, case: Case, phase: str, outcome: Outcome, number: int) -> None:
+        """Write what the pool found last; of cases run to shrink or confirm only those that differ. number: of drawn
+        cases before this one."""
         pair = self._pool.last
-        if outcome is None or pair is None or pair.case != case:
+        if pair is None or pair.case != case:
             return
         if pair.relation.different:
             self._findings.mkdir(exist_ok=True)
             (self._findings / f"{case.digest}.json").write_bytes(msgspec.json.encode(pair))
         if phase == "fuzz":
             with open(self._path, "ab") as file:
-                file.write(msgspec.json.encode(_line(pair)) + b"\n")
+                # The end of a line that was cut off is no beginning of this one.
+                file.write(b"\n" + msgspec.json.encode(_line(pair, number)))
 
 
-def _line(pair: PairOutcome) -> PairLine:
+def _line(pair: PairOutcome, number: int) -> PairLine:
     resources: dict[str, tuple[int, int]] = {}
     code = False
     if pair.observed is not None:
@@ -67,7 +70,7 @@ def _line(pair: PairOutcome) -> PairLine:
                      if name in after.resources and after.resources[name] != number}
     told = pair.relation in (Relation.NOT_CHECKED, Relation.FLAKY)
     return PairLine(
-        target=pair.candidate.target, backend=pair.candidate.backend, relation=pair.relation,
+        number=number, target=pair.candidate.target, backend=pair.candidate.backend, relation=pair.relation,
         reason=pair.reason[:_REASONS] if told else "", kind=pair.kind if pair.relation is Relation.BOTH else "",
         where=pair.where if pair.relation is Relation.BOTH else "", code_changed=pair.code_changed, compiled=code,
         flaky=pair.flaky,
@@ -76,12 +79,15 @@ def _line(pair: PairOutcome) -> PairLine:
 
 
 def lines(state: Path) -> Iterator[PairLine]:
-    """All lines of a campaign's pairs; one that was cut off by a kill is left out."""
+    """All lines of a campaign's pairs, each case once: one that was written when a kill came is run and written again,
+    and a line that was cut off is none."""
     for path in sorted(state.glob("pairs-*.jsonl")):
-        with open(path, "rb") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield _LINE.decode(line)
+        found: dict[int, PairLine] = {}
+        for line in path.read_bytes().splitlines():
+            with contextlib.suppress(msgspec.MsgspecError):
+                one = _LINE.decode(line)
+                found[one.number] = one
+        yield from found.values()
 
 
 def shown(state: Path, digest: str) -> PairOutcome | None:
@@ -90,8 +96,3 @@ def shown(state: Path, digest: str) -> PairOutcome | None:
         return msgspec.json.decode((state / "pairs" / f"{digest}.json").read_bytes(), type=PairOutcome)
     except FileNotFoundError:
         return None
-
-
-def totals(found: Iterator[PairLine]) -> collections.Counter[Relation]:
-    """Number of pairs by relation."""
-    return collections.Counter(line.relation for line in found)

@@ -22,8 +22,8 @@ class PairPool:
     A pair that differs is an outcome that disagrees, with a signature whose kind begins with the relation; what was
     found in detail is in `last`. Whoever searches and shrinks need not know that there are two builds."""
 
-    def __init__(self, baseline: PoolOptions, candidate: PoolOptions) -> None:
-        self.baseline, self.candidate = Pool(baseline), Pool(candidate)
+    def __init__(self, baseline: Pool, candidate: Pool) -> None:
+        self.baseline, self.candidate = baseline, candidate
         self.last: PairOutcome | None = None
         """Of the case that ran last; None if one side refused it."""
         self._seen: set[str] = set()

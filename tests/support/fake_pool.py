@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, RowCounts, Signature, Verdict
+from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import PoolOptions
 
@@ -28,18 +29,21 @@ class FakePool:
         self.deaths = 0
         self.executed = 0
         self.compile_seconds = 0.0
+        self.observed: Observed | None = None
 
     @property
     def environment(self) -> Environment:
         return Environment(tridiff="0", triton="3.9.0", torch="2.13.0", backend=self.options.backend)
 
     def execute(self, case: Case, subject: str, *, backend: str | None = None, want_inputs: bool = False,
-                inputs_only: bool = False, compile_limit: float | None = None, until: float | None = None) -> Outcome:
+                inputs_only: bool = False, compile_limit: float | None = None, until: float | None = None,
+                observe: Observe | None = None) -> Outcome:
         if self.log is not None:
             descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.write(descriptor, f"{case.digest}\n".encode())
             os.close(descriptor)
         self.executed += 1
+        self.observed = None if observe is None else Observed()
         time.sleep(self.pause)
         kind = type(self).failing(case)
         rows = case.sizes.get("rows", 1)

@@ -1,0 +1,131 @@
+"""How two outcomes of one case stand to each other: the table of fuzz/gate/gate.md, line by line."""
+
+import struct
+
+import pytest
+
+from tests.support.pairs import CASE, Side, fetching, observed, outcome
+from tridiff.fuzz.pair.pool import REPEATS, PairPool
+from tridiff.fuzz.pair.relate import relate
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.records.pair import Relation
+
+AGREE, WRONG, CRASH, ERROR, UNKNOWN = (
+    Verdict.AGREE, Verdict.DISAGREE, Verdict.CRASH, Verdict.COMPILE_ERROR, Verdict.NOT_CHECKED)
+ONE, TWO = struct.pack("<4i", 1, 2, 3, 4), struct.pack("<4i", 1, 2, 3, 5)
+NEVER = fetching(b"", b"")
+
+
+@pytest.mark.parametrize("before, after, relation", [
+    (AGREE, WRONG, Relation.REGRESSION), (AGREE, CRASH, Relation.REGRESSION), (AGREE, ERROR, Relation.REGRESSION),
+    (AGREE, Verdict.HANG, Relation.REGRESSION), (WRONG, AGREE, Relation.FIXED), (CRASH, AGREE, Relation.FIXED),
+    (WRONG, WRONG, Relation.BOTH), (CRASH, WRONG, Relation.DIFFERENT), (UNKNOWN, WRONG, Relation.NOT_CHECKED),
+    (CRASH, UNKNOWN, Relation.NOT_CHECKED), (UNKNOWN, UNKNOWN, Relation.NOT_CHECKED),
+])
+def test_verdicts_decide_where_one_of_them_fails(before: Verdict, after: Verdict, relation: Relation) -> None:
+    pair = relate(CASE, outcome(before), outcome(after), (observed(), observed()), NEVER)
+    assert pair.relation is relation
+
+
+def test_what_the_pair_is_told_by_is_the_side_that_fails() -> None:
+    worse = relate(CASE, outcome(AGREE), outcome(CRASH, kind="SIGSEGV"), (None, None), NEVER)
+    better = relate(CASE, outcome(CRASH, kind="SIGABRT"), outcome(AGREE), (None, None), NEVER)
+    assert (worse.kind, better.kind) == ("SIGSEGV", "SIGABRT")
+    assert worse.reason.startswith("right before, now crash") and better.reason.startswith("right now, before crash")
+
+
+def test_both_wrong_with_other_values_is_not_both_alike() -> None:
+    wrong = outcome(WRONG)
+    assert relate(CASE, wrong, wrong, (observed(ONE), observed(ONE)), NEVER).relation is Relation.BOTH
+    assert relate(CASE, wrong, wrong, (observed(ONE), observed(TWO)), NEVER).relation is Relation.DIFFERENT
+    tolerant = (observed(ONE, rule="ULP"), observed(TWO, rule="ULP"))
+    assert relate(CASE, wrong, wrong, tolerant, NEVER).relation is Relation.BOTH
+
+
+@pytest.mark.parametrize("code, relation", [
+    (({"ptx": "a"}, {"ptx": "a"}), Relation.IDENTICAL_CODE), (({"ptx": "a"}, {"ptx": "b"}), Relation.SAME),
+    (({}, {}), Relation.SAME),
+])
+def test_equal_bits_are_the_same_and_equal_code_is_counted(code: tuple[dict[str, str], dict[str, str]],
+                                                           relation: Relation) -> None:
+    seen = (observed(ONE, code=code[0]), observed(ONE, code=code[1]))
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, NEVER)
+    assert pair.relation is relation
+    assert pair.code_changed == (("ptx",) if relation is Relation.SAME and code[0] else ())
+
+
+def test_where_both_agree_exact_outputs_must_have_the_same_bits() -> None:
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), (observed(ONE), observed(TWO)), fetching(ONE, TWO))
+    assert pair.relation is Relation.CHANGED and "first at 3: 4 before, 5 now" in pair.reason
+
+
+def test_what_no_reference_judged_is_compared_all_the_same() -> None:
+    pair = relate(CASE, outcome(UNKNOWN), outcome(UNKNOWN), (observed(ONE), observed(TWO)), fetching(ONE, TWO))
+    assert pair.relation is Relation.CHANGED
+    assert relate(CASE, outcome(UNKNOWN), outcome(UNKNOWN), (observed(ONE), observed(ONE)),
+                  NEVER).relation is Relation.SAME
+
+
+def test_within_a_tolerance_other_bits_are_counted_and_no_finding() -> None:
+    before, after = struct.pack("<2f", 1.0, 2.0), struct.pack("<2f", 1.0000001, 2.0)
+    seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetching(before, after, dtype="fp32", rule="ULP"))
+    assert pair.relation is Relation.NUMERIC and not pair.relation.different
+    assert pair.numeric["out"].histogram == {"1": 1} and pair.numeric["out"].bias == 1
+
+
+def test_a_nan_on_one_side_is_no_matter_of_a_tolerance() -> None:
+    before, after = struct.pack("<f", 1.0), struct.pack("<f", float("nan"))
+    seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetching(before, after, dtype="fp32", rule="ULP"))
+    assert (pair.relation, pair.kind) == (Relation.CHANGED, "nan_unexpected")
+
+
+def test_open_elements_are_changed_behaviour() -> None:
+    given = {"dtype": "fp32", "rule": "ULP", "judged": b"\0\1"}
+    before, after = struct.pack("<2f", 0.0, 1.0), struct.pack("<2f", -0.0, 1.0)
+    seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetching(before, after, **given))
+    assert (pair.relation, pair.kind) == (Relation.CHANGED, "open")
+
+
+def test_outputs_in_no_fixed_order_are_held_against_their_bound_only() -> None:
+    seen = (observed(ONE, unordered=True), observed(TWO, unordered=True))
+    assert relate(CASE, outcome(AGREE), outcome(AGREE), seen, NEVER).relation is Relation.SAME
+
+
+def test_another_type_of_output_is_changed_behaviour() -> None:
+    seen = (observed(ONE), observed(ONE[:8]))
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, NEVER)
+    assert (pair.relation, pair.reason) == (Relation.CHANGED, "out was 4 i32, now 2 i32")
+
+
+def test_a_difference_that_does_not_come_when_it_is_fetched_is_flaky() -> None:
+    pair = relate(CASE, outcome(AGREE), outcome(AGREE), (observed(ONE), observed(TWO)), fetching(ONE, ONE))
+    assert pair.relation is Relation.FLAKY
+
+
+@pytest.mark.parametrize("side", ["baseline", "candidate"])
+def test_the_side_that_does_not_give_the_same_twice_is_named(side: str) -> None:
+    right, wrong = (outcome(AGREE), observed(ONE)), (outcome(WRONG), observed(TWO))
+    steady = right if side == "candidate" else wrong
+    sides = {side: Side(lambda run: right if run % 3 else wrong),
+             "candidate" if side == "baseline" else "baseline": Side(lambda run: steady)}
+    if side == "baseline":
+        sides[side] = Side(lambda run: wrong if run % 3 else right)
+    pool = PairPool(sides["baseline"], sides["candidate"])  # type: ignore[arg-type]
+    said = pool.execute(CASE, "own")
+    assert said.verdict is UNKNOWN and pool.last is not None
+    assert (pool.last.relation, pool.last.flaky) == (Relation.FLAKY, side)
+    assert said.reason.startswith(f"the {side} does not give the same twice")
+
+
+def test_a_difference_is_repeated_on_both_sides_once() -> None:
+    before = Side(lambda run: (outcome(AGREE), observed(ONE)))
+    after = Side(lambda run: (outcome(WRONG), observed(TWO)))
+    pool = PairPool(before, after)  # type: ignore[arg-type]
+    first = pool.execute(CASE, "own")
+    assert first.verdict is WRONG and first.signature is not None
+    assert first.signature.kind == "regression: value" and (before.runs, after.runs) == (1 + REPEATS, 1 + REPEATS)
+    pool.execute(CASE, "own")
+    assert (before.runs, after.runs) == (2 + REPEATS, 2 + REPEATS), "what came again each time is believed"
