@@ -68,10 +68,10 @@ def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_no
 
     def found(*avoid: str) -> list[Case]:
         return list(draws(avoiding.cases(target, replace_limits(DEVICE, avoid=frozenset(avoid)), subject="own"),
-                          number, seed=5))
+                          number, seed=8))
 
     as_drawn = found()
-    assert as_drawn == list(draws(target.draw.cases(DEVICE), number, seed=5)) == found("no-such-issue")
+    assert as_drawn == list(draws(target.draw.cases(DEVICE), number, seed=8)) == found("no-such-issue")
     avoidable = {one.name for one in ISSUES if one.relative or one.instead}
     common = max(sorted(avoidable), key=lambda name: having(name, as_drawn))
     clear = found(common)
