@@ -160,6 +160,32 @@ def read(path: Path, *, last: int = 400) -> History:
         raise TridiffError(f"{path} cannot be read ({error})", fix="move it away; campaigns begin a new one") from None
 
 
+class CellSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """A coverage cell that some campaign reached. first, last: when campaigns that reached it began, seconds since
+    1970."""
+
+    backend: str
+    target: str
+    cell: str
+    first: float
+    last: float
+
+
+def read_cells(path: Path, *, triton: str) -> tuple[CellSeen, ...]:
+    """All cells that campaigns under one Triton version reached. None where there is no file; TridiffError for one that
+    cannot be read."""
+    if not path.exists():
+        return ()
+    try:
+        with _opened(path, write=False) as database:
+            return tuple(CellSeen(backend=b, target=t, cell=c, first=first, last=last)
+                         for b, t, c, first, last in database.execute(
+                             "select backend, target, cell, first, last from cells where triton = ? "
+                             "order by backend, target, cell", (triton,)))
+    except sqlite3.Error as error:
+        raise TridiffError(f"{path} cannot be read ({error})", fix="move it away; campaigns begin a new one") from None
+
+
 def note(path: Path, summary: Summary, *, ledger: Ledger | None = None, findings: Iterable[CorpusEntry] = (),
          known: dict[str, int] | None = None, ended: float | None = None, kept_days: float = KEPT_DAYS) -> str:
     """Add a campaign, or replace it if it is there already (one that was resumed), and drop what is older than

@@ -39,6 +39,8 @@ COMMANDS = {
     "sweep": Command("sweep", "sweep", "Judge every input of an operation on the device."),
     "corpus": Command("corpus", "corpus", "List findings by cause; write or check the page that shows them."),
     "campaigns": Command("campaigns", "campaigns", "List the states that campaigns left, or remove old ones."),
+    "report": Command("report", "report", "Show what a campaign or a gate left behind, in a form that people or other "
+                      "programs read."),
     "targets": Command("targets", "targets", "List targets with their subjects, backends, oracles and faults."),
     "doctor": Command("doctor", "doctor", "Check this machine."),
     "faults": Command("faults", "faults", "Test the tester: fuzz each planted fault until it is caught."),

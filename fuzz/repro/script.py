@@ -68,7 +68,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
 def script(
     entry: CorpusEntry, *, subject: str = "", backend: str = "", verify: bool = True, time_limit: float = 120.0,
-    length: Length = "short", fails: bool | None = None,
+    length: Length = "short", fails: bool | None = None, path: str = "",
 ) -> Script:
     """The standalone script of an entry.
 
@@ -77,7 +77,8 @@ def script(
     backend is available, and prefer one that prints BUG; where none does, the one that launches as the case does.
     length: short is at most MAX_LINES lines of at most 120 columns. time_limit: seconds for writing it
     and for each run. fails: whether the harness sees the failure here, if that is known: on the interpreter, a right
-    result then says that only tridiff's repaired interpreter shows it, and the script answers SKIP.
+    result then says that only tridiff's repaired interpreter shows it, and the script answers SKIP. path: folders, as
+    PYTHONPATH takes them, that come first in the child's and the script's path: another Triton than the installed one.
 
     Raises TridiffError where no script can show the finding: planted process faults, cases with too many values,
     kernels that use what cannot be written down, scripts that are too long.
@@ -95,10 +96,12 @@ def script(
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
         recorded=recorded(entry, subject=subject, backend=backend), length=length,
         ptx=about_ptxas(entry) and kind(backend) == "cuda")
-    made = _best(_ask(request, time_limit=time_limit), backend, verify=verify, time_limit=time_limit)
+    made = _best(_ask(request, time_limit=time_limit, path=path), backend, verify=verify, time_limit=time_limit,
+                 path=path)
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         repeated = msgspec.structs.replace(request, only_repaired=True)
-        made = _best(_ask(repeated, time_limit=time_limit), backend, verify=verify, time_limit=time_limit)
+        made = _best(_ask(repeated, time_limit=time_limit, path=path), backend, verify=verify, time_limit=time_limit,
+                     path=path)
     return made
 
 
@@ -121,7 +124,7 @@ def about_ptxas(entry: CorpusEntry) -> bool:
     return re.search(r"\bptxas\b", entry.explanation) is not None
 
 
-def _best(candidates: Candidates, backend: str, *, verify: bool, time_limit: float) -> Script:
+def _best(candidates: Candidates, backend: str, *, verify: bool, time_limit: float, path: str) -> Script:
     forms = candidates.scripts
 
     def made(one: Candidate, ran: Run) -> Script:
@@ -132,7 +135,7 @@ def _best(candidates: Candidates, backend: str, *, verify: bool, time_limit: flo
         return made(forms[-1], Run(answer="none", reason=f"{backend} is not available here" if verify else "not run"))
     tried: list[Script] = []
     for one in forms:
-        tried.append(made(one, run(one.text, time_limit=time_limit)))
+        tried.append(made(one, run(one.text, time_limit=time_limit, path=path)))
         if tried[-1].answer == "BUG":
             return tried[-1]
     return next((one for one in reversed(tried) if one.answer == "OK"), tried[-1])
@@ -146,20 +149,20 @@ def default_backend(entry: CorpusEntry, subject: str) -> str:
     return failing[0] if failing else "interpreter"
 
 
-def run(text: str, *, time_limit: float = 120.0) -> Run:
-    """Run a script on its own: an empty folder, no PYTHONPATH but for packages outside this checkout, a fresh Triton
-    cache."""
+def run(text: str, *, time_limit: float = 120.0, path: str = "") -> Run:
+    """Run a script on its own: an empty folder, no PYTHONPATH but for `path` and packages outside this checkout, a
+    fresh Triton cache."""
     with tempfile.TemporaryDirectory(prefix="tridiff-script-") as folder:
-        path = Path(folder) / "script.py"
-        path.write_text(text, encoding="utf-8")
+        file = Path(folder) / "script.py"
+        file.write_text(text, encoding="utf-8")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_"))}
         environment["TRITON_CACHE_DIR"] = str(Path(folder) / "cache")
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(Path(folder) / "inductor")
-        elsewhere = _path_without_this()
+        elsewhere = os.pathsep.join(filter(None, (path, _path_without_this())))
         if elsewhere:
             environment["PYTHONPATH"] = elsewhere
         started = time.perf_counter()
-        child = subprocess.Popen([sys.executable, str(path)], cwd=folder, env=environment, stdout=subprocess.PIPE,
+        child = subprocess.Popen([sys.executable, str(file)], cwd=folder, env=environment, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
         try:
             said, complained = child.communicate(timeout=time_limit)
@@ -214,12 +217,14 @@ def _note(entry: CorpusEntry) -> str:
     return _comment("; ".join(parts))
 
 
-def _ask(request: Request, *, time_limit: float) -> Candidates:
+def _ask(request: Request, *, time_limit: float, path: str) -> Candidates:
     """What the child wrote; asked a second time without the compiler's front end if that brings it down."""
     problem = ""
     for liveness in (True, False):
         asked = msgspec.structs.replace(request, liveness=liveness)
         environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+        if path:
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, (path, environment.get("PYTHONPATH", ""))))
         with tempfile.TemporaryDirectory(prefix="tridiff-script-") as cache:
             environment["TRITON_CACHE_DIR"] = cache
             try:

@@ -139,7 +139,7 @@ def stored(case: Case, *, subject: str = "own", kind: str = "value", verdict: Ve
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write scripts here: importing torch and Triton in a child takes seconds."""
-    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: build(request))
+    monkeypatch.setattr(scripts, "_ask", lambda request, **_: build(request))
 
 
 def without_gpu(text: str) -> str:
@@ -279,8 +279,8 @@ def test_compile_findings_compile_and_nothing_else() -> None:
 def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer]) -> None:
     """Two candidates with the given texts, and what running each would say."""
     forms = tuple(Candidate(text=text, faithful=number == 1) for number, text in enumerate(answers))
-    monkeypatch.setattr(scripts, "_ask", lambda request, *, time_limit: Candidates(scripts=forms))
-    monkeypatch.setattr(scripts, "run", lambda text, *, time_limit: Run(answer=answers[text]))
+    monkeypatch.setattr(scripts, "_ask", lambda request, **_: Candidates(scripts=forms))
+    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answers[text]))
 
 
 @pytest.mark.parametrize(("answers", "chosen"), [

@@ -1,0 +1,97 @@
+"""`tridiff report`: what a campaign or a gate found, as a page, and as files for other programs."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from tridiff.fuzz.cli.options import seconds
+from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.report.html import html
+from tridiff.fuzz.report.junit import junit
+from tridiff.fuzz.report.markdown import markdown
+from tridiff.fuzz.report.model import Report
+from tridiff.fuzz.report.publish import ITSELF, more_scripts, write_files
+from tridiff.fuzz.report.record import find_record, put, report_of
+from tridiff.fuzz.report.sarif import sarif
+
+EXAMPLES = """**Examples**
+
+`tridiff report` : write the page of the newest record again, and say where it is
+
+`tridiff report h200-night-2-triton-3.9.0 --html night.html` : the page of a record below reports, wherever it should go
+
+`tridiff report --junit - --reports /tmp/reports` : JUnit XML on stdout
+
+`tridiff report --scripts 5m` : also write the scripts for which the campaign had no time
+"""
+
+_TONES = {"good": "green", "warning": "yellow", "bad": "red", "unknown": "magenta"}
+
+
+def report(
+    record: Annotated[str, typer.Argument(help="Folder of a record, or its name below --reports; default the "
+                                          "newest.")] = "",
+    html_file: Annotated[str, typer.Option("--html", metavar="FILE", help="Write the page here; - for stdout.")] = "",
+    junit_file: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write JUnit XML here; - for "
+                                            "stdout.")] = "",
+    sarif_file: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1.0 here; - for "
+                                            "stdout.")] = "",
+    markdown_file: Annotated[str, typer.Option("--markdown", metavar="FILE", help="Write Markdown here; - for "
+                                               "stdout.")] = "",
+    scripts: Annotated[str, typer.Option(help="Time, such as 5m, to write scripts that are missing; default "
+                                         "none.")] = "",
+    corpus: Annotated[Path, typer.Option(help="Saved findings, for those that the record does not keep.",
+                                         callback=corpus_to_read)] = DEFAULT,
+    reports: Annotated[Path, typer.Option(help="Where records are.")] = Path("reports"),
+    as_json: Annotated[bool, typer.Option("--json", help="The whole report as one JSON object on stdout.")] = False,
+) -> None:
+    """Show what a campaign or a gate left behind, in a form that people or other programs read.
+
+    Without a file to write, the page and what belongs to it are written into the record. Exit status: 0 written,
+    2 there is no such record, or it cannot be written.
+    """
+    place = find_record(record, reports)
+    asked = [(file, writer) for file, writer in ((html_file, html), (junit_file, junit), (sarif_file, sarif),
+                                                 (markdown_file, markdown)) if file]
+    to_stdout = [file for file, _ in asked if file == "-"]
+    if len(to_stdout) + as_json > 1:
+        raise TridiffError("two things cannot go to stdout", fix="name a file for all but one of them")
+    written = []
+    try:
+        if scripts:
+            more_scripts(place, seconds=seconds(scripts))
+        made = report_of(place, corpus=Corpus(corpus))
+        for file, writer in asked:
+            if file == "-":
+                sys.stdout.write(writer(made))
+            else:
+                put(Path(file), writer(made))
+                written.append(Path(file))
+        if not asked and not as_json:
+            write_files(place.folder, made)
+            written = [place.folder / name for name in ITSELF[place.kind]]
+    except OSError as error:
+        raise TridiffError(f"{error.filename} cannot be written ({error.strerror})",
+                           fix="choose another file, or free disk space") from None
+    if as_json:
+        print(json.dumps(msgspec.to_builtins(made)))
+    elif not to_stdout:
+        _show(made, written)
+
+
+def _show(made: Report, written: list[Path]) -> None:
+    """The verdict in a line, findings that decide it, and where the files are."""
+    out = console()
+    for one in made.findings:
+        if one.level != "note":
+            out.print(f"{one.group.lower()}: {one.id}  {one.title}")
+    out.print(coloured((made.verdict, f"bold {_TONES[made.tone]}"), f": {made.headline}"))
+    for file in written:
+        out.print(f"wrote {file}")

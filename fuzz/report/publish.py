@@ -1,0 +1,138 @@
+"""What a campaign or a gate writes into its record for people and for other programs: scripts, issue texts, a page.
+
+All of it follows from the record and can be written again (`tridiff report`): where it cannot be written, a line says
+so and the record stands.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from tridiff.fuzz.campaign.record import Summary
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.gate.markdown import headline
+from tridiff.fuzz.gate.record import GateFinding, GateSummary
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.report.html import html
+from tridiff.fuzz.report.issue import issue
+from tridiff.fuzz.report.junit import junit
+from tridiff.fuzz.report.markdown import markdown
+from tridiff.fuzz.report.model import Report, Script
+from tridiff.fuzz.report.record import (
+    FINDINGS,
+    Place,
+    keep_entries,
+    keep_scripts,
+    kept_entries,
+    put,
+    read_gate,
+    read_scripts,
+    read_summary,
+    report_of,
+)
+from tridiff.fuzz.report.sarif import sarif
+from tridiff.fuzz.report.scripts import NO_TIME, Builds, campaign_scripts, gate_scripts, planted
+
+WRITERS: dict[str, Callable[[Report], str]] = {
+    "report.html": html, "junit.xml": junit, "report.sarif": sarif, "report.md": markdown}
+"""File in a record to its writer."""
+
+ITSELF = {"campaign": ("report.html", "junit.xml"), "gate": ("report.html", "junit.xml", "report.sarif")}
+"""Files that a campaign and a gate write without being asked."""
+
+
+def publish_campaign(folder: Path, summary: Summary, entries: Iterable[CorpusEntry], *, corpus: Corpus | None,
+                     seconds: float) -> str:
+    """Write scripts and issue texts of new findings and the report. entries: of the campaign's findings. seconds: for
+    scripts. Returns "" or, in one line, what could not be written."""
+    def work() -> None:
+        new = [one for one in entries if one.id in summary.new_findings]
+        keep_entries(folder, new)
+        scripts = campaign_scripts(_without(new, read_scripts(folder)), seconds=seconds) if seconds > 0 else {}
+        keep_scripts(folder, scripts)
+        campaign_issues(folder, summary, new, read_scripts(folder))
+        write_files(folder, report_of(Place(folder=folder, kind="campaign"), corpus=corpus))
+
+    return _careful(work, folder)
+
+
+def publish_gate(folder: Path, summary: GateSummary, *, seconds: float, builds: Builds | None) -> str:
+    """As `publish_campaign`, for a gate. builds: what goes in front of the path of scripts, None if unknown."""
+    def work() -> None:
+        there = read_scripts(folder)
+        missing = [one for one in summary.findings if not _done(there.get(one.entry.id))]
+        if seconds > 0:
+            keep_scripts(folder, gate_scripts(missing, seconds=seconds, builds=builds))
+        gate_issues(folder, summary, read_scripts(folder))
+        write_files(folder, report_of(Place(folder=folder, kind="gate"), corpus=None))
+
+    return _careful(work, folder)
+
+
+def _careful(work: Callable[[], None], folder: Path) -> str:
+    try:
+        work()
+    except OSError as error:
+        return (f"{error.filename or folder} cannot be written ({error.strerror}); the record is complete, "
+                f"`tridiff report {folder}` writes its report")
+    except TridiffError as error:
+        return f"no report: {error}"
+    return ""
+
+
+def write_files(folder: Path, report: Report) -> None:
+    """The files that belong into every record of this kind. Raises OSError."""
+    for name in ITSELF[report.kind]:
+        put(folder / name, WRITERS[name](report))
+
+
+def more_scripts(place: Place, *, seconds: float) -> None:
+    """Write the scripts that a record has not got, and the issue texts with them. Raises OSError, and TridiffError for
+    a record that cannot be read."""
+    folder, there = place.folder, read_scripts(place.folder)
+    if place.kind == "gate":
+        gate = read_gate(folder)
+        missing = [one for one in gate.findings if not _done(there.get(one.entry.id))]
+        keep_scripts(folder, gate_scripts(missing, seconds=seconds, builds=None))
+        gate_issues(folder, gate, read_scripts(folder))
+        return
+    summary, kept = read_summary(folder), kept_entries(folder)
+    new = [kept[name] for name in summary.new_findings if name in kept]
+    keep_scripts(folder, campaign_scripts(_without(new, there), seconds=seconds))
+    campaign_issues(folder, summary, new, read_scripts(folder))
+
+
+def _done(script: Script | None) -> bool:
+    return script is not None and (bool(script.text) or script.note != NO_TIME)
+
+
+def _without(entries: Iterable[CorpusEntry], there: Mapping[str, Script]) -> list[CorpusEntry]:
+    return [one for one in entries if not _done(there.get(one.id))]
+
+
+def campaign_issues(folder: Path, summary: Summary, entries: Iterable[CorpusEntry],
+                    scripts: Mapping[str, Script]) -> None:
+    """A file per new finding with the text of an issue; none for planted faults. Raises OSError."""
+    targets = ", ".join(summary.options.targets) or "all targets"
+    told = (f"By differential fuzzing with tridiff (campaign {summary.id}, {targets}, seed {summary.options.seed}, "
+            f"{summary.counts.executed} cases): the generated case was run and judged by references that share no code "
+            "with it, then shrunk.")
+    for entry in entries:
+        if not planted(entry):
+            put(folder / FINDINGS / f"{entry.id}.md",
+                issue(entry, script=scripts.get(entry.id, Script(note=NO_TIME)), found_by=told))
+
+
+def gate_issues(folder: Path, summary: GateSummary, scripts: Mapping[str, Script]) -> None:
+    """As `campaign_issues`, for the differences between two builds."""
+    told = (f"By running the same generated cases on two builds of Triton with tridiff (gate {summary.id}, seed "
+            f"{summary.seed}, {summary.pairs} pairs). The verdict of the gate: {headline(summary)}.")
+    for one in summary.findings:
+        put(folder / FINDINGS / f"{one.entry.id}.md",
+            issue(one.entry, script=scripts.get(one.entry.id, Script(note=NO_TIME)), found_by=told,
+                  relation=_relation(one, summary)))
+
+
+def _relation(one: GateFinding, summary: GateSummary) -> str:
+    return (f"{one.relation.value.replace('_', ' ')} from Triton {summary.baseline.triton} to "
+            f"{summary.candidate.triton}: {one.reason}")

@@ -1,0 +1,169 @@
+"""Records on disk: a folder that a campaign or a gate left, what it keeps for its report, and the report of it."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tridiff.fuzz.campaign import history
+from tridiff.fuzz.campaign.record import Summary
+from tridiff.fuzz.corpus.store import Corpus, parse
+from tridiff.fuzz.coverage.record import Ledger
+from tridiff.fuzz.coverage.show import ledgers
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.gate.record import GateSummary
+from tridiff.fuzz.records import CorpusEntry, pretty_json_without_defaults
+from tridiff.fuzz.records.codec import decode_file, printable
+from tridiff.fuzz.records.reading import read_bytes
+from tridiff.fuzz.report.campaigns import Record, campaign_report
+from tridiff.fuzz.report.gates import Kept, gate_report
+from tridiff.fuzz.report.heat import changes
+from tridiff.fuzz.report.model import Report, Script
+
+CAMPAIGN, GATE = "summary.json", "gate.json"
+"""The file that makes a folder a record of this kind."""
+
+FINDINGS, NOTES = "findings", "notes.json"
+"""Folder of a record with a case, a script and an issue text for each new finding, and what its scripts said."""
+
+MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A record."""
+
+    folder: Path
+    kind: Literal["campaign", "gate"]
+
+
+def find_record(name: str, reports: Path) -> Place:
+    """The record that `name` denotes: a folder, or one below `reports`; "" for the newest. TridiffError where there is
+    none."""
+    if not name:
+        found = [(max(path.stat().st_mtime for path in files), folder) for folder in _folders(reports)
+                 if (files := [folder / one for one in (CAMPAIGN, GATE) if (folder / one).is_file()])]
+        if not found:
+            raise TridiffError(f"no record below {reports}",
+                               fix="run `tridiff fuzz` or `tridiff gate`, or name a folder")
+        return _place(max(found)[1])
+    for folder in (Path(name), reports / name):
+        if folder.is_dir():
+            return _place(folder)
+    raise TridiffError(f"no record is called {printable(name, limit=100)}", fix=f"name a folder below {reports}")
+
+
+def _folders(reports: Path) -> list[Path]:
+    with contextlib.suppress(OSError):
+        return [path for path in reports.iterdir() if path.is_dir() and not path.is_symlink()]
+    return []
+
+
+def _place(folder: Path) -> Place:
+    if (folder / GATE).is_file():
+        return Place(folder=folder, kind="gate")
+    if (folder / CAMPAIGN).is_file():
+        return Place(folder=folder, kind="campaign")
+    raise TridiffError(f"{folder} holds neither {CAMPAIGN} nor {GATE}",
+                       fix="name the record of a campaign or of a gate; `tridiff sweep --render` shows a sweep")
+
+
+def read_summary(folder: Path) -> Summary:
+    """The summary of a campaign's record."""
+    return decode_file(read_bytes(folder / CAMPAIGN, most=MOST_BYTES), Summary, source=str(folder / CAMPAIGN))
+
+
+def read_gate(folder: Path) -> GateSummary:
+    """The summary of a gate's record."""
+    return decode_file(read_bytes(folder / GATE, most=MOST_BYTES), GateSummary, source=str(folder / GATE))
+
+
+def report_of(place: Place, *, corpus: Corpus | None, past: Path | None = None) -> Report:
+    """The report of a record. corpus: where findings are that the record does not keep. past: the history of campaigns,
+    default the one beside the record. Raises TridiffError for a record that cannot be read."""
+    if place.kind == "gate":
+        return gate_report(read_gate(place.folder), Kept(scripts=read_scripts(place.folder)))
+    summary = read_summary(place.folder)
+    ledger = ledgers(place.folder)[0] if any(place.folder.glob("ledger.json*")) else None
+    return report_of_campaign(summary, ledger=ledger, corpus=corpus, folder=place.folder,
+                              past=past or place.folder.parent / history.FILE)
+
+
+def report_of_campaign(summary: Summary, *, ledger: Ledger | None, corpus: Corpus | None, folder: Path, past: Path,
+                       running: bool = False) -> Report:
+    """The report of a campaign that is known by its summary, with what its record in `folder` keeps."""
+    known: history.History = history.History()
+    changed = None
+    with contextlib.suppress(TridiffError):  # A convenience: a damaged history costs the trends.
+        known = history.read(past)
+        began = next((one.began for one in known.nights if one.id == summary.id), float("inf"))
+        if ledger is not None:
+            changed = changes(ledger, history.read_cells(past, triton=ledger.triton), began)
+    kept = kept_entries(folder)
+    return campaign_report(summary, Record(
+        entries=(*kept.values(), *(one for one in _entries(corpus) if one.id not in kept)),
+        files={name: f"{FINDINGS}/{name}.json" for name in kept}, scripts=read_scripts(folder), ledger=ledger,
+        history=known, changes=changed, running=running))
+
+
+def _entries(corpus: Corpus | None) -> Iterable[CorpusEntry]:
+    if corpus is None or not corpus.root.is_dir():
+        return ()
+    return (one for one in corpus.entries() if isinstance(one, CorpusEntry))
+
+
+def kept_entries(folder: Path) -> dict[str, CorpusEntry]:
+    """The entries that a campaign's record keeps, by id; files that are none are passed over."""
+    found = {}
+    for path in sorted((folder / FINDINGS).glob("*.json")):
+        if path.name != NOTES:
+            with contextlib.suppress(TridiffError):
+                entry = parse(read_bytes(path, most=MOST_BYTES), source=str(path))
+                found[entry.id] = entry
+    return found
+
+
+def read_scripts(folder: Path) -> dict[str, Script]:
+    """Scripts that a record keeps, by id of the finding."""
+    place = folder / FINDINGS
+    notes: dict[str, str] = {}
+    with contextlib.suppress(TridiffError, msgspec.MsgspecError):
+        notes = msgspec.json.decode(read_bytes(place / NOTES, most=MOST_BYTES), type=dict[str, str])
+    texts = {}
+    for path in sorted(place.glob("*.py")):
+        with contextlib.suppress(TridiffError):
+            texts[path.stem] = read_bytes(path, most=1 << 20).decode(errors="replace")
+    return {name: Script(text=texts.get(name, ""), note=notes.get(name, "")) for name in texts.keys() | notes.keys()}
+
+
+def keep_entries(folder: Path, entries: Iterable[CorpusEntry]) -> None:
+    """Keep the entries of new findings with the record, which then needs no corpus to be read. Raises OSError."""
+    for entry in entries:
+        put(folder / FINDINGS / f"{entry.id}.json", pretty_json_without_defaults(entry))
+
+
+def keep_scripts(folder: Path, scripts: Mapping[str, Script]) -> None:
+    """Keep scripts and what they said, beside those that are there. Raises OSError."""
+    notes = {name: one.note for name, one in read_scripts(folder).items()} | {
+        name: one.note for name, one in scripts.items()}
+    for name, one in scripts.items():
+        if one.text:
+            put(folder / FINDINGS / f"{name}.py", one.text)
+    if notes:
+        put(folder / FINDINGS / NOTES, msgspec.json.format(msgspec.json.encode(dict(sorted(notes.items()))),
+                                                           indent=1).decode() + "\n")
+
+
+def put(path: Path, text: str) -> None:
+    """All of a text at `path`, or what was there before. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,99 @@
+"""Standalone scripts for the findings of a record, as many as there is time for, each run where that is possible."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.gate.record import GateFinding
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.report.model import Script
+from tridiff.fuzz.repro.script import Run, run, runs_here, script
+
+SHARE, LEAST, MOST = 0.1, 15.0, 300.0
+"""Time for scripts: a part of a campaign's budget, in seconds at least and at most."""
+
+EACH = 60.0
+"""Seconds for writing one script and for a run of it."""
+
+AT_ONCE = 4
+
+NO_TIME = "no time was left to write one: `tridiff report --scripts` does"
+
+Builds = tuple[str, str]
+"""Of the baseline and of the candidate: folders that come first in the path of a process."""
+
+
+def seconds_for(budget: float) -> float:
+    """Seconds that scripts may take after a campaign of so many."""
+    return min(max(SHARE * budget, LEAST), MOST)
+
+
+def planted(entry: CorpusEntry) -> bool:
+    """Whether the defect is one of our own, planted to test the tester: nobody reports it."""
+    return "+fault:" in entry.signature.subject
+
+
+def campaign_scripts(entries: Iterable[CorpusEntry], *, seconds: float) -> dict[str, Script]:
+    """A script for each entry, by id; one for which there was no time says so."""
+    def work(entry: CorpusEntry) -> Callable[[float], Script]:
+        return lambda limit: _of_entry(entry, limit)
+
+    return _all({entry.id: work(entry) for entry in entries if not planted(entry)}, seconds)
+
+
+def gate_scripts(findings: Iterable[GateFinding], *, seconds: float, builds: Builds | None) -> dict[str, Script]:
+    """A script for each finding, by the entry's id, run on both builds where they are known."""
+    def work(one: GateFinding) -> Callable[[float], Script]:
+        return lambda limit: _of_difference(one, limit, builds)
+
+    return _all({one.entry.id: work(one) for one in findings}, seconds)
+
+
+def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict[str, Script]:
+    end = time.monotonic() + seconds
+
+    def timed(work: Callable[[float], Script]) -> Script:
+        left = end - time.monotonic()
+        return work(min(left, EACH)) if left > 0 else Script(note=NO_TIME)
+
+    with ThreadPoolExecutor(min(AT_ONCE, len(os.sched_getaffinity(0)))) as pool:
+        return dict(zip(works, pool.map(timed, works.values()), strict=True))
+
+
+def _of_entry(entry: CorpusEntry, limit: float) -> Script:
+    try:
+        made = script(entry, time_limit=limit, fails=True)
+    except TridiffError as error:
+        return Script(note=error.problem)
+    return Script(text=made.text, note=_said("here", made.ran))
+
+
+def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Script:
+    if one.relation is Relation.CHANGED:
+        return Script(note="both builds are within the contract, which leaves the answer open: no script can call one "
+                           "of them wrong")
+    baseline, candidate = builds or ("", "")
+    failing, other = (baseline, candidate) if one.relation is Relation.FIXED else (candidate, baseline)
+    names = ("candidate", "baseline") if failing == candidate else ("baseline", "candidate")
+    try:
+        made = script(one.entry, time_limit=limit, verify=builds is not None, path=failing,
+                      fails=True if builds is not None else None)
+    except TridiffError as error:
+        return Script(note=error.problem)
+    if builds is None or not runs_here(made.backend):
+        return Script(text=made.text, note=f"nobody ran it: {made.backend} is not available here" if builds else
+                      "nobody ran it")
+    again = run(made.text, time_limit=limit, path=other)
+    return Script(text=made.text, note=f"{_said(f'on the {names[0]}', made.ran)}, on the {names[1]} {_word(again)}")
+
+
+def _said(where: str, ran: Run) -> str:
+    return f"nobody ran it: {ran.reason}" if ran.answer == "none" and "not available" in ran.reason else (
+        f"run {where} it says {_word(ran)}")
+
+
+def _word(ran: Run) -> str:
+    return f"nothing ({ran.reason})" if ran.answer == "none" else ran.line

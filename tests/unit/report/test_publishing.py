@@ -1,0 +1,189 @@
+"""What a campaign and a gate put into their records, `tridiff report`, and what a full disk costs."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.unit.report.records import CORPUS, ROOT, entry, gate, night
+from tridiff.fuzz.cli.app import run
+from tridiff.fuzz.cli.failure import ending
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.report import publish, scripts
+from tridiff.fuzz.report.model import Script
+from tridiff.fuzz.report.publish import publish_campaign, publish_gate
+from tridiff.fuzz.report.record import read_gate, read_scripts, read_summary
+from tridiff.fuzz.repro.script import Run
+from tridiff.fuzz.repro.script import Script as Written
+
+NEW = "zero-sign-c65330b634"
+REGRESSION, CHANGED, FIXED = "illegal-address-7f92aee734", NEW, "value-00ebe13492"
+
+
+def tridiff(*arguments: str, status: int = 0) -> None:
+    assert ending(run, ["report", "--corpus", str(ROOT / "corpus"), *arguments]) == status
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Scripts that need no process: what was asked for, (entry, path in front)."""
+    asked: list[tuple[str, str]] = []
+
+    def script(one: object, *, path: str = "", **_: object) -> Written:
+        name = one.id  # type: ignore[attr-defined]
+        asked.append((name, path))
+        if name == FIXED:
+            raise TridiffError("the script takes 90 lines", fix="x")
+        return Written(text=f"# {name}\n", ran=Run(answer="BUG"), faithful=True, backend="interpreter")
+
+    monkeypatch.setattr(scripts, "script", script)
+    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer="OK"))
+    return asked
+
+
+def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: list[tuple[str, str]]) -> None:
+    folder = night(tmp_path, new=(entry(NEW),))
+    for path in (folder / "findings").iterdir():
+        path.unlink()
+    planted = entry(FIXED)
+    assert publish_campaign(folder, read_summary(folder), [entry(NEW), planted], corpus=CORPUS, seconds=20.0) == ""
+    assert told == [(NEW, "")], "only for what is new"
+    assert sorted(path.name for path in (folder / "findings").iterdir()) == [
+        "notes.json", f"{NEW}.json", f"{NEW}.md", f"{NEW}.py"]
+    assert read_scripts(folder) == {NEW: Script(text=f"# {NEW}\n", note="run here it says BUG")}
+    text = (folder / "findings" / f"{NEW}.md").read_text()
+    assert text.startswith("# -x of +0.0 is +0.0") and f"# {NEW}" in text and "seed 7" in text and "1200 cases" in text
+    assert f"# {NEW}" in (folder / "report.html").read_text()
+    assert (folder / "junit.xml").exists() and not (folder / "report.sarif").exists()
+    told.clear()
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=20.0)
+    assert told == [], "what is there is not written twice"
+
+
+def test_planted_faults_are_reported_to_nobody(tmp_path: Path, told: list[tuple[str, str]]) -> None:
+    from msgspec.structs import replace
+
+    one = entry(NEW)
+    one = replace(one, signature=replace(one.signature, subject="own+fault:x"))
+    folder = night(tmp_path, new=(one,))
+    (folder / "findings" / "notes.json").unlink()
+    (folder / "findings" / f"{NEW}.py").unlink()
+    publish_campaign(folder, read_summary(folder), [one], corpus=None, seconds=20.0)
+    assert told == [] and not (folder / "findings" / f"{NEW}.md").exists()
+    assert NEW in (folder / "report.html").read_text()
+
+
+def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple[str, str]]) -> None:
+    folder = gate(tmp_path)
+    (folder / "findings" / f"{REGRESSION}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    assert publish_gate(folder, read_gate(folder), seconds=20.0, builds=("/old", "/new")) == ""
+    assert sorted(told) == [(REGRESSION, "/new"), (FIXED, "/old")], "first where it fails"
+    found = read_scripts(folder)
+    assert found[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
+    assert found[FIXED] == Script(note="the script takes 90 lines")
+    assert "within the contract" in found[CHANGED].note and not found[CHANGED].text
+    text = (folder / "findings" / f"{REGRESSION}.md").read_text()
+    assert "regression from Triton 3.6.0 to 3.9.0: out: 7 instead of 8" in text
+    assert {path.name for path in folder.iterdir()} >= {"report.html", "junit.xml", "report.sarif"}
+
+
+def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: list[tuple[str, str]]) -> None:
+    folder = night(tmp_path, new=(entry(NEW),))
+    (folder / "findings" / f"{NEW}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=0.0)
+    assert told == [] and "no time was left" in (folder / "findings" / f"{NEW}.md").read_text()
+    tridiff(str(folder), "--scripts", "20s")
+    assert told == [(NEW, "")] and f"# {NEW}" in (folder / "findings" / f"{NEW}.md").read_text()
+
+
+@pytest.mark.parametrize("budget, seconds", [(10.0, 15.0), (600.0, 60.0), (28800.0, 300.0)])
+def test_scripts_take_a_tenth_of_the_time(budget: float, seconds: float) -> None:
+    assert scripts.seconds_for(budget) == seconds
+
+
+def test_a_real_script_is_written_and_run() -> None:
+    made = scripts.campaign_scripts([entry("failed-to-infer-encoding-d1d9ca8714")], seconds=120.0)
+    one = made["failed-to-infer-encoding-d1d9ca8714"]
+    assert "import triton" in one.text and one.lines <= 40
+    assert one.note == "run here it says BUG"
+
+
+@pytest.mark.parametrize("kind", ["night", "gate"])
+def test_a_full_disk_costs_a_line_and_no_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str,
+                                                     told: list[tuple[str, str]]) -> None:
+    folder = night(tmp_path, new=(entry(NEW),)) if kind == "night" else gate(tmp_path)
+    (folder / "report.html").write_text("as it was")
+
+    def full(path: Path, text: str) -> None:
+        if path.name == "report.html":
+            raise OSError(28, "No space left on device", str(path))
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    monkeypatch.setattr(publish, "put", full)
+    said = (publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=0.0) if kind == "night"
+            else publish_gate(folder, read_gate(folder), seconds=0.0, builds=None))
+    assert said == (f"{folder}/report.html cannot be written (No space left on device); the record is complete, "
+                    f"`tridiff report {folder}` writes its report")
+    assert (folder / "report.html").read_text() == "as it was"
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tridiff.fuzz.report.record import put
+
+    put(tmp_path / "new" / "file", "first")
+    monkeypatch.setattr(os, "getpid", lambda: 77)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        with pytest.raises(OSError):
+            put(tmp_path / "new" / "file", "second")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["file"]
+    assert (tmp_path / "new" / "file").read_text() == "first"
+
+
+def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = gate(tmp_path)
+    tridiff("--reports", str(tmp_path))
+    said = capsys.readouterr().out
+    assert "do not upgrade: Triton 3.6.0 -> 3.9.0" in said and f"wrote {folder / 'report.html'}" in said
+    assert f"regressions: {REGRESSION}" in said and FIXED not in said
+    names = [tmp_path / f"out.{one}" for one in ("html", "xml", "sarif", "md")]
+    options = zip(("--html", "--junit", "--sarif", "--markdown"), map(str, names), strict=True)
+    tridiff(str(folder), *(word for pair in options for word in pair))
+    assert [name.read_text()[:8] for name in names] == ["<!doctyp", "<?xml ve", '{\n "$sch', "# gate-2"]
+    capsys.readouterr()
+    tridiff(folder.name, "--reports", str(tmp_path), "--junit", "-")
+    assert capsys.readouterr().out.startswith("<?xml")
+    tridiff(str(folder), "--json")
+    assert json.loads(capsys.readouterr().out)["verdict"] == "do not upgrade"
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (("nothing",), "no record is called nothing; name a folder below"),
+    (("--junit", "-", "--json"), "two things cannot go to stdout; name a file for all but one of them"),
+    (("--html", "/proc/nope/x.html"), "cannot be written"),
+    (("--scripts", "soon"), "'soon' is no duration"),
+])
+def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...],
+                               said: str) -> None:
+    gate(tmp_path)
+    tridiff(*arguments, "--reports", str(tmp_path), status=2)
+    errors = capsys.readouterr().err
+    assert said in errors and len(errors.strip().splitlines()) == 1
+
+
+def test_what_a_stranger_put_into_a_record_is_refused_or_shown_as_text(tmp_path: Path,
+                                                                      capsys: pytest.CaptureFixture[str]) -> None:
+    folder = night(tmp_path, new=(entry(NEW),))
+    (folder / "findings" / "notes.json").write_text("[1]")
+    (folder / "findings" / "x.json").symlink_to("/etc/passwd")
+    tridiff(str(folder), "--html", str(tmp_path / "page.html"))
+    page = (tmp_path / "page.html").read_text()
+    assert "root:x:" not in page and "import torch" in page
+    (folder / "summary.json").write_text('{"schema": 99}')
+    capsys.readouterr()
+    tridiff(str(folder), status=2)
+    assert "this tridiff reads 2" in capsys.readouterr().err
