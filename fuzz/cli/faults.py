@@ -14,6 +14,7 @@ from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers
 from tridiff.fuzz.cli.options import seconds as duration
+from tridiff.fuzz.cli.planted import planted
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.errors import TridiffError
 
@@ -27,14 +28,21 @@ EXAMPLES = """**Examples**
 families that show it
 
 `tridiff faults triton.vector_add --hooks --process` : planted compile errors, crashes and hangs as well
+
+`tridiff faults --triton --time 90s --workers 4 --at-once 4 --results faults.jsonl --record faults.md` : faults in
+copies of Triton's Python layer, each through a gate; goes on where it was interrupted
+
+`tridiff faults --triton --list --fault 'language/*' --number 100` : what would be planted
 """
 
 
 def faults(
     target: Annotated[list[str] | None, typer.Argument(help="Target name, glob or family; default all.")] = None,
     time: Annotated[str, typer.Option(help="What one fault may take to be caught.")] = "20s",
-    fault: Annotated[list[str] | None, typer.Option(help="Name of a fault; default all of the targets.")] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="cuda or interpreter; default as for fuzz.")] = None,
+    fault: Annotated[list[str] | None, typer.Option(help="Name of a fault; default all of the targets. With "
+                                                  "--triton: name or glob of file:line:operator.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="cuda or interpreter, with --triton also compile[:ARCH]; "
+                                                    "default as for fuzz.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
     workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always printed.")] = None,
@@ -42,6 +50,16 @@ def faults(
     hooks: Annotated[bool, typer.Option("--hooks", help="Also the three faults every kernel can plant.")] = False,
     process: Annotated[bool, typer.Option("--process", help="Also those that kill or stop the worker.")] = False,
     shrink: Annotated[bool, typer.Option(help="Minimise what is caught.")] = True,
+    triton: Annotated[bool, typer.Option("--triton", help="Plant faults into copies of the installed Triton's Python "
+                                         "layer instead, each gated against the original.")] = False,
+    number: Annotated[int, typer.Option(min=1, help="With --triton: faults, chosen by the seed.")] = 80,
+    harmless: Annotated[int, typer.Option(min=0, help="With --triton: edits that change nothing.")] = 10,
+    at_once: Annotated[int, typer.Option(min=1, help="With --triton: gates at the same time.")] = 1,
+    subject: Annotated[list[str] | None, typer.Option(help="With --triton: own, inductor; default all.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="With --triton: only say what would be planted.")] = False,
+    max_cases: Annotated[int | None, typer.Option(help="With --triton: end a gate after this many cases.")] = None,
+    results: Annotated[Path | None, typer.Option(help="With --triton: keep results in this file, a line each, and go "
+                                                 "on from there.")] = None,
     record: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
@@ -49,13 +67,19 @@ def faults(
 
     Exit status: 0 all caught, 1 some not, 2 none could be tried.
     """
-    backends = tuple(one for one in chosen_backends(backend or []) if not one.startswith("compile"))
+    backends = chosen_backends(backend or [])
+    if not triton:
+        backends = tuple(one for one in backends if not one.startswith("compile"))
     devices = chosen_devices(gpus, backends)
     options = CampaignOptions(
-        seconds=duration(time), targets=tuple(target or ()), subjects=(), backends=backends, devices=devices,
-        workers=chosen_workers(workers, backends, devices),
+        seconds=duration(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
+        devices=devices, workers=chosen_workers(workers, backends, devices),
         seed=reading.chosen_seed(seed),
-        hang_limit=reading.hang_limit(hang_limit), shrink=shrink)
+        max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
+        shrink=shrink)
+    if triton:
+        raise typer.Exit(planted(options, only=tuple(fault or ()), number=number, harmless=harmless, at_once=at_once,
+                                 listed=listed, results=results, record=record, as_json=as_json))
     hunts = plan_faults(options, process=process, hooks=hooks, only=fault or ())
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")

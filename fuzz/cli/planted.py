@@ -1,0 +1,71 @@
+"""`tridiff faults --triton`: what of Triton's Python layer would a gate notice?"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.builds import Build, inspect
+from tridiff.fuzz.campaign.record import CampaignOptions
+from tridiff.fuzz.cli.text import plain
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted.choose import choose, choose_harmless, edits
+from tridiff.fuzz.planted.edit import Edit
+from tridiff.fuzz.planted.record import Results, Settings, Tried
+from tridiff.fuzz.planted.run import run
+from tridiff.fuzz.planted.table import headline, table
+
+
+def planted(options: CampaignOptions, *, only: tuple[str, ...], number: int, harmless: int, at_once: int, listed: bool,
+            results: Path | None, record: Path | None, as_json: bool) -> int:
+    """Plant a choice of edits into copies of the installed Triton, one at a time, and gate each copy; the exit status:
+    0 all faults caught and all harmless edits quiet, 1 not so, 2 none could be tried."""
+    running = inspect(Build(name="installed"))
+    package = Path(running.file).parent
+    found = edits(package, only=only)
+    chosen = choose(found, number=number, seed=options.seed, only=only)
+    chosen += choose_harmless(found, number=harmless, seed=options.seed)
+    if listed:
+        _list(chosen, as_json=as_json)
+        return 0
+    settings = Settings(triton=running.version, backends=options.backends, seconds=options.seconds,
+                        workers=options.workers, seed=options.seed, targets=options.targets, subjects=options.subjects,
+                        max_cases=options.max_cases)
+    if record is not None and not record.parent.is_dir():
+        raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
+    with tempfile.TemporaryDirectory(prefix="tridiff-planted-") as folder:
+        kept = Results(results or Path(folder) / "results.jsonl", settings)
+
+        def watch(line: Tried) -> None:
+            print(plain(f"{len(kept.lines)} of {len(chosen)}: {line.name} ({line.function}): {line.outcome}"
+                        f"{' (harmless)' if line.harmless else ''}{': ' + line.how if line.how else ''}"),
+                  file=sys.stderr, flush=True)
+            if record is not None:
+                record.write_text(table(kept.lines, settings), encoding="utf-8")
+
+        lines = run(chosen, settings, package=package, results=kept, folder=Path(folder) / "running", at_once=at_once,
+                    watch=watch)
+    text = table(lines, settings)
+    if record is not None:
+        record.write_text(text, encoding="utf-8")
+    print(json.dumps([msgspec.to_builtins(one) for one in lines]) if as_json else plain(text))
+    if not as_json:
+        print(plain(headline(lines)), file=sys.stderr)
+    return status(lines)
+
+
+def status(lines: list[Tried]) -> int:
+    """0, 1 or 2, as `planted` says."""
+    tried = [one for one in lines if one.outcome not in ("not tried", "loud")]
+    if not tried:
+        return 2
+    return int(any(one.outcome != ("missed" if one.harmless else "caught") for one in tried))
+
+
+def _list(chosen: list[Edit], *, as_json: bool) -> None:
+    rows = [{"name": one.name, "function": one.function, "before": one.before, "after": one.after,
+             "harmless": one.harmless} for one in chosen]
+    print(json.dumps(rows) if as_json else "\n".join(
+        plain(f"{row['name']}  {row['function']}: {row['before']} -> {row['after']}") for row in rows))

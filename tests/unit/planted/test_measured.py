@@ -1,0 +1,94 @@
+"""Edits in a real copy of Triton: what the gate says of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import triton
+
+from tridiff.fuzz.builds import Build
+from tridiff.fuzz.planted.choose import edits, edits_of
+from tridiff.fuzz.planted.copy import plant
+from tridiff.fuzz.planted.edit import Edit, Replacement
+from tridiff.fuzz.planted.loud import loud
+from tridiff.fuzz.planted.measure import measure
+from tridiff.fuzz.planted.record import Settings, Tried
+
+PACKAGE = Path(triton.__file__).parent
+
+
+def found(file: str, function: str, operator: str, before: str) -> Edit:
+    """The one edit of that description; lines and numbers differ between versions."""
+    data = (PACKAGE / file).read_bytes()
+    return next(one for one in edits_of(file, data) if (one.function, one.operator) == (function, operator)
+                and before in one.before)
+
+
+def test_a_copy_is_all_links_but_one_file(tmp_path: Path) -> None:
+    edit = found("language/random.py", "philox", "dropped_statement", "c1")
+    folder = plant(edit, PACKAGE, tmp_path / "build")
+    real = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert real == [folder / "triton" / edit.file]
+    assert (folder / "triton" / edit.file).read_bytes() == edit.applied((PACKAGE / edit.file).read_bytes())
+    run = subprocess.run([sys.executable, "-c", "import triton.language.random as r; print(r.__file__)"], text=True,
+                         capture_output=True, env=Build(name="copy", folders=(str(folder),)).environment())
+    assert run.stdout.strip() == str(folder / "triton" / edit.file)
+    assert plant(edit, PACKAGE, folder) == folder, "what was there is replaced"
+
+
+def test_a_fault_that_nobody_could_miss_is_loud(tmp_path: Path) -> None:
+    data = (PACKAGE / "language/core.py").read_bytes()
+    broken = Edit(file="language/core.py", line=1, operator="other", function="", before="", after="",
+                  replacements=(Replacement(start=0, end=0, text="import module_that_is_not_there\n"),))
+    assert broken.applied(data).endswith(data)
+    assert loud(plant(broken, PACKAGE, tmp_path / "broken"), tmp_path / "one").startswith("SyntaxError: from __fut")
+    quiet = found("language/semantic.py", "TritonSemantic.mod", "other_instruction", "create_srem")
+    assert loud(plant(quiet, PACKAGE, tmp_path / "quiet"), tmp_path / "two") == ""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tried]:
+    """A wrong result, a refusal, other code, and an edit that changes nothing, each through a gate of one target."""
+    folder = tmp_path_factory.mktemp("planted")
+    add = ("language/semantic.py", "TritonSemantic.add")
+    tries = {
+        "wrong value": (found(*add, "other_instruction", "create_fadd"), "interpreter", 40),
+        "other code": (found(*add, "other_instruction", "create_fadd"), "compile:sm_90", 40),
+        "harmless": (found(*add, "named_result", "create_fadd"), "compile:sm_90", 40),
+    }
+
+    def one(name: str) -> Tried:
+        edit, backend, cases = tries[name]
+        settings = Settings(triton=triton.__version__, backends=(backend,), seconds=90.0, workers=1, seed=1,
+                            targets=("triton.vector_add",), subjects=("own",), max_cases=cases)
+        return measure(edit, settings, PACKAGE, folder / name.replace(" ", "-"), stop=threading.Event())
+
+    with ThreadPoolExecutor(max_workers=2) as threads:
+        return dict(zip(tries, threads.map(one, tries), strict=True))
+
+
+def test_a_wrong_value_is_caught(measured: dict[str, Tried]) -> None:
+    line = measured["wrong value"]
+    assert (line.outcome, line.verdict) == ("caught", "do not upgrade"), line
+    assert "regression" in line.how and "triton.vector_add" in line.how
+
+
+def test_other_code_is_shown_where_no_values_are_computed(measured: dict[str, Tried]) -> None:
+    line = measured["other code"]
+    assert (line.outcome, line.code_changed) == ("changed code", ("triton.vector_add on compile:sm_90",)), line
+
+
+def test_an_edit_that_changes_nothing_stays_quiet(measured: dict[str, Tried]) -> None:
+    line = measured["harmless"]
+    assert (line.outcome, line.harmless, line.verdict) == ("missed", True, "upgrade"), line
+    assert line.pairs > 0
+
+
+def test_every_file_of_the_python_layer_has_faults() -> None:
+    for file in ("backends/nvidia/driver.py", "experimental/gluon/language/nvidia/hopper/tma.py"):
+        assert any(not one.harmless for one in edits(PACKAGE, only=(file,))), file
