@@ -70,8 +70,8 @@ def _gated(edit: Edit, settings: Settings, build: Path, folder: Path, stop: thre
     try:
         summary = msgspec.json.decode(text, type=GateSummary)
     except msgspec.DecodeError:
-        said = (folder / "said").read_text(errors="replace").strip().splitlines() or ["no message"]
-        return _tried(edit, "not tried", how=f"gate: {said[-1]}", seconds=seconds)
+        message = (folder / "said").read_text(errors="replace").strip().splitlines() or ["no message"]
+        return _tried(edit, "not tried", how=f"gate: {message[-1]}", seconds=seconds)
     if stop.is_set() and not summary.why:
         return _tried(edit, "not tried", how="interrupted", seconds=seconds)
     return judged(edit, summary, seconds=seconds)
