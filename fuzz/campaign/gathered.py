@@ -26,12 +26,14 @@ NO_TIME = "no time was left"
 class Gathered:
     """All that came in of one campaign. results: of shards that came to their end, by number; what others recorded is
     added. failures: what went wrong with a shard, each time it did. lost: shards that did not come to their end.
-    left_out: those for which no time was left."""
+    left_out: those for which no time was left. running: whether shards still run, so that their files are only read."""
 
     def __init__(self, *, plan: Plan, state: Path, specs: Mapping[int, ShardSpec], results: dict[int, ShardResult],
-                 failures: Mapping[int, list[str]], lost: Collection[int], left_out: Collection[ShardSpec]) -> None:
+                 failures: Mapping[int, list[str]], lost: Collection[int], left_out: Collection[ShardSpec],
+                 running: bool = False) -> None:
         self._plan, self._state, self._specs, self._results = plan, state, specs, results
         self._failures, self._lost, self._left_out = failures, lost, left_out
+        self._running = running
 
     def summary(self, *, counts: Counts, findings: list[CorpusEntry], unconfirmed: dict[str, tuple[str, ...]],
                 seconds: float, interrupted: bool) -> Summary:
@@ -90,7 +92,7 @@ class Gathered:
         result, path = self._results.get(spec.index), shard_path(self._state, spec.index)
         if not path.exists() or (result is not None and not (result.findings and result.counts.executed)):
             return
-        store = ShardStore(path)
+        store = ShardStore(path, write=not self._running)
         if result is not None:
             self._results[spec.index] = replace(result, counts=store.counts())
         elif store.counts().executed:
@@ -114,7 +116,7 @@ class Gathered:
         for index, result in self._results.items():
             path = shard_path(self._state, index)
             if generated(result.spec.target) and path.exists():
-                store = ShardStore(path)
+                store = ShardStore(path, write=not self._running)
                 judged += [(result.spec.target, digest) for digest in store.judged()]
                 store.close()
                 counts = counts.plus(result.counts)

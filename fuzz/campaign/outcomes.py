@@ -11,15 +11,15 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import pretty_json
 
 
-def ledger(plan: Plan, state: Path, triton: str) -> Ledger:
-    """The cells that all shards reached."""
+def ledger(plan: Plan, state: Path, triton: str, *, running: bool = False) -> Ledger:
+    """The cells that all shards reached. running: whether they still run, so that their files are only read."""
     reached: dict[str, dict[str, dict[str, int]]] = {}
     digests: dict[tuple[str, str, str], set[str]] = {}
     for spec in plan.shards:
         path = shard_path(state, spec.index)
         if not path.exists():
             continue
-        store = ShardStore(path)
+        store = ShardStore(path, write=not running)
         result = store.result()
         found = store.cells() or (result.cells if result else {})
         store.close()

@@ -45,11 +45,17 @@ def shard_path(state: Path, index: int) -> Path:
 
 
 class ShardStore:
-    """The outcomes of one shard. Raises TridiffError when the disk is full or the file unusable."""
+    """The outcomes of one shard. Raises TridiffError when the disk is full or the file unusable. write: whether they
+    are recorded here; else the file must be there and is only read, also while its shard runs."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, write: bool = True) -> None:
         self.path = path
         try:
+            if not write:
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None,
+                                           timeout=5)
+                self._number = 0
+                return
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
             # No fsync per case: a killed process loses nothing, only a power cut may cost the last moments.
             self._db.execute("pragma journal_mode=wal")

@@ -1,7 +1,9 @@
 """`tridiff report`: what a campaign or a gate found, as a page, and as files for other programs."""
 
+import contextlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +22,7 @@ from tridiff.fuzz.report.model import Report
 from tridiff.fuzz.report.publish import ITSELF, more_scripts, write_files
 from tridiff.fuzz.report.record import find_record, put, report_of
 from tridiff.fuzz.report.sarif import sarif
+from tridiff.fuzz.report.serve import live_page, server
 
 EXAMPLES = """**Examples**
 
@@ -28,6 +31,8 @@ EXAMPLES = """**Examples**
 `tridiff report h200-night-2-triton-3.9.0 --html night.html` : the page of a record below reports, wherever it should go
 
 `tridiff report --junit - --reports /tmp/reports` : JUnit XML on stdout
+
+`tridiff report --serve` : show the campaign that is running to a browser on this machine
 
 `tridiff report --scripts 5m` : also write the scripts for which the campaign had no time
 """
@@ -47,6 +52,10 @@ def report(
                                                "stdout.")] = "",
     scripts: Annotated[str, typer.Option(help="Time, such as 5m, to write scripts that are missing; default "
                                          "none.")] = "",
+    serve: Annotated[bool, typer.Option("--serve", help="Show the running campaign, or RECORD, to browsers on this "
+                                        "machine until Ctrl-C.")] = False,
+    port: Annotated[int, typer.Option(help="For --serve; 0 for any.", min=0, max=65535)] = 8080,
+    state: Annotated[Path, typer.Option(help="Where running campaigns keep their files.")] = Path(".tridiff/campaigns"),
     corpus: Annotated[Path, typer.Option(help="Saved findings, for those that the record does not keep.",
                                          callback=corpus_to_read)] = DEFAULT,
     reports: Annotated[Path, typer.Option(help="Where records are.")] = Path("reports"),
@@ -57,6 +66,11 @@ def report(
     Without a file to write, the page and what belongs to it are written into the record. Exit status: 0 written,
     2 there is no such record, or it cannot be written.
     """
+    if serve:
+        if html_file or junit_file or sarif_file or markdown_file or scripts or as_json:
+            raise TridiffError("--serve together with something to write", fix="leave one of them out")
+        _serve(live_page(record, state=state, reports=reports, corpus=Corpus(corpus)), port)
+        return
     place = find_record(record, reports)
     asked = [(file, writer) for file, writer in ((html_file, html), (junit_file, junit), (sarif_file, sarif),
                                                  (markdown_file, markdown)) if file]
@@ -84,6 +98,14 @@ def report(
         print(json.dumps(msgspec.to_builtins(made)))
     elif not to_stdout:
         _show(made, written)
+
+
+def _serve(page: Callable[[], str], port: int) -> None:
+    """Answer browsers until Ctrl-C."""
+    answering = server(page, port=port)
+    print(f"http://{answering.server_address[0]!s}:{answering.server_address[1]}/ (Ctrl-C ends it)", flush=True)
+    with answering, contextlib.suppress(KeyboardInterrupt):
+        answering.serve_forever()
 
 
 def _show(made: Report, written: list[Path]) -> None:

@@ -51,7 +51,12 @@ def _rendered(report: Report, cut: str, *, refresh: int) -> str:
         heat=_shaded(report.heat) if report.heat is not None else (),
         numbers=[(name, *(one.values[place] for one in plots)) for place, name in enumerate(plots[0].names)]
         if plots else [],
-        places={one: f"f{place}" for place, one in enumerate(report.findings)})
+        places={one: _place(one) for one in report.findings})
+
+
+def _place(one: Finding) -> str:
+    """What a finding is called on every page that shows it: a link to it leads there again."""
+    return f"f-{hashlib.blake2b(f'{one.group} {one.id}'.encode(errors='replace'), digest_size=5).hexdigest()}"
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,8 @@
   find("#filter").addEventListener("submit", (event) => event.preventDefault());
 
   // Keys. A page that is searched with / must be able to take them back: they can be switched off in the footer.
-  const visible = () => all(".group:not([hidden]) .finding:not([hidden]) summary").filter((one) => one.closest("details").closest(".finding"));
   const move = (step) => {
-    const found = visible().filter((one) => one.parentElement.parentElement.classList.contains("finding"));
+    const found = all(".group:not([hidden]) .finding:not([hidden]) > details > summary");
     if (!found.length) return;
     const here = found.findIndex((one) => one.parentElement.contains(document.activeElement));
     const next = found[here < 0 ? (step > 0 ? 0 : found.length - 1) : Math.min(Math.max(here + step, 0), found.length - 1)];
@@ -115,14 +114,15 @@
       if (there && !here) find("main").append(document.importNode(there, true));
       else if (there && here.innerHTML !== there.innerHTML) here.replaceChildren(...document.importNode(there, true).childNodes);
     }
-    const groups = all(".group"), others = all(".group", next);
-    groups.forEach((group, place) => {
-      for (const one of all("details", others[place])) one.open = open.has(one.id);
-      for (const one of all("details", group)) one.dataset.seen = "";
-      const now = all("details", others[place]).map((one) => one.id).join();
-      if (now === all("details", group).map((one) => one.id).join()) return;
-      group.replaceChildren(...document.importNode(others[place], true).childNodes);
+    all(".group").forEach((group, place) => {
+      const other = all(".group", next)[place];
+      if (group.textContent === other.textContent) return;
+      const known = new Set(all("details", group).map((one) => one.id));
+      for (const one of all("details", other)) if (known.has(one.id)) one.open = open.has(one.id);
+      group.replaceChildren(...document.importNode(other, true).childNodes);
     });
+    const labels = all("[name=group]", next);
+    all("[name=group]").forEach((one, place) => { one.nextSibling.data = labels[place].nextSibling.data; });
     if (focused && document.getElementById(focused)) find("summary", document.getElementById(focused)).focus();
     filter();
     if (!("live" in find("body", next).dataset)) { clearInterval(timer); say("The campaign has ended."); }

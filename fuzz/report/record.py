@@ -94,8 +94,9 @@ def report_of(place: Place, *, corpus: Corpus | None, past: Path | None = None) 
 
 
 def report_of_campaign(summary: Summary, *, ledger: Ledger | None, corpus: Corpus | None, folder: Path, past: Path,
-                       running: bool = False) -> Report:
-    """The report of a campaign that is known by its summary, with what its record in `folder` keeps."""
+                       running: bool = False, entries: Iterable[CorpusEntry] = ()) -> Report:
+    """The report of a campaign that is known by its summary, with what its record in `folder` keeps. entries: of its
+    findings, that no record keeps yet."""
     known: history.History = history.History()
     changed = None
     with contextlib.suppress(TridiffError):  # A convenience: a damaged history costs the trends.
@@ -104,8 +105,9 @@ def report_of_campaign(summary: Summary, *, ledger: Ledger | None, corpus: Corpu
         if ledger is not None:
             changed = changes(ledger, history.read_cells(past, triton=ledger.triton), began)
     kept = kept_entries(folder)
+    found = {one.id: one for one in entries} | kept
     return campaign_report(summary, Record(
-        entries=(*kept.values(), *(one for one in _entries(corpus) if one.id not in kept)),
+        entries=(*found.values(), *(one for one in _entries(corpus) if one.id not in found)),
         files={name: f"{FINDINGS}/{name}.json" for name in kept}, scripts=read_scripts(folder), ledger=ledger,
         history=known, changes=changed, running=running))
 

@@ -1,0 +1,106 @@
+"""A small server on this machine that shows a running campaign, and its record once it has ended. It only reads."""
+
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tridiff.fuzz.campaign import history
+from tridiff.fuzz.campaign.live import moment
+from tridiff.fuzz.campaign.states import states
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records.codec import printable
+from tridiff.fuzz.report.html import html
+from tridiff.fuzz.report.record import find_record, report_of, report_of_campaign
+
+ADDRESS = "127.0.0.1"
+
+REFRESH = 3
+"""Seconds after which a page asks again."""
+
+FRESH = 1.0
+"""Seconds for which a page is given to everybody who asks."""
+
+_HOSTS = ("127.0.0.1", "localhost")
+"""Names under which this server answers: a page from elsewhere that got another name to point here learns nothing."""
+
+_HEADERS = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+            "Content-Security-Policy": "frame-ancestors 'none'"}
+
+
+def live_page(name: str, *, state: Path, reports: Path, corpus: Corpus | None) -> Callable[[], str]:
+    """What makes the page of a campaign whenever it is asked for: as it runs, and its record afterwards. name: "" for
+    the one that runs, else for the newest record. Raises TridiffError where there is neither."""
+    chosen = name or next((one.id for one in reversed(states(state)) if one.condition == "running"), "")
+
+    def page() -> str:
+        running = next((one for one in states(state) if one.id == chosen and one.condition == "running"), None)
+        if running is None:
+            return html(report_of(find_record(chosen, reports), corpus=corpus))
+        now = moment(running.path)
+        folder = reports / chosen
+        return html(report_of_campaign(
+            now.summary, ledger=now.ledger, corpus=corpus, folder=folder, past=reports / history.FILE, running=True,
+            entries=now.findings), refresh=REFRESH)
+
+    page()
+    return page
+
+
+class _Kept:
+    """A page that is made at most once in FRESH seconds, however many ask."""
+
+    def __init__(self, page: Callable[[], str]) -> None:
+        self._page, self._lock = page, threading.Lock()
+        self._made_at, self._data = -FRESH, b""
+
+    def data(self) -> bytes:
+        with self._lock:
+            if time.monotonic() - self._made_at >= FRESH:
+                self._data = self._page().encode(errors="replace")
+                self._made_at = time.monotonic()
+            return self._data
+
+
+def server(page: Callable[[], str], *, port: int) -> ThreadingHTTPServer:
+    """A server that shows `page` at /, on this machine only; port 0 for any. TridiffError where it cannot listen."""
+    kept = _Kept(page)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(body=True)
+
+        def do_HEAD(self) -> None:
+            self._answer(body=False)
+
+        def _answer(self, *, body: bool) -> None:
+            status, data = self._found()
+            self.send_response(status)
+            for header, value in _HEADERS.items():
+                self.send_header(header, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            if body:
+                self.wfile.write(data)
+
+        def _found(self) -> tuple[int, bytes]:
+            if self.headers.get("Host", "").rpartition(":")[0] not in _HOSTS:
+                return 403, b"not under this name"
+            if self.path.partition("?")[0] != "/":
+                return 404, b"there is only /"
+            try:
+                return 200, kept.data()
+            except TridiffError as error:
+                return 503, printable(str(error), limit=500).encode()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    try:
+        return ThreadingHTTPServer((ADDRESS, port), Handler)
+    except OSError as error:
+        raise TridiffError(f"port {port} of {ADDRESS} cannot be used ({error.strerror})",
+                           fix="choose another --port, or 0 for any") from None
