@@ -1,7 +1,7 @@
 """A gate's record as a report."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import Action, GateFinding, GateSummary, Side, TargetPairs
@@ -62,9 +62,13 @@ def _finding(one: GateFinding, kept: Kept) -> Finding:
     if one.code_changed:
         about.append(("code differs", ", ".join(one.code_changed)))
     level: Level = "note" if one.accepted else _LEVELS[one.action]
-    return finding(one.entry, group=GROUPS.get(one.relation, one.relation.value), level=level, reason=one.reason,
+    found = finding(one.entry, group=GROUPS.get(one.relation, one.relation.value), level=level, reason=one.reason,
                    about=tuple(about), script=kept.scripts.get(one.entry.id), file=file_of(one),
                    command=f"tridiff repro {file_of(one)}")
+    if one.relation is not Relation.CHANGED:
+        return found
+    # Its entry says that it disagrees, with the other build; neither is wrong.
+    return replace(found, about=tuple(fact for fact in found.about if fact[0] != "verdicts"))
 
 
 def _facts(summary: GateSummary) -> tuple[tuple[str, str], ...]:

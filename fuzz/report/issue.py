@@ -12,30 +12,33 @@ _OWN = ("class", "verdicts", "reproduced", "found on")
 """Facts that have a place of their own in the text."""
 
 
-def issue(entry: CorpusEntry, *, script: Script, found_by: str, relation: str = "") -> str:
+def issue(entry: CorpusEntry, *, script: Script, found_by: str, relation: str = "", wrong: bool = True,
+          again: str = "") -> str:
     """The text. found_by: how it was found, in a sentence. relation: how two builds differ, in a sentence, "" for a
-    finding of a campaign."""
+    finding of a campaign. wrong: whether a result is wrong, and not only another one. again: what `tridiff repro`
+    takes, default the entry's id."""
     about = dict(facts(entry))
     parts = [f"# {cell(entry.title)}", ""]
     if relation:
         parts += [cell(relation), ""]
     if entry.truth == "unclassified":
         parts += ["> Nobody has judged this yet. Read the contract of the target before you report it.", ""]
-    parts += ["## What happens", "", *_happens(entry), "", "## Script", "", *_script(script), "",
+    parts += ["## What happens", "", *_happens(entry, wrong=wrong), "", "## Script", "", *_script(script), "",
               "## Versions", "", *_versions(entry.found_in)]
-    if "verdicts" in about:
+    if "verdicts" in about and wrong:
         parts.append(f"- seen: {cell(about['verdicts'])}")
     parts += ["", "## What is known", "", f"- class: {cell(about['class'])}"]
     parts += [f"- {cell(label)}: {cell(text)}" for label, text in facts(entry) if label not in _OWN]
     flaky = "" if entry.status == "stable" else " (flaky)"
     parts += ["", "## How it was found", "", cell(found_by), "",
-              f"It failed in {entry.reproduced} runs of the shrunk case{flaky}. The case:", "",
+              f"Seen in {entry.reproduced} runs of the shrunk case{flaky}. The case:", "",
               fenced("\n".join(case_lines(entry))), "",
-              f"Again: `tridiff repro {entry.id}`; where the compiler goes wrong: `tridiff blame {entry.id}`.", ""]
+              f"Again: `tridiff repro {again or entry.id}`; where the compiler goes wrong: "
+              f"`tridiff blame {again or entry.id}`.", ""]
     return "\n".join(parts)
 
 
-def _happens(entry: CorpusEntry) -> list[str]:
+def _happens(entry: CorpusEntry, *, wrong: bool) -> list[str]:
     signature = entry.signature
     said = {"disagree": "The result is wrong", "compile_error": "It does not compile", "crash": "It crashes",
             "hang": "It does not end"}.get(signature.verdict.value, signature.verdict.value)
@@ -43,7 +46,9 @@ def _happens(entry: CorpusEntry) -> list[str]:
     lines = evidence_lines(entry)
     more = len(lines) - MOST_LINES
     shown = [*lines[:MOST_LINES], *([f"and {more} lines more"] if more > 0 else [])]
-    return [f"{said}{where}: {cell(signature.kind)}.", *(["", fenced("\n".join(shown))] if shown else [])]
+    line = f"{said}{where}: {cell(signature.kind)}." if wrong else (
+        f"Another result{where}, where the contract leaves the answer open: {cell(signature.kind)}.")
+    return [line, *(["", fenced("\n".join(shown))] if shown else [])]
 
 
 def _script(script: Script) -> list[str]:

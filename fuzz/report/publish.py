@@ -13,6 +13,8 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import GateFinding, GateSummary
 from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.report.gates import file_of
 from tridiff.fuzz.report.html import html
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.junit import junit
@@ -130,7 +132,8 @@ def gate_issues(folder: Path, summary: GateSummary, scripts: Mapping[str, Script
     for one in summary.findings:
         put(folder / FINDINGS / f"{one.entry.id}.md",
             issue(one.entry, script=scripts.get(one.entry.id, Script(note=NO_TIME)), found_by=told,
-                  relation=_relation(one, summary)))
+                  relation=_relation(one, summary), wrong=one.relation is not Relation.CHANGED,
+                  again=str(folder / file_of(one))))
 
 
 def _relation(one: GateFinding, summary: GateSummary) -> str:

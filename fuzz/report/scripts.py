@@ -91,8 +91,11 @@ def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Scr
 
 
 def _said(where: str, ran: Run) -> str:
-    return f"nobody ran it: {ran.reason}" if ran.answer == "none" and "not available" in ran.reason else (
-        f"run {where} it says {_word(ran)}")
+    if ran.answer == "BUG":
+        return f"run {where} it says BUG"
+    if ran.answer == "none" and "not available" in ran.reason:
+        return f"nobody ran it: {ran.reason}"
+    return f"run {where} it does not show the finding, it says {_word(ran)}"
 
 
 def _word(ran: Run) -> str:
