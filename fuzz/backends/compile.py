@@ -14,7 +14,7 @@ from triton.compiler import ASTSource
 from triton.experimental.gluon._runtime import GluonASTSource
 
 from tridiff.fuzz.backends.ir_file import ir_file
-from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, resources
+from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, launching, resources
 from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
 from tridiff.fuzz.records import LaunchOptions
 
@@ -103,7 +103,8 @@ class CompileRunner:
         readback = {name: getattr(compiled.metadata, name) for name in READ_BACK
                     if name in given and hasattr(compiled.metadata, name)}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")),
-                            ptx=str(compiled.asm.get("ptx", "")), resources=resources(compiled))
+                            ptx=str(compiled.asm.get("ptx", "")), resources=resources(compiled),
+                            launching=launching(compiled))
 
     def synchronise(self) -> None:
         return None

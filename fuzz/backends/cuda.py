@@ -9,7 +9,7 @@ import triton
 from triton.runtime.jit import JITFunction
 
 from tridiff.fuzz.backends.ir_file import ir_file
-from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, resources
+from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, launching, resources
 from tridiff.fuzz.backends.launchers import launch_without_compiler
 from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
 from tridiff.fuzz.records import LaunchOptions
@@ -31,6 +31,8 @@ class CudaRunner:
         self._built = 0
         self._compiling = False
         """Whether what compiles now was announced here."""
+        self.compile_only = False
+        """Compile what is to be launched, as the launch would, and do not launch it."""
         self._texts: OrderedDict[tuple[str, LaunchOptions], Any] = OrderedDict()
         self.on_stage = on_stage
         self._told = triton.knobs.compilation.listener
@@ -67,8 +69,9 @@ class CudaRunner:
             options: LaunchOptions) -> LaunchReport:
         before = self._built
         sanitized = bool(getattr(triton.knobs.compilation, "instrumentation_mode", ""))
-        compiled = compiled_again_if_swept(lambda: kernel[grid](
-            **arguments, **compiler_options(options, asserting=sanitized)))
+        given = compiler_options(options, asserting=sanitized)
+        compiled = compiled_again_if_swept(lambda: kernel.run(grid=grid, warmup=True, **arguments, **given) if (
+            self.compile_only) else kernel[grid](**arguments, **given))
         return self._report(compiled, before)
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
@@ -85,7 +88,8 @@ class CudaRunner:
             while len(self._texts) > TEXTS_KEPT:
                 self._texts.popitem(last=False)
         self.on_stage("launch")
-        compiled[grid](*arguments.values())
+        if not self.compile_only:
+            compiled[grid](*arguments.values())
         return self._report(compiled, before)
 
     def _report(self, compiled: Any, before: int) -> LaunchReport:
@@ -94,7 +98,8 @@ class CudaRunner:
         built = self._built - before
         return LaunchReport(compiled=built, readback=readback,
                             ttgir=str(compiled.asm.get("ttgir", "")) if built else "",
-                            ptx=str(compiled.asm.get("ptx", "")), resources=resources(compiled))
+                            ptx=str(compiled.asm.get("ptx", "")), resources=resources(compiled),
+                            launching=launching(compiled))
 
     def synchronise(self) -> None:
         torch.cuda.synchronize()

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
@@ -49,6 +49,17 @@ class LaunchReport:
     ttgir: str = ""
     ptx: str = ""
     resources: dict[str, int] = field(default_factory=dict)
+    launching: str = ""
+    """What a launch of the kernel needs beside its code and arguments: warps, blocks, scratch and the like."""
+
+
+_LAUNCHING = ("num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align",
+              "launch_cooperative_grid", "launch_pdl")
+
+
+def launching(compiled: Any) -> str:
+    """That of a compiled kernel."""
+    return " ".join(f"{name}={getattr(compiled.metadata, name, None)}" for name in _LAUNCHING)
 
 
 def resources(compiled: Any) -> dict[str, int]:
@@ -77,6 +88,13 @@ class Runner(Protocol):
     def synchronise(self) -> None:
         """Wait until every launch has finished; device errors surface here."""
         ...
+
+
+@runtime_checkable
+class HoldsBack(Protocol):
+    """A runner that can compile what is to be launched, as the launch would, without launching it."""
+
+    compile_only: bool
 
 
 class Launch:

@@ -62,9 +62,11 @@ class Clock:
     def allot(self, spec: ShardSpec, remaining: int, *, unfinished: int = 0) -> ShardSpec:
         """The next shard with its seconds; `remaining` counts it and all after it. unfinished: findings for which some
         time is to be left in the end."""
-        if spec.max_cases is not None:
-            return spec
         now = time.monotonic()
+        if spec.max_cases is not None:
+            # Listed cases in a campaign that has an end: they have all the time until then, and no more.
+            return spec if not self._by_yield else replace(
+                spec, left=max(self._end - now, 0.0), overtime=self._overtime(now))
         reserve = min(RESERVE * (self._end - self._began), EACH * unfinished / self._workers)
         left = max(self._end - reserve - now, 0.0)
         share = left * self._workers / max(remaining, self._workers)
@@ -72,7 +74,10 @@ class Clock:
         return replace(
             spec, seconds=max(min(longest, share), SHORTEST_SHARD), left=left,
             shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),
-            overtime=max(self._end + GRACE - now, self._began + FIRST - now, SHORTEST_SHARD))
+            overtime=self._overtime(now))
+
+    def _overtime(self, now: float) -> float:
+        return max(self._end + GRACE - now, self._began + FIRST - now, SHORTEST_SHARD)
 
     def over(self) -> bool:
         """Whether no time is left for another shard."""

@@ -62,11 +62,14 @@ class Deal:
         self._closed = False
 
     def _first_cycle(self) -> set[int]:
-        """Numbers of the first shard of every combination."""
-        first: dict[Combination, int] = {}
+        """Numbers of the first shard that draws, of every combination, and of the listed cases before it."""
+        drawing: set[Combination] = set()
+        first: set[int] = set()
         for spec in self._plan.shards:
-            first.setdefault(combination(spec), spec.index)
-        return set(first.values())
+            if combination(spec) not in drawing:
+                first.add(spec.index)
+                drawing |= set() if spec.first else {combination(spec)}
+        return first
 
     def __len__(self) -> int:
         """Shards that can be had now, of those that would be made one."""

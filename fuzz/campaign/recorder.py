@@ -67,6 +67,8 @@ class Recorder:
         reached: set[str] = set()
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
             reached = {*self._target.coverage.cells(case), *outcome.cells}
+            if isinstance(self.pool, PairPool):
+                reached = self.pool.marked(reached)
         if self._keep is not None:
             self._keep(case, phase, outcome, self.executed)
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.content.counter import finalise
+from tridiff.fuzz.pair.pool import EQUAL
 
 Combination = tuple[str, str, str]
 """Target, subject, kind of backend."""
@@ -61,8 +62,7 @@ class Yields:
         one.barren = bool(result.left_out or result.error)
         fresh = {(kind(spec.backend), spec.target, cell) for cell in result.cells} - self._cells
         self._cells |= fresh
-        worth = FINDING * len(result.findings) + sum(
-            COUNTED_CELL if cell.startswith(COUNTED) else 1.0 for _, _, cell in fresh)
+        worth = FINDING * len(result.findings) + sum(_worth(cell) for _, _, cell in fresh)
         one.worth = MEMORY * one.worth + worth
         one.seconds = MEMORY * one.seconds + max(result.seconds, 1e-3)
 
@@ -90,6 +90,12 @@ class Yields:
 
     def _barren(self, name: Combination) -> bool:
         return name in self._brought and self._brought[name].barren
+
+
+def _worth(cell: str) -> float:
+    if cell.startswith(EQUAL):
+        return 0.0
+    return COUNTED_CELL if cell.startswith(COUNTED) else 1.0
 
 
 def of_results(results: Iterable[ShardResult]) -> Yields:

@@ -22,7 +22,7 @@ from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.policy import Policy, read
 from tridiff.fuzz.gate.record import GateSummary
 from tridiff.fuzz.gate.run import Gate, resume, run, start
-from tridiff.fuzz.records import pretty_json, pretty_json_without_defaults
+from tridiff.fuzz.records import encode, pretty_json, pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_gate
 from tridiff.fuzz.report.scripts import seconds_for
 
@@ -79,7 +79,7 @@ def gate(
         print(pretty_json(found) if as_json else found.told)
         raise typer.Exit(0 if found.first_bad else 2)
     if resumed:
-        made = resume(name, root=state)
+        made = resume(name, corpus=store, root=state)
         _check(reports / made.campaign.plan.id)
     else:
         if not baseline or not candidate:
@@ -91,7 +91,7 @@ def gate(
             seconds=seconds(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
             devices=devices, workers=chosen_workers(workers, backends, devices), seed=reading.chosen_seed(seed),
             max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
-            memory=reading.memory(memory), shrink=True, corpus=str(corpus))
+            memory=reading.memory(memory), shrink=True, corpus=str(corpus), by_yield=max_cases is None)
         identity = name or f"gate-{clock.strftime('%Y%m%d-%H%M%S', clock.gmtime())}"
         if (state / identity).exists():
             raise TridiffError(f"gate {identity} exists", fix="resume it or choose another --id")
@@ -113,7 +113,7 @@ def _finish(made: Gate, reports: Path, began: float, *, as_json: bool, rules: Po
         raise TridiffError(f"{error.filename} cannot be written ({error.strerror})",
                            fix=f"free disk space, then run `tridiff gate --resume --id {summary.id}`") from None
     if as_json:
-        print(pretty_json(summary))
+        print(encode(summary).decode())
     else:
         render_gate(summary, folder)
     options = made.campaign.plan.options

@@ -34,12 +34,19 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
         out.print(f"not checked: {number:,} x {reason}", markup=False)
     for reason, names in summary.left_out.items():
         out.print(f"left out: {reason}: {len(names)} targets", markup=False)
+    if summary.floor_missed:
+        out.print(f"left out: no time was left: {len(summary.floor_missed)} of the targets and backends")
+    if summary.entries_left_out:
+        out.print(f"left out: {len(summary.entries_left_out)} corpus entries")
     for error in summary.errors:
         out.print(f"lost: {error}", markup=False)
     executed = any(one.backend == "cuda" for one in summary.candidate.environments)
     if not executed:
         out.print("not checked: nothing ran on a GPU; interpreter and compilers only")
     sorts = {sort: sum(one.sort == sort for one in summary.api) for sort in ("lost", "changed", "gained")}
+    before, after = summary.compile_seconds
+    if before and after:
+        out.print(f"compile time: {before:.1f} s before, {after:.1f} s now, over the same cases")
     out.print(f"public names: {sorts['lost']} lost, {sorts['changed']} changed, {sorts['gained']} gained")
     out.print(f"{summary.pairs:,} cases on both builds in {summary.seconds:.0f} s, {summary.identical_code:,} with the "
               f"same code, {summary.not_checked:,} not checked; record in {folder}")

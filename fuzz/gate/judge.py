@@ -6,27 +6,32 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.campaign.record import Summary
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.gathered import NO_TIME
+from tridiff.fuzz.campaign.record import ShardSpec, Summary
 from tridiff.fuzz.gate.guards import guard
+from tridiff.fuzz.gate.plan import combinations, entries_left_out
 from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import (
     ApiChange,
     GateFinding,
     GateSummary,
-    Resource,
     Side,
-    TargetPairs,
     Verdict,
 )
-from tridiff.fuzz.pair.log import PairLine, lines, shown
+from tridiff.fuzz.gate.tally import Tally
+from tridiff.fuzz.pair.log import lines, shown
 from tridiff.fuzz.records import CorpusEntry, Expectation
-from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation
+from tridiff.fuzz.records.pair import PairOutcome, Relation
 
 
 def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, policy: Policy, baseline: Side,
-           candidate: Side, api: tuple[ApiChange, ...], seconds: float) -> GateSummary:
-    """The gate's record. entries: differences as the campaign kept them, the doubtful ones left out."""
-    tally = _Tally(lines(state))
+           candidate: Side, api: tuple[ApiChange, ...], seconds: float, shards: tuple[ShardSpec, ...],
+           corpus: tuple[CorpusEntry, ...]) -> GateSummary:
+    """The gate's record. entries: differences as the campaign kept them, the doubtful ones left out. shards: of the
+    gate's plan. corpus: entries whose cases the gate was to run."""
+    tally = Tally(lines(state))
+    missed = _floor_missed(summary, shards, tally)
     findings, flaky = [], []
     for entry in entries:
         pair = shown(state, entry.case.digest)
@@ -51,8 +56,10 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
                   if relation not in (Relation.NOT_CHECKED, Relation.FLAKY))
     verdict: Verdict = "do not upgrade" if blocks else "upgrade with guards" if guarded else "upgrade"
     # What was found stands, whatever else was lost; that nothing was found says something only if all was looked at.
-    if not blocks and (not checked or summary.errors or summary.interrupted):
+    if not blocks and (not checked or summary.errors or summary.interrupted or missed):
         verdict = "could not check"
+    if missed:
+        guarded.append(f"no time was left for {len(missed)} of the targets and backends")
     reasons = dict(tally.reasons)
     return GateSummary(
         id=summary.id, verdict=verdict, baseline=baseline, candidate=candidate, pairs=sum(tally.relations.values()),
@@ -61,8 +68,20 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         both=len(tally.both), not_checked=tally.relations[Relation.NOT_CHECKED] + tally.relations[Relation.FLAKY],
         seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings), guards=guards,
         flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
-        resources=tally.resources(), compile_seconds=tally.seconds, not_checked_reasons=reasons,
+        resources=tally.resources(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
+        not_launched=tally.not_launched, control=tally.control, lost_cells=tally.cells(0), gained_cells=tally.cells(1),
+        floor_missed=missed, entries_left_out=entries_left_out(summary.options, shards, corpus, tally.ran),
+        not_checked_reasons=reasons,
         left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed)
+
+
+def _floor_missed(summary: Summary, shards: tuple[ShardSpec, ...], tally: Tally) -> tuple[str, ...]:
+    """Combinations that had no pair, and for no other reason than the time."""
+    had = {(one.target, one.subject, kind(one.backend)) for one in summary.by_target if one.counts.executed}
+    lacking = {(target, kind(backend)) for reason, names in summary.left_out.items() if reason != NO_TIME
+               for target, _, backend in (name.partition(" on ") for name in names)}
+    return tuple(f"{target} {subject} on {backend}" for target, subject, backend in combinations(shards)
+                 if (target, subject, backend) not in had and (target, backend) not in lacking)
 
 
 def _finding(entry: CorpusEntry, pair: PairOutcome, policy: Policy) -> GateFinding:
@@ -76,7 +95,7 @@ def _finding(entry: CorpusEntry, pair: PairOutcome, policy: Policy) -> GateFindi
         entry = replace(entry, signature=speaks.signature, expected=rows or entry.expected,
                         evidence=speaks.evidence or entry.evidence)
     return GateFinding(relation=pair.relation, key=key, reason=pair.reason, entry=entry,
-                       action=policy.action(pair.relation, verdict=pair.candidate.verdict.value),
+                       action=policy.action(pair.relation, verdict=pair.candidate.verdict.value, kind=pair.kind),
                        accepted=policy.accepted(entry.case.target, key), code_changed=pair.code_changed)
 
 
@@ -84,7 +103,7 @@ def _version(entry: CorpusEntry, pair: PairOutcome, side: int) -> str:
     return pair.versions[side] or (entry.found_in.triton if side else "")
 
 
-def _beside(tally: "_Tally", policy: Policy, api: tuple[ApiChange, ...]) -> Iterable[tuple[str, str]]:
+def _beside(tally: Tally, policy: Policy, api: tuple[ApiChange, ...]) -> Iterable[tuple[str, str]]:
     """What speaks against the candidate beside single cases: (action, line)."""
     for sort in ("lost", "changed", "gained"):
         changed = [one.name for one in api if one.sort == sort]
@@ -98,53 +117,11 @@ def _beside(tally: "_Tally", policy: Policy, api: tuple[ApiChange, ...]) -> Iter
         if rule.action != "report" and apart >= rule.least_elements and abs(numeric.bias) > rule.largest_bias * apart:
             yield rule.action, (f"numbers: {apart} elements of {name} changed within the tolerance, "
                                 f"{abs(numeric.bias) / apart:.0%} of them to one side")
+    rule_of_time = policy.compile_time
+    before, after = tally.compiling
+    if rule_of_time.action != "report" and before >= rule_of_time.least_seconds and (
+            after > rule_of_time.largest * before):
+        yield rule_of_time.action, f"compile time: {after:.0f} s where the baseline takes {before:.0f} s"
     for name, resource in tally.resources().items():
         if policy.resources.action != "report" and resource.largest > policy.resources.largest:
             yield policy.resources.action, f"resources: {name} grows up to {resource.largest:.2g} times"
-
-
-class _Tally:
-    """Totals of all pairs."""
-
-    def __init__(self, found: Iterable[PairLine]) -> None:
-        self.relations: collections.Counter[Relation] = collections.Counter()
-        self.reasons: collections.Counter[str] = collections.Counter()
-        self.both: set[tuple[str, str, str]] = set()
-        self.numeric: dict[str, Numeric] = {}
-        self.flaky: list[str] = []
-        self.seconds = (0.0, 0.0)
-        self._targets: dict[tuple[str, str], collections.Counter[str]] = {}
-        self._code: collections.Counter[tuple[str, str]] = collections.Counter()
-        self._compared: collections.Counter[tuple[str, str]] = collections.Counter()
-        self._resources: dict[str, list[float]] = {}
-        for line in found:
-            self._take(line)
-
-    def _take(self, line: PairLine) -> None:
-        self.relations[line.relation] += 1
-        key = (line.target, line.backend)
-        self._targets.setdefault(key, collections.Counter())[line.relation.value] += 1
-        self._code[key] += bool(line.code_changed)
-        self._compared[key] += line.compiled
-        if line.relation is Relation.BOTH:
-            self.both.add((line.target, line.kind, line.where))
-        if line.relation is Relation.NOT_CHECKED:
-            self.reasons[line.reason] += 1
-        if line.relation is Relation.FLAKY:
-            self.reasons["flaky"] += 1
-            self.flaky.append(f"{line.target} on {line.backend}: {line.reason}")
-        for output, numeric in line.numeric.items():
-            name = f"{line.target} {output}"
-            self.numeric[name] = self.numeric.get(name, Numeric()).plus(numeric)
-        self.seconds = (self.seconds[0] + line.seconds[0], self.seconds[1] + line.seconds[1])
-        for name, (before, after) in line.resources.items():
-            self._resources.setdefault(name, []).append(after / before if before else float(after > 0) * 2 or 1.0)
-
-    def targets(self) -> tuple[TargetPairs, ...]:
-        return tuple(TargetPairs(target=target, backend=backend, relations=dict(sorted(found.items())),
-                                 code_changed=self._code[target, backend], compared=self._compared[target, backend])
-                     for (target, backend), found in sorted(self._targets.items()))
-
-    def resources(self) -> dict[str, Resource]:
-        return {name: Resource(more=sum(one > 1 for one in found), less=sum(one < 1 for one in found),
-                               largest=round(max(found), 3)) for name, found in sorted(self._resources.items())}

@@ -25,7 +25,8 @@ def markdown(summary: GateSummary) -> str:
     where = "; ".join(f"{one.backend} on {one.device}" for one in summary.candidate.environments)
     parts = [f"# {_cell(headline(summary))}", "", f"{summary.pairs:,} cases on both builds in {summary.seconds:.0f} s, "
              f"torch {summary.candidate.torch}, seed {summary.seed}; {where}. {summary.identical_code:,} had the same "
-             f"code, {summary.not_checked:,} were not checked.", ""]
+             f"code ({summary.not_launched:,} of these were not launched, {summary.control:,} were all the same), "
+             f"{summary.not_checked:,} were not checked.", ""]
     parts += _list("What the verdict rests on", summary.why)
     for relation, title in _TITLES.items():
         found = [one for one in summary.findings if one.relation is relation]
@@ -47,6 +48,10 @@ def markdown(summary: GateSummary) -> str:
         parts += ["## Resources", "", "| what | more | less | largest growth |", "|---|---|---|---|",
                   *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
                     for name, one in summary.resources.items()), ""]
+    parts += _seconds(summary)
+    for title, cells in (("Cells lost", summary.lost_cells), ("Cells gained", summary.gained_cells)):
+        more = (f"and {cells.number - len(cells.names)} more",) if cells.number > len(cells.names) else ()
+        parts += _list(f"{title}: {cells.number}", (*cells.names, *more))
     parts += ["## Pairs", "", "| target | backend | code differs | relations |", "|---|---|---|---|"]
     for row in summary.targets:
         told = ", ".join(f"{number} {name}" for name, number in row.relations.items())
@@ -54,8 +59,17 @@ def markdown(summary: GateSummary) -> str:
     parts.append("")
     parts += _list("Not checked", (*(f"{number}: {reason}" for reason, number in summary.not_checked_reasons.items()),
                                    *(f"{reason}: {', '.join(names)}" for reason, names in summary.left_out.items()),
+                                   *(f"no time was left: {name}" for name in summary.floor_missed),
+                                   *(f"corpus entry {name} did not run" for name in summary.entries_left_out),
                                    *summary.errors))
     return "\n".join(parts)
+
+
+def _seconds(summary: GateSummary) -> list[str]:
+    rows = [f"| {what} | {before:.1f} | {after:.1f} |" for what, (before, after) in (
+        ("compiling", summary.compile_seconds), ("launching", summary.launch_seconds)) if before or after]
+    return ["## Seconds, over the same cases", "", "| of | baseline | candidate |", "|---|---|---|", *rows, ""] if (
+        rows) else []
 
 
 def _row(one: GateFinding) -> str:

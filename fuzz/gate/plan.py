@@ -1,50 +1,123 @@
-"""What a gate runs: every target on both builds, after the cases of the corpus and their neighbours."""
+"""What a gate runs: the cases of the corpus, then every target a while, then the neighbours of those cases and whatever
+code changed in."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
+from tridiff.fuzz.campaign.yields import Combination, combination
 from tridiff.fuzz.records import Case, CorpusEntry
 from tridiff.fuzz.registry import find
 
 NEIGHBOURS = 2
-"""Cases one step beside an entry's case that run after it."""
+"""Cases one step beside an entry's case that run later."""
+
+TOGETHER = 8
+"""Listed cases of one target that one worker runs, one after another."""
+
+OF_CASES = 0.5
+"""Part of a gate with a number of cases that the corpus may have."""
+
+OF_TIME = 0.4
+"""Part of a gate's time that the corpus may have before anything is drawn; what is left of it comes after that."""
+
+SECONDS_EACH = 0.5
+"""What a listed case counts for when time is shared."""
 
 
 def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
-    """As for a campaign, with an entry's case and its neighbours in the first shard that they fit."""
-    waiting: dict[tuple[str, str, str], list[Case]] = {}
+    """First the corpus, entry by entry, as far as OF_TIME goes; then every combination once; then what is left of the
+    corpus, the neighbours of its cases, and what a campaign does. A gate with a number of cases has no neighbours, and
+    gives the corpus half of the number at most."""
+    entries = tuple(entries)
+    room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
+    # The first shard of each combination gives what all of them share.
+    drawn = plan_shards(options, known=())
+    like = {combination(spec): spec for spec in reversed(drawn)}
+    listed = list(_listed(_cases(entries, options, like), like, room))
+    if options.max_cases is not None:
+        taken = sum(len(spec.first) for spec in listed)
+        drawn = plan_shards(replace(options, max_cases=max(options.max_cases - taken, 1)), known=())
+        return _numbered((*listed, *drawn))
+    near = {group: _neighbours(cases) for group, cases in _cases(entries, options, like).items()}
+    floor = len({combination(spec) for spec in drawn})
+    spent = itertools.accumulate(spec.seconds for spec in listed)
+    early = sum(seconds <= OF_TIME * options.seconds * options.workers for seconds in spent)
+    return _numbered((*listed[:early], *drawn[:floor], *listed[early:], *_listed(near, like, None), *drawn[floor:]))
+
+
+def combinations(shards: Iterable[ShardSpec]) -> list[Combination]:
+    """What a gate must have looked at: targets, subjects and kinds of backends of what it draws."""
+    return sorted({combination(spec) for spec in shards if not spec.first})
+
+
+Group = tuple[Combination, str]
+"""A combination and the backend of its listed cases."""
+
+
+def _cases(entries: Iterable[CorpusEntry], options: CampaignOptions, like: dict[Combination, ShardSpec],
+           ) -> dict[Group, list[Case]]:
+    """Cases of the corpus that this gate can run, by where they were seen."""
+    found: dict[Group, list[Case]] = {}
     for entry in entries:
         for backend in dict.fromkeys(one.backend for one in entry.expected):
-            waiting.setdefault((entry.case.target, entry.signature.subject, backend), []).append(entry.case)
-    shards = []
-    for spec in plan_shards(options, known=()):
-        cases = waiting.pop((spec.target, spec.subject, spec.backend), [])
-        shards.append(replace(spec, first=tuple(with_neighbours(cases))) if cases else spec)
-    # What the corpus knows is asked first, so that a short gate has it.
-    return tuple(replace(spec, index=index) for index, spec in enumerate(
-        sorted(shards, key=lambda spec: (not spec.first, spec.index))))
+            group = (entry.case.target, entry.signature.subject, kind(backend))
+            if group in like and (backend in options.backends or kind(backend) in options.backends):
+                found.setdefault((group, backend), []).append(entry.case)
+    return found
 
 
-def with_neighbours(cases: Iterable[Case]) -> list[Case]:
-    """Each case, then all cases one step of the shrinker beside one, as far as the target could have drawn them."""
-    found = {case.digest: case for case in cases}
-    for case in tuple(found.values()):
+def _listed(cases: dict[Group, list[Case]], like: dict[Combination, ShardSpec], room: int | None,
+            ) -> Iterator[ShardSpec]:
+    for (group, backend), every in cases.items():
+        for start in range(0, len(every), TOGETHER):
+            chosen = tuple(every[start:start + TOGETHER])[:room]
+            if room is not None:
+                room -= len(chosen)
+            if chosen:
+                yield replace(like[group], backend=backend, first=chosen, max_cases=len(chosen),
+                              seconds=SECONDS_EACH * len(chosen))
+
+
+def _numbered(shards: Iterable[ShardSpec]) -> tuple[ShardSpec, ...]:
+    return tuple(replace(spec, index=index) for index, spec in enumerate(shards))
+
+
+def _neighbours(cases: Iterable[Case]) -> list[Case]:
+    """Cases one step of the shrinker beside these, or compiled for other numbers of warps, as far as the target could
+    have drawn them."""
+    listed = {case.digest: case for case in cases}
+    found: dict[str, Case] = {}
+    for case in listed.values():
         target = find(case.target)
-        steps = (one for one in target.shrink.steps(case) if target.draw.valid(one))
-        for one in itertools.islice(steps, NEIGHBOURS):
+        beside = (one for one in itertools.chain(target.shrink.steps(case), _other_warps(case))
+                  if one.digest not in listed and target.draw.valid(one))
+        for one in itertools.islice(beside, NEIGHBOURS):
             found.setdefault(one.digest, one)
     return list(found.values())
 
 
-def entries_left_out(shards: Iterable[ShardSpec], entries: Iterable[CorpusEntry],
-                     backends: tuple[str, ...]) -> tuple[str, ...]:
-    """Ids of entries seen on a backend that the gate runs, of which no shard has the case."""
-    planned = {case.digest for spec in shards for case in spec.first}
-    asked = {kind(backend) for backend in backends}
-    return tuple(entry.id for entry in entries if entry.case.digest not in planned
-                 and asked & {kind(one.backend) for one in entry.expected})
+def _other_warps(case: Case) -> Iterator[Case]:
+    for warps in (8, 1, 2):
+        if warps != case.options.num_warps:
+            yield replace(case, options=replace(case.options, num_warps=warps))
+
+
+def entries_left_out(options: CampaignOptions, shards: Iterable[ShardSpec], entries: Iterable[CorpusEntry],
+                     ran: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Ids of entries that were seen on a backend of this gate and did not run on both builds there. ran: digests of
+    cases with their kinds of backend."""
+    like = {combination(spec): spec for spec in shards}
+    done = set(ran)
+    left: dict[str, None] = {}
+    by_digest: dict[str, str] = {}
+    entries = tuple(entries)
+    for entry in entries:
+        by_digest.setdefault(entry.case.digest, entry.id)
+    for ((_, _, sort), _), cases in _cases(entries, options, like).items():
+        left.update({by_digest[case.digest]: None for case in cases if (case.digest, sort) not in done})
+    return tuple(left)

@@ -8,6 +8,7 @@ import msgspec
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import Action
+from tridiff.fuzz.pair.relate import OUT_OF_RESOURCES
 from tridiff.fuzz.records.pair import Relation
 
 DEFAULT = Path(__file__).with_name("policy.toml")
@@ -34,6 +35,14 @@ class ResourcePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     largest: float = 2.0
 
 
+class TimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """least_seconds: of the baseline, below which nothing is said; largest: quotient candidate / baseline."""
+
+    action: Action = "report"
+    least_seconds: float = 20.0
+    largest: float = 1.5
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """As `policy.toml` explains."""
 
@@ -42,12 +51,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     api: dict[str, Action]
     numeric: NumericPolicy = NumericPolicy()
     resources: ResourcePolicy = ResourcePolicy()
+    compile_time: TimePolicy = TimePolicy()
     accept: tuple[Accepted, ...] = ()
 
-    def action(self, relation: Relation, *, verdict: str) -> Action:
-        """What a finding means. verdict: of the candidate ("compile_error", "disagree", ...)."""
-        if relation is Relation.REGRESSION and verdict in self.regressions:
-            return self.regressions[verdict]
+    def action(self, relation: Relation, *, verdict: str, kind: str = "") -> Action:
+        """What a finding means. verdict: of the candidate ("compile_error", "disagree", ...); kind: of the pair."""
+        for name in (kind, verdict):
+            if relation is Relation.REGRESSION and name in self.regressions:
+                return self.regressions[name]
         return self.relations.get(relation.value, "report")
 
     def accepted(self, target: str, key: str) -> str:
@@ -57,7 +68,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 _RELATIONS = {one.value for one in Relation}
-_VERDICTS = {"disagree", "compile_error", "crash", "hang"}
+_VERDICTS = {"disagree", "compile_error", "crash", "hang", OUT_OF_RESOURCES}
 _API = {"lost", "changed", "gained"}
 
 

@@ -74,6 +74,18 @@ class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     code_changed: int = 0
     compared: int = 0
     """Cases of which both sides had code."""
+    not_launched: int = 0
+    """Cases that were not run, because both sides had the same code."""
+    control: int = 0
+    """Cases that were run all the same."""
+
+
+class Cells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Cells of IR operations that cases reached on one build and no case did on the other. names: the first of them, in
+    order; number: of all."""
+
+    number: int = 0
+    names: tuple[str, ...] = ()
 
 
 class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -108,9 +120,20 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """By target and output."""
     resources: dict[str, Resource] = {}
     compile_seconds: tuple[float, float] = (0.0, 0.0)
-    """Compiling and launching, of the baseline and of the candidate, over the same cases."""
-    cells: dict[str, tuple[str, ...]] = {}
-    """Cells of IR operations "lost" and "gained" on the same cases."""
+    """Compiling, of the baseline and of the candidate, over the same cases, where neither side fails."""
+    launch_seconds: tuple[float, float] = (0.0, 0.0)
+    """Launching and waiting, likewise."""
+    not_launched: int = 0
+    """Of the pairs of identical code: those that were not run for that."""
+    control: int = 0
+    """And those that were run all the same, to see whether equal code gives equal results: one in twenty."""
+    lost_cells: Cells = Cells()
+    gained_cells: Cells = Cells()
+    entries_left_out: tuple[str, ...] = ()
+    """Corpus entries that were seen on a backend of this gate and did not run on both builds: no time, or not drawn by
+    the target any more."""
+    floor_missed: tuple[str, ...] = ()
+    """What had no pair for lack of time, "TARGET SUBJECT on BACKEND": the verdict cannot be `upgrade` then."""
     not_checked_reasons: dict[str, int] = {}
     left_out: dict[str, tuple[str, ...]] = {}
     """What could not run at all, by reason."""

@@ -1,5 +1,6 @@
 """Run a gate: a campaign whose cases go to two builds."""
 
+import concurrent.futures
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ class Gate:
 
     campaign: Campaign
     about: About
+    corpus: tuple[CorpusEntry, ...]
+    """Entries whose cases it runs."""
 
     @property
     def state(self) -> Path:
@@ -49,20 +52,25 @@ def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Bu
           root: Path) -> Gate:
     """Inspect both builds, compare their public names, write the plan. Raises TridiffError for a build that cannot be
     imported, a target that does not exist, and a campaign of that name."""
-    sides = [Side(name=one.name, triton=inspect(one).version) for one in (baseline, candidate)]
-    about = About(baseline=sides[0], candidate=sides[1], began=time.time(),
-                  api=api.changes(api.names(baseline), api.names(candidate)))
-    entries = [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        sides = list(both.map(_side, (baseline, candidate)))
+        names = list(both.map(api.names, (baseline, candidate)))
+    about = About(baseline=sides[0], candidate=sides[1], began=time.time(), api=api.changes(*names))
+    entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
     options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
     try:
         (campaign.state / _ABOUT).write_text(pretty_json(about))
     except OSError as error:
         raise TridiffError(f"{campaign.state} cannot be written ({error.strerror})", fix="free disk space") from None
-    return Gate(campaign=campaign, about=about)
+    return Gate(campaign=campaign, about=about, corpus=entries)
 
 
-def resume(name: str, *, root: Path) -> Gate:
+def _side(build: Build) -> Side:
+    return Side(name=build.name, triton=inspect(build).version)
+
+
+def resume(name: str, *, corpus: Corpus, root: Path) -> Gate:
     """An interrupted gate. Raises TridiffError if there is none, and if a build is another one by now."""
     campaign = Campaign.resume(name, root=root)
     try:
@@ -78,12 +86,13 @@ def resume(name: str, *, root: Path) -> Gate:
     except BaseException:
         campaign.close()
         raise
-    return Gate(campaign=campaign, about=about)
+    return Gate(campaign=campaign, about=about, corpus=tuple(
+        entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)))
 
 
 def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since: float) -> GateSummary:
     """Run what is left of the gate and judge it. since: the moment (monotonic) from which its time counts."""
-    summary = gate.campaign.run(watch)
+    summary = gate.campaign.run(watch, since=since)
     environments: dict[str, Environment] = {}
     for one in summary.environments:
         environments.setdefault(one.backend, one)
@@ -91,7 +100,8 @@ def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since:
     candidate = msgspec.structs.replace(gate.about.candidate, torch=torch, environments=tuple(environments.values()))
     baseline = msgspec.structs.replace(gate.about.baseline, torch=torch)
     found = judged(summary, gate.campaign.findings(), state=gate.state, policy=policy, baseline=baseline,
-                   candidate=candidate, api=gate.about.api, seconds=time.monotonic() - since)
+                   candidate=candidate, api=gate.about.api, seconds=time.monotonic() - since,
+                   shards=gate.campaign.plan.shards, corpus=gate.corpus)
     doubtful = tuple(f"{entry} ({why})" for why, entries in gate.campaign.unconfirmed().items() for entry in entries)
     gate.campaign.finish(summary)
     return msgspec.structs.replace(found, flaky=(*found.flaky, *doubtful))

@@ -15,6 +15,9 @@ from tridiff.fuzz.records.observed import Chunk, Observe, Observed, ObservedOutp
 
 _PTX_COMMENT = re.compile(r"//[^\n]*")
 _PTX_NAMES = re.compile(r"^\s*\.(?:loc|file|section|version|target)\b[^\n]*\n|\.debug_\w+[^}]*}", re.MULTILINE)
+_OF_ONE = ("shared", "registers")
+"""Resources of one kernel at a time."""
+
 _KERNEL_NAME = re.compile(r"(?:\.entry|tt\.func(?: public)?|\.func)\s+@?([\w$.]+)")
 _MLIR_PLACE = re.compile(r"\s*loc\((?:[^()]|\([^()]*\))*\)|^#loc[^\n]*\n", re.MULTILINE)
 
@@ -69,13 +72,17 @@ def _digest(data: bytes) -> str:
 
 
 def code(reports: Iterable[LaunchReport]) -> dict[str, str]:
-    """Digests of the normalised code of all launches, by stage; stages of which there is no text are left out."""
-    texts: dict[str, list[str]] = {}
-    for report in reports:
-        for stage, text in (("ttgir", report.ttgir), ("ptx", report.ptx)):
-            if text:
-                texts.setdefault(stage, []).append(normalised(text, stage))
-    return {stage: _digest("\n".join(found).encode()) for stage, found in texts.items()}
+    """Digests of the normalised code of all launches, by stage. A stage of which some launches have no text is left
+    out: what a process has compiled before has none, and it is not the same on two builds."""
+    launched = [report for report in reports if report.ptx or report.ttgir]
+    found: dict[str, str] = {}
+    for stage in ("ttgir", "ptx"):
+        texts = [text for report in launched if (text := report.ttgir if stage == "ttgir" else report.ptx)]
+        if texts and len(texts) == len(launched):
+            found[stage] = _digest("\n".join(normalised(text, stage) for text in texts).encode())
+    if found and any(report.launching for report in launched):
+        found["launch"] = _digest("\n".join(report.launching for report in launched).encode())
+    return found
 
 
 def normalised(text: str, stage: str) -> str:
@@ -95,7 +102,7 @@ def _resources(reports: Iterable[LaunchReport]) -> dict[str, int]:
     for report in reports:
         found: Mapping[str, int] = report.resources
         for name, number in found.items():
-            total[name] = total.get(name, 0) + number
+            total[name] = max(total.get(name, 0), number) if name in _OF_ONE else total.get(name, 0) + number
         if report.ptx:
             lines = sum(line.strip().endswith(";") for line in report.ptx.splitlines())
             total["instructions"] = total.get("instructions", 0) + lines

@@ -15,8 +15,10 @@ _REASONS = 120
 
 
 class PairLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One drawn case on both builds. number: from 0, within its shard. seconds: compiling and
-    launching, of the baseline and of the candidate. resources: by name, of both, where they differ."""
+    """One drawn case on both builds. number: from 0, within its shard. digest: of the case.
+    seconds: compiling and launching, compiling: of these, the compiler's, both of the baseline and of the candidate.
+    resources: by name, of both, where they differ. launched, control: as in `PairOutcome`. cells: of IR operations that
+    the shard had not reached before, on each build, of cases that both compiled."""
 
     number: int
     target: str
@@ -27,6 +29,11 @@ class PairLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     where: str = ""
     """Of a failure of both."""
     code_changed: tuple[str, ...] = ()
+    digest: str = ""
+    launched: bool = True
+    control: bool = False
+    compiling: tuple[float, float] = (0.0, 0.0)
+    cells: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     compiled: bool = False
     flaky: str = ""
     seconds: tuple[float, float] = (0.0, 0.0)
@@ -44,6 +51,8 @@ class PairLog:
         self._path = state / f"pairs-{shard:05}.jsonl"
         self._findings = state / "pairs"
         self._pool = pool
+        self._cells: tuple[set[str], set[str]] = (set(), set())
+        """What was reached on each build."""
 
     def note(self, case: Case, phase: str, outcome: Outcome, number: int) -> None:
         """Write what the pool found last; of cases run to shrink or confirm only those that differ. number: of drawn
@@ -57,20 +66,32 @@ class PairLog:
         if phase == "fuzz":
             with open(self._path, "ab") as file:
                 # The end of a line that was cut off is no beginning of this one.
-                file.write(b"\n" + msgspec.json.encode(_line(pair, number)))
+                file.write(b"\n" + msgspec.json.encode(_line(pair, number, self._fresh(pair))))
+
+    def _fresh(self, pair: PairOutcome) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Cells reached for the first time, where both builds made a kernel of the case."""
+        if not (pair.baseline.cells and pair.candidate.cells) or pair.baseline.verdict.failed or (
+                pair.candidate.verdict.failed):
+            return (), ()
+        fresh = [sorted(set(outcome.cells) - seen) for outcome, seen in
+                 zip((pair.baseline, pair.candidate), self._cells, strict=True)]
+        for seen, found in zip(self._cells, fresh, strict=True):
+            seen.update(found)
+        return tuple(fresh[0]), tuple(fresh[1])
 
 
-def _line(pair: PairOutcome, number: int) -> PairLine:
+def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[str, ...]]) -> PairLine:
     resources: dict[str, tuple[int, int]] = {}
     code = False
     if pair.observed is not None:
         before, after = pair.observed
         code = bool(before.code)
-        resources = {name: (number, after.resources[name]) for name, number in before.resources.items()
-                     if name in after.resources and after.resources[name] != number}
+        resources = {name: (needed, after.resources[name]) for name, needed in before.resources.items()
+                     if name in after.resources and after.resources[name] != needed}
     told = pair.relation in (Relation.NOT_CHECKED, Relation.FLAKY)
     return PairLine(
-        number=number, target=pair.candidate.target, backend=pair.candidate.backend, relation=pair.relation,
+        number=number, digest=pair.case.digest, launched=pair.launched, control=pair.control, compiling=pair.compiling,
+        cells=cells, target=pair.candidate.target, backend=pair.candidate.backend, relation=pair.relation,
         reason=pair.reason[:_REASONS] if told else "", kind=pair.kind if pair.relation is Relation.BOTH else "",
         where=pair.where if pair.relation is Relation.BOTH else "", code_changed=pair.code_changed, compiled=code,
         flaky=pair.flaky,

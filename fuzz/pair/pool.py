@@ -1,19 +1,29 @@
 """Workers of two builds as one pool: a case goes to both, and its outcome is how the two stand to each other."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.pair.relate import relate
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.pair.relate import changed_code, relate
 from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.records.pair import PairOutcome, Relation
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
+
+CONTROL = 20
+"""Of so many pairs of equal code one runs all the same: equal code that gives other results would show."""
+
+EQUAL = "="
+"""Marks coverage cells that only equal code reached."""
 
 REPEATS = 4
 """How often each side runs again when a difference turns up that was not seen before."""
+
+PLAIN, COMPILED_ONLY = Observe(), Observe(compiled_only=True)
 
 
 class PairPool:
@@ -22,8 +32,13 @@ class PairPool:
     A pair that differs is an outcome that disagrees, with a signature whose kind begins with the relation; what was
     found in detail is in `last`. Whoever searches and shrinks need not know that there are two builds."""
 
-    def __init__(self, baseline: Pool, candidate: Pool) -> None:
+    def __init__(self, baseline: Pool, candidate: Pool, *, equal_code_runs: bool = True) -> None:
+        """equal_code_runs: whether a case is launched on a device although both builds compiled it to the same code.
+        False only if both launch alike (`fuzz.builds.launch_path`)."""
         self.baseline, self.candidate = baseline, candidate
+        self._equal_code_runs = equal_code_runs
+        self._equal = CONTROL - 1
+        """Pairs of equal code so far; the first is a control."""
         self.last: PairOutcome | None = None
         """Of the case that ran last; None if one side refused it."""
         self._seen: set[str] = set()
@@ -36,7 +51,8 @@ class PairPool:
     @options.setter
     def options(self, options: PoolOptions) -> None:
         self.candidate.options = options
-        self.baseline.options = replace(options, build=self.baseline.options.build)
+        own = self.baseline.options
+        self.baseline.options = replace(options, build=own.build, cache_directory=own.cache_directory)
 
     @property
     def folder(self) -> Path:
@@ -71,17 +87,26 @@ class PairPool:
         if inputs_only:
             return self.candidate.execute(case, subject, backend=backend, inputs_only=True, until=until)
 
-        def one(pool: Pool, chunks: Mapping[str, tuple[int, ...]] | None = None) -> tuple[Outcome, Observed | None]:
+        def one(pool: Pool, observe: Observe = PLAIN) -> tuple[Outcome, Observed | None]:
             outcome = pool.execute(case, subject, backend=backend, want_inputs=want_inputs, until=until,
-                                   compile_limit=compile_limit, observe=Observe(chunks=dict(chunks or {})))
+                                   compile_limit=compile_limit, observe=observe)
             return outcome, pool.observed
 
         def fetch(chunks: Mapping[str, tuple[int, ...]]) -> tuple[Observed | None, Observed | None]:
-            return one(self.baseline, chunks)[1], one(self.candidate, chunks)[1]
+            wanted = Observe(chunks=dict(chunks))
+            return one(self.baseline, wanted)[1], one(self.candidate, wanted)[1]
 
+        compiling = self.baseline.compile_seconds, self.candidate.compile_seconds
+        ahead = self._compiled(case, subject, one) if self._may_skip(case, subject, backend) else None
+        if ahead is not None and not ahead.launched:
+            self.last = ahead = self._noted(ahead, compiling)
+            return outcome_of(ahead, subject)
         before, first = one(self.baseline)
         after, second = one(self.candidate)
         pair = relate(case, before, after, (first, second), fetch)
+        if ahead is not None:
+            pair = _with_what_was_compiled(pair, ahead)
+        pair = self._noted(pair, compiling)
         key = f"{case.target} | {subject} | {pair.relation.value} | {pair.kind} | {pair.where}"
         if pair.relation.different and key not in self._seen:
             flaky = ""
@@ -95,9 +120,39 @@ class PairPool:
                     f"the {flaky} does not give the same twice: {pair.reason}")[:2000])
             else:
                 self._seen.add(key)
-        before_version, after_version = (one.triton for one in self.environments())
-        self.last = pair = msgspec.structs.replace(pair, versions=(before_version, after_version))
+        self.last = pair
         return outcome_of(pair, subject)
+
+    def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
+        """With the versions, and the seconds of compiling since both had taken so many."""
+        before, after = (one.triton for one in self.environments())
+        return msgspec.structs.replace(pair, versions=(before, after), compiling=(
+            round(self.baseline.compile_seconds - compiling[0], 4),
+            round(self.candidate.compile_seconds - compiling[1], 4)))
+
+    def _may_skip(self, case: Case, subject: str, backend: str | None) -> bool:
+        """Whether equal code could be left alone: on a device, where both builds launch alike, and for launches that
+        do not depend on what earlier ones gave."""
+        return (not self._equal_code_runs and kind(backend or self.options.backend) == "cuda"
+                and subject.startswith("own") and "compile" in find(case.target).backends)
+
+    def _compiled(self, case: Case, subject: str, one: Callable[[Pool, Observe], tuple[Outcome, Observed | None]],
+                  ) -> PairOutcome | None:
+        """What both compile the case's launches to, and whether that is all there is to do; None if one does not."""
+        (before, first), (after, second) = one(self.baseline, COMPILED_ONLY), one(self.candidate, COMPILED_ONLY)
+        if before.verdict.failed or after.verdict.failed or first is None or second is None:
+            return None
+        equal = "ptx" in first.code and first.code == second.code
+        self._equal += equal
+        control = equal and self._equal % CONTROL == 0
+        return PairOutcome(
+            case=case, relation=Relation.IDENTICAL_CODE, baseline=before, candidate=after, observed=(first, second),
+            launched=not equal or control, control=control, code_changed=changed_code(first, second))
+
+    def marked(self, cells: set[str]) -> set[str]:
+        """Coverage cells of the last case, as the campaign is to take them: what equal code reaches brings nothing."""
+        equal = self.last is not None and self.last.relation is Relation.IDENTICAL_CODE
+        return {EQUAL + cell for cell in cells} if equal else cells
 
     def close(self) -> None:
         """End the workers of both builds."""
@@ -105,6 +160,16 @@ class PairPool:
             self.baseline.close()
         finally:
             self.candidate.close()
+
+
+def _with_what_was_compiled(pair: PairOutcome, ahead: PairOutcome) -> PairOutcome:
+    """A pair whose kernels were compiled before it ran: their number, cells and code are those of the compilation."""
+    before, after = (
+        msgspec.structs.replace(ran, compiled_kernels=ran.compiled_kernels + made.compiled_kernels,
+                                cells=tuple(sorted({*ran.cells, *made.cells})))
+        for ran, made in ((pair.baseline, ahead.baseline), (pair.candidate, ahead.candidate)))
+    return msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control,
+                                   code_changed=ahead.code_changed or pair.code_changed)
 
 
 def _same(one: tuple[Outcome, Observed | None], other: tuple[Outcome, Observed | None]) -> bool:

@@ -11,6 +11,13 @@ from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation
 EXACT = ("BIT", "NUM", "NUM0", "SET", "META")
 """Classes of rules without a tolerance (`oracles.rules`)."""
 
+OUT_OF_RESOURCES = "out_of_resources"
+"""Kind of a pair of which one side compiles to what the chip cannot launch."""
+
+SHARED_BYTES = {"sm_80": 163 << 10, "sm_90": 227 << 10, "sm_100": 227 << 10, "gfx942": 64 << 10}
+"""Shared memory that one block can have, by architecture (CUDA programming guide, table of compute capabilities; AMD
+CDNA3: 64 KiB of LDS). Ahead of time nobody looks; a launch with more fails."""
+
 Fetch = Callable[[Mapping[str, tuple[int, ...]]], tuple[Observed | None, Observed | None]]
 """Gets parts of outputs, by output, from the baseline and from the candidate: both run again."""
 
@@ -30,7 +37,7 @@ def relate(case: Case, baseline: Outcome, candidate: Outcome, observed: tuple[Ob
            fetch: Fetch) -> PairOutcome:
     """Judge the pair. observed: what both sides gave, without values; fetch is asked for values where they differ."""
     first, second = observed
-    code = _changed_code(first, second)
+    code = changed_code(first, second)
     kept = (first, second) if first is not None and second is not None else None
 
     def pair(relation: Relation, kind: str = "", where: str = "", reason: str = "",
@@ -38,6 +45,11 @@ def relate(case: Case, baseline: Outcome, candidate: Outcome, observed: tuple[Ob
         return PairOutcome(case=case, relation=relation, baseline=baseline, candidate=candidate, kind=kind, where=where,
                            reason=reason[:2000], code_changed=code, numeric=numeric or {}, observed=kept)
 
+    too_much = _too_much(baseline, first), _too_much(candidate, second)
+    if too_much[1] and not too_much[0] and baseline.verdict is Verdict.AGREE:
+        return pair(Relation.REGRESSION, OUT_OF_RESOURCES, reason=f"newly out of resources: {too_much[1]}")
+    if too_much[0] and not too_much[1] and candidate.verdict is Verdict.AGREE:
+        return pair(Relation.FIXED, OUT_OF_RESOURCES, reason=f"no longer out of resources: {too_much[0]}")
     failed, fails = baseline.verdict.failed, candidate.verdict.failed
     if failed or fails:
         speaks = candidate if fails else baseline
@@ -66,6 +78,17 @@ def relate(case: Case, baseline: Outcome, candidate: Outcome, observed: tuple[Ob
     return pair(found.relation, found.kind, found.where, found.reason, found.numeric)
 
 
+def _too_much(outcome: Outcome, seen: Observed | None) -> str:
+    """What a kernel of the case needs and its chip has not; "" if it fits, as far as one can see."""
+    if outcome.verdict is Verdict.NOT_CHECKED and outcome.reason.startswith("OutOfResources"):
+        return outcome.reason
+    largest = SHARED_BYTES.get(outcome.backend.partition(":")[2])
+    needed = seen.resources.get("shared", 0) if seen is not None else 0
+    if largest is None or needed <= largest or outcome.verdict.failed:
+        return ""
+    return f"{needed} bytes of shared memory, of {largest}"
+
+
 def _values(first: Observed | None, second: Observed | None) -> bool:
     return bool(first is not None and second is not None and first.outputs and second.outputs)
 
@@ -75,7 +98,7 @@ def _named(outcome: Outcome) -> tuple[str, str]:
     return (signature.kind, signature.where) if signature is not None else (outcome.verdict.value, "")
 
 
-def _changed_code(first: Observed | None, second: Observed | None) -> tuple[str, ...]:
+def changed_code(first: Observed | None, second: Observed | None) -> tuple[str, ...]:
     """Stages of which both have code, and not the same."""
     if first is None or second is None:
         return ()

@@ -4,9 +4,11 @@ import msgspec
 
 
 class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to report of a case beyond its verdict. chunks: parts of outputs whose values are wanted, by output."""
+    """What to report of a case beyond its verdict. chunks: parts of outputs whose values are wanted, by output.
+    compiled_only: compile what the case would launch, launch nothing, and report the code."""
 
     chunks: dict[str, tuple[int, ...]] = {}
+    compiled_only: bool = False
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,9 +36,10 @@ class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one build made of a case.
 
-    code: by stage ("ttgir", "ptx"), a digest of the text of all kernels, without names and places; empty where nothing
-    is compiled. resources: of the kernels together ("shared": bytes, "instructions": lines of PTX; "registers" and
-    "spills" where a driver loaded them).
+    code: by stage ("ttgir", "ptx"), a digest of the text of all kernels, without names and places, and under "launch"
+    of what their launches need; empty where nothing is compiled. resources: the most that one kernel needs ("shared":
+    bytes; "registers" of each thread, where a driver loaded it), and the sum of all ("instructions": lines of PTX;
+    "spills").
     """
 
     outputs: dict[str, ObservedOutput] = {}

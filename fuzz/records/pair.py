@@ -15,7 +15,7 @@ class Relation(enum.Enum):
     SAME = "same"
     """Both are right, or both leave the answer open, with the same bits."""
     IDENTICAL_CODE = "identical_code"
-    """As `same`, and both compiled to the same code."""
+    """Both compiled to the same code: as `same`, or not run at all."""
     NUMERIC = "numeric_change"
     """Both are within the tolerance, with other bits."""
     CHANGED = "changed_behaviour"
@@ -66,6 +66,12 @@ class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     reason: str = ""
     flaky: str = ""
     code_changed: tuple[str, ...] = ()
+    launched: bool = True
+    """False where both compiled to the same code and nothing was run."""
+    control: bool = False
+    """Both compiled to the same code and ran all the same, to see whether that is enough."""
+    compiling: tuple[float, float] = (0.0, 0.0)
+    """Seconds of compiling, of the baseline and of the candidate."""
     numeric: dict[str, Numeric] = {}
     """By output."""
     versions: tuple[str, str] = ("", "")

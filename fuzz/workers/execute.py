@@ -8,7 +8,7 @@ import msgspec
 import torch
 
 from tridiff.fuzz.backends import kind, lacking_type
-from tridiff.fuzz.backends.launch import Launch, LaunchReport, Runner, resolve
+from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, resolve
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.content.staging import Staging, fits
 from tridiff.fuzz.errors import TridiffError
@@ -127,7 +127,10 @@ class Executor:
         said = Diagnostics()
         attempt = _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
         try:
-            outcome = attempt.describe() if inputs_only else attempt.run()
+            if observe is not None and observe.compiled_only:
+                outcome = attempt.compile_launches()
+            else:
+                outcome = attempt.describe() if inputs_only else attempt.run()
             if observe is not None:
                 self.observed = observed(attempt, observe)
             return outcome, False
@@ -139,6 +142,8 @@ class Executor:
                 self.observed = Observed(code=code(attempt.reports))
             return attempt.failed(failure), failure.spent
         finally:
+            if isinstance(attempt.runner, HoldsBack):
+                attempt.runner.compile_only = False
             if self._artefacts is not None:
                 self._artefacts.sweep()
 
@@ -173,6 +178,22 @@ class _Attempt:
         """Materialise on the CPU and report the inputs; launches nothing."""
         buffers = {spec.name: place(spec, self.case.sizes, device=torch.device("cpu")) for spec in self.case.arrays}
         return self._outcome(Verdict.NOT_CHECKED, reason="inputs only", evidence=evidence_of_inputs(self.case, buffers))
+
+    def compile_launches(self) -> Outcome:
+        """Compile what `run` would launch first and as other schedules, and launch nothing. For subjects and targets
+        whose launches do not depend on what earlier ones gave: those that can be compiled ahead of time."""
+        if not isinstance(self.runner, HoldsBack):
+            return self._outcome(Verdict.NOT_CHECKED, reason=f"{self.backend} cannot compile a launch alone")
+        helper = resolve(self.subject.helper)
+        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
+        self._lap("materialise")
+        pointers = self.staging.upload(self.buffers) if self.staging is not None else {
+            name: buffer.pointer for name, buffer in self.buffers.items()}
+        self.runner.compile_only = True
+        for schedule in range(1 + self.target.run.schedules(self.case)):
+            self._run(pointers, helper, self.case.options, schedule)
+        self.buffers = {}
+        return self._outcome(Verdict.NOT_CHECKED, reason="compiled and not launched")
 
     def run(self) -> Outcome:
         options = self.case.options

@@ -102,14 +102,15 @@ class Forks:
         """Children that were asked for and nobody took."""
         return len(self._asked) + len(self._forked)
 
-    def ask(self) -> None:
-        """Have the zygote fork one more child; it connects when it is ready."""
+    def ask(self, backend: str = "") -> None:
+        """Have the zygote fork one more child; it connects when it is ready. backend: of the same kind as the zygote's,
+        "" for that one."""
         self._made += 1
         log = self._folder / f"worker-{self._made}.log"
         self._asked.append((time.monotonic(), log))
         assert self.zygote.stdin is not None
         try:
-            self.zygote.stdin.write(protocol.line(protocol.Fork(address=self._address, log=str(log))))
+            self.zygote.stdin.write(protocol.line(protocol.Fork(address=self._address, log=str(log), backend=backend)))
         except OSError:
             self._ended = True
 

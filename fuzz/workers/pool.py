@@ -4,6 +4,7 @@ import math
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tridiff.fuzz.backends import kind
@@ -90,7 +91,8 @@ class _Stages:
 
 
 class Pool:
-    """Runs cases one after another on expendable workers of one device.
+    """Runs cases one after another on expendable workers of one device, or of the compilers for several architectures:
+    each architecture has a worker of its own (corpus/compile_order.md says why), and all come from one zygote.
 
     `execute` always returns an outcome: death and hang of a worker are verdicts, a worker that talks nonsense is ended
     and its case not checked, and a warm spare takes over. A zygote that is gone is replaced as well.
@@ -98,6 +100,7 @@ class Pool:
 
     def __init__(self, options: PoolOptions, *, start: Callable[[PoolOptions, Path], Forks] = Forks) -> None:
         self.options = options
+        """Its backend is that of the last case."""
         self.deaths = 0
         self.replacement_seconds: list[float] = []
         self.compile_seconds = 0.0
@@ -109,7 +112,8 @@ class Pool:
         self._start_forks = start
         self._generation = 0
         self._sequence = 0
-        self._active: Worker | None = None
+        self._workers: dict[str, Worker] = {}
+        """Those that run cases, by backend."""
         self._first = math.inf
         """When the first worker was ready."""
         self._forks = self._fresh()
@@ -120,6 +124,10 @@ class Pool:
         forks = self._start_forks(self.options, self._folder.path / str(self._generation))
         forks.ask()
         return forks
+
+    @property
+    def _active(self) -> Worker | None:
+        return self._workers.get(self.options.backend)
 
     @property
     def folder(self) -> Path:
@@ -162,16 +170,19 @@ class Pool:
                     raise NoWorker(problem)
                 # It served, so it can be started here: somebody killed or stopped it.
                 self._forks.close()
+                self._dismiss()
                 self._forks = self._fresh()
                 deadline = now + self.options.start_limit
             if until is not None and now >= until:
                 raise TimeUp
             if not self._forks.waiting():
-                self._forks.ask()
+                self._forks.ask(self.options.backend)
             before = self._forks.waiting()
             worker = self._forks.take(now + 0.2)
-            if worker is not None:
+            if worker is not None and self._serves(worker):
                 return worker
+            if worker is not None:
+                continue
             failures += self._forks.waiting() < before
             # Only now: a spare may have stood ready for hours.
             failures += self._forks.give_up_late()
@@ -180,17 +191,27 @@ class Pool:
             if now > deadline:
                 raise NoWorker(f"no worker became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
 
+    def _serves(self, worker: Worker) -> bool:
+        """Whether a worker that became ready is for the present backend. One for another stands by for that."""
+        if kind(self.options.backend) != "compile" or worker.environment.backend == self.options.backend:
+            return True
+        if self._workers.setdefault(worker.environment.backend, worker) is not worker:
+            worker.kill()
+            worker.close()
+        return False
+
     def _ready(self, until: float | None = None) -> Worker:
-        if self._active is None:
+        active = self._active
+        if active is None:
             start = time.monotonic()
-            self._active = self._next_worker(until)
+            active = self._workers[self.options.backend] = self._next_worker(until)
             if self.deaths:
                 self.replacement_seconds.append(time.monotonic() - start)
             self._first = min(self._first, time.monotonic())
         rested = self.deaths > 0 or time.monotonic() > self._first + SPARE_AFTER
         if self.options.spare and not self._forks.waiting() and rested:
-            self._forks.ask()
-        return self._active
+            self._forks.ask(self.options.backend)
+        return active
 
     def stand_by(self) -> None:
         """Return when a spare stands ready, so that no start falls into what is measured next.
@@ -198,7 +219,7 @@ class Pool:
         Raises TridiffError when none is ready within the start limit."""
         self._ready()
         if not self._forks.waiting():
-            self._forks.ask()
+            self._forks.ask(self.options.backend)
         if not self._forks.spare(self.options.start_limit):
             raise NoWorker(f"no spare became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
 
@@ -216,6 +237,7 @@ class Pool:
         the case is given up, whatever it does; raises TimeUp then.
         """
         backend = backend or self.options.backend
+        self.options = replace(self.options, backend=backend)
         worker = self._listening(until)
         self._sequence += 1
         request = protocol.Run(sequence=self._sequence, case=case, subject=subject, backend=backend,
@@ -291,7 +313,7 @@ class Pool:
     def _retire(self, worker: Worker) -> None:
         worker.close()
         self.deaths += 1
-        self._active = None
+        self._workers.pop(self.options.backend, None)
 
     def _hung(self, worker: Worker, ending: "_Ending", stages: _Stages) -> Outcome:
         log = worker.tail()
@@ -319,10 +341,14 @@ class Pool:
 
     def close(self) -> None:
         """End the zygote and with it every child, and remove what they wrote."""
-        if self._active is not None:
-            self._active.close()
+        self._dismiss()
         self._forks.close()
         self._folder.remove()
+
+    def _dismiss(self) -> None:
+        """Listen to no worker any more."""
+        while self._workers:
+            self._workers.popitem()[1].close()
 
     def __enter__(self) -> "Pool":
         return self

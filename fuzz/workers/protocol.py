@@ -12,10 +12,12 @@ from tridiff.fuzz.records.observed import Observe, Observed
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):
-    """To the zygote: start a child that connects to the Unix socket `address` and logs to `log`."""
+    """To the zygote: start a child that connects to the Unix socket `address` and logs to `log`. backend: that it runs
+    on, "" for the zygote's own."""
 
     address: str
     log: str
+    backend: str = ""
 
 
 class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked"):

@@ -70,7 +70,7 @@ def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close:
         os.dup2(log, 2)
         from tridiff.fuzz.workers import child
 
-        code = child.serve(request.address, backend=backend, device=device, memory=memory)
+        code = child.serve(request.address, backend=request.backend or backend, device=device, memory=memory)
     except BaseException:
         import traceback
 

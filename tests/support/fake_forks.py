@@ -35,7 +35,7 @@ class FakeForks:
     def __init__(self, options: PoolOptions, folder: Path) -> None:
         self.taken, self.started = 0, list[subprocess.Popen[bytes]]()
 
-    def ask(self) -> None:
+    def ask(self, backend: str = "") -> None:
         pass
 
     def waiting(self) -> int:

@@ -1,0 +1,86 @@
+"""Totals of all pairs of a gate."""
+
+import collections
+from collections.abc import Iterable
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.gate.record import Cells, Resource, TargetPairs
+from tridiff.fuzz.pair.log import PairLine
+from tridiff.fuzz.records.pair import Numeric, Relation
+
+MOST_CELLS = 200
+"""Names of lost or gained cells in a record."""
+
+
+class Tally:
+    """Totals of all pairs."""
+
+    def __init__(self, found: Iterable[PairLine]) -> None:
+        self.relations: collections.Counter[Relation] = collections.Counter()
+        self.reasons: collections.Counter[str] = collections.Counter()
+        self.both: set[tuple[str, str, str]] = set()
+        self.numeric: dict[str, Numeric] = {}
+        self.flaky: list[str] = []
+        self.compiling = self.launching = (0.0, 0.0)
+        """Seconds, of the baseline and of the candidate."""
+        self.not_launched = self.control = 0
+        self.ran: set[tuple[str, str]] = set()
+        """Digests of cases, with kinds of backend."""
+        self._reached: tuple[set[str], set[str]] = (set(), set())
+        self._skipped: collections.Counter[tuple[str, str]] = collections.Counter()
+        self._controls: collections.Counter[tuple[str, str]] = collections.Counter()
+        self._targets: dict[tuple[str, str], collections.Counter[str]] = {}
+        self._code: collections.Counter[tuple[str, str]] = collections.Counter()
+        self._compared: collections.Counter[tuple[str, str]] = collections.Counter()
+        self._resources: dict[str, list[float]] = {}
+        for line in found:
+            self._take(line)
+
+    def _take(self, line: PairLine) -> None:
+        self.relations[line.relation] += 1
+        key = (line.target, line.backend)
+        self._targets.setdefault(key, collections.Counter())[line.relation.value] += 1
+        self._code[key] += bool(line.code_changed)
+        self._compared[key] += line.compiled
+        if line.relation is Relation.BOTH:
+            self.both.add((line.target, line.kind, line.where))
+        if line.relation is Relation.NOT_CHECKED:
+            self.reasons[line.reason] += 1
+        if line.relation is Relation.FLAKY:
+            self.reasons["flaky"] += 1
+            self.flaky.append(f"{line.target} on {line.backend}: {line.reason}")
+        for output, numeric in line.numeric.items():
+            name = f"{line.target} {output}"
+            self.numeric[name] = self.numeric.get(name, Numeric()).plus(numeric)
+        self.ran.add((line.digest, kind(line.backend)))
+        for reached, cells in zip(self._reached, line.cells, strict=True):
+            reached.update(cells)
+        if line.relation in (Relation.SAME, Relation.IDENTICAL_CODE, Relation.NUMERIC, Relation.CHANGED):
+            self.compiling = _plus(self.compiling, line.compiling)
+            self.launching = _plus(self.launching, (max(line.seconds[0] - line.compiling[0], 0.0),
+                                                    max(line.seconds[1] - line.compiling[1], 0.0)))
+        self.not_launched += not line.launched
+        self.control += line.control
+        self._skipped[key] += not line.launched
+        self._controls[key] += line.control
+        for name, (before, after) in line.resources.items():
+            self._resources.setdefault(name, []).append(after / before if before else float(after > 0) * 2 or 1.0)
+
+    def targets(self) -> tuple[TargetPairs, ...]:
+        return tuple(TargetPairs(target=target, backend=backend, relations=dict(sorted(found.items())),
+                                 code_changed=self._code[target, backend], compared=self._compared[target, backend],
+                                 not_launched=self._skipped[target, backend], control=self._controls[target, backend])
+                     for (target, backend), found in sorted(self._targets.items()))
+
+    def cells(self, side: int) -> Cells:
+        """Cells that only one build reached: 0 the baseline, 1 the candidate."""
+        found = sorted(self._reached[side] - self._reached[1 - side])
+        return Cells(number=len(found), names=tuple(found[:MOST_CELLS]))
+
+    def resources(self) -> dict[str, Resource]:
+        return {name: Resource(more=sum(one > 1 for one in found), less=sum(one < 1 for one in found),
+                               largest=round(max(found), 3)) for name, found in sorted(self._resources.items())}
+
+
+def _plus(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return round(one[0] + other[0], 4), round(one[1] + other[1], 4)

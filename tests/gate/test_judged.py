@@ -1,0 +1,137 @@
+"""From the pairs of a gate to its verdict."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.gate.test_plan import ENTRIES, entry, options
+from tests.support.cases import addition
+from tests.support.pairs import CASE, observed, outcome
+from tridiff.fuzz.campaign.gathered import NO_TIME
+from tridiff.fuzz.campaign.record import Counts, Summary, TargetCounts
+from tridiff.fuzz.gate.judge import judged
+from tridiff.fuzz.gate.markdown import markdown
+from tridiff.fuzz.gate.plan import gate_shards
+from tridiff.fuzz.gate.policy import Policy, read
+from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
+from tridiff.fuzz.pair.log import PairLine
+from tridiff.fuzz.pair.relate import relate
+from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records.pair import Numeric, Relation
+
+ASKED = options(targets=("triton.vector_add",), backends=("compile:sm_90",))
+RAN = (TargetCounts(target="triton.vector_add", subject="own", backend="compile:sm_90", counts=Counts(executed=9)),)
+
+
+def line(relation: Relation = Relation.SAME, **changes: object) -> PairLine:
+    return PairLine(**{"number": 0, "target": "triton.vector_add", "backend": "compile:sm_90", "relation": relation,
+                       **changes})
+
+
+def verdict(state: Path, *lines: PairLine, findings: tuple[CorpusEntry, ...] = (), corpus: tuple[CorpusEntry, ...] = (),
+            policy: Policy | None = None, api: tuple[ApiChange, ...] = (), **summary: object) -> GateSummary:
+    told = [msgspec.structs.replace(one, number=number) for number, one in enumerate(lines)]
+    (state / "pairs-00000.jsonl").write_bytes(b"\n".join(msgspec.json.encode(one) for one in told))
+    came = Summary(**{"id": "one", "options": ASKED, "environments": (), "counts": Counts(), "by_target": RAN,
+                      **summary})
+    return judged(came, findings, state=state, policy=policy or read(), baseline=Side(name="a", triton="3.6.0"),
+                  candidate=Side(name="b", triton="3.9.0"), api=api, seconds=1.0, shards=gate_shards(ASKED, ()),
+                  corpus=corpus)
+
+
+def test_nothing_apart_is_an_upgrade(tmp_path: Path) -> None:
+    found = verdict(tmp_path, line(), line(Relation.IDENTICAL_CODE, launched=False))
+    assert (found.verdict, found.exit_status, found.pairs, found.identical_code, found.not_launched) == (
+        "upgrade", 0, 2, 1, 1)
+
+
+def test_no_pair_at_all_is_no_upgrade(tmp_path: Path) -> None:
+    assert verdict(tmp_path).verdict == "could not check"
+    found = verdict(tmp_path, line(Relation.NOT_CHECKED, reason="no gather"),
+                    line(Relation.FLAKY, reason="now and then"))
+    assert (found.verdict, found.exit_status, found.not_checked) == ("could not check", 2, 2)
+    assert found.not_checked_reasons == {"no gather": 1, "flaky": 1}
+
+
+@pytest.mark.parametrize("change", [{"errors": ("lost",)}, {"interrupted": True}, {
+    "by_target": (), "left_out": {NO_TIME: ("triton.vector_add on compile:sm_90",)}}])
+def test_work_that_was_not_done_is_no_upgrade(tmp_path: Path, change: dict[str, object]) -> None:
+    found = verdict(tmp_path, line(), **change)
+    assert found.verdict == "could not check"
+    assert bool(found.floor_missed) is ("by_target" in change)
+
+
+def test_what_a_build_lacks_is_left_out_and_not_missed(tmp_path: Path) -> None:
+    found = verdict(tmp_path, line(), by_target=(), left_out={"no such chip": ("triton.vector_add on compile:sm_90",)})
+    assert (found.verdict, found.floor_missed) == ("upgrade", ())
+
+
+def test_a_regression_blocks_whatever_else_was_lost(tmp_path: Path) -> None:
+    case = addition(rows=3)
+    pair = relate(case, outcome(Verdict.AGREE, case=case), outcome(Verdict.CRASH, kind="SIGSEGV", case=case),
+                  (None, None), lambda chunks: (None, None))
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / f"pairs/{case.digest}.json").write_bytes(msgspec.json.encode(pair))
+    kept = entry(case, "compile:sm_90")
+    found = verdict(tmp_path, line(Relation.REGRESSION), findings=(kept,), errors=("lost",))
+    assert (found.verdict, found.regressions, found.exit_status) == ("do not upgrade", 1, 1)
+    assert found.guards[0].entry == kept.id and found.findings[0].entry.signature.kind == "SIGSEGV"
+    assert "right before, now crash" in markdown(found)
+    wanted = msgspec.structs.replace(kept, status="flaky", reproduced="2/5")
+    flaky = verdict(tmp_path, line(), findings=(wanted,))
+    assert (flaky.verdict, flaky.regressions) == ("upgrade", 0) and "2/5" in flaky.flaky[0]
+
+
+def test_newly_out_of_resources_is_a_regression() -> None:
+    def pair(before: int, after: int) -> Relation:
+        made = [outcome(Verdict.AGREE, backend="compile:sm_90") for _ in range(2)]
+        seen = tuple(observed(code={"ptx": str(shared)}, resources={"shared": shared}) for shared in (before, after))
+        return relate(CASE, *made, seen, lambda chunks: (None, None)).relation  # type: ignore[arg-type]
+
+    fits, large = 227 << 10, (227 << 10) + 1
+    assert (pair(fits, large), pair(large, fits), pair(fits, 5), pair(large, large + 1)) == (
+        Relation.REGRESSION, Relation.FIXED, Relation.SAME, Relation.SAME)
+    refused = outcome(Verdict.NOT_CHECKED, reason="OutOfResources: out of resource: shared memory")
+    assert relate(CASE, outcome(Verdict.AGREE), refused, (None, None), lambda chunks: (None, None)).kind == (
+        "out_of_resources")
+    assert read().action(Relation.REGRESSION, verdict="not_checked", kind="out_of_resources") == "block"
+
+
+def test_a_bias_within_the_tolerance_needs_a_guard(tmp_path: Path) -> None:
+    one_sided = Numeric(elements=9000, histogram={"1": 1500}, bias=1500)
+    found = verdict(tmp_path, line(Relation.NUMERIC, numeric={"out": one_sided}))
+    assert found.verdict == "upgrade with guards" and "100% of them to one side" in found.why[0]
+    even = msgspec.structs.replace(one_sided, bias=40)
+    assert verdict(tmp_path, line(Relation.NUMERIC, numeric={"out": even})).verdict == "upgrade"
+
+
+def test_lost_names_need_a_guard(tmp_path: Path) -> None:
+    lost, gained = (ApiChange(name="tl.x", before="()", after=""), ApiChange(name="tl.y", before="", after="()"))
+    assert verdict(tmp_path, line(), api=(lost, gained)).verdict == "upgrade with guards"
+    assert verdict(tmp_path, line(), api=(gained,)).verdict == "upgrade"
+
+
+def test_times_cells_and_resources_are_totals_over_the_same_cases(tmp_path: Path) -> None:
+    found = verdict(
+        tmp_path, line(seconds=(3.0, 5.0), compiling=(2.0, 4.0), cells=(("a", "b"), ("b", "c")),
+                       resources={"registers": (32, 96)}),
+        line(seconds=(1.0, 1.0), compiling=(0.5, 0.5), cells=(("c",), ()), resources={"registers": (64, 32)}),
+        line(Relation.BOTH, seconds=(9.0, 90.0), compiling=(9.0, 90.0)))
+    assert (found.compile_seconds, found.launch_seconds) == ((2.5, 4.5), (1.5, 1.5))
+    assert (found.lost_cells.names, found.gained_cells.names) == (("a",), ())
+    assert (found.resources["registers"].more, found.resources["registers"].less) == (1, 1)
+    assert found.resources["registers"].largest == 3.0
+
+
+def test_slower_compilers_are_told_where_the_policy_asks(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('[compile_time]\naction = "guard"\nleast_seconds = 2\n')
+    slow = line(seconds=(3.0, 5.0), compiling=(2.0, 4.0))
+    assert verdict(tmp_path, slow).verdict == "upgrade"
+    assert verdict(tmp_path, slow, policy=read(tmp_path / "policy.toml")).why == (
+        "compile time: 4 s where the baseline takes 2 s",)
+
+
+def test_corpus_entries_without_a_pair_are_named(tmp_path: Path) -> None:
+    had = line(digest=ENTRIES[0].case.digest)
+    assert verdict(tmp_path, had, corpus=ENTRIES[:2]).entries_left_out == (ENTRIES[1].id,)

@@ -1,0 +1,82 @@
+"""What a gate runs and in which order: the corpus first, every target a while, and what was left out is known."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cases import addition
+from tridiff.fuzz.campaign.deal import Deal
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
+from tridiff.fuzz.campaign.yields import Yields, combination
+from tridiff.fuzz.gate.plan import combinations, entries_left_out, gate_shards
+from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Signature, Verdict
+from tridiff.fuzz.records.environment import Environment
+
+
+def options(**changes: object) -> CampaignOptions:
+    return CampaignOptions(**{
+        "seconds": 300.0, "targets": ("triton.*",), "subjects": ("own",), "backends": ("interpreter", "compile"),
+        "devices": (0,), "workers": 2, "seed": 7, "by_yield": True, "builds": ("a", "b"), **changes})
+
+
+def entry(case: Case, *backends: str) -> CorpusEntry:
+    signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
+    expected = tuple(Expectation(subject="own", triton="3.9.0", backend=one, verdict=Verdict.DISAGREE, kind="value")
+                     for one in backends)
+    return CorpusEntry(id=f"value-{case.digest[:10]}", title="one", case=case, signature=signature, expected=expected,
+                       found_in=Environment(), evidence=Evidence())
+
+
+ENTRIES = tuple(entry(addition(rows=rows), "interpreter", "compile:sm_90", "cuda") for rows in range(2, 14))
+
+
+def test_the_corpus_comes_first_then_every_combination_once(tmp_path: Path) -> None:
+    shards = gate_shards(options(), ENTRIES)
+    listed = [spec for spec in shards if spec.first]
+    # 12 cases on two of the three backends where they were seen, eight at a time.
+    assert [(spec.backend, len(spec.first)) for spec in shards[:4]] == [
+        ("interpreter", 8), ("interpreter", 4), ("compile:sm_90", 8), ("compile:sm_90", 4)]
+    assert all(spec.max_cases == len(spec.first) for spec in listed)
+    floor = shards[4:4 + len(combinations(shards))]
+    assert not any(spec.first for spec in floor) and len({combination(spec) for spec in floor}) == len(floor)
+    assert shards[4 + len(floor)].first, "neighbours come behind the floor"
+    plan = Plan(id="one", options=options(), shards=shards)
+    assert Deal(plan, tmp_path, shards).pressing() == 4 + len(floor)
+
+
+def test_neighbours_are_other_cases_of_the_same_target() -> None:
+    digests = {one.case.digest for one in ENTRIES}
+    shards = gate_shards(options(), ENTRIES)
+    near = [case for spec in shards for case in spec.first if case.digest not in digests]
+    assert len(near) >= 12 and {case.target for case in near} == {"triton.vector_add"}
+
+
+def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
+    shards = gate_shards(options(seconds=10.0), ENTRIES)
+    early = [spec for spec in shards[:4] if spec.first]
+    assert sum(spec.seconds for spec in early) <= 0.4 * 10 * 2 < sum(
+        spec.seconds for spec in shards if spec.first and spec.first[0].digest in {one.case.digest for one in ENTRIES})
+
+
+def test_a_number_of_cases_leaves_half_of_them_to_be_drawn() -> None:
+    asked = options(max_cases=10, by_yield=False, targets=("triton.vector_add",), backends=("interpreter",), workers=1)
+    shards = gate_shards(asked, ENTRIES)
+    assert sum(spec.max_cases or 0 for spec in shards) == 10
+    assert sum(len(spec.first) for spec in shards) == 5
+
+
+def test_entries_that_did_not_run_on_both_builds_are_told() -> None:
+    shards = gate_shards(options(), ENTRIES)
+    ran = [(one.case.digest, sort) for one in ENTRIES[1:] for sort in ("interpreter", "compile")]
+    assert entries_left_out(options(), shards, ENTRIES, ran) == (ENTRIES[0].id,)
+    assert entries_left_out(options(), shards, ENTRIES, ran[1:])[-1] == ENTRIES[1].id, "on one backend is not on both"
+    other = entry(addition(rows=99), "cuda")
+    assert other.id not in entries_left_out(options(), shards, (*ENTRIES, other), []), "this gate has no GPU"
+
+
+@pytest.mark.parametrize("cell, worth", [("op=add", True), ("=op=add", False)])
+def test_time_goes_where_code_changed(cell: str, worth: bool) -> None:
+    (spec, *_) = gate_shards(options(), ())
+    yields = Yields()
+    yields.add(ShardResult(spec=spec, counts=Counts(executed=1), cells={cell: 1}, seconds=1.0))
+    assert (yields.rates()[combination(spec)] > 0) is worth
