@@ -19,7 +19,7 @@ from tridiff.fuzz.gate.record import (
     Side,
     Verdict,
 )
-from tridiff.fuzz.gate.tally import Tally
+from tridiff.fuzz.gate.tally import MOST_CELLS, Tally
 from tridiff.fuzz.pair.log import lines, shown
 from tridiff.fuzz.records import CorpusEntry, Expectation
 from tridiff.fuzz.records.pair import PairOutcome, Relation
@@ -58,9 +58,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
     # What was found stands, whatever else was lost; that nothing was found says something only if all was looked at.
     if not blocks and (not checked or summary.errors or summary.interrupted or missed):
         verdict = "could not check"
-    if missed:
-        guarded.append(f"no time was left for {len(missed)} of the targets and backends")
-    reasons = dict(tally.reasons)
+    cells = tally.cells()
     return GateSummary(
         id=summary.id, verdict=verdict, baseline=baseline, candidate=candidate, pairs=sum(tally.relations.values()),
         identical_code=tally.relations[Relation.IDENTICAL_CODE], regressions=relations[Relation.REGRESSION],
@@ -69,9 +67,12 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings), guards=guards,
         flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
         resources=tally.resources(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
-        not_launched=tally.not_launched, control=tally.control, lost_cells=tally.cells(0), gained_cells=tally.cells(1),
-        floor_missed=missed, entries_left_out=entries_left_out(summary.options, shards, corpus, tally.ran),
-        not_checked_reasons=reasons,
+        not_launched=tally.not_launched, control=tally.control,
+        cells={sort: tuple(names[:MOST_CELLS]) for sort, names in cells.items()},
+        cell_numbers={sort: len(names) for sort, names in cells.items()},
+        floor_missed=missed, entries_left_out=entries_left_out(
+            summary.options, shards, corpus, tally.ran),
+        not_checked_reasons=dict(tally.reasons),
         left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed)
 
 

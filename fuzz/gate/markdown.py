@@ -49,9 +49,10 @@ def markdown(summary: GateSummary) -> str:
                   *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
                     for name, one in summary.resources.items()), ""]
     parts += _seconds(summary)
-    for title, cells in (("Cells lost", summary.lost_cells), ("Cells gained", summary.gained_cells)):
-        more = (f"and {cells.number - len(cells.names)} more",) if cells.number > len(cells.names) else ()
-        parts += _list(f"{title}: {cells.number}", (*cells.names, *more))
+    for sort, names in summary.cells.items():
+        number = summary.cell_numbers.get(sort, len(names))
+        more = (f"and {number - len(names)} more",) if number > len(names) else ()
+        parts += _list(f"Cells {sort}: {number}", (*names, *more))
     parts += ["## Pairs", "", "| target | backend | code differs | relations |", "|---|---|---|---|"]
     for row in summary.targets:
         told = ", ".join(f"{number} {name}" for name, number in row.relations.items())

@@ -80,14 +80,6 @@ class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Cases that were run all the same."""
 
 
-class Cells(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cells of IR operations that cases reached on one build and no case did on the other. names: the first of them, in
-    order; number: of all."""
-
-    number: int = 0
-    names: tuple[str, ...] = ()
-
-
 class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The gate's record.
 
@@ -127,8 +119,10 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Of the pairs of identical code: those that were not run for that."""
     control: int = 0
     """And those that were run all the same, to see whether equal code gives equal results: one in twenty."""
-    lost_cells: Cells = Cells()
-    gained_cells: Cells = Cells()
+    cells: dict[str, tuple[str, ...]] = {}
+    """Cells of IR operations that the cases reached on one build only: "lost" and "gained", the first 200 of each."""
+    cell_numbers: dict[str, int] = {}
+    """How many there are."""
     entries_left_out: tuple[str, ...] = ()
     """Corpus entries that were seen on a backend of this gate and did not run on both builds: no time, or not drawn by
     the target any more."""

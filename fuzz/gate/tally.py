@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterable
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.gate.record import Cells, Resource, TargetPairs
+from tridiff.fuzz.gate.record import Resource, TargetPairs
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.records.pair import Numeric, Relation
 
@@ -72,10 +72,11 @@ class Tally:
                                  not_launched=self._skipped[target, backend], control=self._controls[target, backend])
                      for (target, backend), found in sorted(self._targets.items()))
 
-    def cells(self, side: int) -> Cells:
-        """Cells that only one build reached: 0 the baseline, 1 the candidate."""
-        found = sorted(self._reached[side] - self._reached[1 - side])
-        return Cells(number=len(found), names=tuple(found[:MOST_CELLS]))
+    def cells(self) -> dict[str, list[str]]:
+        """Cells that only one build reached: "lost", the baseline, and "gained", the candidate."""
+        before, after = self._reached
+        found = {"lost": sorted(before - after), "gained": sorted(after - before)}
+        return {sort: cells for sort, cells in found.items() if cells}
 
     def resources(self) -> dict[str, Resource]:
         return {name: Resource(more=sum(one > 1 for one in found), less=sum(one < 1 for one in found),

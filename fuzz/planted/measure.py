@@ -104,7 +104,7 @@ def judged(edit: Edit, summary: GateSummary, *, seconds: float) -> Tried:
     how = "; ".join(summary.why[:3])
     if summary.why:
         outcome = "caught"
-    elif summary.verdict == "could not check":
+    elif summary.verdict == "could not check" and not (summary.floor_missed and summary.pairs and not summary.errors):
         outcome, how = "not tried", (summary.errors or ("nothing was checked",))[0]
     return _tried(edit, outcome, how=how, verdict=summary.verdict, seconds=seconds, pairs=summary.pairs,
                   code_changed=changed, not_checked=summary.not_checked)

@@ -119,7 +119,7 @@ def test_times_cells_and_resources_are_totals_over_the_same_cases(tmp_path: Path
         line(seconds=(1.0, 1.0), compiling=(0.5, 0.5), cells=(("c",), ()), resources={"registers": (64, 32)}),
         line(Relation.BOTH, seconds=(9.0, 90.0), compiling=(9.0, 90.0)))
     assert (found.compile_seconds, found.launch_seconds) == ((2.5, 4.5), (1.5, 1.5))
-    assert (found.lost_cells.names, found.gained_cells.names) == (("a",), ())
+    assert found.cells == {"lost": ("a",)} and found.cell_numbers == {"lost": 1}
     assert (found.resources["registers"].more, found.resources["registers"].less) == (1, 1)
     assert found.resources["registers"].largest == 3.0
 
