@@ -32,6 +32,8 @@ families that show it
 `tridiff faults --triton --time 90s --workers 4 --at-once 4 --results faults.jsonl --record faults.md` : faults in
 copies of Triton's Python layer, each through a gate; goes on where it was interrupted
 
+`tridiff faults --triton --probe 12 --number 200` : the same in seconds for each: is there a case that shows it?
+
 `tridiff faults --triton --list --fault 'language/*' --number 100` : what would be planted
 """
 
@@ -58,6 +60,8 @@ def faults(
     subject: Annotated[list[str] | None, typer.Option(help="With --triton: own, inductor; default all.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="With --triton: only say what would be planted.")] = False,
     max_cases: Annotated[int | None, typer.Option(help="With --triton: end a gate after this many cases.")] = None,
+    probe: Annotated[int, typer.Option(min=0, help="With --triton: instead of gates, draw this many cases for each "
+                                       "target and backend once, and try each fault with those that run it.")] = 0,
     results: Annotated[Path | None, typer.Option(help="With --triton: keep results in this file, a line each, and go "
                                                  "on from there.")] = None,
     record: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
@@ -79,7 +83,7 @@ def faults(
         shrink=shrink)
     if triton:
         raise typer.Exit(planted(options, only=tuple(fault or ()), number=number, harmless=harmless, at_once=at_once,
-                                 listed=listed, results=results, record=record, as_json=as_json))
+                                 listed=listed, probe=probe, results=results, record=record, as_json=as_json))
     hunts = plan_faults(options, process=process, hooks=hooks, only=fault or ())
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")

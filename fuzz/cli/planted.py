@@ -13,13 +13,15 @@ from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.choose import choose, choose_harmless, edits
 from tridiff.fuzz.planted.edit import Edit
+from tridiff.fuzz.planted.measure import measure
+from tridiff.fuzz.planted.probe import Probe, draw
 from tridiff.fuzz.planted.record import Results, Settings, Tried
-from tridiff.fuzz.planted.run import run
-from tridiff.fuzz.planted.table import headline, table
+from tridiff.fuzz.planted.run import Measure, run
+from tridiff.fuzz.planted.table import QUIET, headline, table
 
 
 def planted(options: CampaignOptions, *, only: tuple[str, ...], number: int, harmless: int, at_once: int, listed: bool,
-            results: Path | None, record: Path | None, as_json: bool) -> int:
+            probe: int, results: Path | None, record: Path | None, as_json: bool) -> int:
     """Plant a choice of edits into copies of the installed Triton, one at a time, and gate each copy; the exit status:
     0 all faults caught and all harmless edits quiet, 1 not so, 2 none could be tried."""
     running = inspect(Build(name="installed"))
@@ -32,7 +34,7 @@ def planted(options: CampaignOptions, *, only: tuple[str, ...], number: int, har
         return 0
     settings = Settings(triton=running.version, backends=options.backends, seconds=options.seconds,
                         workers=options.workers, seed=options.seed, targets=options.targets, subjects=options.subjects,
-                        max_cases=options.max_cases)
+                        max_cases=options.max_cases, probe=probe)
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
     with tempfile.TemporaryDirectory(prefix="tridiff-planted-") as folder:
@@ -45,8 +47,13 @@ def planted(options: CampaignOptions, *, only: tuple[str, ...], number: int, har
             if record is not None:
                 record.write_text(table(kept.lines, settings), encoding="utf-8")
 
+        measured: Measure = measure
+        if probe:
+            drawn = draw(settings, package, kept.path.with_suffix(".cases"), cases=probe, at_once=at_once,
+                         watch=_drawing)
+            measured = Probe(drawn, package)
         lines = run(chosen, settings, package=package, results=kept, folder=Path(folder) / "running", at_once=at_once,
-                    watch=watch)
+                    watch=watch, measured=measured)
     text = table(lines, settings)
     if record is not None:
         record.write_text(text, encoding="utf-8")
@@ -56,12 +63,17 @@ def planted(options: CampaignOptions, *, only: tuple[str, ...], number: int, har
     return status(lines)
 
 
+def _drawing(done: int, number: int) -> None:
+    if done % 20 == 0 or done == number:
+        print(f"cases drawn and run for {done} of {number} targets and backends", file=sys.stderr, flush=True)
+
+
 def status(lines: list[Tried]) -> int:
     """0, 1 or 2, as `planted` says."""
     tried = [one for one in lines if one.outcome not in ("not tried", "loud")]
     if not tried:
         return 2
-    return int(any(one.outcome != ("missed" if one.harmless else "caught") for one in tried))
+    return int(any((one.outcome not in QUIET) if one.harmless else (one.outcome != "caught") for one in tried))
 
 
 def _list(chosen: list[Edit], *, as_json: bool) -> None:

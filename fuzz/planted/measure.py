@@ -39,7 +39,7 @@ def measure(edit: Edit, settings: Settings, package: Path, folder: Path, *, stop
         began = time.monotonic()
         why = loud(build, folder / "cache")
         if why:
-            return _tried(edit, "loud", how=why, seconds=time.monotonic() - began)
+            return tried(edit, "loud", how=why, seconds=time.monotonic() - began)
         return _gated(edit, settings, build, folder, stop)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -71,9 +71,9 @@ def _gated(edit: Edit, settings: Settings, build: Path, folder: Path, stop: thre
         summary = msgspec.json.decode(text, type=GateSummary)
     except msgspec.DecodeError:
         message = (folder / "said").read_text(errors="replace").strip().splitlines() or ["no message"]
-        return _tried(edit, "not tried", how=f"gate: {message[-1]}", seconds=seconds)
+        return tried(edit, "not tried", how=f"gate: {message[-1]}", seconds=seconds)
     if stop.is_set() and not summary.why:
-        return _tried(edit, "not tried", how="interrupted", seconds=seconds)
+        return tried(edit, "not tried", how="interrupted", seconds=seconds)
     return judged(edit, summary, seconds=seconds)
 
 
@@ -106,12 +106,13 @@ def judged(edit: Edit, summary: GateSummary, *, seconds: float) -> Tried:
         outcome = "caught"
     elif summary.verdict == "could not check" and not (summary.floor_missed and summary.pairs and not summary.errors):
         outcome, how = "not tried", (summary.errors or ("nothing was checked",))[0]
-    return _tried(edit, outcome, how=how, verdict=summary.verdict, seconds=seconds, pairs=summary.pairs,
+    return tried(edit, outcome, how=how, verdict=summary.verdict, seconds=seconds, pairs=summary.pairs,
                   code_changed=changed, not_checked=summary.not_checked)
 
 
-def _tried(edit: Edit, outcome: Outcome, *, how: str = "", verdict: str = "", seconds: float = 0.0, pairs: int = 0,
-           code_changed: tuple[str, ...] = (), not_checked: int = 0) -> Tried:
+def tried(edit: Edit, outcome: Outcome, *, how: str = "", verdict: str = "", seconds: float = 0.0, pairs: int = 0,
+          code_changed: tuple[str, ...] = (), not_checked: int = 0) -> Tried:
+    """The record of an edit, its texts as short as a table needs them."""
     return Tried(name=edit.name, file=edit.file, operator=edit.operator, function=edit.function,
                  before=edit.before[:120], after=edit.after[:120], outcome=outcome, harmless=edit.harmless,
                  how=how[:300], verdict=verdict, seconds=round(seconds, 1), pairs=pairs, code_changed=code_changed[:8],

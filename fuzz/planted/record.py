@@ -7,9 +7,10 @@ import msgspec
 
 from tridiff.fuzz.errors import TridiffError
 
-Outcome = Literal["caught", "changed code", "missed", "loud", "not tried"]
+Outcome = Literal["caught", "changed code", "missed", "not reached", "loud", "not tried"]
 """caught: the gate's verdict rests on it. changed code: the compiler's output differs, and nothing that can run here
-shows a wrong result. loud: Triton is of no use with it. not tried: the gate could not check."""
+shows a wrong result. not reached: no drawn case runs what changed (of probes only). loud: Triton is of no use with it.
+not tried: the gate could not check."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,6 +25,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     targets: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     max_cases: int | None = None
+    probe: int = 0
+    """Cases drawn for each target and backend, of which each edit is tried with those that run it; 0: gates."""
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tridiff.fuzz.planted.record import Outcome, Settings, Tried
 
-COLUMNS: tuple[Outcome, ...] = ("caught", "changed code", "missed", "loud", "not tried")
+COLUMNS: tuple[Outcome, ...] = ("caught", "changed code", "missed", "not reached", "loud",
+                                "not tried")
+
+
+QUIET: tuple[Outcome, ...] = ("missed", "not reached")
+"""What is right of an edit that changes nothing."""
 
 
 def table(lines: Sequence[Tried], settings: Settings) -> str:
@@ -13,16 +18,15 @@ def table(lines: Sequence[Tried], settings: Settings) -> str:
     faults = [one for one in lines if not one.harmless]
     harmless = [one for one in lines if one.harmless]
     parts = ["# Faults planted in Triton's Python layer", "", headline(lines), "",
-             f"Triton {settings.triton}; {' and '.join(settings.backends)}; each a gate of {settings.seconds:g} s with "
-             f"{settings.workers} workers against the installed build; seed {settings.seed}"
+             f"Triton {settings.triton}; {' and '.join(settings.backends)}; {_how(settings)}; seed {settings.seed}"
              f"{'; subjects ' + ' '.join(settings.subjects) if settings.subjects else ''}"
              f"{'; targets ' + ' '.join(settings.targets) if settings.targets else ''}.", "",
              "*caught*: the verdict rests on it. *changed code*: the compiled code differs, and nothing that ran shows "
              "another result (`compile` backends compute no values). *loud*: Triton cannot be imported, or "
              "`vector_add` does not compile: counted apart.", ""]
     parts += _totals("file", faults, lambda one: one.file) + _totals("operator", faults, lambda one: one.operator)
-    for outcome, title in (("missed", "Missed"), ("changed code", "Changed code only"), ("not tried", "Not tried"),
-                           ("caught", "Caught"), ("loud", "Loud")):
+    for outcome, title in (("missed", "Missed"), ("not reached", "Not reached"), ("changed code", "Changed code only"),
+                           ("not tried", "Not tried"), ("caught", "Caught"), ("loud", "Loud")):
         parts += _listed(title, [one for one in faults if one.outcome == outcome])
     parts += _listed("Edits that change nothing", harmless)
     return "\n".join(parts)
@@ -33,12 +37,20 @@ def headline(lines: Sequence[Tried]) -> str:
     faults = [one for one in lines if not one.harmless]
     found = collections.Counter(one.outcome for one in faults)
     quiet = [one for one in lines if one.harmless]
-    silent = sum(one.outcome == "missed" for one in quiet)
-    told = f"{found['caught']} of {found['caught'] + found['changed code'] + found['missed']} faults caught"
+    silent = sum(one.outcome in QUIET for one in quiet)
+    number = sum(found[one] for one in ("caught", "changed code", "missed", "not reached"))
+    told = f"{found['caught']} of {number} faults caught"
     told += f", {found['changed code']} more with changed code" if found["changed code"] else ""
+    told += f", {found['not reached']} not reached" if found["not reached"] else ""
     told += f"; {found['loud']} loud" if found["loud"] else ""
     told += f"; {found['not tried']} not tried" if found["not tried"] else ""
     return f"{told}; {silent} of {len(quiet)} harmless edits quiet." if quiet else f"{told}."
+
+
+def _how(settings: Settings) -> str:
+    if settings.probe:
+        return f"each tried with those of {settings.probe} cases for each target and backend that run the changed lines"
+    return f"each a gate of {settings.seconds:g} s with {settings.workers} workers against the installed build"
 
 
 def _totals(title: str, lines: Iterable[Tried], key: Callable[[Tried], str]) -> list[str]:

@@ -8,8 +8,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 ROOMS = (
     "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "backends",
     "target", "registry", "judge", "kinds", "known", "inductor", "language", "coverage", "shrink", "corpus", "builds",
-    "workers", "pair", "campaign", "gate", "planted", "sweep", "repro", "blame", "explain", "report", "bench",
-    "targets", "cli",
+    "workers", "pair", "campaign", "gate", "sweep", "repro", "blame", "explain", "report", "bench",
+    "planted", "targets", "cli",
 )
 """From the ground floor up."""
 

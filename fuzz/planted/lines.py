@@ -1,0 +1,65 @@
+"""Which lines of Triton's Python layer a case runs."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+_COMPILED_CALL = "call_JitFunction"
+"""Method of Triton's code generator that reads another kernel function instead of running it; its argument `fn` is
+that function."""
+
+Trace = Callable[[FrameType, str, Any], Any]
+
+
+class Lines:
+    """Lines of the files below a folder that run while it is active, in this thread: a context manager.
+
+    `found` has them by file, below the folder. A function that the compiler reads counts with all of its lines: which
+    of its branches were compiled is not seen."""
+
+    def __init__(self, package: Path) -> None:
+        self._root = f"{package}/"
+        self._names: dict[str, str] = {}
+        self.found: dict[str, set[int]] = {}
+
+    def __enter__(self) -> "Lines":
+        self.found = {}
+        sys.settrace(self._called)
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        sys.settrace(None)
+
+    def _called(self, frame: FrameType, event: str, argument: Any) -> Trace | None:
+        code = frame.f_code
+        name = self._name(code.co_filename)
+        if not name:
+            return None
+        seen = self.found.setdefault(name, set())
+        seen.add(frame.f_lineno)
+        if code.co_name == _COMPILED_CALL:
+            function = getattr(frame.f_locals.get("fn"), "fn", None)
+            if function is not None and hasattr(function, "__code__"):
+                self._read(function.__code__)
+
+        def line(frame: FrameType, event: str, argument: Any) -> Trace:
+            seen.add(frame.f_lineno)
+            return line
+
+        return line
+
+    def _read(self, code: CodeType) -> None:
+        name = self._name(code.co_filename)
+        if name:
+            self.found.setdefault(name, set()).update(number for _, _, number in code.co_lines() if number)
+            for one in code.co_consts:
+                if isinstance(one, CodeType):
+                    self._read(one)
+
+    def _name(self, file: str) -> str:
+        """The file below the folder; "" for any other."""
+        if file not in self._names:
+            self._names[file] = file.removeprefix(self._root) if file.startswith(self._root) else ""
+        return self._names[file]

@@ -1,0 +1,168 @@
+"""One edit through the cases that run the changed lines, of a set that was drawn once.
+
+A gate asks whether its time was enough; this asks whether anything that the targets draw shows the fault at all, in
+seconds: with a miss it is known whether no case ran the changed line, or all that did gave the same.
+"""
+
+import ast
+import itertools
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.builds import Build
+from tridiff.fuzz.gate import api
+from tridiff.fuzz.pair.relate import EXACT, relate
+from tridiff.fuzz.planted.copy import plant
+from tridiff.fuzz.planted.edit import Edit
+from tridiff.fuzz.planted.loud import loud
+from tridiff.fuzz.planted.measure import tried
+from tridiff.fuzz.planted.record import Settings, Tried
+from tridiff.fuzz.planted.trial import Drawn, Ran, trials
+from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.registry import select
+
+MOST = 16
+"""Cases of one backend that an edit is tried with, of as many targets as there are."""
+
+
+def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: int,
+         watch: Callable[[int, int], None]) -> list[Ran]:
+    """The cases with what the original makes of them and the lines they run, from the file `path` if it has them; else
+    `cases` are drawn for each target and backend, and kept there. Those that die on the original are left out."""
+    if path.exists():
+        return [msgspec.json.decode(line, type=Ran) for line in path.read_bytes().splitlines()]
+    jobs = [(target.name, backend) for target in select(settings.targets) for backend in settings.backends
+            if kind(backend) in target.backends and "own" in target.subjects]
+
+    def one(job: tuple[str, str]) -> list[Ran]:
+        work = Drawn(target=job[0], number=cases, seed=settings.seed)
+        return [ran for ran in trials(work, backend=job[1], build="", traced=package) if ran.outcome is not None]
+
+    found: list[Ran] = []
+    with ThreadPoolExecutor(max_workers=at_once) as threads:
+        for number, some in enumerate(threads.map(one, jobs), 1):
+            found += some
+            watch(number, len(jobs))
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(b"".join(msgspec.json.encode(ran) + b"\n" for ran in found))
+    unfinished.rename(path)
+    return found
+
+
+class Probe:
+    """Measures edits with cases that were drawn before (`fuzz.planted.run` takes it as `measured`)."""
+
+    def __init__(self, drawn: Sequence[Ran], package: Path) -> None:
+        self._drawn = drawn
+        self._names = api.names(Build(name="installed"))
+        self._functions: dict[str, list[range]] = {}
+        self._package = package
+
+    def __call__(self, edit: Edit, settings: Settings, package: Path, folder: Path, *,
+                 stop: threading.Event) -> Tried:
+        began = time.monotonic()
+        try:
+            folder.mkdir(parents=True)
+            build = plant(edit, package, folder / "build")
+            why = loud(build, folder / "cache")
+            if why:
+                return tried(edit, "loud", how=why, seconds=time.monotonic() - began)
+            return self._probed(edit, build, began, stop)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _probed(self, edit: Edit, build: Path, began: float, stop: threading.Event) -> Tried:
+        reaching, exact = self.reaching(edit)
+        pairs, code = 0, dict[str, None]()
+        numeric = ""
+        if edit.operator == "other_default":
+            changes = api.changes(self._names, api.names(Build(name=edit.name, folders=(str(build),))))
+            if changes:
+                return tried(edit, "caught", how=f"API: {changes[0].name} changed", seconds=time.monotonic() - began)
+        for backend, before in _by_backend(reaching):
+            for was, now in zip(before, trials([ran.case for ran in before], backend=backend, build=str(build)),
+                                strict=False):
+                if stop.is_set():
+                    return tried(edit, "not tried", how="interrupted")
+                pairs += 1
+                relation, reason, changed = compare(was, now)
+                if relation.different:
+                    return tried(edit, "caught", how=f"{relation.value}: {was.case.target} on {backend}: {reason}",
+                                 pairs=pairs, seconds=time.monotonic() - began)
+                if relation is Relation.NUMERIC:
+                    numeric = f"other bits within the tolerance: {was.case.target} on {backend}"
+                if changed:
+                    code[f"{was.case.target} on {backend}"] = None
+        seconds = time.monotonic() - began
+        if code or numeric:
+            return tried(edit, "changed code", how=numeric, pairs=pairs, code_changed=tuple(code), seconds=seconds)
+        if not reaching:
+            return tried(edit, "not reached", how="no case calls the function", seconds=seconds)
+        if not exact:
+            return tried(edit, "not reached", how=f"{pairs} cases call the function, none runs the line", pairs=pairs,
+                         seconds=seconds)
+        return tried(edit, "missed", how=f"{pairs} cases run the line", pairs=pairs, seconds=seconds)
+
+    def reaching(self, edit: Edit) -> tuple[list[Ran], bool]:
+        """Cases that run a changed line, targets in turn and at most MOST for each backend, and True; where there are
+        none, cases that call the function, and whether that says as much (the defaults of a function are not run)."""
+        first = edit.line
+        text = (self._package / edit.file).read_bytes()
+        last = first + max(text.count(b"\n", one.start, one.end) for one in edit.replacements)
+        found = self._running(edit.file, range(first, last + 1))
+        if found:
+            return _in_turn(found), True
+        within = [one for one in self._spans(edit.file) if first in one]
+        called = self._running(edit.file, min(within, key=len)) if within else []
+        return _in_turn(called), edit.operator == "other_default"
+
+    def _running(self, file: str, lines: range) -> list[Ran]:
+        return [ran for ran in self._drawn if any(one in lines for one in ran.lines.get(file, ()))]
+
+    def _spans(self, file: str) -> list[range]:
+        """The lines of each function of a file."""
+        if file not in self._functions:
+            tree = ast.parse((self._package / file).read_bytes())
+            self._functions[file] = [range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in ast.walk(tree)
+                                     if isinstance(one, ast.FunctionDef)]
+        return self._functions[file]
+
+
+def compare(was: Ran, now: Ran) -> tuple[Relation, str, bool]:
+    """How the copy stands to the original in one case, why, and whether its code differs."""
+    assert was.outcome is not None
+    if now.outcome is None:
+        return Relation.REGRESSION, now.died, False
+    pair = relate(was.case, was.outcome, now.outcome, (was.observed, now.observed), lambda chunks: (None, None))
+    relation = pair.relation
+    if relation is Relation.FLAKY and was.observed is not None:
+        # Other bits, whose values nobody fetched.
+        tolerant = was.observed.outputs[pair.where].rule not in EXACT
+        relation = Relation.NUMERIC if tolerant else Relation.CHANGED
+    reason = pair.reason if pair.relation is not Relation.FLAKY else f"other bits of {pair.where}"
+    return relation, reason, bool(pair.code_changed)
+
+
+def _in_turn(found: Iterable[Ran]) -> list[Ran]:
+    """At most MOST for each backend, a case of each target before the second of any."""
+    by_target: dict[tuple[str, str], list[Ran]] = {}
+    for ran in found:
+        by_target.setdefault((ran.backend, ran.case.target), []).append(ran)
+    taken: dict[str, list[Ran]] = {}
+    for turn in itertools.zip_longest(*by_target.values()):
+        for ran in turn:
+            if ran is not None and len(taken.setdefault(ran.backend, [])) < MOST:
+                taken[ran.backend].append(ran)
+    return [ran for some in taken.values() for ran in some]
+
+
+def _by_backend(found: Sequence[Ran]) -> Iterator[tuple[str, list[Ran]]]:
+    for backend in dict.fromkeys(ran.backend for ran in found):
+        yield backend, [ran for ran in found if ran.backend == backend]

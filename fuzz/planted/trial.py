@@ -1,0 +1,161 @@
+"""Cases on one build in processes of their own, each forked with torch imported and Triton not yet."""
+
+import contextlib
+import importlib
+import multiprocessing
+import multiprocessing.connection
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.records.observed import Observe, Observed
+
+_SILENT = 60.0
+"""Seconds without a result after which a process is ended: its case hangs."""
+
+_BROKEN = b"broken: "
+"""Begins what a process says that cannot go on."""
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["torch", "numpy", "scipy.special", "mpmath", "sympy", "ml_dtypes", "hypothesis",
+                                 "tridiff.fuzz.workers.execute", "tridiff.fuzz.registry"])
+
+
+_MODULES = ("triton.experimental.gluon.language", "triton.experimental.gluon.nvidia.hopper",
+            "triton.language.extra.libdevice", "triton.tools.tensor_descriptor", "triton.backends.nvidia.compiler",
+            "triton.backends.nvidia.driver", "triton.runtime.interpreter")
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A case on one build. outcome, observed: None where there is none, and `died` says why: "crash", "hang",
+    "refused: ..." for a case that cannot be run at all, or what broke the process before it. lines: of Triton's Python
+    layer that ran, by file, if they were asked for."""
+
+    case: Case
+    backend: str
+    outcome: Outcome | None = None
+    observed: Observed | None = None
+    died: str = ""
+    lines: dict[str, tuple[int, ...]] = {}
+
+
+class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+    """Cases that are still to be drawn, in the process that runs them: `number` of a target with a seed."""
+
+    target: str
+    number: int
+    seed: int
+
+
+def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Path | None = None) -> Iterator[Ran]:
+    """Run the cases one after the other. build: folder in front of the path, "" for the environment as it is.
+    traced: the folder of the package whose lines are wanted.
+
+    A case that ends the process or hangs is told as such, and the cases behind it run in another process; of drawn
+    cases, which nobody else knows, those are left out. Raises TridiffError where none can be drawn or run."""
+    waiting = list(work) if not isinstance(work, Drawn) else []
+    while True:
+        here, there = _CONTEXT.Pipe(duplex=False)
+        job = work if isinstance(work, Drawn) else tuple(waiting)
+        process = _CONTEXT.Process(target=_serve, daemon=True, args=(
+            msgspec.json.encode(job), isinstance(work, Drawn), backend, build, str(traced or ""), there))
+        process.start()
+        there.close()
+        died = ""
+        try:
+            while not died:
+                if not here.poll(_SILENT):
+                    died = "hang"
+                    break
+                try:
+                    data = here.recv_bytes()
+                except EOFError:
+                    died = "crash"
+                    break
+                if not data:
+                    break
+                if data.startswith(_BROKEN):
+                    died = data.removeprefix(_BROKEN).decode()
+                    break
+                ran = msgspec.json.decode(data, type=Ran)
+                if waiting:
+                    waiting.pop(0)
+                yield ran
+        finally:
+            process.kill()
+            process.join()
+            here.close()
+        if died and isinstance(work, Drawn) and died not in ("crash", "hang"):
+            raise TridiffError(f"{work.target} on {backend} cannot be probed: {died}", fix="report this")
+        if not died or not waiting:
+            return
+        yield Ran(case=waiting.pop(0), backend=backend, died=died)
+        if not waiting:
+            return
+
+
+def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str,
+           connection: multiprocessing.connection.Connection) -> None:
+    """The process: whatever it prints is lost, what it compiles is removed."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    cache = tempfile.mkdtemp(prefix="tridiff-trial-")
+    try:
+        os.environ["TRITON_CACHE_DIR"] = cache
+        os.environ.pop("TRITON_INTERPRET", None)
+        if kind(backend) == "interpreter":
+            os.environ["TRITON_INTERPRET"] = "1"
+        if build:
+            sys.path.insert(0, build)
+        import torch
+
+        torch.set_num_threads(1)
+        try:
+            results = _results(job, drawn, backend, traced)
+            for data in results:
+                connection.send_bytes(data)
+        except Exception as error:
+            # Not of a case: those fail in `execute`, which tells it as an outcome.
+            connection.send_bytes(_BROKEN + f"{type(error).__name__}: {error}".encode())
+        connection.send_bytes(b"")
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+
+
+def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[bytes]:
+    from tridiff.fuzz.bench.draws import draw_cases
+    from tridiff.fuzz.planted.lines import Lines
+    from tridiff.fuzz.target import Limits
+    from tridiff.fuzz.workers.execute import Executor
+
+    executor = Executor(backend=backend)
+    if traced:
+        # What runs when a module is imported says nothing of the case that happens to be the first.
+        for name in _MODULES:
+            importlib.import_module(name)
+    if drawn:
+        wanted = msgspec.json.decode(job, type=Drawn)
+        limits = Limits(elements=1 << 10, rows=1 << 5, variants=kind(backend) != "interpreter")
+        cases = {one.digest: one for one in draw_cases(wanted.target, limits, wanted.number, seed=wanted.seed)}
+    else:
+        cases = {one.digest: one for one in msgspec.json.decode(job, type=list[Case])}
+    for case in cases.values():
+        lines = Lines(Path(traced)) if traced else None
+        try:
+            with lines or contextlib.nullcontext():
+                outcome, _ = executor.execute(case, "own", backend=backend, observe=Observe())
+        except TridiffError as error:
+            ran = Ran(case=case, backend=backend, died=f"refused: {error}")
+        else:
+            ran = Ran(case=case, backend=backend, outcome=outcome, observed=executor.observed,
+                      lines={file: tuple(sorted(found)) for file, found in lines.found.items()} if lines else {})
+        yield msgspec.json.encode(ran)
