@@ -53,6 +53,8 @@ def gate(
     max_cases: Annotated[int | None, typer.Option(help="Stop after this many cases instead of --time.")] = None,
     hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
     memory: Annotated[str, typer.Option(help="Memory cap of a worker.")] = "6G",
+    sweep: Annotated[list[str] | None, typer.Option(help="Also run all inputs of these operations (names, globs) on "
+                                                    "both builds, beyond --time; repeatable.")] = None,
     policy: Annotated[Path | None, typer.Option(help="What blocks; default is in fuzz/gate/policy.toml.")] = None,
     corpus: Annotated[Path, typer.Option(help="Saved findings, which run first.")] = DEFAULT,
     reports: Annotated[Path, typer.Option(help="Where the gate's record goes.")] = Path("reports"),
@@ -97,7 +99,8 @@ def gate(
             raise TridiffError(f"gate {identity} exists", fix="resume it or choose another --id")
         _check(reports / identity)
         sides = [_build(one, torch) for one, torch in ((baseline, baseline_torch), (candidate, candidate_torch))]
-        made = start(identity, options, baseline=sides[0], candidate=sides[1], corpus=store, root=state)
+        made = start(identity, options, baseline=sides[0], candidate=sides[1], corpus=store, root=state,
+                     sweep=tuple(sweep or ()))
         print(plain(f"tridiff gate: {made.about.baseline.triton} -> {made.about.candidate.triton}, "
                     f"{' '.join(backends)}, {options.workers} workers, seed {options.seed}"), file=sys.stderr)
     _finish(made, reports, began, as_json=as_json, rules=rules)

@@ -44,6 +44,10 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
     if not executed:
         out.print("not checked: nothing ran on a GPU; interpreter and compilers only")
     sorts = {sort: sum(one.sort == sort for one in summary.api) for sort in ("lost", "changed", "gained")}
+    if summary.sweeps is not None:
+        for change in summary.sweeps.changes[:MOST]:
+            out.print(f"all inputs: {change.sweep}: {change.text}", markup=False)
+        out.print(f"all inputs of {summary.sweeps.compared} operations and types, {summary.sweeps.unchanged} unchanged")
     before, after = summary.compile_seconds
     if before and after:
         out.print(f"compile time: {before:.1f} s before, {after:.1f} s now, over the same cases")

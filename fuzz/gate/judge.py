@@ -1,6 +1,7 @@
 """From the pairs of a gate to its verdict."""
 
 import collections
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tridiff.fuzz.gate.record import (
     GateFinding,
     GateSummary,
     Side,
+    SweepComparison,
     Verdict,
 )
 from tridiff.fuzz.gate.tally import MOST_CELLS, Tally
@@ -27,7 +29,7 @@ from tridiff.fuzz.records.pair import PairOutcome, Relation
 
 def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, policy: Policy, baseline: Side,
            candidate: Side, api: tuple[ApiChange, ...], seconds: float, shards: tuple[ShardSpec, ...],
-           corpus: tuple[CorpusEntry, ...]) -> GateSummary:
+           corpus: tuple[CorpusEntry, ...], sweeps: SweepComparison | None = None) -> GateSummary:
     """The gate's record. entries: differences as the campaign kept them, the doubtful ones left out. shards: of the
     gate's plan. corpus: entries whose cases the gate was to run."""
     tally = Tally(lines(state))
@@ -49,14 +51,15 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
               if one.action == "block" and not one.accepted]
     guarded = [f"{one.relation.value}: {one.entry.title}" for one in findings
                if one.action == "guard" and not one.accepted]
-    for action, line in _beside(tally, policy, api):
-        (blocks if action == "block" else guarded).append(line)
+    for action, line in itertools.chain(_beside(tally, policy, api), _swept(sweeps)):
+        {"block": blocks, "guard": guarded}[action].append(line)
     relations = collections.Counter(one.relation for one in findings)
     checked = sum(number for relation, number in tally.relations.items()
                   if relation not in (Relation.NOT_CHECKED, Relation.FLAKY))
     verdict: Verdict = "do not upgrade" if blocks else "upgrade with guards" if guarded else "upgrade"
     # What was found stands, whatever else was lost; that nothing was found says something only if all was looked at.
-    if not blocks and (not checked or summary.errors or summary.interrupted or missed):
+    if not blocks and (not checked or summary.errors or summary.interrupted or missed or (
+            sweeps is not None and (sweeps.interrupted or not sweeps.compared))):
         verdict = "could not check"
     cells = tally.cells()
     return GateSummary(
@@ -73,7 +76,14 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         floor_missed=missed, entries_left_out=entries_left_out(
             summary.options, shards, corpus, tally.ran),
         not_checked_reasons=dict(tally.reasons),
-        left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed)
+        left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed,
+        sweeps=sweeps)
+
+
+def _swept(sweeps: SweepComparison | None) -> Iterable[tuple[str, str]]:
+    for one in sweeps.changes if sweeps is not None else ():
+        if one.action != "report":
+            yield one.action, f"all inputs of {one.sweep}: {one.text}"
 
 
 def _floor_missed(summary: Summary, shards: tuple[ShardSpec, ...], tally: Tally) -> tuple[str, ...]:

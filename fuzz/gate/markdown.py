@@ -48,6 +48,7 @@ def markdown(summary: GateSummary) -> str:
         parts += ["## Resources", "", "| what | more | less | largest growth |", "|---|---|---|---|",
                   *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
                     for name, one in summary.resources.items()), ""]
+    parts += _sweeps(summary)
     parts += _seconds(summary)
     for sort, names in summary.cells.items():
         number = summary.cell_numbers.get(sort, len(names))
@@ -64,6 +65,15 @@ def markdown(summary: GateSummary) -> str:
                                    *(f"corpus entry {name} did not run" for name in summary.entries_left_out),
                                    *summary.errors))
     return "\n".join(parts)
+
+
+def _sweeps(summary: GateSummary) -> list[str]:
+    if summary.sweeps is None:
+        return []
+    found = summary.sweeps
+    return ["## All inputs", "", f"{found.compared} sweeps on both builds, {found.unchanged} without a difference.", "",
+            *_list("Changed", tuple(f"{one.sweep}: {one.text} ({one.action})" for one in found.changes)),
+            *_list("Not swept", found.not_checked)]
 
 
 def _seconds(summary: GateSummary) -> list[str]:

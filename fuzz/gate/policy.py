@@ -52,6 +52,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     numeric: NumericPolicy = NumericPolicy()
     resources: ResourcePolicy = ResourcePolicy()
     compile_time: TimePolicy = TimePolicy()
+    sweeps: dict[str, Action] = {}
     accept: tuple[Accepted, ...] = ()
 
     def action(self, relation: Relation, *, verdict: str, kind: str = "") -> Action:
@@ -69,6 +70,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 _RELATIONS = {one.value for one in Relation}
 _VERDICTS = {"disagree", "compile_error", "crash", "hang", OUT_OF_RESOURCES}
+_SWEEPS = {"worse", "other"}
 _API = {"lost", "changed", "gained"}
 
 
@@ -85,7 +87,8 @@ def read(path: Path | None = None) -> Policy:
     except msgspec.ValidationError as error:
         raise TridiffError(f"{source} is no policy: {error}", fix=f"see {DEFAULT.name} for what it may say") from None
     for table, names, legal in (("relations", found.relations, _RELATIONS),
-                                ("regressions", found.regressions, _VERDICTS), ("api", found.api, _API)):
+                                ("regressions", found.regressions, _VERDICTS), ("api", found.api, _API),
+                                ("sweeps", found.sweeps, _SWEEPS)):
         for name in sorted(names.keys() - legal):
             raise TridiffError(f"{source}: [{table}] has no {name!r}", fix=f"use one of {' '.join(sorted(legal))}")
     return found

@@ -80,6 +80,28 @@ class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Cases that were run all the same."""
 
 
+class SweepChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One difference between the sweeps of an operation on both builds (`fuzz.sweep.compare`). worse: inputs that were
+    right are wrong now."""
+
+    sweep: str
+    kind: str
+    text: str
+    worse: bool
+    action: Action
+
+
+class SweepComparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All inputs of some operations on both builds. compared: sweeps that both have; not_checked: those that one of
+    them could not do."""
+
+    compared: int = 0
+    unchanged: int = 0
+    changes: tuple[SweepChange, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    interrupted: bool = False
+
+
 class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The gate's record.
 
@@ -131,6 +153,8 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     not_checked_reasons: dict[str, int] = {}
     left_out: dict[str, tuple[str, ...]] = {}
     """What could not run at all, by reason."""
+    sweeps: SweepComparison | None = None
+    """With `--sweep`."""
     errors: tuple[str, ...] = ()
     interrupted: bool = False
     seed: int = 0

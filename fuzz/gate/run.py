@@ -18,6 +18,7 @@ from tridiff.fuzz.gate.judge import judged
 from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
+from tridiff.fuzz.gate.sweeps import run_sweeps, swept
 from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
 from tridiff.fuzz.records.reading import read_bytes
 
@@ -30,6 +31,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     baseline: Side
     candidate: Side
     api: tuple[ApiChange, ...] = ()
+    sweep: tuple[str, ...] = ()
+    """Operations of which all inputs are run, as they were asked for; none for no sweep."""
     began: float = 0.0
     """Seconds since 1970; for the record only."""
 
@@ -49,13 +52,17 @@ class Gate:
 
 
 def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Build, corpus: Corpus,
-          root: Path) -> Gate:
-    """Inspect both builds, compare their public names, write the plan. Raises TridiffError for a build that cannot be
-    imported, a target that does not exist, and a campaign of that name."""
+          root: Path, sweep: tuple[str, ...] = ()) -> Gate:
+    """Inspect both builds, compare their public names, write the plan. sweep: operations, names or globs. Raises
+    TridiffError for a build that cannot be imported, a target or an operation that does not exist, and a campaign of
+    that name."""
+    if sweep:
+        swept(sweep, options.backends)
     with concurrent.futures.ThreadPoolExecutor(2) as both:
         sides = list(both.map(_side, (baseline, candidate)))
         names = list(both.map(api.names, (baseline, candidate)))
-    about = About(baseline=sides[0], candidate=sides[1], began=time.time(), api=api.changes(*names))
+    about = About(baseline=sides[0], candidate=sides[1], began=time.time(), api=api.changes(*names),
+                  sweep=sweep)
     entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
     options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
@@ -93,6 +100,9 @@ def resume(name: str, *, corpus: Corpus, root: Path) -> Gate:
 def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since: float) -> GateSummary:
     """Run what is left of the gate and judge it. since: the moment (monotonic) from which its time counts."""
     summary = gate.campaign.run(watch, since=since)
+    sweeps = None
+    if gate.about.sweep and not summary.interrupted:
+        sweeps = run_sweeps(gate.about.sweep, gate.campaign.plan.options, gate.state, policy=policy)
     environments: dict[str, Environment] = {}
     for one in summary.environments:
         environments.setdefault(one.backend, one)
@@ -101,7 +111,8 @@ def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since:
     baseline = msgspec.structs.replace(gate.about.baseline, torch=torch)
     found = judged(summary, gate.campaign.findings(), state=gate.state, policy=policy, baseline=baseline,
                    candidate=candidate, api=gate.about.api, seconds=time.monotonic() - since,
-                   shards=gate.campaign.plan.shards, corpus=gate.corpus)
+                   shards=gate.campaign.plan.shards, corpus=gate.corpus, sweeps=sweeps)
     doubtful = tuple(f"{entry} ({why})" for why, entries in gate.campaign.unconfirmed().items() for entry in entries)
-    gate.campaign.finish(summary)
+    if sweeps is None or not sweeps.interrupted:
+        gate.campaign.finish(summary)
     return msgspec.structs.replace(found, flaky=(*found.flaky, *doubtful))

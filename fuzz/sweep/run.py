@@ -75,6 +75,8 @@ class Plan:
     backend: str
     devices: tuple[int, ...]
     helpers: int
+    build: str = ""
+    """What goes in front of the path of workers (`fuzz.builds`); "" for the installed Triton."""
 
 
 class Run:
@@ -180,9 +182,15 @@ class Run:
             names = [f"cuda:{number}" for number in self.plan.devices] + ["helper"] * self.plan.helpers
         else:
             names = ["interpreter"] * max(1, min(self.plan.helpers or 1, len(self._jobs)))
-        self._workers = [Worker(name, self._replies) for name in names]
+        self._workers = [self._worker(name) for name in names]
         if self.plan.backend == "cuda":
             self._urgent.appendleft(Copy())
+
+    def _worker(self, where: str) -> Worker:
+        if not self.plan.build:
+            return Worker(where, self._replies)
+        # Triton's cache does not tell two copies of one version apart.
+        return Worker(where, self._replies, build=self.plan.build, cache=str((self.folder / "cache").resolve()))
 
     def _dispatch(self) -> None:
         for worker in self._workers:
@@ -247,7 +255,7 @@ class Run:
             raise TridiffError(f"a worker for {worker.where} does not start ({why})", fix="run `tridiff doctor`")
         if self._restarts > RESTARTS:
             raise TridiffError(f"{RESTARTS} workers have died, the last one {why}", fix="run `tridiff doctor`")
-        self._workers.append(Worker(worker.where, self._replies))
+        self._workers.append(self._worker(worker.where))
         if worker.task is not None:
             self._failed(worker.task, f"the worker {why}")
 

@@ -18,15 +18,20 @@ ROOT = Path(__file__).resolve().parents[2]
 class Worker:
     """One process. Replies arrive in the shared queue as (worker, reply); None instead of a reply when it has died."""
 
-    def __init__(self, where: str, replies: queue.Queue[tuple[Worker, Reply | None]]) -> None:
+    def __init__(self, where: str, replies: queue.Queue[tuple[Worker, Reply | None]], *, build: str = "",
+                 cache: str = "") -> None:
+        """build: what goes in front of the path of the process; cache: where Triton keeps what it compiles, "" for its
+        own choice."""
         self.where = where
         self.task: Task | None = None
         self.since = time.monotonic()
         self.ready = False
         self._replies = replies
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(
-            part for part in (str(ROOT), os.environ.get("PYTHONPATH", "")) if part)}
+            part for part in (build, str(ROOT), os.environ.get("PYTHONPATH", "")) if part)}
         environment.pop("TRITON_INTERPRET", None)
+        if cache:
+            environment["TRITON_CACHE_DIR"] = cache
         # A session of its own: Ctrl-C reaches the parent only, which decides what is kept.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tridiff.fuzz.sweep.worker", where], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

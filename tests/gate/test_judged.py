@@ -14,7 +14,7 @@ from tridiff.fuzz.gate.judge import judged
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Policy, read
-from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
+from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side, SweepComparison
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.pair.relate import relate
 from tridiff.fuzz.records import CorpusEntry, Verdict
@@ -30,14 +30,15 @@ def line(relation: Relation = Relation.SAME, **changes: object) -> PairLine:
 
 
 def verdict(state: Path, *lines: PairLine, findings: tuple[CorpusEntry, ...] = (), corpus: tuple[CorpusEntry, ...] = (),
-            policy: Policy | None = None, api: tuple[ApiChange, ...] = (), **summary: object) -> GateSummary:
+            policy: Policy | None = None, api: tuple[ApiChange, ...] = (), sweeps: SweepComparison | None = None,
+            **summary: object) -> GateSummary:
     told = [msgspec.structs.replace(one, number=number) for number, one in enumerate(lines)]
     (state / "pairs-00000.jsonl").write_bytes(b"\n".join(msgspec.json.encode(one) for one in told))
     came = Summary(**{"id": "one", "options": ASKED, "environments": (), "counts": Counts(), "by_target": RAN,
                       **summary})
     return judged(came, findings, state=state, policy=policy or read(), baseline=Side(name="a", triton="3.6.0"),
                   candidate=Side(name="b", triton="3.9.0"), api=api, seconds=1.0, shards=gate_shards(ASKED, ()),
-                  corpus=corpus)
+                  corpus=corpus, sweeps=sweeps)
 
 
 def test_nothing_apart_is_an_upgrade(tmp_path: Path) -> None:
