@@ -26,7 +26,8 @@ NO_TIME = "no time was left"
 class Gathered:
     """All that came in of one campaign. results: of shards that came to their end, by number; what others recorded is
     added. failures: what went wrong with a shard, each time it did. lost: shards that did not come to their end.
-    left_out: those for which no time was left. running: whether shards still run, so that their files are only read."""
+    left_out: those for which no time was left. running: whether shards still run: then `results` are taken as they are,
+    no file of theirs is touched, and the rate of programs is left out."""
 
     def __init__(self, *, plan: Plan, state: Path, specs: Mapping[int, ShardSpec], results: dict[int, ShardResult],
                  failures: Mapping[int, list[str]], lost: Collection[int], left_out: Collection[ShardSpec],
@@ -38,8 +39,9 @@ class Gathered:
     def summary(self, *, counts: Counts, findings: list[CorpusEntry], unconfirmed: dict[str, tuple[str, ...]],
                 seconds: float, interrupted: bool) -> Summary:
         """The record. counts: totals over all shards. findings: that count; unconfirmed: ids of those that do not."""
-        for spec in self._specs.values():
-            self._recount(spec)
+        if not self._running:
+            for spec in self._specs.values():
+                self._recount(spec)
         by_target: dict[tuple[str, str, str], Counts] = {}
         reasons: dict[str, int] = {}
         known: dict[str, int] = {}
@@ -79,7 +81,7 @@ class Gathered:
             errors=self._said(lost=True), repaired=self._said(lost=False),
             unconfirmed=unconfirmed, stopped_failing=self._stopped_failing(),
             seconds=round(seconds, 2), interrupted=interrupted,
-            programs=self._program_rate(seconds))
+            programs=None if self._running else self._program_rate(seconds))
 
     def _stopped_failing(self) -> tuple[str, ...]:
         """Entries that were expected to fail here and do not, of those that were replayed."""
@@ -92,7 +94,7 @@ class Gathered:
         result, path = self._results.get(spec.index), shard_path(self._state, spec.index)
         if not path.exists() or (result is not None and not (result.findings and result.counts.executed)):
             return
-        store = ShardStore(path, write=not self._running)
+        store = ShardStore(path)
         if result is not None:
             self._results[spec.index] = replace(result, counts=store.counts())
         elif store.counts().executed:
@@ -116,7 +118,7 @@ class Gathered:
         for index, result in self._results.items():
             path = shard_path(self._state, index)
             if generated(result.spec.target) and path.exists():
-                store = ShardStore(path, write=not self._running)
+                store = ShardStore(path)
                 judged += [(result.spec.target, digest) for digest in store.judged()]
                 store.close()
                 counts = counts.plus(result.counts)

@@ -32,54 +32,79 @@ class Moment:
     findings: tuple[CorpusEntry, ...]
 
 
-def moment(state: Path) -> Moment:
-    """Totals, findings and coverage of the campaign in a state folder. TridiffError where there is none."""
-    plan = decode(read_bytes(state / "plan.json", most=MOST_BYTES), Plan, source=str(state / "plan.json"))
-    plan = replace(plan, shards=plan.shards + dealt(state))
-    results = {}
-    for spec in plan.shards:
-        with contextlib.suppress(sqlite3.Error, msgspec.MsgspecError):
-            result = _so_far(spec, state)
-            if result is not None:
-                results[spec.index] = result
+class Live:
+    """A campaign to look at again and again: shards that came to their end are read once."""
+
+    def __init__(self, state: Path) -> None:
+        self._state = state
+        self._ended: dict[int, ShardResult] = {}
+
+    def moment(self) -> Moment:
+        """Totals, findings and coverage so far. TridiffError where the folder holds no campaign."""
+        state, path = self._state, self._state / "plan.json"
+        plan = decode(read_bytes(path, most=MOST_BYTES), Plan, source=str(path))
+        shards = plan.shards + dealt(state)
+        results = self._results(shards)
+        findings, doubtful = _findings(state)
+        counts = Counts()
+        for result in results.values():
+            counts = counts.plus(result.counts)
+        there = {spec.index: spec for spec in shards if spec.index in results}
+        seconds = max(time.time() - path.stat().st_mtime, 0.0)
+        summary = Gathered(plan=plan, state=state, specs=there, results=results, failures={}, lost=(), left_out=(),
+                           running=True).summary(
+            counts=counts, findings=findings, unconfirmed=doubtful, seconds=seconds, interrupted=False)
+        if not summary.environments:  # No shard has come to its end.
+            installed = Environment(triton=plan.installed.get("triton", ""), torch=plan.installed.get("torch", ""),
+                                    device=plan.installed.get("gpus", ""), backend=" ".join(plan.options.backends))
+            summary = replace(summary, environments=(installed,))
+        ledger = outcomes.united(((there[index], result.cells) for index, result in results.items()),
+                                 summary.environments[0].triton)
+        return Moment(summary=summary, ledger=ledger, findings=tuple(findings))
+
+    def _results(self, shards: tuple[ShardSpec, ...]) -> dict[int, ShardResult]:
+        found = dict(self._ended)
+        for spec in shards:
+            if spec.index not in found:
+                with contextlib.suppress(sqlite3.Error, msgspec.MsgspecError):
+                    result, ended = _so_far(spec, self._state)
+                    if result is not None:
+                        found[spec.index] = result
+                        if ended:
+                            self._ended[spec.index] = result
+        return found
+
+
+def _findings(state: Path) -> tuple[list[CorpusEntry], dict[str, tuple[str, ...]]]:
+    """Those that count, and ids of the others by why they do not."""
     findings: list[CorpusEntry] = []
     doubtful: dict[str, tuple[str, ...]] = {}
     for path in sorted((state / "findings").glob("*.json")):
-        with contextlib.suppress(TridiffError):  # It is being written.
+        with contextlib.suppress(TridiffError):  # It is being replaced by a smaller one.
             entry = decode(read_bytes(path, most=MOST_BYTES), CorpusEntry, source=str(path))
             why = doubt(entry)
             if why:
                 doubtful[why] = (*doubtful.get(why, ()), entry.id)
             else:
                 findings.append(entry)
-    counts = Counts()
-    for result in results.values():
-        counts = counts.plus(result.counts)
-    there = replace(plan, shards=tuple(spec for spec in plan.shards if spec.index in results))
-    summary = Gathered(
-        plan=there, state=state, specs={spec.index: spec for spec in there.shards}, results=results, failures={},
-        lost=(), left_out=(), running=True).summary(
-        counts=counts, findings=findings, unconfirmed=doubtful,
-        seconds=max(time.time() - (state / "plan.json").stat().st_mtime, 0.0), interrupted=False)
-    if not summary.environments:  # No shard has come to its end.
-        installed = Environment(triton=plan.installed.get("triton", ""), torch=plan.installed.get("torch", ""),
-                                device=plan.installed.get("gpus", ""), backend=" ".join(plan.options.backends))
-        summary = replace(summary, environments=(installed,))
-    triton = summary.environments[0].triton
-    return Moment(summary=summary, ledger=outcomes.ledger(there, state, triton, running=True), findings=tuple(findings))
+    return findings, doubtful
 
 
-def _so_far(spec: ShardSpec, state: Path) -> ShardResult | None:
-    """What a shard recorded so far; None for one that has not begun. Raises sqlite3.Error while its file is made."""
+def _so_far(spec: ShardSpec, state: Path) -> tuple[ShardResult | None, bool]:
+    """What a shard recorded so far, None for one that has not begun, and whether it has come to its end. Raises
+    sqlite3.Error while its file is made."""
     path = shard_path(state, spec.index)
     if not path.exists():
-        return None
+        return None, False
     store = ShardStore(path, write=False)
     try:
         result = store.result()
-        if result is not None or not store.counts().executed:
-            return result
+        if result is not None:
+            return result, True
+        if not store.counts().executed:
+            return None, False
         return ShardResult(spec=spec, counts=store.counts(), issues=store.issues(), reasons=store.reasons(),
-                           known_seen=store.known_seen(known_findings(spec, state)), cells=store.cells(), stopped=True)
+                           known_seen=store.known_seen(known_findings(spec, state)), cells=store.cells(),
+                           stopped=True), False
     finally:
         store.close()

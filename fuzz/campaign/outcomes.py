@@ -1,9 +1,10 @@
 """What all shards of a campaign recorded, gathered from their files."""
 
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
-from tridiff.fuzz.campaign.record import Plan
+from tridiff.fuzz.campaign.record import Plan, ShardSpec
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.campaign.yields import COUNTED
 from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
@@ -11,20 +12,26 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import pretty_json
 
 
-def ledger(plan: Plan, state: Path, triton: str, *, running: bool = False) -> Ledger:
-    """The cells that all shards reached. running: whether they still run, so that their files are only read."""
-    reached: dict[str, dict[str, dict[str, int]]] = {}
-    digests: dict[tuple[str, str, str], set[str]] = {}
+def ledger(plan: Plan, state: Path, triton: str) -> Ledger:
+    """The cells that all shards reached."""
+    found = []
     for spec in plan.shards:
         path = shard_path(state, spec.index)
-        if not path.exists():
-            continue
-        store = ShardStore(path, write=not running)
-        result = store.result()
-        found = store.cells() or (result.cells if result else {})
-        store.close()
-        total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if found else {}
-        for cell, cases in found.items():
+        if path.exists():
+            store = ShardStore(path)
+            result = store.result()
+            found.append((spec, store.cells() or (result.cells if result else {})))
+            store.close()
+    return united(found, triton)
+
+
+def united(found: Iterable[tuple[ShardSpec, dict[str, int]]], triton: str) -> Ledger:
+    """The cells of shards, each with the number of cases that reached it, as one ledger."""
+    reached: dict[str, dict[str, dict[str, int]]] = {}
+    digests: dict[tuple[str, str, str], set[str]] = {}
+    for spec, cells in found:
+        total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if cells else {}
+        for cell, cases in cells.items():
             if cell.startswith(COUNTED):
                 what, _, digest = cell.removeprefix(COUNTED).rpartition(" ")
                 digests.setdefault((spec.backend, spec.target, what), set()).add(digest)

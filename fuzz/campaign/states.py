@@ -54,6 +54,12 @@ def _state(path: Path) -> State:
                  findings=len(list((path / "findings").glob("*.json"))), size=_size(path))
 
 
+def is_running(path: Path) -> bool:
+    """Whether a process runs the campaign of this state folder."""
+    with _owned(path) as owned:
+        return not owned and (path / "plan.json").is_file()
+
+
 @contextlib.contextmanager
 def _owned(path: Path, *, create: bool = False) -> Iterator[bool]:
     """Whether nobody runs the campaign of this folder; if so, nobody begins to while the block lasts.

@@ -37,6 +37,8 @@ EXAMPLES = """**Examples**
 `tridiff report --scripts 5m` : also write the scripts for which the campaign had no time
 """
 
+STATES = (Path(".tridiff/campaigns"), Path(".tridiff/gates"))
+
 _TONES = {"good": "green", "warning": "yellow", "bad": "red", "unknown": "magenta"}
 
 
@@ -55,7 +57,8 @@ def report(
     serve: Annotated[bool, typer.Option("--serve", help="Show the running campaign, or RECORD, to browsers on this "
                                         "machine until Ctrl-C.")] = False,
     port: Annotated[int, typer.Option(help="For --serve; 0 for any.", min=0, max=65535)] = 8080,
-    state: Annotated[Path, typer.Option(help="Where running campaigns keep their files.")] = Path(".tridiff/campaigns"),
+    state: Annotated[list[Path] | None, typer.Option(help="Where running campaigns and gates keep their files; "
+                                                     "repeatable.")] = None,
     corpus: Annotated[Path, typer.Option(help="Saved findings, for those that the record does not keep.",
                                          callback=corpus_to_read)] = DEFAULT,
     reports: Annotated[Path, typer.Option(help="Where records are.")] = Path("reports"),
@@ -69,7 +72,7 @@ def report(
     if serve:
         if html_file or junit_file or sarif_file or markdown_file or scripts or as_json:
             raise TridiffError("--serve together with something to write", fix="leave one of them out")
-        _serve(live_page(record, state=state, reports=reports, corpus=Corpus(corpus)), port)
+        _serve(live_page(record, roots=state or STATES, reports=reports, corpus=Corpus(corpus)), port)
         return
     place = find_record(record, reports)
     asked = [(file, writer) for file, writer in ((html_file, html), (junit_file, junit), (sarif_file, sarif),

@@ -1,6 +1,5 @@
 """Heat maps: which kinds of coverage cells each target reached, and what became of each target's pairs in a gate."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,8 +14,6 @@ MOST_NAMED = 200
 """Cells gained and lost that are named."""
 
 OTHER = "other"
-
-_KEY = re.compile(r"\b([a-z_]+)=")
 
 Place = tuple[str, str, str]
 """Backend, target and cell."""
@@ -78,7 +75,7 @@ def sort(cell: str) -> str:
     """The kind of a cell: the dialect of an operation of the IR, else what its words are about."""
     if cell.startswith("ir "):
         return "ir " + cell[3:].partition(" ")[0].partition(".")[0]
-    keys = dict.fromkeys(_KEY.findall(cell))
+    keys = dict.fromkeys(word.partition("=")[0] for word in cell.split() if "=" in word)
     return " ".join(keys) or cell.partition(" ")[0][:24]
 
 

@@ -18,6 +18,9 @@ SHARE, LEAST, MOST = 0.1, 15.0, 300.0
 EACH = 60.0
 """Seconds for writing one script and for a run of it."""
 
+PHASE = 0.5
+"""Largest part of what is left for one of them: a script that hangs does not take the time of all."""
+
 AT_ONCE = 4
 
 NO_TIME = "no time was left to write one: `tridiff report --scripts` does"
@@ -57,7 +60,7 @@ def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict
 
     def timed(work: Callable[[float], Script]) -> Script:
         left = end - time.monotonic()
-        return work(min(left, EACH)) if left > 0 else Script(note=NO_TIME)
+        return work(min(left * PHASE, EACH)) if left > 0 else Script(note=NO_TIME)
 
     with ThreadPoolExecutor(min(AT_ONCE, len(os.sched_getaffinity(0)))) as pool:
         return dict(zip(works, pool.map(timed, works.values()), strict=True))

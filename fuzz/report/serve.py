@@ -2,13 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from tridiff.fuzz.campaign import history
-from tridiff.fuzz.campaign.live import moment
-from tridiff.fuzz.campaign.states import states
+from tridiff.fuzz.campaign.live import Live
+from tridiff.fuzz.campaign.states import is_running
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records.codec import printable
@@ -31,23 +31,30 @@ _HEADERS = {"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-sto
             "Content-Security-Policy": "frame-ancestors 'none'"}
 
 
-def live_page(name: str, *, state: Path, reports: Path, corpus: Corpus | None) -> Callable[[], str]:
-    """What makes the page of a campaign whenever it is asked for: as it runs, and its record afterwards. name: "" for
-    the one that runs, else for the newest record. Raises TridiffError where there is neither."""
-    chosen = name or next((one.id for one in reversed(states(state)) if one.condition == "running"), "")
+def live_page(name: str, *, roots: Iterable[Path], reports: Path, corpus: Corpus | None) -> Callable[[], str]:
+    """What makes the page of a campaign or a gate whenever it is asked for: as it runs, and its record afterwards.
+    name: "" for the one that began last of those that run, else for the newest record. roots: where running ones keep
+    their files. Raises TridiffError where there is neither."""
+    folder = _running(name, roots)
+    chosen = folder.name if folder is not None else name
+    live = Live(folder) if folder is not None else None
 
     def page() -> str:
-        running = next((one for one in states(state) if one.id == chosen and one.condition == "running"), None)
-        if running is None:
+        if folder is None or live is None or not is_running(folder):
             return html(report_of(find_record(chosen, reports), corpus=corpus))
-        now = moment(running.path)
-        folder = reports / chosen
+        now = live.moment()
         return html(report_of_campaign(
-            now.summary, ledger=now.ledger, corpus=corpus, folder=folder, past=reports / history.FILE, running=True,
-            entries=now.findings), refresh=REFRESH)
+            now.summary, ledger=now.ledger, corpus=corpus, folder=reports / chosen, past=reports / history.FILE,
+            running=True, entries=now.findings), refresh=REFRESH)
 
     page()
     return page
+
+
+def _running(name: str, roots: Iterable[Path]) -> Path | None:
+    folders = [root / name for root in roots] if name else [path for root in roots for path in root.glob("*")]
+    running = [folder for folder in folders if is_running(folder)]
+    return max(running, key=lambda folder: (folder / "plan.json").stat().st_mtime, default=None)
 
 
 class _Kept:

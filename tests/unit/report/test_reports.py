@@ -90,7 +90,7 @@ def test_coverage_is_compared_with_all_earlier_campaigns(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("cell, kind", [
     ("ir ttg.local_load i8 plain>blocked 2d", "ir ttg"), ("op=add dtype=i8 feature=mask", "op dtype feature"),
-    ("pair=mask+sort", "pair"), ("ring of three", "ring")])
+    ("pair=mask+sort", "pair"), ("op=add dtype=i8 feature=reduction=split", "op dtype feature"), ("ring of three", "ring")])
 def test_kinds_of_cells(cell: str, kind: str) -> None:
     assert sort(cell) == kind
 

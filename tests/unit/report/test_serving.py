@@ -21,7 +21,7 @@ from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.unit.report.records import CORPUS, entry, night
 from tridiff.fuzz.campaign import findings
-from tridiff.fuzz.campaign.live import moment
+from tridiff.fuzz.campaign.live import Live
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.state import Owned
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
@@ -66,15 +66,16 @@ def state(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_moment_of_a_campaign_is_read_and_nothing_is_written(state: Path) -> None:
+    live = Live(state)
     before = {path.name: path.read_bytes() for path in state.iterdir() if path.is_file() and "-shm" not in path.name}
-    now = moment(state)
+    now = live.moment()
     assert (now.summary.id, now.summary.counts.executed, now.summary.counts.agree) == ("now", 7, 7)
     assert now.summary.environments[0].device == "x86_64" and now.summary.by_target[0].counts.row_inputs == 15
     assert now.ledger.reached["interpreter"]["triton.vector_add"]["op=add dtype=i32"] == 7
     findings.write(state, entry(NEW))
     findings.write(state, replace(entry("value-00ebe13492"), reproduced="0/0"))
     (state / "findings" / "half.json").write_text('{"sch')
-    now = moment(state)
+    now = live.moment()
     assert now.summary.new_findings == (NEW,) and [one.id for one in now.findings] == [NEW]
     assert list(now.summary.unconfirmed.values()) == [("value-00ebe13492",)]
     after = {path.name: path.read_bytes() for path in state.iterdir() if path.is_file() and "-shm" not in path.name}
@@ -82,16 +83,32 @@ def test_a_moment_of_a_campaign_is_read_and_nothing_is_written(state: Path) -> N
         name: data for name, data in before.items() if not name.endswith("-wal")}
 
 
+def test_shards_that_have_ended_are_read_once(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = Live(state)
+    assert live.moment().summary.counts.executed == 7
+    judge(state, 3, shard=3)
+    opened: list[str] = []
+
+    def noting(path: Path, *, write: bool) -> ShardStore:
+        opened.append(path.name)
+        return ShardStore(path, write=write)
+
+    monkeypatch.setattr("tridiff.fuzz.campaign.live.ShardStore", noting)
+    assert live.moment().summary.counts.executed == 10
+    assert opened == ["shard-00000.sqlite", "shard-00002.sqlite", "shard-00003.sqlite"]
+
+
 def test_a_campaign_that_has_just_begun(state: Path) -> None:
     for path in state.glob("shard-*"):
         path.unlink()
-    now = moment(state)
+    live = Live(state)
+    now = live.moment()
     assert now.summary.counts.executed == 0 and now.summary.environments[0].triton == "3.9.0"
 
 
 @pytest.fixture
 def served(state: Path, tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
-    page = live_page("", state=state.parent, reports=tmp_path / "reports", corpus=CORPUS)
+    page = live_page("", roots=[state.parent], reports=tmp_path / "reports", corpus=CORPUS)
     with server(page, port=0) as one:
         thread = threading.Thread(target=one.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
@@ -121,7 +138,7 @@ def test_only_this_machine_only_one_page_only_reading(served: ThreadingHTTPServe
 
 
 def test_after_its_end_the_record_is_shown(state: Path, tmp_path: Path) -> None:
-    page = live_page("now", state=state.parent, reports=tmp_path / "reports", corpus=CORPUS)
+    page = live_page("now", roots=[state.parent], reports=tmp_path / "reports", corpus=CORPUS)
     assert "data-live" in page()
     for path in state.iterdir():
         path.unlink()
@@ -133,7 +150,13 @@ def test_after_its_end_the_record_is_shown(state: Path, tmp_path: Path) -> None:
 
 def test_without_a_campaign_and_without_a_record_there_is_nothing_to_show(tmp_path: Path) -> None:
     with pytest.raises(TridiffError, match="no record below"):
-        live_page("", state=tmp_path / "none", reports=tmp_path / "reports", corpus=None)
+        live_page("", roots=[tmp_path / "none"], reports=tmp_path / "reports", corpus=None)
+
+
+def test_a_record_is_shown_by_its_folder_while_another_campaign_runs(state: Path, tmp_path: Path) -> None:
+    folder = night(tmp_path / "reports", name="older")
+    page = live_page(str(folder), roots=[state.parent], reports=tmp_path / "reports", corpus=CORPUS)
+    assert "1,200 cases" in page() and "data-live" not in page()
 
 
 def test_a_port_that_is_taken(served: ThreadingHTTPServer) -> None:
