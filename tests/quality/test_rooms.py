@@ -8,7 +8,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 ROOMS = (
     "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "backends",
     "target", "registry", "judge", "kinds", "known", "inductor", "language", "coverage", "shrink", "corpus", "builds",
-    "workers", "pair", "campaign", "gate", "sweep", "repro", "blame", "explain", "report", "bench",
+    "workers", "pair", "campaign", "sweep", "gate", "repro", "blame", "explain", "report", "bench",
     "planted", "targets", "cli",
 )
 """From the ground floor up."""
