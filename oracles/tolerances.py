@@ -13,7 +13,7 @@ import torch
 from tridiff.oracles.bits import to_float64
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.errors import OracleError
-from tridiff.oracles.pointwise import EXP_SLOPE
+from tridiff.oracles.pointwise import EXP_SLOPE, rule_of
 from tridiff.oracles.rules import ABS, SUM, Rule
 
 _SECTION = "oracles.md §4"
@@ -23,7 +23,8 @@ RULES: dict[str, Rule] = {
     for name, row in (
         ("sum_bound", "sum: N*eps*S|x|"), ("mean_bound", "mean: sum bound / N"),
         ("prefix_sum_bound", "prefix sum: sum over the first i+1"),
-        ("prod_bound", "prod: N*eps relative inside the range condition"), ("dot_bound", "dot: K terms"),
+        ("prod_bound", "prod: N*eps relative inside the range condition"),
+        ("prefix_product_bound", "prefix product: prod over the first i+1"), ("dot_bound", "dot: K terms"),
         ("welford_mean_bound", "mean of a Welford tree"), ("welford_m2_bound", "variance (Welford tree)"),
         ("two_pass_variance_bound", "variance (two-pass)"),
         ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
@@ -114,6 +115,19 @@ def prod_bound(x: torch.Tensor, expected: torch.Tensor, dim: int = -1, *, acc: s
     inside = prod_in_range(x, dim, acc=acc)
     relative = x.shape[dim] * eps(acc) * torch.where(torch.isfinite(expected), expected.abs(), 0.0)
     return torch.where(inside, relative, torch.inf)
+
+
+def prefix_product_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+    """The bound of the product of the first i+1 elements, for every i; shape of x. Open from where a partial product of
+    the prefix may leave the normal range, but for what a NaN or an infinity decides."""
+    wide = to_float64(x)
+    counted = torch.isfinite(wide) & (wide != 0)
+    logs = torch.where(counted, wide.abs(), 1.0).log2()
+    top = float(dtype(acc).bias)
+    inside = (logs.clamp_min(0).cumsum(dim) < top) & ((-logs).clamp_min(0).cumsum(dim) < top - 1)
+    size = torch.where(torch.isfinite(wide), wide, 1.0).cumprod(dim).abs()
+    steps = torch.ones_like(wide).cumsum(dim)
+    return torch.where(inside, steps * eps(acc) * size, torch.inf)
 
 
 def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32") -> torch.Tensor:
@@ -252,6 +266,21 @@ def logsumexp_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> tor
     result = torch.logsumexp(wide, dim)
     outer = eps(acc) * (2 + (result - largest.squeeze(dim)).abs() + result.abs())
     return torch.where(finite, 2 * (inner + outer), 0.0)
+
+
+def slope_bound(x: torch.Tensor, op: str, name: str) -> torch.Tensor:
+    """Allowed errors of exp and sigmoid in the type `name`: ulps of the result that grow with |x|
+    (`tridiff.oracles.pointwise`); 0 where x is no number."""
+    from tridiff.oracles.by_torch import pointwise
+
+    wide = to_float64(x)
+    rule = rule_of(op, (name,), name)
+    expected = pointwise.evaluate(op, x).abs()
+    kind = dtype(name)
+    # An ulp of the result is at most its size times 2^-mantissa bits, and no less than a subnormal step.
+    ulp = (expected * 2.0**-kind.mantissa_bits).clamp_min(kind.smallest_subnormal)
+    bound = (rule.k + rule.plus_per_abs_x * wide.abs()) * ulp
+    return torch.where(torch.isfinite(wide) & torch.isfinite(expected), bound, 0.0)
 
 
 def lgamma_bound(expected: torch.Tensor, *, acc: str = "fp32") -> torch.Tensor:

@@ -30,6 +30,8 @@ EXAMPLES = """**Examples**
 
 `tridiff targets 'triton.*' --blind` : the share of draws in which a new wrong value would be taken for a known one
 
+`tridiff targets --language` : functions, operators and methods of the installed Triton, and what covers them
+
 `tridiff targets --ir` : operations of the compiler that the committed records have seen, and never seen
 """
 
@@ -47,6 +49,7 @@ def targets(
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
     long: Annotated[bool, typer.Option("--long", help="Also oracles and where the contract stands.")] = False,
     ir: Annotated[bool, typer.Option("--ir", help="Operations of the compiler's IR instead of targets.")] = False,
+    language: Annotated[bool, typer.Option("--language", help="Names of Triton's language instead.")] = False,
     ledger: Annotated[bool, typer.Option("--ledger", help="What generated programs have reached instead.")] = False,
     blind: Annotated[bool, typer.Option("--blind", help="What known issues could hide; takes minutes.")] = False,
     draws: Annotated[int, typer.Option(help="Draws of each target, for --blind.", min=1)] = 500,
@@ -57,6 +60,11 @@ def targets(
     """List targets with their subjects, backends, oracles and faults."""
     if ir:
         _print_operations(records, as_json=as_json)
+        return
+    if language:
+        from tridiff.fuzz.cli import language as table_of_language  # it needs Triton
+
+        table_of_language.show(as_json=as_json)
         return
     chosen = select(tuple(pattern or ()))
     if ledger:

@@ -1,0 +1,154 @@
+"""The arrays that belong to a call, which cases are valid, and how calls become simpler."""
+
+import re
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.language.index import rows
+from tridiff.fuzz.language.row import Row
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Layout, Mixture
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.emit import HEAD
+
+NEWEST = "99.0.0"
+"""A version newer than all: the results that arrays are made for."""
+MOST_ROWS = 1 << 12
+_WORD = re.compile(r"^[A-Za-z0-9_:]{0,40}\Z")
+
+
+def call_of(case: Case) -> Call:
+    """The case's call; ValueError for a case without one."""
+    if not isinstance(case.program, Call):
+        raise ValueError(f"{case.target} needs a call")
+    return case.program
+
+
+def row_of(case: Case) -> Row:
+    return rows()[call_of(case).row]
+
+
+def results_of(call: Call, version: str = NEWEST) -> tuple[Result, ...]:
+    return rows()[call.row].results(call, version)
+
+
+def sizes_of(call: Call, programs: int) -> dict[str, int]:
+    """Axis lengths: `rows` programs, of operand k n<k> elements each, of result k m<k>."""
+    sizes = {"rows": programs}
+    for number, operand in enumerate(call.operands):
+        if operand.kind == "block":
+            sizes[f"n{number}"] = Result(dtype=operand.dtype, shape=operand.shape).elements
+    for number, result in enumerate(results_of(call)):
+        if result.shape:
+            sizes[f"m{number}"] = result.elements
+    return sizes
+
+
+def arrays_of(call: Call, given: dict[str, Content], offsets: dict[str, int] | None = None) -> tuple[ArraySpec, ...]:
+    """Inputs with their contents, and outputs in the types in which they are stored."""
+    layouts = {name: Layout(offset=offset) for name, offset in (offsets or {}).items() if offset}
+    found = []
+    for number, operand in enumerate(call.operands):
+        if operand.given:
+            name = f"x{number}"
+            dims = ("rows", f"n{number}") if operand.kind == "block" else ("rows",)
+            found.append(ArraySpec(name=name, dtype=operand.dtype, dims=dims, content=given[name],
+                                   layout=layouts.get(name, Layout())))
+    for number, result in enumerate(results_of(call)):
+        dims = ("rows", f"m{number}") if result.shape else ("rows",)
+        name = f"out{number}"
+        found.append(ArraySpec(name=name, dtype=call.stored[number], dims=dims, layout=layouts.get(name, Layout())))
+    return tuple(found)
+
+
+def offsets_of(case: Case) -> dict[str, int]:
+    return {spec.name: spec.layout.offset for spec in case.arrays}
+
+
+def given_of(case: Case) -> dict[str, Content]:
+    return {spec.name: spec.content for spec in case.arrays if spec.content is not None}
+
+
+def legal(call: Call) -> bool:
+    """Whether a call has a row, and its text can be written. Words that stand in the text may come from a stranger's
+    file: they are names, and of functions only those of the kernel's own module."""
+    row = rows().get(call.row)
+    if row is None or not all(_WORD.match(one) for one in call.options.values() if isinstance(one, str)):
+        return False
+    if "function" in call.options and f"def {call.options['function']}(" not in HEAD:
+        return False
+    try:
+        results = row.results(call, NEWEST)
+        text = row.text(call)
+        row.rules(call)
+    except (KeyError, ValueError, IndexError, TypeError, ArithmeticError, AttributeError):
+        return False
+    return bool(text) and len(results) == len(call.stored) and all(
+        one.number or one.given for one in call.operands)
+
+
+def valid(case: Case) -> bool:
+    """Whether a kernel can be made of the call and everything else in the case follows from it."""
+    call = case.program
+    if not isinstance(call, Call) or not legal(call) or case.params:
+        return False
+    programs, given = case.sizes.get("rows", 0), given_of(case)
+    needed = {f"x{number}" for number, one in enumerate(call.operands) if one.given}
+    if not 1 <= programs <= MOST_ROWS or set(given) != needed or case.sizes != sizes_of(call, programs):
+        return False
+    return tuple(replace(spec, first_row=0) for spec in case.arrays) == arrays_of(call, given, offsets_of(case))
+
+
+def label(case: Case) -> str:
+    """What tells findings apart: the row."""
+    return call_of(case).row
+
+
+def cells(case: Case) -> tuple[str, ...]:
+    """Words that a campaign counts: the row with each operand's type and kind, and each option."""
+    call = call_of(case)
+    types = (f"call={call.row} dtype={one.dtype}" for one in call.operands if one.given)
+    kinds = (f"call={call.row} operands={','.join(one.kind for one in call.operands)}",)
+    options = (f"call={call.row} {name}={value}" for name, value in call.options.items()
+               if isinstance(value, bool | str) or abs(value) < 4)
+    return *types, *kinds, *options
+
+
+def size(case: Case) -> tuple[int, ...]:
+    """Elements of all operands, options, operands that are numbers."""
+    call = call_of(case)
+    elements = sum(Result(dtype=one.dtype, shape=one.shape).elements for one in call.operands)
+    return elements, len(call.options), sum(len(one.number) for one in call.operands)
+
+
+def steps(case: Case) -> Iterable[Case]:
+    """Cases whose call lacks an option, or is half as long along one axis."""
+    call = call_of(case)
+    for name in call.options:
+        yield from _with(case, replace(call, options={key: one for key, one in call.options.items() if key != name}))
+    if not any("x" in str(one) for name, one in call.options.items() if name in ("shape", "order")):
+        rank = max((len(one.shape) for one in call.operands), default=0)
+        for axis in range(1, rank + 1):
+            for shorter in (1, 2):
+                yield from _with(case, replace(call, operands=tuple(
+                    _shorter(one, axis, shorter) for one in call.operands)))
+
+
+def _shorter(operand: Operand, axis: int, divisor: int) -> Operand:
+    """axis: counted from the last one, which is 1. divisor: 1 for length 1."""
+    if len(operand.shape) < axis:
+        return operand
+    shape = list(operand.shape)
+    shape[-axis] = 1 if divisor == 1 else max(shape[-axis] // 2, 1)
+    return replace(operand, shape=tuple(shape))
+
+
+def _with(case: Case, call: Call) -> Iterable[Case]:
+    if call == case.program or not legal(call):
+        return
+    sizes = sizes_of(call, case.sizes["rows"])
+    given = given_of(case)
+    if sizes != case.sizes:
+        given = {name: Content(base=Mixture()) if isinstance(content.base, Explicit) else content
+                 for name, content in given.items()}
+    yield replace(case, program=call, sizes=sizes, arrays=arrays_of(call, given, offsets_of(case)))

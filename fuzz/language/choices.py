@@ -1,0 +1,116 @@
+"""Draws that rows of the language share: shapes, element types, numbers, operands."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from tridiff.fuzz.language.promotion import of_number
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.language.call import Operand, OperandKind
+from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED, UNSIGNED, dtype
+
+T = TypeVar("T")
+
+BOOL = ("i1",)
+HALVES = ("bf16", "fp16")
+FULL = ("fp32", "fp64")
+NUMBERS = INTEGERS + FLOATS
+EVERY = (*BOOL, *NUMBERS, *FP8)
+__all__ = ["BOOL", "EVERY", "FLOATS", "FP8", "FULL", "HALVES", "INTEGERS", "NUMBERS", "SIGNED", "UNSIGNED", "Choices"]
+
+_WHOLE = (0, 1, 2, 3, 7, 31, 64, 127, 128, 255, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
+_REAL = ("0.0", "-0.0", "1.0", "-1.0", "0.5", "-1.5", "2.0", "3.0", "0.1", "100.0", 'float("inf")', 'float("-inf")',
+         'float("nan")', "1.0e-10", "65504.0")
+
+
+class Choices:
+    """One draw of a call. All choices shrink towards the first."""
+
+    def __init__(self, draw: st.DrawFn, limits: Limits) -> None:
+        self.draw, self.limits = draw, limits
+
+    def one(self, values: Sequence[T]) -> T:
+        return self.draw(st.sampled_from(values))
+
+    def whole(self, low: int, high: int) -> int:
+        return self.draw(st.integers(low, high))
+
+    def flag(self) -> bool:
+        return self.draw(st.booleans())
+
+    def often(self, value: T, *others: T) -> T:
+        """The value half of the time."""
+        return value if self.flag() else self.one((value, *others))
+
+    def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1) -> tuple[int, ...]:
+        """Powers of two, of a drawn rank. most: elements together; least: smallest extent."""
+        rank = self.whole(low, high)
+        left = min(most if self.whole(0, 7) else 8 * most, self.limits.elements)
+        found: list[int] = []
+        for place in range(rank):
+            room = left // least ** (rank - place - 1)
+            sizes = [1 << k for k in range(14) if least <= 1 << k <= room] or [least]
+            found.append(self.one(sizes[: 5 + 4 * (place == rank - 1)]) if self.whole(0, 3) else self.one(sizes))
+            left //= found[-1]
+        order = self.draw(st.permutations(range(rank))) if rank > 1 else [0] * rank
+        return tuple(found[one] for one in order)
+
+    def partner(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape that broadcasts with one: axes of length 1, or fewer axes."""
+        kept = tuple(extent if self.whole(0, 3) else 1 for extent in shape)
+        return kept if self.whole(0, 3) else kept[self.whole(0, len(kept)):]
+
+    def dtype(self, among: Sequence[str]) -> str:
+        return self.one(among)
+
+    def block(self, dtype: str, shape: tuple[int, ...]) -> Operand:
+        """A block; of no axes, a scalar."""
+        return Operand(kind="block" if shape else "scalar", dtype=dtype, shape=shape)
+
+    def number(self, *, like: str, kind: OperandKind = "number", whole: bool = False) -> Operand:
+        """A Python number that Triton accepts beside a tensor of type `like`. whole: no float."""
+        info = dtype(like)
+        if info.is_float and not whole and self.flag():
+            text = self.one(_REAL)
+        elif info.kind == "bool":
+            text = self.one(("True", "False"))
+        else:
+            top = int(info.max) if not info.is_float else 128
+            values = [n for n in _WHOLE if n <= top]
+            if info.kind != "uint":
+                values += [-n for n in values[1:]]
+            if info.kind == "int":
+                values.append(int(info.min))
+            text = str(self.one(values))
+        made = Operand(kind=kind, dtype="i32", number=text)
+        return Operand(kind=kind, dtype=of_number(made.value), number=text)
+
+    def partners(self, *, first: Sequence[str], second: Sequence[str] = (), high: int = 3,
+                 numbers: bool = True) -> tuple[Operand, Operand]:
+        """Two operands of a binary operation: blocks, scalars, numbers, in both orders."""
+        name = self.dtype(first)
+        other = self.dtype(second or first) if self.flag() else (name if not second or name in second else second[0])
+        shape = self.shape(low=0 if self.whole(0, 7) == 7 else 1, high=high)
+        a = self.block(name, shape)
+        form = self.one(("block", "block", "partner", "scalar", "number", "constexpr") if numbers else
+                        ("block", "block", "partner", "scalar"))
+        if form == "number" or form == "constexpr":
+            b = self.number(like=name, kind="number" if form == "number" else "constexpr")
+        else:
+            b = self.block(other, {"block": shape, "partner": self.partner(shape), "scalar": ()}[form])
+        return (b, a) if self.whole(0, 2) == 2 else (a, b)
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of operands together."""
+    rank = max(len(one) for one in shapes)
+    lifted = [(1,) * (rank - len(one)) + one for one in shapes]
+    return tuple(max(extents) for extents in zip(*lifted, strict=True))
+
+
+def axis_spelled(choices: Choices, rank: int) -> int:
+    """An axis in either spelling."""
+    axis = choices.whole(0, rank - 1)
+    return axis - rank if choices.flag() else axis
+

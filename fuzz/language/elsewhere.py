@@ -1,0 +1,30 @@
+"""Names of the language that no row of one call reaches: what reaches them instead, or why nothing has to."""
+
+TARGETS: dict[str, str] = {
+    **dict.fromkeys(("tl.make_tensor_descriptor", "tl.load_tensor_descriptor", "tl.store_tensor_descriptor",
+                     "tl.tensor_descriptor"), "descriptors.boxes"),
+    "tl.range": "loops.num_stages", "tl.device_assert": "helpers.device_assert_then",
+    "tl.static_assert": "every kernel of a call", "tl.inline_asm_elementwise": "helpers.x_grid_barrier",
+    "tl.rand": "helpers.rand", "tl.randn": "helpers.randn", "tl.uint_to_uniform_float": "helpers.rand",
+    "tl.pair_uniform_to_normal": "helpers.randn",
+    **{f"libdevice.{name}": "codegen.pointwise"
+       for name in ("lgamma", "j0", "j1", "y0", "y1", "signbit", "isnan", "isinf", "abs")},
+    "tl.static_range": "helpers.bucketize_binary_search", "tl.constexpr": "every kernel of a call",
+}
+"""Where a name is reached instead: a target, a family, or words."""
+
+REFUSED: dict[str, str] = {
+    "tensor.__pos__": "Triton defines no unary plus for tensors",
+    "tensor.__pow__": "Triton defines no power operator for tensors",
+    "tensor.__matmul__": "Triton defines no matrix operator for tensors",
+}
+"""What Triton refuses by its contract."""
+
+NO_FUNCTIONS = (
+    "PropagateNan", "TRITON_MAX_TENSOR_NUMEL", "block_type", "const", "constexpr_type", "dtype", "pi32_t",
+    "pointer_type", "slice", "tensor", "tuple", "tuple_type", "void", "condition", "static_print", "bfloat16",
+    "float16", "float32", "float64", "float8e4b15", "float8e4b8", "float8e4nv", "float8e5", "float8e5b16", "int1",
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "core", "extra", "math", "random",
+    "standard", "target_info",
+)
+"""Public names that compute nothing by themselves: types, modules, printing at compile time."""

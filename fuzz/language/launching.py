@@ -1,0 +1,55 @@
+"""From a call to a launch: the kernel of its row, with what the installed version must give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tridiff.fuzz.language.cases import call_of, row_of
+from tridiff.fuzz.language.row import before
+from tridiff.fuzz.verdicts import Declined, Refuted
+from tridiff.kernels.generated import load
+from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE, FAULTS, parameters, source
+
+if TYPE_CHECKING:
+    from tridiff.fuzz.backends.launch import Launch
+
+
+def text_of(case: Any, version: str, *, fault: str = "") -> str:
+    """The source of a case's kernel for a Triton version."""
+    call, row = call_of(case), row_of(case)
+    return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault)
+
+
+def run(launch: Launch) -> None:
+    """Launch the case's call; the target's `launch` function."""
+    import triton
+
+    case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
+    version = str(triton.__version__)
+    if row.since and before(version, row.since):
+        raise Declined(f"{row.name} is new in Triton {row.since}")
+    if row.until and before(row.until, version):
+        raise Declined(f"{row.name} is gone after Triton {row.until}")
+    results = row.results(call, version)
+    fault = launch.planted if launch.planted in FAULTS else ""
+    kernel: Any = load(text_of(case, version, fault=fault), name="call").kernel
+    arguments: dict[str, Any] = {}
+    for spec in case.arrays:
+        arguments[f"{spec.name}_ptr"] = launch.pointer(spec.name)
+        arguments[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
+    arguments |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.kind == "constexpr"}
+    try:
+        launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(call, results)})
+    except Exception as error:
+        raise _refuted(error, call.row) or error from None
+
+
+def _refuted(error: BaseException, row: str) -> Refuted | None:
+    """A static assertion of the kernel on its result, wherever in the chain of causes it stands."""
+    seen: BaseException | None = error
+    while seen is not None:
+        for text, kind in ((ANOTHER_TYPE, "another_type"), (ANOTHER_SHAPE, "another_shape")):
+            if text in str(seen):
+                return Refuted(kind, row, str(seen).strip().splitlines()[-1][:300])
+        seen = seen.__cause__ or seen.__context__
+    return None

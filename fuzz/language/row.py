@@ -1,0 +1,60 @@
+"""Row: one function, operator or method of the language, with all that is known of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+from tridiff.fuzz.language.choices import Choices
+from tridiff.kernels.language.call import Call, Result
+
+if TYPE_CHECKING:
+    from tridiff.oracles.rules import Rule
+
+Topic = Literal[
+    "pointwise", "operators", "reductions", "scans", "movement", "ordering", "creation", "conversions", "memory",
+    "products", "random",
+]
+Library = ModuleType
+"""`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row of the table of the language.
+
+    covers: the names of Triton's API that it reaches, as `tridiff.fuzz.language.table` spells them. draw: one legal
+    call. text: the call as source, with operands x0, x1, ...: an expression, or statements that assign r0, r1, ...
+    results: types and shapes that it must give under a Triton version. answer: the results by a library of oracles,
+    of operands that are arrays with the rows in front, or Python numbers; exact ones in the type of the result, others
+    in float64. rules: how each result is compared. defined: where the contract defines the results, in torch; None:
+    everywhere. bounds: allowed errors of results with a SUM rule, in torch. loads: False if the text reads the
+    operands' pointers itself. since: the first version that has it.
+    """
+
+    name: str
+    topic: Topic
+    covers: tuple[str, ...]
+    draw: Callable[[Choices], Call]
+    text: Callable[[Call], str]
+    results: Callable[[Call, str], tuple[Result, ...]]
+    answer: Callable[[Call, Library, tuple[Any, ...]], tuple[Any, ...]]
+    rules: Callable[[Call], tuple["Rule", ...]]
+    defined: Callable[[Call, Library, tuple[Any, ...]], tuple[Any, ...]] | None = None
+    bounds: Callable[[Call, tuple[Any, ...]], tuple[Any, ...]] | None = None
+    contents: Callable[[Call], tuple[str, ...]] = lambda call: ()
+    """For each operand the word of what it may hold (`tridiff.fuzz.language.draw`), "" for anything."""
+    loads: bool = True
+    since: str = ""
+    until: str = ""
+    """The last version that has it, "" for the newest."""
+
+
+def version(text: str) -> tuple[int, ...]:
+    """A Triton version that can be compared: "3.9.0" is (3, 9, 0)."""
+    return tuple(int(one) for one in text.split("+")[0].split(".")[:3] if one.isdigit())
+
+
+def before(text: str, other: str) -> bool:
+    """Whether a version is older than another one."""
+    return version(text) < version(other)

@@ -1,0 +1,1 @@
+"""The rows of the language, by topic: each file ends with `ROWS`."""

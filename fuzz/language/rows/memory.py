@@ -1,0 +1,260 @@
+"""Loads and stores with masks and other values, atomics, block pointers."""
+
+from typing import Any
+
+from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
+from tridiff.fuzz.language.row import Library, Row
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.emit import index
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.rules import BIT, NUM
+
+_CACHES = ("", ".ca", ".cg", ".cv")
+_EVICTIONS = ("", "evict_first", "evict_last", "evict_normal")
+_SCOPES = ("", "gpu", "cta", "sys")
+_SEMANTICS = ("", "relaxed", "acquire", "release", "acq_rel")
+
+
+def _hints(choices: Choices) -> dict[str, bool | int | str]:
+    options: dict[str, bool | int | str] = {}
+    if choices.whole(0, 3) == 3:
+        options["cache"] = choices.one(_CACHES[1:])[1:]
+    if choices.whole(0, 3) == 3:
+        options["evict"] = choices.one(_EVICTIONS[1:])
+    if choices.whole(0, 5) == 5:
+        options["volatile"] = choices.flag()
+    return options
+
+
+def _said(call: Call) -> str:
+    found = ""
+    if "cache" in call.options:
+        found += f', cache_modifier=".{call.options["cache"]}"'
+    if "evict" in call.options:
+        found += f', eviction_policy="{call.options["evict"]}"'
+    return found + (f", volatile={call.options['volatile']}" if "volatile" in call.options else "")
+
+
+def _place(call: Call, number: int) -> str:
+    return f"x{number}_ptr + program * x{number}_pitch + {index(call.operands[number].shape)}"
+
+
+def _load() -> Row:
+    """Where the mask is false, the other value: a number, a block, or by Triton's contract anything."""
+
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype((*NUMBERS, "fp8e5", "fp8e4nv")), choices.shape(high=3)
+        other = choices.one(("none", "block", "number") if not one.startswith("fp8") else ("none", "block"))
+        operands: tuple[Operand, ...] = (choices.block(one, shape), choices.block("i1", shape))
+        if other == "number":
+            operands += (choices.number(like=one),)
+        elif other == "block":
+            operands += (choices.block(one, shape),)
+        return Call(row="tl.load", operands=operands, options=_hints(choices), stored=(one,))
+
+    def text(call: Call) -> str:
+        lines = [f"mask = tl.load({_place(call, 1)}).to(tl.int1)"]
+        other = ""
+        if len(call.operands) > 2:
+            other = ", other=" + (call.operands[2].number or "filled")
+            if call.operands[2].given:
+                lines.append(f"filled = tl.load({_place(call, 2)})")
+        lines.append(f"r0 = tl.load({_place(call, 0)}, mask=mask{other}{_said(call)})")
+        return "\n".join(lines)
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (lib.loaded(operands[0], operands[1], operands[2] if len(operands) > 2 else 0),)
+
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (operands[1] | (len(operands) > 2),)
+
+    return Row(
+        name="tl.load", topic="memory", covers=("tl.load",), draw=draw, text=text, loads=False, answer=answer,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
+        rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), defined=defined)
+
+
+def _pointer_arithmetic() -> Row:
+    """Offsets of every integer type, added from both sides and subtracted."""
+    forms = ("pointer + offset", "offset + pointer", "pointer - negated")
+
+    def draw(choices: Choices) -> Call:
+        one, offset = choices.dtype(NUMBERS), choices.dtype(INTEGERS)
+        length = choices.one((1, 2, 8, 32, 64))
+        form = choices.one(forms if offset[0] == "i" else forms[:2])
+        return Call(row="pointer.arithmetic", operands=(Operand(dtype=one, shape=(64,)), Operand(dtype=offset,
+                                                                                                 shape=(length,))),
+                    options={"form": forms.index(form)}, stored=(one,))
+
+    def text(call: Call) -> str:
+        base = "x0_ptr + program * x0_pitch"
+        form = call.number("form")
+        lines = [f"offset = tl.load({_place(call, 1)}) & 63", f"base = {base}"]
+        return "\n".join([*lines, "r0 = tl.load(" + ("base + offset", "offset + base", "base - (-offset)")[form] + ")"])
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        places = lib.pointwise("bitwise_and", call.operands[1].dtype, operands[1], 63)
+        return (lib.gather(operands[0], places, axis=0),)
+
+    return Row(
+        name="pointer.arithmetic", topic="memory", covers=("pointer",), draw=draw, text=text, loads=False,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[1].shape),),
+        answer=answer, rules=lambda call: (BIT,))
+
+
+def _block_pointer() -> Row:
+    """A block of a matrix by a block pointer: padded with zeros beyond its edges."""
+
+    def draw(choices: Choices) -> Call:
+        one = choices.dtype(NUMBERS)
+        height, width = choices.one((4, 8, 16)), choices.one((4, 8, 16))
+        options: dict[str, bool | int | str] = {
+            "rows": choices.one((1, 2, 4, 8, 16)), "columns": choices.one((1, 2, 4, 8, 16)),
+            "down": choices.whole(0, height - 1), "right": choices.whole(0, width - 1),
+            "advance": choices.flag()}
+        return Call(row="tl.make_block_ptr", operands=(choices.block(one, (height, width)),), options=options,
+                    stored=(one,))
+
+    def text(call: Call) -> str:
+        height, width = call.operands[0].shape
+        down, right, moved = call.number("down"), call.number("right"), call.option("advance")
+        start = (0, 0) if moved else (down, right)
+        block = f"({call.options['rows']}, {call.options['columns']})"
+        lines = [f"block = tl.make_block_ptr(x0_ptr + program * x0_pitch, ({height}, {width}), ({width}, 1), {start}, "
+                 f"{block}, (1, 0))"]
+        if moved:
+            lines.append(f"block = tl.advance(block, ({down}, {right}))")
+        return "\n".join([*lines, 'r0 = tl.load(block, boundary_check=(0, 1), padding_option="zero")'])
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        height, width = call.operands[0].shape
+        rows, columns = call.number("rows"), call.number("columns")
+        down, right = call.number("down"), call.number("right")
+        places, inside = [], []
+        for row in range(down, down + rows):
+            for column in range(right, right + columns):
+                known = row < height and column < width
+                inside.append(int(known))
+                places.append(row * width + column if known else 0)
+        count, x = operands[0].shape[0], operands[0]
+        flat = lib.reshape(x, shape=(height * width,))
+        taken = lib.gather(flat, lib.rows_of(x, count, places, to="i32", shape=(rows * columns,)), axis=0)
+        known_ = lib.rows_of(x, count, inside, to="i1", shape=(rows * columns,))
+        return (lib.reshape(lib.loaded(taken, known_, 0), shape=(rows, columns)),)
+
+    return Row(
+        name="tl.make_block_ptr", topic="memory", covers=("tl.make_block_ptr", "tl.advance", "tl.load"), draw=draw,
+        text=text, loads=False, until="3.8.0", answer=answer,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=(call.number("rows"),
+                                                                           call.number("columns"))),),
+        rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,))
+
+
+def _atomic(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
+    """What an atomic operation on memory of its own gives back, and what it leaves there. x0: what lies there before,
+    which the kernel copies to its output first."""
+
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(dtypes), choices.shape(high=2)
+        options: dict[str, bool | int | str] = {}
+        if choices.flag():
+            options["sem"] = choices.one(_SEMANTICS[1:])
+        if choices.flag():
+            options["scope"] = choices.one(_SCOPES[1:])
+        operands: tuple[Operand, ...] = (choices.block(one, shape), choices.block(one, shape))
+        if choices.whole(0, 2) == 2:
+            operands += (choices.block("i1", shape),)
+        return Call(row=f"tl.{name}", operands=operands, options=options, stored=(one, one))
+
+    def text(call: Call) -> str:
+        said = "".join(f', {key}="{call.options[key]}"' for key in ("sem", "scope") if key in call.options)
+        lines = [f"memory = out1_ptr + program * out1_pitch + {index(call.operands[0].shape)}",
+                 f"tl.store(memory, tl.load({_place(call, 0)}))", "tl.debug_barrier()",
+                 f"value = tl.load({_place(call, 1)})"]
+        if len(call.operands) > 2:
+            lines.append(f"mask = tl.load({_place(call, 2)}).to(tl.int1)")
+            said = ", mask=mask" + said
+        return "\n".join([*lines, f"r0 = tl.{name}(memory, value{said})", "tl.debug_barrier()",
+                          "r1 = tl.load(memory)"])
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        old, value = operands[0], operands[1]
+        new = value if op == "exchange" else lib.pointwise(op, call.stored[0], old, value)
+        if len(operands) > 2:
+            new = lib.where(operands[2], new, old, computed=call.stored[0])
+        return old, new
+
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        every = lib.pointwise_defined("bitwise_and" if not dtype(call.stored[0]).is_float else "add", call.stored[0],
+                                      operands[0], operands[1])
+        # What a masked-off lane gives back is not said.
+        return (every & operands[2] if len(operands) > 2 else every), every
+
+    return Row(
+        name=f"tl.{name}", topic="memory", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, text=text, loads=False,
+        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
+        answer=answer, defined=defined,
+        rules=lambda call: tuple(NUM if dtype(one).is_float else BIT for one in call.stored))
+
+
+def _compare_and_swap() -> Row:
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(("i32", "i64", "u32", "u64", "i16", "u16")), choices.shape(high=2)
+        operands = tuple(choices.block(one, shape) for _ in range(3))
+        return Call(row="tl.atomic_cas", operands=operands, stored=(one, one),
+                    options={"sem": choices.one(_SEMANTICS[1:])} if choices.flag() else {})
+
+    def text(call: Call) -> str:
+        said = f', sem="{call.options["sem"]}"' if "sem" in call.options else ""
+        return "\n".join([
+            f"memory = out1_ptr + program * out1_pitch + {index(call.operands[0].shape)}",
+            f"tl.store(memory, tl.load({_place(call, 0)}))", "tl.debug_barrier()",
+            f"r0 = tl.atomic_cas(memory, tl.load({_place(call, 1)}), tl.load({_place(call, 2)}){said})",
+            "tl.debug_barrier()", "r1 = tl.load(memory)"])
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        old, expected, new = operands
+        equal = lib.pointwise("eq", call.stored[0], old, expected)
+        return old, lib.where(equal, new, old, computed=call.stored[0])
+
+    return Row(
+        name="tl.atomic_cas", topic="memory", covers=("tl.atomic_cas", "tensor.atomic_cas"), draw=draw, text=text,
+        loads=False, results=lambda call, version: tuple(
+            Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
+        answer=answer, rules=lambda call: (BIT, BIT))
+
+
+def _store() -> Row:
+    """A masked store; elsewhere what was there before."""
+
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(EVERY[1:]), choices.shape(high=3)
+        options = {key: value for key, value in _hints(choices).items() if key == "evict"}
+        if choices.whole(0, 3) == 3:
+            options["cache"] = choices.one(("wb", "cg", "cs", "wt"))
+        return Call(row="tl.store", operands=(choices.block(one, shape), choices.block(one, shape),
+                                              choices.block("i1", shape)), options=options, stored=(one,))
+
+    def text(call: Call) -> str:
+        return "\n".join([
+            f"memory = out0_ptr + program * out0_pitch + {index(call.operands[0].shape)}",
+            f"tl.store(memory, tl.load({_place(call, 0)}))", "tl.debug_barrier()",
+            f"tl.store(memory, tl.load({_place(call, 1)}), mask=tl.load({_place(call, 2)}).to(tl.int1){_said(call)})",
+            "tl.debug_barrier()", "r0 = tl.load(memory)"])
+
+    return Row(
+        name="tl.store", topic="memory", covers=("tl.store", "tl.debug_barrier", "tensor.store"), draw=draw, text=text,
+        loads=False, results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
+        answer=lambda call, lib, operands: (lib.where(
+            operands[2], operands[1], operands[0], computed=call.stored[0]),),
+        rules=lambda call: (BIT,))
+
+
+_WORDS = ("i32", "i64", "u32", "u64")
+ROWS = (
+    _load(), _store(), _pointer_arithmetic(), _block_pointer(), _compare_and_swap(),
+    _atomic("atomic_add", "add", (*_WORDS, "fp32", "fp64", "fp16", "bf16")), _atomic("atomic_max", "maximum", _WORDS),
+    _atomic("atomic_min", "minimum", _WORDS), _atomic("atomic_and", "bitwise_and", _WORDS),
+    _atomic("atomic_or", "bitwise_or", _WORDS), _atomic("atomic_xor", "bitwise_xor", _WORDS),
+    _atomic("atomic_xchg", "exchange", (*_WORDS, "fp32", "fp64")),
+)

@@ -1,0 +1,95 @@
+"""Sorting, the first k, histograms."""
+
+from typing import Any
+
+from tridiff.fuzz.language.choices import NUMBERS, Choices
+from tridiff.fuzz.language.row import Library, Row
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.rules import BIT, NUM0
+
+
+def _without_nan(call: Call, lib: Library, operands: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Where the order is defined: no NaN in the line (contract: language.md §2)."""
+    line = lib.has_nan(operands[0], axis=-1, keep=True)
+    return ((~line).expand(-1, *shape),)
+
+
+def _sorted(name: str, *, method: bool = False) -> Row:
+    """The last axis in order."""
+    start = "x0.sort(" if method else "tl.sort(x0"
+    row = "tensor.sort" if method else name
+
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512)
+        options: dict[str, bool | int | str] = {}
+        if choices.flag():
+            options["descending"] = choices.flag()
+        if choices.whole(0, 3) == 3:
+            options["dim"] = len(shape) - 1
+        return Call(row=row, operands=(choices.block(one, shape),), options=options, stored=(one,))
+
+    def text(call: Call) -> str:
+        said = ", ".join(f"{key}={call.options[key]}" for key in ("dim", "descending") if key in call.options)
+        return f"{start}{', ' if said and not method else ''}{said})"
+
+    return Row(
+        name=row, topic="ordering", covers=(name, "tensor.sort") if method else (name,), draw=draw, text=text,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
+        answer=lambda call, lib, operands: (lib.sort(operands[0], descending=bool(call.option("descending"))),),
+        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,),
+        defined=lambda call, lib, operands: _without_nan(call, lib, operands, call.operands[0].shape))
+
+
+def _topk() -> Row:
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512)
+        k = choices.one([1 << power for power in range(shape[-1].bit_length())])
+        options: dict[str, bool | int | str] = {"k": k}
+        if choices.whole(0, 3) == 3:
+            options["dim"] = len(shape) - 1
+        return Call(row="tl.topk", operands=(choices.block(one, shape),), options=options, stored=(one,))
+
+    def best(call: Call, lib: Library, x: Any) -> Any:
+        found, k = lib.sort(x, descending=True), call.number("k")
+        rows, shape = found.shape[0], (*call.operands[0].shape[:-1], k)
+        lines = Result(dtype="i32", shape=shape).elements // k
+        places = lib.rows_of(found, rows, list(range(k)) * lines, to="i32", shape=shape)
+        return lib.gather(found, places, axis=-1)
+
+    return Row(
+        name="tl.topk", topic="ordering", covers=("tl.topk", "tensor.topk"), draw=draw,
+        text=lambda call: f"tl.topk(x0, {call.options['k']}" + (
+            f", dim={call.options['dim']})" if "dim" in call.options else ")"),
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=(*call.operands[0].shape[:-1],
+                                                                           call.number("k"))),),
+        answer=lambda call, lib, operands: (best(call, lib, operands[0]),),
+        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,),
+        defined=lambda call, lib, operands: _without_nan(
+            call, lib, operands, (*call.operands[0].shape[:-1], call.number("k"))))
+
+
+def _histogram() -> Row:
+    def draw(choices: Choices) -> Call:
+        shape = choices.shape(high=1, most=512)
+        bins = choices.one((2, 4, 8, 16, 32, 64, 128, 256))
+        operands: tuple[Operand, ...] = (choices.block(choices.dtype(("i32", "u32")), shape),)
+        if choices.whole(0, 2) == 2:
+            operands += (choices.block("i1", shape),)
+        return Call(row="tl.histogram", operands=operands, options={"bins": bins}, stored=("i32",))
+
+    def counted(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+        bins = call.number("bins")
+        words = lib.pointwise("bitwise_and", call.operands[0].dtype, operands[0], 2 * bins - 1)
+        inside = lib.pointwise("bitwise_and", call.operands[0].dtype, words, bins - 1)
+        return lib.histogram(inside, bins=bins, mask=operands[1] if len(operands) > 1 else None)
+
+    return Row(
+        name="tl.histogram", topic="ordering", covers=("tl.histogram", "tensor.histogram"), draw=draw,
+        text=lambda call: f"tl.histogram(x0 & {call.number('bins') - 1}, {call.options['bins']}" + (
+            ", mask=x1)" if len(call.operands) > 1 else ")"),
+        results=lambda call, version: (Result(dtype="i32", shape=(call.number("bins"),)),),
+        answer=lambda call, lib, operands: (counted(call, lib, operands),), rules=lambda call: (BIT,))
+
+
+ROWS = (_sorted("tl.sort"), _sorted("tl.sort", method=True), _topk(), _histogram())

@@ -1,0 +1,262 @@
+"""Functions that work element by element: `tl.math`, libdevice, extrema, selection, whole quotients."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tridiff.fuzz.language.choices import EVERY, FLOATS, FULL, NUMBERS, Choices, broadcast
+from tridiff.fuzz.language.promotion import of_types, promoted
+from tridiff.fuzz.language.row import Library, Row, before
+from tridiff.fuzz.language.rows.operators import together
+from tridiff.fuzz.language.texts import argument, arguments, keywords
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.pointwise.record import Form, Op, Signature
+from tridiff.kernels.pointwise.table import OPS
+from tridiff.oracles.pointwise import rule_of
+from tridiff.oracles.rules import NUM, SUM, Rule
+
+_CALL = re.compile(r"^(tl(?:\.math)?|libdevice)\.(\w+)\((\{0\}(?:, \{\d\})*)\)\Z")
+_WITH_REGIONS = ("lgamma", "j0", "j1", "y0", "y1")
+"""Functions whose accuracy depends on where they are asked: codegen.pointwise judges them."""
+_ONE_SOURCE = ("erf", "erf_tl", "erfc", "erfinv", "erfcx", "i0", "i1")
+"""Functions for which fp64 has no second source that is better than itself: codegen.pointwise judges them."""
+_OWN_ROWS = ("minimum", "maximum", "where", "clamp", "fma", "div_rn", "umulhi", "cdiv", "fdiv", "abs")
+
+
+def _of_table() -> Iterator[Row]:
+    """A row for each function that the table of pointwise operations writes as one call."""
+    for op in OPS.values():
+        for form in op.forms:
+            found = _CALL.match(form.template)
+            if found and found[2] not in _OWN_ROWS and op.name not in _WITH_REGIONS:
+                yield _elementary(op, form, f"{found[1].removesuffix('.math')}.{found[2]}")
+
+
+def _elementary(op: Op, form: Form, function: str) -> Row:
+    def draw(choices: Choices) -> Call:
+        signature: Signature = choices.one(form.signatures[:1] if op.name in _ONE_SOURCE else form.signatures)
+        shape = choices.shape(low=0)
+        operands = tuple(choices.block(one, shape) for one in signature)
+        result = form.result if isinstance(form.result, str) else signature[form.result]
+        return Call(row=f"{function}.{op.name}", operands=operands, stored=(result,))
+
+    def dtypes(call: Call) -> tuple[str, ...]:
+        return tuple(one.dtype for one in call.operands)
+
+    def rule(call: Call) -> Rule:
+        found = rule_of(op.name, dtypes(call), call.stored[0])
+        return slope_rule(op.name) if found.plus_per_abs_x else found
+
+    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        from tridiff.oracles.tolerances import slope_bound
+
+        return (slope_bound(operands[0], op.name, call.stored[0]),)
+
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        from tridiff.oracles.by_torch import pointwise
+
+        return (pointwise.defined(op.name, *operands),)
+
+    return Row(
+        name=f"{function}.{op.name}", topic="pointwise", covers=(function,), draw=draw,
+        text=lambda call: f"{function}({arguments(call)})",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.mixed(op.name, *operands),),
+        rules=lambda call: (rule(call),), defined=defined, bounds=bounds)
+
+
+def slope_rule(op: str) -> Rule:
+    """For functions whose error grows with the argument: the bound says how far, element by element."""
+    return SUM("slope_bound", origin=f"oracles.md §3, {op}: ulps that grow with |x|")
+
+
+def _function(name: str, op: str, dtypes: tuple[str, ...], *, division: bool = False, since: str = "",
+              options: dict[str, tuple[bool, ...]] | None = None) -> Row:
+    """A function of two operands with implicit conversion."""
+
+    def draw(choices: Choices) -> Call:
+        a, b = choices.partners(first=dtypes)
+        chosen = {key: choices.one(values) for key, values in (options or {}).items() if choices.flag()}
+        return Call(row=name, operands=(a, b), options=dict(chosen), stored=(computed((a, b)),))
+
+    def computed(operands: tuple[Operand, ...]) -> str:
+        return promoted(operands[0], operands[1], division=division)
+
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (lib.pointwise_defined(op, computed(call.operands), *operands),)
+
+    return Row(
+        name=name, topic="pointwise", covers=(name,), draw=draw, since=since,
+        text=lambda call: f"{name}({arguments(call)}{keywords(call, *(options or {}))})",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.pointwise(op, computed(call.operands), *operands),),
+        rules=lambda call: (rule_of(op, (computed(call.operands),) * 2, call.stored[0]),), defined=defined)
+
+
+def _widened(name: str, version: str) -> str:
+    """3.6.0 computes extrema of bf16 in fp32 and leaves the result there."""
+    return "fp32" if name == "bf16" and before(version, "3.7.0") else name
+
+
+def _extremum(name: str, covers: tuple[str, ...]) -> Row:
+    short = name.removeprefix("tl.")
+
+    def draw(choices: Choices) -> Call:
+        a, b = choices.partners(first=NUMBERS)
+        mode = choices.one(("", "NONE", "ALL"))
+        return Call(row=name, operands=(a, b), options={"nan": mode} if mode else {}, stored=(promoted(a, b),))
+
+    def op(call: Call) -> str:
+        return short if call.option("nan", "") == "ALL" else {"minimum": "fmin", "maximum": "fmax"}[short]
+
+    return Row(
+        name=name, topic="pointwise", covers=covers, draw=draw,
+        text=lambda call: f"{name}({arguments(call)}" + (
+            f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
+        results=lambda call, version: (Result(dtype=_widened(call.stored[0], version), shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.pointwise(op(call), call.stored[0], *operands),),
+        rules=lambda call: (rule_of(op(call), (call.stored[0],) * 2, call.stored[0]),))
+
+
+def _clamp() -> Row:
+    """Floats between limits that are numbers; limits of one type with x, low not above high."""
+
+    def draw(choices: Choices) -> Call:
+        name = choices.dtype(FLOATS)
+        shape = choices.shape()
+        low, high = choices.one((("0.0", "1.0"), ("-1.5", "2.0"), ('float("-inf")', "0.5"), ("3.0", "3.0"),
+                                 ("-100.0", 'float("inf")')))
+        kind = choices.one(("number", "constexpr"))
+        limits = tuple(Operand(kind=kind, dtype="fp32", number=one) for one in (low, high))
+        mode = choices.one(("", "ALL", "NONE"))
+        options = {"nan": mode} if mode else {}
+        return Call(row="tl.clamp", operands=(choices.block(name, shape), *limits), options=options, stored=(name,))
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        name = call.stored[0]
+        if call.option("nan", "") == "ALL":
+            return (lib.pointwise("clamp", name, *operands),)
+        x, low, high = operands
+        return (lib.pointwise("fmin", name, lib.pointwise("fmax", name, x, low), high),)
+
+    return Row(
+        name="tl.clamp", topic="pointwise", covers=("tl.clamp",), draw=draw,
+        text=lambda call: f"tl.clamp({arguments(call)}" + (
+            f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
+        results=lambda call, version: (Result(dtype=_widened(call.stored[0], version), shape=together(call)),),
+        answer=answer, rules=lambda call: (rule_of("fmin", (call.stored[0],) * 2, call.stored[0]),))
+
+
+def _where() -> Row:
+    def draw(choices: Choices) -> Call:
+        a, b = choices.partners(first=EVERY)
+        if "fp8" in a.dtype + b.dtype or not (a.given and b.given):
+            b = Operand(dtype=a.dtype, shape=a.shape) if a.given else b
+            a = a if a.given else Operand(dtype=b.dtype, shape=b.shape)
+        shape = broadcast(a.shape, b.shape)
+        condition = choices.block(choices.often("i1", "i32", "i8"), choices.one((shape, choices.partner(shape))))
+        return Call(row="tl.where", operands=(condition, a, b), stored=(of_types(a.dtype, b.dtype),))
+
+    return Row(
+        name="tl.where", topic="pointwise", covers=("tl.where",), draw=draw,
+        text=lambda call: f"tl.where({arguments(call)})",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.where(*operands, computed=call.stored[0]),),
+        rules=lambda call: (rule_of("where", (call.stored[0],), call.stored[0])
+                            if len({one.dtype for one in call.operands[1:]}) == 1 else NUM,))
+
+
+def _fma() -> Row:
+    def draw(choices: Choices) -> Call:
+        name, shape = "fp32", choices.shape()  # fp64 is judged exactly by codegen.pointwise
+        others = tuple(choices.block(name, choices.one((shape, choices.partner(shape)))) for _ in range(2))
+        return Call(row="tl.fma", operands=(choices.block(name, shape), *others), stored=(name,))
+
+    return Row(
+        name="tl.fma", topic="pointwise", covers=("tl.fma", "tl.math.fma"), draw=draw,
+        text=lambda call: f"tl.fma({arguments(call)})",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.pointwise("fma", call.stored[0], *operands),),
+        rules=lambda call: (rule_of("fma", (call.stored[0],) * 3, call.stored[0]),))
+
+
+def _abs() -> Row:
+    def draw(choices: Choices) -> Call:
+        name = choices.dtype(NUMBERS)
+        return Call(row="tl.abs", operands=(choices.block(name, choices.shape(low=0)),), stored=(name,))
+
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (lib.pointwise_defined("abs_tl", call.stored[0], *operands),)
+
+    return Row(
+        name="tl.abs", topic="pointwise", covers=("tl.abs", "tl.math.abs", "tensor.abs"), draw=draw,
+        text=lambda call: "tl.abs(x0)",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.pointwise("abs", call.stored[0], *operands),),
+        rules=lambda call: (rule_of("abs", (call.stored[0],), call.stored[0]),), defined=defined)
+
+
+def _umulhi() -> Row:
+    names = ("i32", "i64", "u32", "u64")
+
+    def draw(choices: Choices) -> Call:
+        name, shape = choices.dtype(names), choices.shape(low=0)
+        return Call(row="tl.umulhi", operands=(choices.block(name, shape),) * 2, stored=(name,))
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        words = [lib.bitcast(one, to="u" + call.stored[0][1:]) for one in operands]
+        return (lib.bitcast(lib.upper_product(*words), to=call.stored[0]),)
+
+    return Row(
+        name="tl.umulhi", topic="pointwise", covers=("tl.umulhi", "tl.math.umulhi"), draw=draw,
+        text=lambda call: "tl.umulhi(x0, x1)",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=answer, rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),))
+
+
+def _cdiv() -> Row:
+    """Whole quotients rounded up, of numbers that are not negative and whose sum fits."""
+
+    def draw(choices: Choices) -> Call:
+        name = choices.dtype(("i32", "i64", "u32"))
+        shape = choices.shape(low=0)
+        divisor = Operand(kind="number", dtype="i32", number=str(choices.one((1, 2, 3, 7, 64, 1000))))
+        return Call(row="tl.cdiv", operands=(choices.block(name, shape), divisor), stored=(name,))
+
+    return Row(
+        name="tl.cdiv", topic="pointwise", covers=("tl.cdiv",), draw=draw,
+        text=lambda call: f"tl.cdiv(x0, {argument(call, 1)})",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.ceiling_quotient(*lib.align(tuple(
+            lib.cast(one, to=call.stored[0]) for one in operands))),),
+        rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),),
+        contents=lambda call: ("count",))
+
+
+def _fdiv() -> Row:
+    def draw(choices: Choices) -> Call:
+        name, shape = choices.dtype(FULL), choices.shape()
+        ieee = choices.one(("", "False", "True"))
+        options = {"ieee_rounding": ieee == "True"} if ieee else {}
+        second = choices.block(name, choices.one((shape, choices.partner(shape))))
+        return Call(row="tl.fdiv", operands=(choices.block(name, shape), second), options=options, stored=(name,))
+
+    def op(call: Call) -> str:
+        return "div_rn" if call.option("ieee_rounding") or call.stored[0] == "fp64" else "truediv"
+
+    return Row(
+        name="tl.fdiv", topic="pointwise", covers=("tl.fdiv", "tl.math.fdiv"), draw=draw,
+        text=lambda call: f"tl.fdiv(x0, x1{keywords(call, 'ieee_rounding')})",
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.pointwise("truediv", call.stored[0], *operands),),
+        rules=lambda call: (rule_of(op(call), (call.stored[0],) * 2, call.stored[0]),))
+
+
+ROWS = (
+    *_of_table(),
+    _extremum("tl.minimum", ("tl.minimum", "tl.PropagateNan")),
+    _extremum("tl.maximum", ("tl.maximum", "tl.PropagateNan")),
+    _clamp(), _where(), _fma(), _abs(), _umulhi(), _cdiv(), _fdiv(),
+    _function("tl.add", "add", NUMBERS), _function("tl.sub", "sub", NUMBERS), _function("tl.mul", "mul", NUMBERS),
+    _function("tl.div_rn", "div_rn", ("fp32",)),
+)

@@ -1,0 +1,67 @@
+"""Matrix products: every type of operands, precisions, accumulators."""
+
+from typing import Any
+
+from tridiff.fuzz.language.choices import Choices
+from tridiff.fuzz.language.row import Row
+from tridiff.fuzz.language.texts import keywords
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.rules import BIT
+
+_TYPES = ("fp16", "bf16", "fp32", "i8", "fp8e5", "fp8e4nv")
+
+
+def _dot() -> Row:
+    def draw(choices: Choices) -> Call:
+        one = choices.dtype(_TYPES)
+        m, n = choices.one((16, 32, 64)), choices.one((16, 32, 64))
+        k = choices.one((32, 64) if dtype(one).bits == 8 else (16, 32, 64))
+        operands: tuple[Operand, ...] = (choices.block(one, (m, k)), choices.block(one, (k, n)))
+        result = "fp32" if dtype(one).is_float else "i32"
+        options: dict[str, bool | int | str] = {}
+        if one == "fp32" and choices.flag():
+            options["input_precision"] = choices.one(("ieee", "tf32", "tf32x3"))
+        if choices.flag():
+            operands += (choices.block(result, (m, n)),)
+        return Call(row="tl.dot", operands=operands, options=options, stored=(result,))
+
+    def text(call: Call) -> str:
+        third = ", x2" if len(call.operands) > 2 else ""
+        return f"tl.dot(x0, x1{third}{keywords(call, 'input_precision')})"
+
+    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        import torch
+
+        from tridiff.oracles.bits import to_float64
+        from tridiff.oracles.tolerances import dot_bound, eps
+
+        one = call.operands[0].dtype
+        exact = str(call.option("input_precision", "tf32"))
+        precision = {"fp32": exact, "fp16": "half", "bf16": "half"}.get(one, "fp8")
+        found = torch.stack([dot_bound(a, b, precision=precision) for a, b in zip(*operands[:2], strict=True)])
+        if len(operands) > 2:
+            acc = to_float64(operands[2])
+            product = to_float64(operands[0]).abs() @ to_float64(operands[1]).abs()
+            # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
+            size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
+            found = found + 2 * call.operands[0].shape[1] * eps("fp32") * size
+            found = torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)
+        return (found,)
+
+    return Row(
+        name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=(call.operands[0].shape[0],
+                                                                           call.operands[1].shape[1])),),
+        answer=lambda call, lib, operands: (lib.dot(*operands),),
+        rules=lambda call: (_rule() if call.stored[0] == "fp32" else BIT,),
+        contents=lambda call: ("moderate", "moderate", "moderate") if call.stored[0] == "fp32" else ())
+
+
+def _rule() -> Any:
+    from tridiff.oracles.tolerances import RULES
+
+    return RULES["dot_bound"]
+
+
+ROWS = (_dot(),)

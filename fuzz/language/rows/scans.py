@@ -1,0 +1,103 @@
+"""Scans: prefix sums and products, and `tl.associative_scan` with a function of the user's, in both directions."""
+
+from typing import Any
+
+from tridiff.fuzz.language.choices import NUMBERS, Choices
+from tridiff.fuzz.language.row import Row, before
+from tridiff.fuzz.language.rows.reductions import bounded, summed, written
+from tridiff.kernels.language.call import Call, Result
+from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.rules import BIT, NUM0
+
+
+def _options(choices: Choices, rank: int, *, axis: bool = False) -> dict[str, bool | int | str]:
+    options: dict[str, bool | int | str] = {"way": choices.one(("function", "method"))}
+    if axis or choices.flag():
+        place = choices.whole(0, rank - 1)
+        options["axis"] = place - rank if choices.flag() else place
+    if choices.flag():
+        options["reverse"] = choices.flag()
+    return options
+
+
+def _scan(name: str, kind: str) -> Row:
+    def given(one: str, version: str) -> str:
+        if before(version, "3.7.0"):
+            # 3.6.0 widens bf16, but sums of narrow integers only where it adds.
+            return "fp32" if one == "bf16" else summed(one) if kind == "sum" else one
+        return summed(one)
+
+    def draw(choices: Choices) -> Call:
+        one = choices.dtype(NUMBERS)
+        shape = choices.shape(high=3, most=512)
+        options = _options(choices, len(shape))
+        stored = summed(one)
+        if dtype(one).is_float and choices.whole(0, 3) == 3:
+            stored = str(options.setdefault("dtype", choices.one(("fp32", "fp64"))))
+        return Call(row=f"tl.{name}", operands=(choices.block(one, shape),), options=options, stored=(stored,))
+
+    def results(call: Call, version: str) -> tuple[Result, ...]:
+        found = call.stored[0] if "dtype" in call.options else given(call.operands[0].dtype, version)
+        return (Result(dtype=found, shape=call.operands[0].shape),)
+
+    def place(call: Call) -> int:
+        return call.number("axis") % len(call.operands[0].shape)
+
+    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        from tridiff.oracles.by_torch.language import scan
+        from tridiff.oracles.tolerances import prefix_sum_bound
+
+        x, axis, back = operands[0], place(call) + 1, bool(call.option("reverse"))
+        flat = scan(x, kind="latter", axis=place(call), reverse=False)
+        turned = _turned(flat, axis) if back else flat
+        found = (prefix_sum_bound if kind == "sum" else _product_bound)(turned, axis, acc=call.stored[0])
+        return (found.flip(axis) if back else found,)
+
+    return Row(
+        name=f"tl.{name}", topic="scans", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        text=lambda call: written(name, call, "axis", "reverse", "dtype"), results=results,
+        answer=lambda call, lib, operands: (lib.scan(lib.cast(operands[0], to=call.stored[0]), kind=kind,
+                                                     axis=place(call), reverse=bool(call.option("reverse"))),),
+        rules=lambda call: (bounded(call.stored[0], f"prefix_{kind}_bound"),), bounds=bounds,
+        contents=lambda call: ("" if kind == "sum" else "factors",))
+
+
+def _turned(x: Any, axis: int) -> Any:
+    from tridiff.oracles.by_torch.language import flip
+
+    return flip(x, axis=axis - 1)
+
+
+def _product_bound(x: Any, axis: int, *, acc: str) -> Any:
+    from tridiff.oracles.tolerances import prefix_product_bound
+
+    return prefix_product_bound(x, axis, acc=acc)
+
+
+def _associative() -> Row:
+    kinds = {"_add": "sum", "_larger": "max", "_latter": "latter"}
+
+    def draw(choices: Choices) -> Call:
+        function = choices.one(tuple(kinds))
+        exact, ordered = ("i32", "i64", "u32", "i16"), ("i32", "fp32", "fp16", "fp64", "u64")
+        one = choices.dtype(exact if function == "_add" else ordered)
+        shape = choices.shape(high=3, most=512)
+        options = _options(choices, len(shape), axis=True) | {"function": function}
+        return Call(row="tl.associative_scan", operands=(choices.block(one, shape),), options=options, stored=(one,))
+
+    def text(call: Call) -> str:
+        start = "x0.associative_scan(" if call.option("way") == "method" else "tl.associative_scan(x0, "
+        end = f", reverse={call.options['reverse']}" if "reverse" in call.options else ""
+        return f"{start}{call.options['axis']}, {call.options['function']}{end})"
+
+    return Row(
+        name="tl.associative_scan", topic="scans", covers=("tl.associative_scan", "tensor.associative_scan"),
+        draw=draw, text=text,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
+        answer=lambda call, lib, operands: (lib.scan(
+            operands[0], kind=kinds[str(call.options["function"])], axis=call.number("axis"),
+            reverse=bool(call.option("reverse"))),),
+        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,))
+
+
+ROWS = (_scan("cumsum", "sum"), _scan("cumprod", "product"), _associative())

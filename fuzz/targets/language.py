@@ -1,0 +1,73 @@
+"""Every function of `triton.language` in kernels of one call, by topic."""
+
+from dataclasses import replace
+
+from tridiff.fuzz.kinds.kind import ProgramKind, target_of
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.draw import call_cases
+from tridiff.fuzz.language.index import TOPICS
+from tridiff.fuzz.language.row import Topic
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target import Faults, Judge, Reference, Target
+from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.emit import FAULTS
+from tridiff.oracles.dtypes import NAMES
+
+_ROOM = "tridiff.fuzz.language"
+_ABOUT: dict[Topic, str] = {
+    "pointwise": "functions of single elements: math, libdevice, extrema, selection",
+    "operators": "operators between blocks, scalars, numbers and constexprs",
+    "reductions": "reductions along every axis, with and without indices",
+    "scans": "prefix sums and products, associative scans, both directions",
+    "movement": "shapes, axes, joins, halves, gathers",
+    "ordering": "sorting, the first k, histograms",
+    "creation": "ranges, constants of every type, program numbers",
+    "conversions": "conversions in both rounding modes, as bits, and by a store",
+    "memory": "masked loads and stores, atomics, block pointers",
+    "products": "matrix products",
+    "random": "random numbers",
+}
+_KIND = ProgramKind(
+    programs=(Call,), launch=f"{_ROOM}.launching:run",
+    references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
+    valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
+    across=lambda case: cases.call_of(case).row == "tl.program_id")
+
+
+def _judge(judge: Judge) -> Judge:
+    """Rules, bounds and what is defined stand in the rows."""
+
+    def tolerated(case: Case) -> tuple[str, ...]:
+        found = cases.row_of(case).rules(cases.call_of(case))
+        return tuple(f"out{number}" for number, rule in enumerate(found) if rule.kind == "SUM")
+
+    def arguments(case: Case) -> tuple[str, ...]:
+        return "@case", *cases.given_of(case)
+
+    def bounds(case: Case) -> tuple[Reference, ...]:
+        outputs = tolerated(case)
+        if not outputs:
+            return ()
+        return (Reference(source="torch", function=f"{_ROOM}.answers:bounds", arguments=arguments(case),
+                          outputs=outputs),)
+
+    return replace(
+        judge, bounds=bounds,
+        rules=lambda case: {f"out{number}": rule for number, rule in enumerate(
+            cases.row_of(case).rules(cases.call_of(case)))},
+        defined=lambda case: (f"{_ROOM}.answers:defined", arguments(case)) if cases.row_of(case).defined else None)
+
+
+def _target(topic: Topic) -> Target:
+    name = f"language.{topic}"
+    target = target_of(
+        _KIND, name=name, family="language", summary=_ABOUT[topic], contract="language.md §1, §2",
+        subjects={"own": f"{_ROOM}.launching:run"},
+        within=lambda case: cases.row_of(case).topic == topic,
+        cases=lambda limits: call_cases(target=name, topic=topic, limits=limits))
+    run = replace(target.run, writes_once=False) if topic == "memory" else target.run
+    return replace(target, dtypes=NAMES, run=run, judge=_judge(target.judge), faults=Faults(
+        planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="language"))
+
+
+TARGETS = tuple(_target(topic) for topic in TOPICS)

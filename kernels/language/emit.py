@@ -1,0 +1,126 @@
+"""From a call to the source of its kernel: one program for each row of the batch.
+
+    x0 = tl.load(x0_ptr + program * x0_pitch + <index of the block>)
+    r0 = <the call>
+    tl.static_assert(r0.dtype == ...)
+    tl.store(out0_ptr + program * out0_pitch + <index of the block>, r0)
+
+Loads, the call and stores stand as a user writes them: nothing is converted on the way.
+"""
+
+from __future__ import annotations
+
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.pointwise.record import TRITON_NAMES
+
+ANOTHER_TYPE, ANOTHER_SHAPE = "the result has another type", "the result has another shape"
+FAULTS = ("another_type", "another_shape", "first_element", "wrong_value")
+"""Planted in the text of a call: its result in a wider or narrower type, with one more axis, everywhere that of the
+first element, and changed in its lowest bit."""
+
+HEAD = """import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+
+@triton.jit
+def _add(a, b):
+    return a + b
+
+@triton.jit
+def _product(a, b):
+    return a * b
+
+@triton.jit
+def _larger(a, b):
+    return tl.maximum(a, b)
+
+@triton.jit
+def _latter(a, b):
+    return b
+
+@triton.jit
+def _sum_and_last(a, b, c, d):
+    return a + c, d
+
+@triton.jit
+def _chosen(a, b):
+    if a < b:
+        return a
+    else:
+        return b - a
+
+"""
+
+
+def index(shape: tuple[int, ...]) -> str:
+    """Offsets of a contiguous block."""
+    terms, step = [], 1
+    for axis in reversed(range(len(shape))):
+        one = f"tl.arange(0, {shape[axis]})"
+        if len(shape) > 1:
+            one += "[" + ", ".join(":" if other == axis else "None" for other in range(len(shape))) + "]"
+        terms.append(one if step == 1 else f"{one} * {step}")
+        step *= shape[axis]
+    return " + ".join(reversed(terms)) or "0"
+
+
+def parameters(call: Call, results: tuple[Result, ...]) -> tuple[str, ...]:
+    """Names of the kernel's parameters, in order."""
+    names: list[str] = []
+    for number, operand in enumerate(call.operands):
+        if operand.given:
+            names += [f"x{number}_ptr", f"x{number}_pitch"]
+    for number in range(len(results)):
+        names += [f"out{number}_ptr", f"out{number}_pitch"]
+    return *names, *(f"x{number}" for number, one in enumerate(call.operands) if one.kind == "constexpr")
+
+
+def _load(number: int, operand: Operand) -> str:
+    place = f"x{number}_ptr + program * x{number}_pitch"
+    if operand.kind == "block":
+        place += f" + {index(operand.shape)}"
+    # Truth values lie in memory as bytes.
+    return f"x{number} = tl.load({place})" + (".to(tl.int1)" if operand.dtype == "i1" else "")
+
+
+def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = True, fault: str = "") -> str:
+    """The module of a call's kernel, `kernel`. text: an expression, or statements that assign r0, r1, ...; operands
+    are x0, x1, ... (numbers: their literals). results: what it must give. loads: whether operands are loaded; else the
+    text reads `x0_ptr` and `x0_pitch` itself."""
+    constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
+    plain = [name for name in parameters(call, results) if name.endswith(("_ptr", "_pitch"))]
+    lines = [f"def kernel({', '.join([*plain, *constants])}):", "    program = tl.program_id(0).to(tl.int64)"]
+    for number, operand in enumerate(call.operands):
+        if operand.given and loads:
+            lines.append("    " + _load(number, operand))
+    names = ", ".join(f"r{number}" for number in range(len(results)))
+    if text.startswith(("r0", "for ", "if ")) or "\n" in text:
+        lines += ["    " + line for line in text.splitlines()]
+    else:
+        lines.append(f"    {names} = {text}")
+    lines += ["    " + line for line in _planted(fault, results[0])]
+    for number, result in enumerate(results):
+        one = f"r{number}"
+        lines += [f'    tl.static_assert({one}.dtype == {TRITON_NAMES[result.dtype]}, "{ANOTHER_TYPE}")',
+                  f'    tl.static_assert(len({one}.shape) == {len(result.shape)}, "{ANOTHER_SHAPE}")']
+        lines += [f'    tl.static_assert({one}.shape[{axis}] == {extent}, "{ANOTHER_SHAPE}")'
+                  for axis, extent in enumerate(result.shape)]
+        place = f"out{number}_ptr + program * out{number}_pitch"
+        if result.shape:
+            place += f" + {index(result.shape)}"
+        lines.append(f"    tl.store({place}, {one})")
+    return HEAD + "@triton.jit\n" + "\n".join(lines) + "\n"
+
+
+def _planted(fault: str, result: Result) -> tuple[str, ...]:
+    if fault == "another_type":
+        other = "tl.float64" if result.dtype != "fp64" else "tl.float32"
+        return (f"r0 = r0.to({other})",)
+    if fault == "another_shape":
+        return ("r0 = r0[None]",) if result.shape else ("r0 = tl.full((1,), 0, tl.int32) + r0.to(tl.int32)",)
+    if fault == "first_element" and result.elements > 1:
+        return (f"r0 = tl.gather(r0.reshape([{result.elements}]), tl.zeros([{result.elements}], tl.int32), 0)"
+                f".reshape({list(result.shape)})",)
+    if fault == "wrong_value":
+        return ("r0 = r0 == 0",) if result.dtype == "i1" else (f"r0 = (r0 + 1).to({TRITON_NAMES[result.dtype]})",)
+    return ()

@@ -1,0 +1,52 @@
+"""The type that operands of mixed types are computed in (language.md §1)."""
+
+import pytest
+
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.language.promotion import of_number, of_types, promoted, same_signedness
+from tridiff.kernels.language.call import Operand
+
+
+def tensor(dtype: str) -> Operand:
+    return Operand(dtype=dtype, shape=(4,))
+
+
+def number(text: str) -> Operand:
+    value = Operand(kind="number", dtype="i32", number=text).value
+    return Operand(kind="number", dtype=of_number(value), number=text)
+
+
+@pytest.mark.parametrize(("first", "second", "computed"), [
+    ("i8", "i16", "i16"), ("i8", "u8", "u8"), ("i16", "u8", "i16"), ("i32", "u32", "u32"), ("i64", "u32", "i64"),
+    ("i1", "i8", "i8"), ("i1", "u8", "u8"), ("fp16", "i64", "fp16"), ("bf16", "i8", "fp32"), ("bf16", "bf16", "bf16"),
+    ("bf16", "fp16", "fp16"), ("fp32", "fp16", "fp32"), ("fp64", "u8", "fp64"), ("fp8e5", "fp8e4nv", "fp16"),
+])
+def test_of_two_tensors_in_either_order(first: str, second: str, computed: str) -> None:
+    assert of_types(first, second) == of_types(second, first) == computed
+
+
+def test_division_widens_halves() -> None:
+    assert of_types("fp16", "fp16", division=True) == of_types("bf16", "i32", division=True) == "fp32"
+    assert of_types("fp64", "fp16", division=True) == "fp64" and of_types("i8", "i8", division=True) == "i8"
+
+
+@pytest.mark.parametrize(("dtype", "text", "computed"), [
+    ("i8", "100", "i8"), ("i8", "0.5", "fp32"), ("fp16", "0.5", "fp16"), ("fp16", "3", "fp16"), ("i1", "1", "i32"),
+    ("u64", "1", "u64"), ("i8", "1.0e-300", "fp64"), ("bf16", 'float("nan")', "bf16"), ("i32", "True", "i32"),
+])
+def test_a_number_takes_part_only_if_it_is_of_a_higher_kind(dtype: str, text: str, computed: str) -> None:
+    assert promoted(tensor(dtype), number(text)) == promoted(number(text), tensor(dtype)) == computed
+
+
+def test_numbers_have_the_first_type_that_holds_them() -> None:
+    assert [of_number(one) for one in (True, -1, 2**31, 2**32, 2**63, -(2**31) - 1)] == [
+        "i1", "i32", "u32", "i64", "u64", "i64"]
+    assert [of_number(one) for one in (0.0, 1e-40, float("inf"), 1e300)] == ["fp32", "fp64", "fp32", "fp64"]
+    with pytest.raises(TridiffError, match="fits no integer type"):
+        of_number(2**64)
+
+
+def test_division_refuses_integers_of_unlike_signedness() -> None:
+    assert not same_signedness(tensor("i8"), tensor("u8")) and not same_signedness(tensor("i1"), tensor("i32"))
+    assert same_signedness(tensor("i8"), tensor("i64")) and same_signedness(tensor("u8"), tensor("fp32"))
+    assert same_signedness(tensor("u8"), number("3"))

@@ -1,0 +1,95 @@
+"""Every row of the language: its draws are valid, its kernels parse, and its two references agree with each other."""
+
+import ast
+
+import pytest
+import torch
+
+from tests.support.draws import draws
+from tridiff.fuzz.content.place import place
+from tridiff.fuzz.judge.outputs import Inputs
+from tridiff.fuzz.judge.outputs import call as ask
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.draw import call_cases
+from tridiff.fuzz.language.index import TOPICS, of_topic, rows
+from tridiff.fuzz.language.launching import text_of
+from tridiff.fuzz.language.row import Topic
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.emit import FAULTS
+from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.compare import compare
+from tridiff.oracles.dtypes import name_of_tensor
+from tridiff.oracles.rules import NUM0, REL
+
+LIMITS = Limits(elements=1 << 8, rows=8)
+_CPU = torch.device("cpu")
+
+
+def drawn(topic: Topic, number: int = 60) -> list[Case]:
+    return draws(call_cases(target=f"language.{topic}", topic=topic, limits=LIMITS), number, seed=11, backend=BACKEND)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic) -> None:
+    target = find(f"language.{topic}")
+    for case in drawn(topic):
+        assert target.draw.valid(case) and cases.cells(case) and cases.label(case) in rows()
+        for version in ("3.6.0", "3.9.0"):
+            for fault in ("", *FAULTS):
+                ast.parse(text_of(case, version, fault=fault))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_references_agree_with_each_other(topic: Topic) -> None:
+    target = find(f"language.{topic}")
+    for case in drawn(topic):
+        inputs = Inputs(case, {spec.name: place(spec, case.sizes, device=_CPU) for spec in case.arrays})
+        first, second = (ask(one, case, inputs, None) for one in target.judge.oracles(case))
+        known = target.judge.defined(case)
+        masks = {} if known is None else _masks(case, inputs, known)
+        for number, (left, right) in enumerate(zip(first, second, strict=True)):
+            name = f"out{number}"
+            assert left.shape == right.shape and left.dtype == right.dtype, (case.program, left, right)
+            if name in masks:
+                right = from_bits(torch.where(masks[name], to_bits(right), to_bits(left)), name_of_tensor(left))
+            # What tolerant rules compare with is float64 from both.
+            rule = target.judge.rules(case)[name]
+            near = REL(1e-6, origin="two evaluations in float64") if rule.kind in ("SUM", "ULP") else NUM0
+            assert compare(left, right, near).clean, (case.program, left, right)
+
+
+def _masks(case: Case, inputs: Inputs, known: tuple[str, tuple[str, ...]]) -> dict[str, torch.Tensor]:
+    from tridiff.fuzz.backends.launch import resolve
+
+    path, arguments = known
+    found: dict[str, torch.Tensor] = resolve(path)(*(
+        case if one == "@case" else inputs.take(one, None) for one in arguments))
+    return found
+
+
+def test_simpler_calls_are_valid_and_smaller() -> None:
+    for topic in ("reductions", "operators", "movement"):
+        target = find(f"language.{topic}")
+        for case in drawn(topic, 30):
+            for step in cases.steps(case):
+                assert target.draw.valid(step), step.program
+                assert cases.size(step) < cases.size(case)
+
+
+def test_options_from_a_stranger_cannot_become_source() -> None:
+    case = drawn("reductions")[0]
+    program = case.program
+    assert isinstance(program, Call)
+    for text in ("x)\nimport os", "__import__('os')", "__import__", "exec", 'x"'):
+        hostile = Call(row="tl.reduce", operands=program.operands, stored=program.stored,
+                       options={"axis": "None", "function": text})
+        assert not cases.legal(hostile)
+    assert not cases.legal(Call(row="no.row"))
+
+
+def test_the_table_is_broad() -> None:
+    assert len(rows()) == sum(len(of_topic(topic)) for topic in TOPICS) >= 150
