@@ -24,6 +24,8 @@ def planted(options: CampaignOptions, *, only: tuple[str, ...], number: int, har
             probe: int, results: Path | None, record: Path | None, as_json: bool) -> int:
     """Plant a choice of edits into copies of the installed Triton, one at a time, and gate each copy; the exit status:
     0 all faults caught and all harmless edits quiet, 1 not so, 2 none could be tried."""
+    if probe and options.subjects not in ((), ("own",)):
+        raise TridiffError("probes run own kernels only", fix="leave --subject out, or leave --probe out")
     running = inspect(Build(name="installed"))
     package = Path(running.file).parent
     found = edits(package, only=only)

@@ -11,26 +11,18 @@ from pathlib import Path
 import pytest
 import triton
 
+from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.builds import Build
-from tridiff.fuzz.planted.choose import edits, edits_of
+from tridiff.fuzz.planted.choose import edits
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit, Replacement
 from tridiff.fuzz.planted.loud import loud
 from tridiff.fuzz.planted.measure import measure
 from tridiff.fuzz.planted.record import Settings, Tried
 
-PACKAGE = Path(triton.__file__).parent
-
-
-def found(file: str, function: str, operator: str, before: str) -> Edit:
-    """The one edit of that description; lines and numbers differ between versions."""
-    data = (PACKAGE / file).read_bytes()
-    return next(one for one in edits_of(file, data) if (one.function, one.operator) == (function, operator)
-                and before in one.before)
-
 
 def test_a_copy_is_all_links_but_one_file(tmp_path: Path) -> None:
-    edit = found("language/random.py", "philox", "dropped_statement", "c1")
+    edit = edit_in("language/random.py", "philox", "dropped_statement", "c1")
     folder = plant(edit, PACKAGE, tmp_path / "build")
     real = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     assert real == [folder / "triton" / edit.file]
@@ -47,7 +39,7 @@ def test_a_fault_that_nobody_could_miss_is_loud(tmp_path: Path) -> None:
                   replacements=(Replacement(start=0, end=0, text="import module_that_is_not_there\n"),))
     assert broken.applied(data).endswith(data)
     assert loud(plant(broken, PACKAGE, tmp_path / "broken"), tmp_path / "one").startswith("SyntaxError: from __fut")
-    quiet = found("language/semantic.py", "TritonSemantic.mod", "other_instruction", "create_srem")
+    quiet = edit_in("language/semantic.py", "TritonSemantic.mod", "other_instruction", "create_srem")
     assert loud(plant(quiet, PACKAGE, tmp_path / "quiet"), tmp_path / "two") == ""
 
 
@@ -57,9 +49,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tried]:
     folder = tmp_path_factory.mktemp("planted")
     add = ("language/semantic.py", "TritonSemantic.add")
     tries = {
-        "wrong value": (found(*add, "other_instruction", "create_fadd"), "interpreter", 40),
-        "other code": (found(*add, "other_instruction", "create_fadd"), "compile:sm_90", 40),
-        "harmless": (found(*add, "named_result", "create_fadd"), "compile:sm_90", 40),
+        "wrong value": (edit_in(*add, "other_instruction", "create_fadd"), "interpreter", 40),
+        "other code": (edit_in(*add, "other_instruction", "create_fadd"), "compile:sm_90", 40),
+        "harmless": (edit_in(*add, "named_result", "create_fadd"), "compile:sm_90", 40),
     }
 
     def one(name: str) -> Tried:

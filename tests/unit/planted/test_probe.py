@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from tests.support.cases import addition
 from tests.support.pairs import CASE, observed, outcome
+from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.planted.choose import edits_of
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.lines import Lines
 from tridiff.fuzz.planted.probe import MOST, Probe, compare, draw
@@ -22,7 +22,6 @@ from tridiff.fuzz.planted.trial import Drawn, Ran, trials
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.records.pair import Relation
 
-PACKAGE = Path(triton.__file__).parent
 SETTINGS = Settings(triton=triton.__version__, backends=("interpreter",), seconds=1.0, workers=1, seed=1,
                     targets=("triton.vector_add",), subjects=("own",), probe=3)
 
@@ -59,9 +58,7 @@ FILE = "language/semantic.py"
 @pytest.fixture(scope="module")
 def edit() -> Edit:
     """A fault in `TritonSemantic.add` that swaps addition and subtraction of floats."""
-    data = (PACKAGE / FILE).read_bytes()
-    return next(one for one in edits_of(FILE, data) if one.function == "TritonSemantic.add"
-                and one.operator == "other_instruction" and "create_fadd" in one.before)
+    return edit_in(FILE, "TritonSemantic.add", "other_instruction", "create_fadd")
 
 
 def test_cases_that_run_the_line_come_first_and_targets_take_turns(edit: Edit) -> None:
@@ -113,8 +110,7 @@ def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edi
     probe = Probe(drawn, PACKAGE)
     line = probe(edit, settings, PACKAGE, tmp_path / "fault", stop=threading.Event())
     assert line.outcome == "caught" and line.how.startswith("regression: triton.vector_add on interpreter"), line
-    quiet = next(one for one in edits_of(FILE, (PACKAGE / FILE).read_bytes())
-                 if one.function == "TritonSemantic.add" and one.operator == "named_result")
+    quiet = edit_in(FILE, "TritonSemantic.add", "named_result")
     line = probe(quiet, settings, PACKAGE, tmp_path / "quiet", stop=threading.Event())
     assert line.outcome in ("missed", "not reached") and line.harmless, line
     assert not (tmp_path / "fault").exists()

@@ -85,7 +85,7 @@ def test_table_counts_each_outcome_and_names_what_was_missed() -> None:
     assert headline([*lines, loud, quiet]) in text
     assert headline(lines) == "1 of 2 faults caught."
     assert "1 loud; 1 of 1 harmless edits quiet" in text
-    assert "| language/core.py | 1 |  | 1 | 1 |  |" in text
+    assert "| language/core.py | 1 |  | 1 |  | 1 |  |" in text
     missed = text.partition("## Missed")[2].partition("## Caught")[0]
     assert EDITS[1].name in missed and EDITS[0].name not in missed
 
