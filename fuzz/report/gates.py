@@ -40,8 +40,29 @@ def gate_report(summary: GateSummary, kept: Kept) -> Report:
         throughput=_throughput(summary), tables=tuple(_tables(summary)),
         not_checked=(*((f"{number:,}", reason) for reason, number in summary.not_checked_reasons.items()),
                      *((", ".join(names), reason) for reason, names in summary.left_out.items()),
-                     *(("flaky", line) for line in summary.flaky), *_without_gpu(summary)),
-        errors=summary.errors, tridiff=environment.tridiff if environment else "")
+                     *(("flaky", line) for line in summary.flaky), *_without_gpu(summary),
+                     *((name, "no time was left") for name in summary.floor_missed),
+                     *((name, "a corpus entry that did not run on both builds") for name in summary.entries_left_out),
+                     *((name, "not swept") for name in (summary.sweeps.not_checked if summary.sweeps else ()))),
+        beside=tuple(_beside(summary)), errors=summary.errors, tridiff=environment.tridiff if environment else "")
+
+
+_BESIDE = {"API": "API: ", "numbers": "numbers: ", "compile time": "compile time: ", "resources": "resources: ",
+           "all inputs": "all inputs of "}
+"""What a gate judges beside cases, and how its lines begin."""
+
+
+def _beside(summary: GateSummary) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Every kind, and whatever else speaks against the candidate and is no finding."""
+    left = dict.fromkeys(summary.why)
+    for name, beginning in _BESIDE.items():
+        lines = tuple(line for line in left if line.startswith(beginning))
+        yield name, lines
+        for line in lines:
+            del left[line]
+    others = tuple(line for line in left if line.partition(": ")[0] not in {one.value for one in Relation})
+    if others:
+        yield "other", others
 
 
 def file_of(one: GateFinding) -> str:
@@ -116,11 +137,12 @@ def _rows(summary: GateSummary, findings: tuple[Finding, ...]) -> Iterable[Row]:
 
 def _throughput(summary: GateSummary) -> tuple[tuple[str, str], ...]:
     seconds = max(summary.seconds, 1e-9)
-    before, after = summary.compile_seconds
     share = summary.identical_code / summary.pairs if summary.pairs else 0.0
     return (("pairs per second", f"{summary.pairs / seconds:,.1f}"), ("same code", f"{share:.0%}"),
-            ("compiling, baseline", f"{before:,.1f} s"),
-            ("compiling, candidate", f"{after:,.1f} s"))
+            ("of these not launched", f"{summary.not_launched:,}"),
+            *((f"{what}, {side}", f"{spent:,.1f} s")
+              for what, both in (("compiling", summary.compile_seconds), ("launching", summary.launch_seconds))
+              for side, spent in zip(("baseline", "candidate"), both, strict=True)))
 
 
 def _tables(summary: GateSummary) -> Iterable[Table]:
@@ -142,4 +164,11 @@ def _tables(summary: GateSummary) -> Iterable[Table]:
                     rows=tuple((name, f"{one.more:,}", f"{one.less:,}", f"{one.largest:g}")
                                for name, one in summary.resources.items()))
     for sort, names in summary.cells.items():
-        yield Table(title=f"Coverage cells {sort}", columns=("cell",), rows=tuple((one,) for one in names))
+        number = summary.cell_numbers.get(sort, len(names))
+        yield Table(title=f"Coverage cells {sort}: {number:,}", columns=("cell",),
+                    rows=tuple((one,) for one in names))
+    if summary.sweeps is not None:
+        swept = summary.sweeps
+        yield Table(title="All inputs", columns=("sweep", "what", "difference", "action"),
+                    note=f"{swept.compared:,} sweeps on both builds, {swept.unchanged:,} without a difference.",
+                    rows=tuple((one.sweep, one.kind, one.text, one.action) for one in swept.changes))

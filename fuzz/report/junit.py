@@ -7,7 +7,7 @@ The format is the one that Jenkins and GitLab document (testsuites, testsuite, t
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 
-from tridiff.fuzz.report.model import Finding, Report, Row
+from tridiff.fuzz.report.model import Finding, Lines, Report, Row
 from tridiff.fuzz.report.text import visible
 
 LONGEST = 20_000
@@ -32,9 +32,8 @@ def junit(report: Report) -> str:
     others = [one for found in by_place.values() for one in found if one.id not in told]
     if others:
         suites["findings"] = [_other(one) for one in others]
-    beside = [line for line in report.why if line.startswith(("API: ", "numbers: ", "resources: "))]
-    if report.kind == "gate":
-        suites["beside cases"] = [_beside(word, beside) for word in ("API", "numbers", "resources")]
+    if report.beside:
+        suites["beside cases"] = [_beside(name, lines) for name, lines in report.beside]
     suites["work"] = [_work(report)]
     root = ElementTree.Element("testsuites", _totals(report.id, [one for made in suites.values() for one in made]))
     for name, made in suites.items():
@@ -91,11 +90,10 @@ def _other(one: Finding) -> ElementTree.Element:
     return case
 
 
-def _beside(word: str, lines: list[str]) -> ElementTree.Element:
-    case = _case(word, "tridiff.gate")
-    found = [line for line in lines if line.startswith(f"{word}: ")]
-    if found:
-        _say(case, "failure", found[0], "\n".join(found), sort=word)
+def _beside(name: str, lines: Lines) -> ElementTree.Element:
+    case = _case(name, "tridiff.gate")
+    if lines:
+        _say(case, "failure", lines[0], "\n".join(lines), sort=name)
     return case
 
 

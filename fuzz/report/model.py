@@ -135,6 +135,8 @@ class Report:
     tables: tuple[Table, ...] = ()
     not_checked: tuple[tuple[str, str], ...] = ()
     """(how many or what, reason)."""
+    beside: tuple[tuple[str, Lines], ...] = ()
+    """What is judged beside cases, by name, with what speaks against it."""
     errors: Lines = ()
     """Work that was lost."""
     running: bool = False

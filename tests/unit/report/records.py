@@ -17,6 +17,8 @@ from tridiff.fuzz.gate.record import (
     Guard,
     Resource,
     Side,
+    SweepChange,
+    SweepComparison,
     TargetPairs,
 )
 from tridiff.fuzz.records import CorpusEntry, Environment, pretty_json, pretty_json_without_defaults
@@ -124,7 +126,11 @@ def gate(reports: Path, *, name: str = "gate-20261122-210000", **changes: object
         "candidate": Side(name="~/triton", triton="3.9.0", torch="2.13.0", environments=(HERE,)), "pairs": 900,
         "identical_code": 500, "regressions": 1, "fixed": 1, "changed": 2, "both": 3, "not_checked": 40,
         "seconds": 300.0, "findings": found,
-        "why": ("regression: out: 7 instead of 8", "API: 1 public names lost: triton.language.old"),
+        "why": ("regression: out: 7 instead of 8", "API: 1 public names lost: triton.language.old",
+                "all inputs of exp fp32: 3 were right", "a word of a later release"),
+        "sweeps": SweepComparison(compared=2, unchanged=1, not_checked=("sin fp32: no time",), changes=(
+            SweepChange(sweep="exp fp32", kind="values", text=HOSTILE, worse=True, action="block"),)),
+        "floor_missed": ("triton.mod own on cuda",), "entries_left_out": ("value-1",), "cell_numbers": {"lost": 300},
         "guards": (Guard(bad="triton==3.9.0; op=max; dtype=fp32", entry=first.id),),
         "flaky": ("value-1 (3/5)",), "api": (ApiChange(name="triton.language.old", before="(x)", after=""),
                                             ApiChange(name="triton.language.new", before="", after=HOSTILE)),

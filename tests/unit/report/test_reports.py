@@ -90,7 +90,8 @@ def test_coverage_is_compared_with_all_earlier_campaigns(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("cell, kind", [
     ("ir ttg.local_load i8 plain>blocked 2d", "ir ttg"), ("op=add dtype=i8 feature=mask", "op dtype feature"),
-    ("pair=mask+sort", "pair"), ("op=add dtype=i8 feature=reduction=split", "op dtype feature"), ("ring of three", "ring")])
+    ("pair=mask+sort", "pair"), ("op=add dtype=i8 feature=reduction=split", "op dtype feature"),
+    ("ring of three", "ring")])
 def test_kinds_of_cells(cell: str, kind: str) -> None:
     assert sort(cell) == kind
 
@@ -122,6 +123,8 @@ def test_a_gate_says_what_blocks_what_needs_a_guard_and_what_is_only_shown(tmp_p
     assert report.findings[0].file == f"cases/regression/{NEWCOMER}.json"
     assert {one.title for one in report.tables} >= {"Guards", "Public names", "Resources"}
     assert report.heat is not None and report.heat.columns[:2] == ("regression", "same")
+    assert {"triton.mod own on cuda", "value-1", "sin fp32: no time"} <= {what for what, _ in report.not_checked}
+    assert "Coverage cells lost: 300" in {one.title for one in report.tables}
     skipped = {one.target: one.skipped for one in report.rows}
     assert skipped["gluon.fp4"] == "no pair of it was decided" and not skipped["helpers.frexp"]
 
