@@ -51,6 +51,8 @@ class Recorder:
 
     def _recorded(self, case: Case, phase: str, compile_limit: float | None, until: float | None) -> Outcome | None:
         self.store.begin(case, round_number=self.round, phase=phase)
+        if isinstance(self.pool, PairPool):
+            self.pool.shrinking = phase == "shrink"
         compiled = self.pool.compile_seconds
         try:
             outcome = self.pool.execute(case, self._spec.subject, backend=self._spec.backend,

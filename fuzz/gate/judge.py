@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import ShardSpec, Summary
-from tridiff.fuzz.gate.guards import guard
+from tridiff.fuzz.gate.guards import guards
 from tridiff.fuzz.gate.plan import combinations, entries_left_out
 from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import (
@@ -44,9 +44,6 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         else:
             findings.append(_finding(entry, pair, policy))
     findings.sort(key=lambda one: (["block", "guard", "report"].index(one.action), one.relation.value, one.entry.id))
-    guards = tuple(guard(one.entry, triton=candidate.triton, backend=one.entry.found_in.backend,
-                         architecture=one.entry.found_in.architecture)
-                   for one in findings if one.relation in (Relation.REGRESSION, Relation.CHANGED) and not one.accepted)
     blocks = [f"{one.relation.value}: {one.entry.title}" for one in findings
               if one.action == "block" and not one.accepted]
     guarded = [f"{one.relation.value}: {one.entry.title}" for one in findings
@@ -67,7 +64,8 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         identical_code=tally.relations[Relation.IDENTICAL_CODE], regressions=relations[Relation.REGRESSION],
         fixed=relations[Relation.FIXED], changed=relations[Relation.CHANGED] + relations[Relation.DIFFERENT],
         both=len(tally.both), not_checked=tally.relations[Relation.NOT_CHECKED] + tally.relations[Relation.FLAKY],
-        seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings), guards=guards,
+        seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings),
+        guards=guards(tuple(findings), triton=candidate.triton),
         flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
         resources=tally.resources(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
         not_launched=tally.not_launched, control=tally.control,

@@ -1,6 +1,6 @@
 """A gate's record as a page of Markdown."""
 
-from tridiff.fuzz.gate.record import GateFinding, GateSummary
+from tridiff.fuzz.gate.record import GateFinding, GateSummary, Guard
 from tridiff.fuzz.records.pair import Relation
 
 _TITLES = {
@@ -32,7 +32,8 @@ def markdown(summary: GateSummary) -> str:
         found = [one for one in summary.findings if one.relation is relation]
         if found:
             parts += [f"## {title}", "", "| case | what | action |", "|---|---|---|", *map(_row, found), ""]
-    parts += _list("Guards", tuple(f"`bad: {one.bad}` (case {one.entry})" for one in summary.guards), raw=True)
+    parts += _list("Guards", tuple(f"`bad: {one.bad}` (case {one.entry}, {one.runs} runs{_tried(one)})"
+                                   for one in summary.guards), raw=True)
     parts += _list("Flaky", summary.flaky)
     if summary.api:
         parts += ["## Public names", "", "| name | before | after |", "|---|---|---|",
@@ -81,6 +82,11 @@ def _seconds(summary: GateSummary) -> list[str]:
         ("compiling", summary.compile_seconds), ("launching", summary.launch_seconds)) if before or after]
     return ["## Seconds, over the same cases", "", "| of | baseline | candidate |", "|---|---|---|", *rows, ""] if (
         rows) else []
+
+
+def _tried(guard: Guard) -> str:
+    """What else was run, as it stands in a list of guards."""
+    return "".join(f"; {name}: {'also' if shows else 'not'}" for name, shows in guard.tried.items())
 
 
 def _row(one: GateFinding) -> str:

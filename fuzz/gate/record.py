@@ -25,10 +25,13 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where the candidate must not be used. bad: one line, `triton==3.9.0; backend=...; op=...; dtype=...`; entry: id
-    of the case that proves it."""
+    of the case that proves it; runs: how often it did ("5/5"). tried: what else was run on both builds
+    ("options=default", "arch=sm_80"), and whether it shows the difference as well."""
 
     bad: str
     entry: str
+    runs: str = ""
+    tried: dict[str, bool] = {}
 
 
 class GateFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

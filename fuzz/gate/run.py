@@ -1,6 +1,7 @@
 """Run a gate: a campaign whose cases go to two builds."""
 
 import concurrent.futures
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from tridiff.fuzz.campaign.run import Campaign, Progress
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate import api
+from tridiff.fuzz.gate.guards import LEAST_SECONDS, SECONDS_SHARE, proved
 from tridiff.fuzz.gate.judge import judged
 from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Policy
@@ -30,7 +32,6 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     baseline: Side
     candidate: Side
-    api: tuple[ApiChange, ...] = ()
     sweep: tuple[str, ...] = ()
     """Operations of which all inputs are run, as they were asked for; none for no sweep."""
     began: float = 0.0
@@ -53,16 +54,14 @@ class Gate:
 
 def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Build, corpus: Corpus,
           root: Path, sweep: tuple[str, ...] = ()) -> Gate:
-    """Inspect both builds, compare their public names, write the plan. sweep: operations, names or globs. Raises
+    """Inspect both builds, write the plan. sweep: operations, names or globs. Raises
     TridiffError for a build that cannot be imported, a target or an operation that does not exist, and a campaign of
     that name."""
     if sweep:
         swept(sweep, options.backends)
     with concurrent.futures.ThreadPoolExecutor(2) as both:
         sides = list(both.map(_side, (baseline, candidate)))
-        names = list(both.map(api.names, (baseline, candidate)))
-    about = About(baseline=sides[0], candidate=sides[1], began=time.time(), api=api.changes(*names),
-                  sweep=sweep)
+    about = About(baseline=sides[0], candidate=sides[1], began=time.time(), sweep=sweep)
     entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
     options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
@@ -85,8 +84,9 @@ def resume(name: str, *, corpus: Corpus, root: Path) -> Gate:
         if not path.exists() or campaign.plan.options.builds is None:
             raise TridiffError(f"{campaign.plan.id} is no gate", fix="resume it with `tridiff fuzz --resume`")
         about = decode(read_bytes(path, most=64 << 20), About, source=str(path))
-        for side, folders in zip((about.baseline, about.candidate), campaign.plan.options.builds, strict=True):
-            now = inspect(Build(name=side.name, folders=tuple(filter(None, folders.split(":"))))).version
+        for side, build in zip((about.baseline, about.candidate), _builds(about, campaign.plan.options.builds),
+                               strict=True):
+            now = inspect(build).version
             if now != side.triton:
                 raise TridiffError(f"gate {campaign.plan.id} was started with {side.name} = Triton {side.triton}, "
                                    f"which is {now} now", fix="start a gate of its own")
@@ -97,9 +97,24 @@ def resume(name: str, *, corpus: Corpus, root: Path) -> Gate:
         entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)))
 
 
+def _builds(gate_about: About, folders: tuple[str, str]) -> tuple[Build, Build]:
+    """Both builds, as they were when the gate was started."""
+    baseline, candidate = (Build(name=side.name, folders=tuple(filter(None, path.split(os.pathsep))))
+                           for side, path in zip((gate_about.baseline, gate_about.candidate), folders, strict=True))
+    return baseline, candidate
+
+
+def _api_changes(gate: Gate) -> tuple[ApiChange, ...]:
+    folders = gate.campaign.plan.options.builds
+    assert folders is not None
+    return api.changes(*(api.names(build) for build in _builds(gate.about, folders)))
+
+
 def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since: float) -> GateSummary:
     """Run what is left of the gate and judge it. since: the moment (monotonic) from which its time counts."""
-    summary = gate.campaign.run(watch, since=since)
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        changes = beside.submit(_api_changes, gate)
+        summary = gate.campaign.run(watch, since=since)
     sweeps = None
     if gate.about.sweep and not summary.interrupted:
         sweeps = run_sweeps(gate.about.sweep, gate.campaign.plan.options, gate.state, policy=policy)
@@ -110,8 +125,13 @@ def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since:
     candidate = msgspec.structs.replace(gate.about.candidate, torch=torch, environments=tuple(environments.values()))
     baseline = msgspec.structs.replace(gate.about.baseline, torch=torch)
     found = judged(summary, gate.campaign.findings(), state=gate.state, policy=policy, baseline=baseline,
-                   candidate=candidate, api=gate.about.api, seconds=time.monotonic() - since,
+                   candidate=candidate, api=changes.result(), seconds=time.monotonic() - since,
                    shards=gate.campaign.plan.shards, corpus=gate.corpus, sweeps=sweeps)
+    if found.guards and not summary.interrupted:
+        asked = gate.campaign.plan.options.seconds
+        found = msgspec.structs.replace(found, guards=proved(
+            found.guards, found.findings, triton=candidate.triton, shards=gate.campaign.plan.shards, state=gate.state,
+            seconds=max(SECONDS_SHARE * asked, LEAST_SECONDS)))
     doubtful = tuple(f"{entry} ({why})" for why, entries in gate.campaign.unconfirmed().items() for entry in entries)
     if sweeps is None or not sweeps.interrupted:
         gate.campaign.finish(summary)

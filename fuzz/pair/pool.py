@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.pair.relate import changed_code, relate
+from tridiff.fuzz.pair.relate import SHARED_BYTES, changed_code, relate
 from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.records.pair import PairOutcome, Relation
@@ -20,8 +20,9 @@ CONTROL = 20
 EQUAL = "="
 """Marks coverage cells that only equal code reached."""
 
-REPEATS = 4
-"""How often each side runs again when a difference turns up that was not seen before."""
+REPEATS = {"cuda": 4, "interpreter": 2, "compile": 1}
+"""How often each side runs again when a difference turns up that was not seen before, by kind of backend: a device may
+do another thing each time, a compiler hardly ever does. What is shrunk is confirmed on both sides, as everything is."""
 
 PLAIN, COMPILED_ONLY = Observe(), Observe(compiled_only=True)
 
@@ -43,6 +44,10 @@ class PairPool:
         """Of the case that ran last; None if one side refused it."""
         self._seen: set[str] = set()
         """Keys of differences that came again each time."""
+        self.shrinking = False
+        """Whether the next case is a smaller form of the last one that differed when it was drawn."""
+        self._drawn = Relation.SAME
+        """How that one differed."""
 
     @property
     def options(self) -> PoolOptions:
@@ -97,6 +102,9 @@ class PairPool:
             return one(self.baseline, wanted)[1], one(self.candidate, wanted)[1]
 
         compiling = self.baseline.compile_seconds, self.candidate.compile_seconds
+        early = self._unlike(one) if self.shrinking and not want_inputs else None
+        if early is not None:
+            return early
         ahead = self._compiled(case, subject, one) if self._may_skip(case, subject, backend) else None
         if ahead is not None and not ahead.launched:
             self.last = ahead = self._noted(ahead, compiling)
@@ -112,7 +120,7 @@ class PairPool:
             flaky = ""
             for side, pool, told in (("baseline", self.baseline, (before, first)),
                                      ("candidate", self.candidate, (after, second))):
-                for _ in range(REPEATS):
+                for _ in range(REPEATS[kind(backend or self.options.backend)]):
                     if not flaky and not _same(told, one(pool)):
                         flaky = side
             if flaky:
@@ -121,7 +129,20 @@ class PairPool:
             else:
                 self._seen.add(key)
         self.last = pair
+        if not self.shrinking:
+            self._drawn = pair.relation
         return outcome_of(pair, subject)
+
+    def _unlike(self, one: Callable[[Pool], tuple[Outcome, Observed | None]]) -> Outcome | None:
+        """What the side says that failed when the case was larger, if it does not fail now: the other side need not be
+        asked, the difference is not there. None if it fails, and where both are wanted."""
+        side = {Relation.REGRESSION: self.candidate, Relation.FIXED: self.baseline}.get(self._drawn)
+        if side is None:
+            return None
+        outcome, seen = one(side)
+        large = any(number > SHARED_BYTES.get(outcome.backend.partition(":")[2], number)
+                    for name, number in (seen.resources if seen is not None else {}).items() if name == "shared")
+        return outcome if outcome.verdict is Verdict.AGREE and not large else None
 
     def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
         """With the versions, and the seconds of compiling since both had taken so many."""

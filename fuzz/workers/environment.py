@@ -72,8 +72,16 @@ def read_environment(backend: str) -> Environment:
         driver=driver, ptxas=ptxas, repairs_off=off, repairs_missing=missing, knobs=knobs)
 
 
-def warm() -> None:
-    """Fill the caches that cost a subprocess, before a zygote forks; touches no device."""
+def warm(backend: str) -> None:
+    """Fill the caches that cost a subprocess or half a second, before a zygote forks; touches no device, and compiles
+    nothing: what a process compiles depends on what it compiled before (corpus/compile_order.md)."""
+    if kind(backend) == "compile":
+        import tridiff.fuzz.backends.compile  # noqa: F401
+    if kind(backend) != "interpreter":
+        from triton.runtime.cache import triton_key
+
+        # A digest of the compiler's files, part of every kernel's name in the cache.
+        triton_key()
     tridiff_version()
     _driver_version()
     for arch in (80, 90, 100):

@@ -95,7 +95,7 @@ def main(backend: str, device: int, memory: int, parent: int) -> None:
     from tridiff.fuzz.workers import environment
 
     all_targets()
-    environment.warm()
+    environment.warm(backend)
     # A worker's collector neither walks through what was imported nor copies its pages.
     gc.collect()
     gc.freeze()

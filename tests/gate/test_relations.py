@@ -124,8 +124,22 @@ def test_a_difference_is_repeated_on_both_sides_once() -> None:
     before = Side(lambda run: (outcome(AGREE), observed(ONE)))
     after = Side(lambda run: (outcome(WRONG), observed(TWO)))
     pool = PairPool(before, after)  # type: ignore[arg-type]
+    again = REPEATS["interpreter"]
     first = pool.execute(CASE, "own")
     assert first.verdict is WRONG and first.signature is not None
-    assert first.signature.kind == "regression: value" and (before.runs, after.runs) == (1 + REPEATS, 1 + REPEATS)
+    assert first.signature.kind == "regression: value" and (before.runs, after.runs) == (1 + again, 1 + again)
     pool.execute(CASE, "own")
-    assert (before.runs, after.runs) == (2 + REPEATS, 2 + REPEATS), "what came again each time is believed"
+    assert (before.runs, after.runs) == (2 + again, 2 + again), "what came again each time is believed"
+
+
+@pytest.mark.parametrize("worse", [True, False])
+def test_a_smaller_case_is_asked_of_the_side_that_failed_first(worse: bool) -> None:
+    good, bad = (outcome(AGREE), observed(ONE)), (outcome(WRONG), observed(TWO))
+    failing = Side(lambda run: bad if run <= REPEATS["interpreter"] else good)
+    steady = Side(lambda run: good)
+    pool = PairPool(steady, failing) if worse else PairPool(failing, steady)  # type: ignore[arg-type]
+    pool.execute(CASE, "own")
+    before = steady.runs
+    pool.shrinking = True
+    assert pool.execute(CASE, "own").verdict is AGREE and pool.last is None
+    assert steady.runs == before, "what does not fail any more is no difference"
