@@ -1,7 +1,7 @@
 """Row: one function, operator or method of the language, with all that is known of it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -46,8 +46,17 @@ class Row:
     """For each operand the word of what it may hold (`tridiff.fuzz.language.draw`), "" for anything."""
     loads: bool = True
     since: str = ""
+    newer: Mapping[str, str] = field(default_factory=dict)
+    """Options that the function has from a later version on than itself."""
     until: str = ""
     """The last version that has it, "" for the newest."""
+
+
+def installed() -> str:
+    """The version of the installed Triton; for workers, which import it."""
+    import triton
+
+    return str(triton.__version__)
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tridiff.fuzz.language.elsewhere import NO_FUNCTIONS, REFUSED, TARGETS
 from tridiff.fuzz.language.index import rows
-from tridiff.fuzz.language.row import before
+from tridiff.fuzz.language.row import before, installed
 
 _MODULES = {"tl": "triton.language", "tl.math": "triton.language.math", "libdevice": "triton.language.extra.libdevice"}
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
@@ -57,9 +57,7 @@ def _is_function(value: Any, path: str) -> bool:
 
 def table() -> Table:
     """The table of the installed Triton."""
-    import triton
-
-    version = str(triton.__version__)
+    version = installed()
     by_name: dict[str, list[str]] = {}
     for row in rows().values():
         if (row.since and before(version, row.since)) or (row.until and before(row.until, version)):

@@ -10,7 +10,7 @@ from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM
 
 _CACHES = ("", ".ca", ".cg", ".cv")
-_EVICTIONS = ("", "evict_first", "evict_last", "evict_normal")
+_EVICTIONS = ("", "evict_first", "evict_last")
 _SCOPES = ("", "gpu", "cta", "sys")
 _SEMANTICS = ("", "relaxed", "acquire", "release", "acq_rel")
 

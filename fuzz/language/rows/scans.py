@@ -3,7 +3,7 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices
-from tridiff.fuzz.language.row import Row, before
+from tridiff.fuzz.language.row import Library, Row, before, installed
 from tridiff.fuzz.language.rows.reductions import bounded, summed, written
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
@@ -40,6 +40,12 @@ def _scan(name: str, kind: str) -> Row:
         found = call.stored[0] if "dtype" in call.options else given(call.operands[0].dtype, version)
         return (Result(dtype=found, shape=call.operands[0].shape),)
 
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        # Integers wrap in the type of the result, which depends on the version.
+        computed = call.stored[0] if dtype(call.stored[0]).is_float else results(call, installed())[0].dtype
+        return (lib.scan(lib.cast(operands[0], to=computed), kind=kind, axis=place(call),
+                         reverse=bool(call.option("reverse"))),)
+
     def place(call: Call) -> int:
         return call.number("axis") % len(call.operands[0].shape)
 
@@ -56,8 +62,7 @@ def _scan(name: str, kind: str) -> Row:
     return Row(
         name=f"tl.{name}", topic="scans", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "reverse", "dtype"), results=results,
-        answer=lambda call, lib, operands: (lib.scan(lib.cast(operands[0], to=call.stored[0]), kind=kind,
-                                                     axis=place(call), reverse=bool(call.option("reverse"))),),
+        answer=answer, newer={"dtype": "3.7.0"} if kind == "product" else {},
         rules=lambda call: (bounded(call.stored[0], f"prefix_{kind}_bound"),), bounds=bounds,
         contents=lambda call: ("" if kind == "sum" else "factors",))
 
