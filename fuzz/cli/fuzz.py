@@ -26,7 +26,7 @@ from tridiff.fuzz.coverage.show import write_ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_campaign
-from tridiff.fuzz.report.scripts import seconds_for
+from tridiff.fuzz.report.scripts import seconds_after
 
 EXAMPLES = """**Examples**
 
@@ -117,7 +117,8 @@ def fuzz(
     else:
         render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
     # What people read comes last: nobody waits for it to know the result, and all of it can be written again.
-    _report(campaign, summary, record, store)
+    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=seconds_after(summary))
+    _note(f"tridiff: {problem}" if problem else f"report in {record / 'report.html'}")
     if summary.interrupted:
         _note(f"interrupted; continue with: tridiff fuzz --resume --id {summary.id}")
     raise typer.Exit(summary.exit_status)
@@ -191,13 +192,6 @@ def _write(campaign: Campaign, summary: Summary, ledger: Ledger, reports: Path) 
 
 def _write_summary(summary: Summary, folder: Path) -> None:
     (folder / "summary.json").write_text(pretty_json_without_defaults(summary, only_in_rows=True))
-
-
-def _report(campaign: Campaign, summary: Summary, record: Path, store: Corpus) -> None:
-    asked = campaign.plan.options.seconds
-    limit = 0.0 if summary.interrupted else seconds_for(summary.seconds if campaign.plan.options.max_cases else asked)
-    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=limit)
-    _note(f"tridiff: {problem}" if problem else f"report in {record / 'report.html'}")
 
 
 def _json(summary: Summary, record: Path) -> dict[str, object]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from tridiff.fuzz.campaign.record import Summary
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding
 from tridiff.fuzz.records import CorpusEntry
@@ -14,6 +15,9 @@ from tridiff.fuzz.repro.script import Run, run, runs_here, script
 
 SHARE, LEAST, MOST = 0.1, 15.0, 300.0
 """Time for scripts: a part of a campaign's budget, in seconds at least and at most."""
+
+SHORTEST = 5.0
+"""Seconds in which a script may be written; with less nothing is begun."""
 
 EACH = 60.0
 """Seconds for writing one script and for a run of it."""
@@ -29,8 +33,19 @@ Builds = tuple[str, str]
 """Of the baseline and of the candidate: folders that come first in the path of a process."""
 
 
+def seconds_after(summary: Summary) -> float:
+    """Seconds that scripts may take after a campaign: a tenth of its budget, or of what its number of cases took. None
+    where it was interrupted, when somebody waits, or was not to shrink what it found."""
+    options = summary.options
+    if summary.interrupted or not options.shrink:
+        return 0.0
+    if options.max_cases is None:
+        return seconds_for(options.seconds)
+    return min(SHARE * summary.seconds, MOST)
+
+
 def seconds_for(budget: float) -> float:
-    """Seconds that scripts may take after a campaign of so many."""
+    """Seconds that scripts may take after a campaign with a budget of so many."""
     return min(max(SHARE * budget, LEAST), MOST)
 
 
@@ -60,7 +75,7 @@ def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict
 
     def timed(work: Callable[[float], Script]) -> Script:
         left = end - time.monotonic()
-        return work(min(left * PHASE, EACH)) if left > 0 else Script(note=NO_TIME)
+        return work(min(left * PHASE, EACH)) if left >= SHORTEST else Script(note=NO_TIME)
 
     with ThreadPoolExecutor(min(AT_ONCE, len(os.sched_getaffinity(0)))) as pool:
         return dict(zip(works, pool.map(timed, works.values()), strict=True))
@@ -70,7 +85,7 @@ def _of_entry(entry: CorpusEntry, limit: float) -> Script:
     try:
         made = script(entry, time_limit=limit, fails=True)
     except TridiffError as error:
-        return Script(note=error.problem)
+        return _none(error)
     return Script(text=made.text, note=_said("here", made.ran))
 
 
@@ -85,12 +100,17 @@ def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Scr
         made = script(one.entry, time_limit=limit, verify=builds is not None, path=failing,
                       fails=True if builds is not None else None)
     except TridiffError as error:
-        return Script(note=error.problem)
+        return _none(error)
     if builds is None or not runs_here(made.backend):
         return Script(text=made.text, note=f"nobody ran it: {made.backend} is not available here" if builds else
                       "nobody ran it")
     again = run(made.text, time_limit=limit, path=other)
     return Script(text=made.text, note=f"{_said(f'on the {names[0]}', made.ran)}, on the {names[1]} {_word(again)}")
+
+
+def _none(error: TridiffError) -> Script:
+    """Why there is no script; one that was given up is tried again when somebody gives it the time."""
+    return Script(note=NO_TIME if "no answer within" in error.problem else error.problem)
 
 
 def _said(where: str, ran: Run) -> str:

@@ -66,6 +66,6 @@ def test_there_is_one_place_for_printing() -> None:
     """A console of rich's own would take markup out of foreign text."""
     fuzz = Path(text.__file__).resolve().parents[1]
     made = {f"{path.relative_to(fuzz)}: {name}" for path in fuzz.rglob("*.py")
-            for name in ("Console(", "rich.print", "rprint")
+            for name in ("Console(", "rich.print", " rprint")
             if name in path.read_text(encoding="utf-8")}
     assert made == set(), "use tridiff.fuzz.cli.text.console"

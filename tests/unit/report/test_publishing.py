@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.report.records import CORPUS, ROOT, entry, gate, night
 from tridiff.fuzz.cli.app import run
@@ -62,8 +63,6 @@ def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: l
 
 
 def test_planted_faults_are_reported_to_nobody(tmp_path: Path, told: list[tuple[str, str]]) -> None:
-    from msgspec.structs import replace
-
     one = entry(NEW)
     one = replace(one, signature=replace(one.signature, subject="own+fault:x"))
     folder = night(tmp_path, new=(one,))
@@ -106,6 +105,32 @@ def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: li
 @pytest.mark.parametrize("budget, seconds", [(10.0, 15.0), (600.0, 60.0), (28800.0, 300.0)])
 def test_scripts_take_a_tenth_of_the_time(budget: float, seconds: float) -> None:
     assert scripts.seconds_for(budget) == seconds
+
+
+def test_nobody_who_waits_waits_for_scripts(tmp_path: Path) -> None:
+    summary = read_summary(night(tmp_path))
+    options = summary.options
+    assert scripts.seconds_after(summary) == 15.0
+    assert scripts.seconds_after(replace(summary, interrupted=True)) == 0.0
+    assert scripts.seconds_after(replace(summary, options=replace(options, shrink=False))) == 0.0
+    few = replace(summary, options=replace(options, max_cases=5))
+    assert scripts.seconds_after(few) == pytest.approx(6.15), "a tenth of what they took"
+
+
+def test_a_script_that_was_given_up_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                  told: list[tuple[str, str]]) -> None:
+    folder = night(tmp_path, new=(entry(NEW),))
+    (folder / "findings" / f"{NEW}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(scripts, "script", lambda *_, **__: (_ for _ in ()).throw(TridiffError(
+            "the script could not be written: no answer within 7 s", fix="x")))
+        publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=20.0)
+    assert read_scripts(folder)[NEW].note == scripts.NO_TIME
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=2.0)
+    assert told == [], "two seconds are too few to begin"
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=20.0)
+    assert told == [(NEW, "")] and read_scripts(folder)[NEW].text
 
 
 def test_a_real_script_is_written_and_run() -> None:
