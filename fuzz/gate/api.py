@@ -10,8 +10,17 @@ from tridiff.fuzz.gate.record import ApiChange
 
 MODULES = ("triton", "triton.language", "triton.language.math", "triton.language.random", "triton.language.standard",
            "triton.language.extra.libdevice", "triton.experimental.gluon", "triton.experimental.gluon.language",
-           "triton.experimental.gluon.language.nvidia.ampere", "triton.experimental.gluon.language.nvidia.hopper",
-           "triton.experimental.gluon.language.nvidia.blackwell", "triton.testing")
+           "triton.experimental.gluon.language.nvidia.ampere",
+           "triton.experimental.gluon.language.nvidia.ampere.async_copy",
+           "triton.experimental.gluon.language.nvidia.ampere.mbarrier",
+           "triton.experimental.gluon.language.nvidia.hopper",
+           "triton.experimental.gluon.language.nvidia.hopper.tma",
+           "triton.experimental.gluon.language.nvidia.hopper.mbarrier",
+           "triton.experimental.gluon.language.nvidia.hopper.cluster",
+           "triton.experimental.gluon.language.nvidia.blackwell",
+           "triton.experimental.gluon.language.nvidia.blackwell.tma",
+           "triton.experimental.gluon.language.nvidia.blackwell.clc", "triton.language.extra.cuda",
+           "triton.tools.tensor_descriptor", "triton.testing")
 """Modules whose public names are compared, where both builds or one of them has them."""
 
 SECONDS = 120.0

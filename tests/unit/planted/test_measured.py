@@ -13,6 +13,7 @@ import triton
 
 from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.builds import Build
+from tridiff.fuzz.gate import api
 from tridiff.fuzz.planted.choose import edits
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit, Replacement
@@ -84,3 +85,11 @@ def test_an_edit_that_changes_nothing_stays_quiet(measured: dict[str, Tried]) ->
 def test_every_file_of_the_python_layer_has_faults() -> None:
     for file in ("backends/nvidia/driver.py", "experimental/gluon/language/nvidia/hopper/tma.py"):
         assert any(not one.harmless for one in edits(PACKAGE, only=(file,))), file
+
+
+def test_a_changed_default_of_a_module_below_another_is_a_change_of_the_api(tmp_path: Path) -> None:
+    file = "experimental/gluon/language/nvidia/ampere/async_copy.py"
+    build = plant(edit_in(file, "async_load", "other_default"), PACKAGE, tmp_path / "build")
+    changed = api.changes(api.names(Build(name="installed")), api.names(Build(name="copy", folders=(str(build),))))
+    assert [one.name for one in changed] == [
+        "triton.experimental.gluon.language.nvidia.ampere.async_copy.async_load"]
