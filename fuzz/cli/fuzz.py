@@ -117,7 +117,8 @@ def fuzz(
     else:
         render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
     # What people read comes last: nobody waits for it to know the result, and all of it can be written again.
-    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=seconds_after(summary))
+    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=seconds_after(
+        summary.options, took=summary.seconds, interrupted=summary.interrupted))
     _note(f"tridiff: {problem}" if problem else f"report in {record / 'report.html'}")
     if summary.interrupted:
         _note(f"interrupted; continue with: tridiff fuzz --resume --id {summary.id}")

@@ -24,7 +24,7 @@ from tridiff.fuzz.gate.record import GateSummary
 from tridiff.fuzz.gate.run import Gate, resume, run, start
 from tridiff.fuzz.records import encode, pretty_json, pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_gate
-from tridiff.fuzz.report.scripts import seconds_for
+from tridiff.fuzz.report.scripts import seconds_after
 
 EXAMPLES = """**Examples**
 
@@ -120,8 +120,8 @@ def _finish(made: Gate, reports: Path, began: float, *, as_json: bool, rules: Po
     else:
         render_gate(summary, folder)
     options = made.campaign.plan.options
-    problem = publish_gate(folder, summary, builds=options.builds,
-                           seconds=0.0 if summary.interrupted else seconds_for(options.seconds))
+    problem = publish_gate(folder, summary, builds=options.builds, seconds=seconds_after(
+        options, took=summary.seconds, interrupted=summary.interrupted))
     print(plain(f"tridiff: {problem}" if problem else f"report in {folder / 'report.html'}"), file=sys.stderr)
     if summary.interrupted:
         print(f"interrupted; continue with: tridiff gate --resume --id {summary.id}", file=sys.stderr)

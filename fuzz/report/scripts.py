@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from tridiff.fuzz.campaign.record import Summary
+from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding
 from tridiff.fuzz.records import CorpusEntry
@@ -33,20 +33,14 @@ Builds = tuple[str, str]
 """Of the baseline and of the candidate: folders that come first in the path of a process."""
 
 
-def seconds_after(summary: Summary) -> float:
-    """Seconds that scripts may take after a campaign: a tenth of its budget, or of what its number of cases took. None
-    where it was interrupted, when somebody waits, or was not to shrink what it found."""
-    options = summary.options
-    if summary.interrupted or not options.shrink:
+def seconds_after(options: CampaignOptions, *, took: float, interrupted: bool) -> float:
+    """Seconds that scripts may take after a campaign or a gate: a tenth of its budget, or of what its number of cases
+    took (seconds). None where it was interrupted, when somebody waits, or was not to shrink what it found."""
+    if interrupted or not options.shrink:
         return 0.0
     if options.max_cases is None:
-        return seconds_for(options.seconds)
-    return min(SHARE * summary.seconds, MOST)
-
-
-def seconds_for(budget: float) -> float:
-    """Seconds that scripts may take after a campaign with a budget of so many."""
-    return min(max(SHARE * budget, LEAST), MOST)
+        return min(max(SHARE * options.seconds, LEAST), MOST)
+    return min(SHARE * took, MOST)
 
 
 def planted(entry: CorpusEntry) -> bool:

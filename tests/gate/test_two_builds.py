@@ -67,6 +67,8 @@ def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path, planted: Pa
     assert found.guards[0].entry == finding.entry.id and "op=triton.vector_add" in found.guards[0].bad
     assert (tmp_path / f"reports/one/cases/regression/{finding.entry.id}.json").exists()
     assert "do not upgrade" in (tmp_path / "reports/one/gate.md").read_text()
+    for name in ("report.html", "junit.xml", "report.sarif", f"findings/{finding.entry.id}.md"):
+        assert finding.entry.id in (tmp_path / "reports/one" / name).read_text(), name
 
 
 @pytest.mark.slow

@@ -226,7 +226,9 @@ def test_find_know_and_stop_failing(tmp_path: Path) -> None:
     assert first["executed"] == 150 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
     assert not list((tmp_path / "corpus").rglob("*.json")), "planted faults stay out of the corpus"
     record = Path(tmp_path / first["record"])
-    assert {p.name for p in record.iterdir()} >= {"summary.json", "outcomes.sqlite"}
+    assert {p.name for p in record.iterdir()} >= {"summary.json", "outcomes.sqlite", "report.html", "junit.xml"}
+    assert first["new_finding_ids"][0] in (record / "report.html").read_text()
+    assert not list(record.rglob("*.md")), "nor does anybody report them"
 
     corpus = Corpus(tmp_path / "corpus")
     found = [decode(path.read_bytes(), CorpusEntry) for path in (tmp_path / ".tridiff").rglob("findings/*.json")]

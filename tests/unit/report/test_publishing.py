@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.campaigns import campaign_options
 from tests.unit.report.records import CORPUS, ROOT, entry, gate, night
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
@@ -102,19 +103,13 @@ def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: li
     assert told == [(NEW, "")] and f"# {NEW}" in (folder / "findings" / f"{NEW}.md").read_text()
 
 
-@pytest.mark.parametrize("budget, seconds", [(10.0, 15.0), (600.0, 60.0), (28800.0, 300.0)])
-def test_scripts_take_a_tenth_of_the_time(budget: float, seconds: float) -> None:
-    assert scripts.seconds_for(budget) == seconds
-
-
-def test_nobody_who_waits_waits_for_scripts(tmp_path: Path) -> None:
-    summary = read_summary(night(tmp_path))
-    options = summary.options
-    assert scripts.seconds_after(summary) == 15.0
-    assert scripts.seconds_after(replace(summary, interrupted=True)) == 0.0
-    assert scripts.seconds_after(replace(summary, options=replace(options, shrink=False))) == 0.0
-    few = replace(summary, options=replace(options, max_cases=5))
-    assert scripts.seconds_after(few) == pytest.approx(6.15), "a tenth of what they took"
+@pytest.mark.parametrize("changes, seconds", [
+    ({"seconds": 10.0}, 15.0), ({"seconds": 600.0}, 60.0), ({"seconds": 28800.0}, 300.0), ({"shrink": False}, 0.0),
+    ({"max_cases": 5}, 4.0)])
+def test_scripts_take_a_tenth_of_the_time(changes: dict[str, object], seconds: float) -> None:
+    options = campaign_options(**changes)
+    assert scripts.seconds_after(options, took=40.0, interrupted=False) == seconds
+    assert scripts.seconds_after(options, took=40.0, interrupted=True) == 0.0, "somebody waits"
 
 
 def test_a_script_that_was_given_up_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

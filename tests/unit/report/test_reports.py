@@ -10,6 +10,7 @@ from tridiff.fuzz.campaign.record import Counts
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.report.campaigns import FIXED, NEW, STILL
 from tridiff.fuzz.report.heat import sort
+from tridiff.fuzz.report.html import html
 from tridiff.fuzz.report.model import Report
 from tridiff.fuzz.report.record import find_record, report_of
 
@@ -129,11 +130,12 @@ def test_a_gate_says_what_blocks_what_needs_a_guard_and_what_is_only_shown(tmp_p
     assert skipped["gluon.fp4"] == "no pair of it was decided" and not skipped["helpers.frexp"]
 
 
-@pytest.mark.parametrize("folder", sorted(path.parent for path in (ROOT / "reports").glob("*/summary.json")),
+@pytest.mark.parametrize("folder", sorted(path.parent for name in ("summary.json", "gate.json")
+                                          for path in (ROOT / "reports").glob(f"*/{name}")),
                          ids=lambda path: path.name)
 def test_every_committed_record_has_a_report(folder: Path) -> None:
     report = of(folder)
-    assert report.id and report.rows and report.headline
+    assert report.id and report.rows and report.headline and len(html(report).encode()) < 1_000_000
 
 
 def test_records_are_found_by_folder_by_name_and_the_newest_without_one(tmp_path: Path) -> None:
