@@ -158,12 +158,15 @@ class Campaign:
         """All findings of this campaign that count, shrunk."""
         return [entry for entry in self._all_findings() if not doubt(entry)]
 
+    def doubtful(self) -> list[CorpusEntry]:
+        """All findings that do not count (`findings.doubt` says why)."""
+        return [entry for entry in self._all_findings() if doubt(entry)]
+
     def unconfirmed(self) -> dict[str, tuple[str, ...]]:
         """Ids of those that do not, by why they do not."""
         found: dict[str, list[str]] = {}
-        for entry in self._all_findings():
-            if doubt(entry):
-                found.setdefault(doubt(entry), []).append(entry.id)
+        for entry in self.doubtful():
+            found.setdefault(doubt(entry), []).append(entry.id)
         return {why: tuple(names) for why, names in sorted(found.items())}
 
     def shards(self) -> tuple[ShardSpec, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.builds import Build, inspect
+from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.campaign.run import Campaign, Progress
 from tridiff.fuzz.corpus.store import Corpus
@@ -21,6 +22,7 @@ from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
 from tridiff.fuzz.gate.sweeps import run_sweeps, swept
+from tridiff.fuzz.pair.log import shown
 from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
 from tridiff.fuzz.records.reading import read_bytes
 
@@ -110,6 +112,20 @@ def _api_changes(gate: Gate) -> tuple[ApiChange, ...]:
     return api.changes(*(api.names(build) for build in _builds(gate.about, folders)))
 
 
+def _counted(gate: Gate) -> tuple[list[CorpusEntry], tuple[str, ...]]:
+    """Differences that count, and lines about those that do not. One for whose confirmation there was no time counts
+    all the same: each side ran it again when it was first seen, before anything else was done with it."""
+    kept, lines = gate.campaign.findings(), []
+    for entry in gate.campaign.doubtful():
+        pair = shown(gate.state, entry.case.digest)
+        if pair is not None and pair.repeated and entry.reproduced.endswith("/0"):
+            times = 1 + pair.repeated
+            kept.append(msgspec.structs.replace(entry, status="stable", reproduced=f"{times}/{times}"))
+        else:
+            lines.append(f"{entry.id} ({doubt(entry)})")
+    return kept, tuple(lines)
+
+
 def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since: float) -> GateSummary:
     """Run what is left of the gate and judge it. since: the moment (monotonic) from which its time counts."""
     with concurrent.futures.ThreadPoolExecutor(1) as beside:
@@ -124,7 +140,8 @@ def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since:
     torch = next((one.torch for one in summary.environments), "")
     candidate = msgspec.structs.replace(gate.about.candidate, torch=torch, environments=tuple(environments.values()))
     baseline = msgspec.structs.replace(gate.about.baseline, torch=torch)
-    found = judged(summary, gate.campaign.findings(), state=gate.state, policy=policy, baseline=baseline,
+    kept, doubtful = _counted(gate)
+    found = judged(summary, kept, state=gate.state, policy=policy, baseline=baseline,
                    candidate=candidate, api=changes.result(), seconds=time.monotonic() - since,
                    shards=gate.campaign.plan.shards, corpus=gate.corpus, sweeps=sweeps)
     if found.guards and not summary.interrupted:
@@ -132,7 +149,6 @@ def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since:
         found = msgspec.structs.replace(found, guards=proved(
             found.guards, found.findings, triton=candidate.triton, shards=gate.campaign.plan.shards, state=gate.state,
             seconds=max(SECONDS_SHARE * asked, LEAST_SECONDS)))
-    doubtful = tuple(f"{entry} ({why})" for why, entries in gate.campaign.unconfirmed().items() for entry in entries)
     if sweeps is None or not sweeps.interrupted:
         gate.campaign.finish(summary)
     return msgspec.structs.replace(found, flaky=(*found.flaky, *doubtful))

@@ -42,8 +42,8 @@ class PairPool:
         """Pairs of equal code so far; the first is a control."""
         self.last: PairOutcome | None = None
         """Of the case that ran last; None if one side refused it."""
-        self._seen: set[str] = set()
-        """Keys of differences that came again each time."""
+        self._seen: dict[str, int] = {}
+        """Keys of differences that came again each time, and how often they did."""
         self.shrinking = False
         """Whether the next case is a smaller form of the last one that differed when it was drawn."""
         self._drawn = Relation.SAME
@@ -127,7 +127,9 @@ class PairPool:
                 pair = msgspec.structs.replace(pair, relation=Relation.FLAKY, flaky=flaky, reason=(
                     f"the {flaky} does not give the same twice: {pair.reason}")[:2000])
             else:
-                self._seen.add(key)
+                self._seen[key] = REPEATS[kind(backend or self.options.backend)]
+        if pair.relation.different:
+            pair = msgspec.structs.replace(pair, repeated=self._seen.get(key, 0))
         self.last = pair
         if not self.shrinking:
             self._drawn = pair.relation

@@ -70,6 +70,8 @@ class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """False where both compiled to the same code and nothing was run."""
     control: bool = False
     """Both compiled to the same code and ran all the same, to see whether that is enough."""
+    repeated: int = 0
+    """How often each side ran again when this difference was first seen, and gave the same."""
     compiling: tuple[float, float] = (0.0, 0.0)
     """Seconds of compiling, of the baseline and of the candidate."""
     numeric: dict[str, Numeric] = {}

@@ -130,6 +130,7 @@ def test_a_difference_is_repeated_on_both_sides_once() -> None:
     assert first.signature.kind == "regression: value" and (before.runs, after.runs) == (1 + again, 1 + again)
     pool.execute(CASE, "own")
     assert (before.runs, after.runs) == (2 + again, 2 + again), "what came again each time is believed"
+    assert pool.last is not None and pool.last.repeated == again
 
 
 @pytest.mark.parametrize("worse", [True, False])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builds import HARMLESS, NO_IMPORT, WRONG_SUM, edited, installed, pools
+from tests.support.builds import HARMLESS, NO_IMPORT, WRONG_OFFSETS, WRONG_SUM, edited, installed, pools
 from tests.support.cases import addition
 from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.errors import TridiffError
@@ -54,10 +54,11 @@ def compared(baseline: Pool, candidate: Pool, case: Case) -> PairOutcome:
 
 
 @pytest.mark.slow
-def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path, planted: Path) -> None:
-    run, said = gate(tmp_path, installed().parent, planted, "--max-cases", "8", "--id", "one")
+def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path) -> None:
+    faulty = edited(tmp_path / "faulty", WRONG_OFFSETS)
+    run, said = gate(tmp_path, installed().parent, faulty, "--max-cases", "2", "--id", "one")
     assert run.returncode == 1, run.stderr
-    assert said["verdict"] == "do not upgrade" and said["regressions"] == 1 and said["pairs"] == 8
+    assert said["verdict"] == "do not upgrade" and said["regressions"] == 1 and said["pairs"] == 2
     found = decode((tmp_path / "reports/one/gate.json").read_bytes(), GateSummary, source="gate.json")
     finding = found.findings[0]
     assert (finding.relation, finding.action) == (Relation.REGRESSION, "block")

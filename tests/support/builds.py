@@ -17,6 +17,11 @@ WRONG_SUM: Edits = {"language/semantic.py": (
     "return self.make_tensor(self.builder.create_fsub(input.handle, other.handle), input.type)")}
 """The sum of two floats is their difference."""
 
+WRONG_OFFSETS: Edits = {"language/semantic.py": (
+    "return self.make_tensor(self.builder.create_add(input.handle, other.handle), input.type)",
+    "return self.make_tensor(self.builder.create_sub(input.handle, other.handle), input.type)")}
+"""The sum of two integers is their difference: every kernel with more than one lane leaves its arrays."""
+
 HARMLESS: Edits = {"language/semantic.py": (
     "        # offset + ptr\n", "        input_scalar_ty, other_scalar_ty = input_scalar_ty, other_scalar_ty\n")}
 """Other text, the same meaning."""
