@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from rich.markup import escape
 from rich.table import Table
 
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import GateSummary
 
@@ -21,32 +20,31 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
         table = Table("what", "case", "reason", "action", box=None, pad_edge=False)
         for one in summary.findings[:MOST]:
             action = f"accepted: {one.accepted}" if one.accepted else one.action
-            table.add_row(one.relation.value, *map(escape, (f"{one.entry.case.target} {one.entry.id}",
-                                                            one.reason[:160], action)))
+            table.add_row(one.relation.value, f"{one.entry.case.target} {one.entry.id}", one.reason[:160], action)
         out.print(table)
         if len(summary.findings) > MOST:
             out.print(f"... and {len(summary.findings) - MOST} more in {folder / 'gate.md'}")
     for guard in summary.guards[:MOST]:
-        out.print(f"bad: {guard.bad}  (proved by {guard.entry})", markup=False)
+        out.print(f"bad: {guard.bad}  (proved by {guard.entry})")
     for line in summary.flaky[:MOST]:
-        out.print(f"flaky: {line}", markup=False)
+        out.print(f"flaky: {line}")
     for reason, number in sorted(summary.not_checked_reasons.items(), key=lambda one: -one[1])[:5]:
-        out.print(f"not checked: {number:,} x {reason}", markup=False)
+        out.print(f"not checked: {number:,} x {reason}")
     for reason, names in summary.left_out.items():
-        out.print(f"left out: {reason}: {len(names)} targets", markup=False)
+        out.print(f"left out: {reason}: {len(names)} targets")
     if summary.floor_missed:
         out.print(f"left out: no time was left: {len(summary.floor_missed)} of the targets and backends")
     if summary.entries_left_out:
         out.print(f"left out: {len(summary.entries_left_out)} corpus entries")
     for error in summary.errors:
-        out.print(f"lost: {error}", markup=False)
+        out.print(f"lost: {error}")
     executed = any(one.backend == "cuda" for one in summary.candidate.environments)
     if not executed:
         out.print("not checked: nothing ran on a GPU; interpreter and compilers only")
     sorts = {sort: sum(one.sort == sort for one in summary.api) for sort in ("lost", "changed", "gained")}
     if summary.sweeps is not None:
         for change in summary.sweeps.changes[:MOST]:
-            out.print(f"all inputs: {change.sweep}: {change.text}", markup=False)
+            out.print(f"all inputs: {change.sweep}: {change.text}")
         out.print(f"all inputs of {summary.sweeps.compared} operations and types, {summary.sweeps.unchanged} unchanged")
     before, after = summary.compile_seconds
     if before and after:
@@ -54,4 +52,4 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
     out.print(f"public names: {sorts['lost']} lost, {sorts['changed']} changed, {sorts['gained']} gained")
     out.print(f"{summary.pairs:,} cases on both builds in {summary.seconds:.0f} s, {summary.identical_code:,} with the "
               f"same code, {summary.not_checked:,} not checked; record in {folder}")
-    out.print(f"[bold {_COLOURS[summary.verdict]}]{escape(headline(summary))}[/]")
+    out.print(coloured((headline(summary), f"bold {_COLOURS[summary.verdict]}")))

@@ -211,3 +211,13 @@ def test_what_a_stranger_put_into_a_record_is_refused_or_shown_as_text(tmp_path:
     capsys.readouterr()
     tridiff(str(folder), status=2)
     assert "this tridiff reads 2" in capsys.readouterr().err
+
+
+def test_the_terminal_shows_a_gate_as_it_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from tridiff.fuzz.cli.render_gate import render_gate
+
+    summary = read_gate(gate(tmp_path))
+    render_gate(replace(summary, flaky=("[red]x[/] [1]",)), tmp_path)
+    said = capsys.readouterr().out
+    assert said.endswith("do not upgrade (1 regressions, 2 changed, 1 fixed, 3 wrong in both)\n")
+    assert "flaky: [red]x[/] [1]" in said and "[bold" not in said and "\\[" not in said and "\x07" not in said
