@@ -78,8 +78,8 @@ def gate(
     if bisected:
         builds = tuple(one.strip() for one in releases.split(",") if one.strip())
         found = bisect(bisected, store, builds, backend=(backend or [""])[0])
-        print(pretty_json(found) if as_json else found.told)
-        raise typer.Exit(0 if found.first_bad else 2)
+        print(encode(found).decode() if as_json else found.told)
+        raise typer.Exit(0 if found.first_bad or found.first_good else 2)
     if resumed:
         made = resume(name, corpus=store, root=state)
         _check(reports / made.campaign.plan.id)

@@ -16,12 +16,15 @@ RELEASES = ("3.6.0", "3.7.1", "3.8.0", "3.9.0")
 
 
 class Bisection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a bisection found. runs: by build, how many of the runs failed ("3/3"). told: in one line."""
+    """What a bisection found: the first bad release and the last good one, or first_good, from which on it is right
+    where the first release is bad; "" where there is none. runs: by build, how many of the runs failed ("3/3"). told:
+    in one line."""
 
     entry: str
     backend: str
     first_bad: str
     last_good: str
+    first_good: str = ""
     runs: dict[str, str]
     told: str
 
@@ -41,7 +44,7 @@ def bisect(name: str, corpus: Corpus, releases: tuple[str, ...], *, backend: str
     found = first_bad(tuple(builds), judge)
     told = _told(found, {one: inspect(build).version for one, build in builds.items()})
     return Bisection(entry=entry.id, backend=chosen, first_bad=found.first_bad, last_good=found.last_good,
-                     runs=found.runs, told=f"{entry.id} on {chosen}: {told}")
+                     first_good=found.first_good, runs=found.runs, told=f"{entry.id} on {chosen}: {told}")
 
 
 def _backend(entry: CorpusEntry) -> str:
