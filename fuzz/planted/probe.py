@@ -5,6 +5,7 @@ seconds: with a miss it is known whether no case ran the changed line, or all th
 """
 
 import ast
+import hashlib
 import itertools
 import shutil
 import threading
@@ -34,10 +35,16 @@ MOST = 16
 
 def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: int,
          watch: Callable[[int, int], None]) -> list[Ran]:
-    """The cases with what the original makes of them and the lines they run, from the file `path` if it has them; else
-    `cases` are drawn for each target and backend, and kept there. Those that die on the original are left out."""
+    """The cases with what the original makes of them and the lines they run, from the file `path` if this code wrote
+    it; else `cases` are drawn for each target and backend, and kept there. Those that die on the original are left
+    out."""
+    # Another version of this code draws other cases, or describes the same ones in other words.
+    header = msgspec.json.encode({"code": _own_code(), "triton": settings.triton, "targets": settings.targets,
+                                  "backends": settings.backends, "seed": settings.seed, "cases": cases})
     if path.exists():
-        return [msgspec.json.decode(line, type=Ran) for line in path.read_bytes().splitlines()]
+        first, *rest = path.read_bytes().splitlines() or [b""]
+        if first == header:
+            return [msgspec.json.decode(line, type=Ran) for line in rest]
     jobs = [(target.name, backend) for target in select(settings.targets) for backend in settings.backends
             if kind(backend) in target.backends and "own" in target.subjects]
 
@@ -51,9 +58,19 @@ def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: 
             found += some
             watch(number, len(jobs))
     unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(b"".join(msgspec.json.encode(ran) + b"\n" for ran in found))
+    unfinished.write_bytes(b"".join(line + b"\n" for line in (header, *map(msgspec.json.encode, found))))
     unfinished.rename(path)
     return found
+
+
+def _own_code() -> str:
+    """A digest of tridiff's own Python files."""
+    digest = hashlib.blake2b(digest_size=8)
+    root = Path(__file__).resolve().parents[2]
+    for folder in ("fuzz", "kernels", "oracles"):
+        for path in sorted((root / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class Probe:

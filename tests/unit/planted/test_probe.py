@@ -107,6 +107,9 @@ def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edi
     assert len(drawn) >= 4 and shown == [(1, 1)]
     assert all(FILE in one.lines for one in drawn)
     assert draw(settings, PACKAGE, tmp_path / "cases", cases=6, at_once=1, watch=lambda *about: None) == drawn
+    assert shown == [(1, 1)], "they were kept"
+    draw(settings, PACKAGE, tmp_path / "cases", cases=5, at_once=1, watch=lambda *about: shown.append(about))
+    assert shown == [(1, 1), (1, 1)], "other cases were asked for"
     probe = Probe(drawn, PACKAGE)
     line = probe(edit, settings, PACKAGE, tmp_path / "fault", stop=threading.Event())
     assert line.outcome == "caught" and line.how.startswith("regression: triton.vector_add on interpreter"), line
