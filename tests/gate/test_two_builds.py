@@ -20,29 +20,26 @@ from tridiff.fuzz.records import Case, Verdict, decode
 from tridiff.fuzz.records.pair import PairOutcome, Relation
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
-SHORT = ("--target", "triton.vector_add", "--subject", "own", "--backend", "interpreter", "--workers", "1", "--seed",
+SHORT = ("--target", "triton.vector_add", "--subject", "own", "--workers", "1", "--seed",
          "5", "--json")
 
 
-def gate(folder: Path, baseline: Path, candidate: Path, *more: str) -> tuple[subprocess.CompletedProcess[str], Any]:
+def gate(folder: Path, baseline: Path, candidate: Path, *more: str, backend: str = "interpreter",
+         ) -> tuple[subprocess.CompletedProcess[str], Any]:
     """One gate, and the object that it ends with."""
-    run = subprocess.run(
-        [sys.executable, "-m", "tridiff.fuzz", "gate", "--baseline", str(baseline), "--candidate", str(candidate),
-         *SHORT, *more], cwd=folder, capture_output=True, text=True, timeout=240, check=False, env=os.environ.copy())
+    command = [sys.executable, "-m", "tridiff.fuzz", "gate", "--baseline", str(baseline), "--candidate", str(candidate),
+               "--backend", backend, *SHORT, *more]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False,
+                         env=os.environ.copy())
     assert "Traceback" not in run.stderr, run.stderr
     return run, json.loads(run.stdout) if run.stdout.strip() else None
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return edited(tmp_path_factory.mktemp("planted"), WRONG_SUM)
-
-
-@pytest.fixture(scope="module")
-def sides(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Pool]]:
-    """Workers that compile: of the installed build, of the planted one, and of one with a harmless edit."""
-    harmless = edited(tmp_path_factory.mktemp("harmless"), HARMLESS)
-    with pools(PoolOptions(backend="compile:sm_90", spare=False), installed().parent, planted, harmless) as made:
+def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Pool]]:
+    """Workers that compile: of the installed build and of one with planted faults."""
+    faulty = edited(tmp_path_factory.mktemp("faulty"), WRONG_SUM)
+    with pools(PoolOptions(backend="compile:sm_90", spare=False), installed().parent, faulty) as made:
         yield made
 
 
@@ -73,13 +70,31 @@ def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_code_of_both_builds_is_compared_before_anything_runs(sides: list[Pool]) -> None:
-    good, planted, harmless = sides
-    case, floats = addition(rows=8), addition(rows=8, dtype="fp32")
-    assert compared(good, harmless, floats).relation is Relation.IDENTICAL_CODE
-    changed = compared(good, planted, floats)
+def test_a_harmless_edit_is_an_upgrade(tmp_path: Path) -> None:
+    same = edited(tmp_path / "same", HARMLESS)
+    run, said = gate(tmp_path, installed().parent, same, "--max-cases", "4", "--id", "one", backend="compile:sm_90")
+    assert (run.returncode, said["verdict"], said["pairs"]) == (0, "upgrade", 4), run.stderr
+    assert said["identical_code"] == 4, "other text, the same code"
+    assert not (said["why"] or said["findings"] or said["guards"] or said["api"] or said["flaky"])
+
+
+@pytest.mark.slow
+def test_code_of_both_builds_is_compared(sides: list[Pool]) -> None:
+    good, faulty = sides
+    changed = compared(good, faulty, addition(rows=8, dtype="fp32"))
     assert changed.relation is Relation.SAME and changed.code_changed == ("ttgir", "ptx")
-    assert compared(good, planted, case).relation is Relation.IDENTICAL_CODE, "the fault is one of floats"
+    assert compared(good, faulty, addition(rows=8)).relation is Relation.IDENTICAL_CODE, "the faults are of floats"
+
+
+@pytest.mark.slow
+def test_what_the_candidate_refuses_is_a_regression_and_the_other_way_round_it_is_fixed(sides: list[Pool]) -> None:
+    good, faulty = sides
+    case = addition(rows=8, dtype="fp16")
+    worse, better = compared(good, faulty, case), compared(faulty, good, case)
+    assert (worse.relation, better.relation) == (Relation.REGRESSION, Relation.FIXED)
+    assert worse.candidate.verdict is better.baseline.verdict is Verdict.COMPILE_ERROR
+    assert worse.kind == better.kind and worse.repeated and better.repeated
+    assert compared(faulty, faulty, case).relation is Relation.BOTH
 
 
 @pytest.mark.slow

@@ -14,8 +14,9 @@ Edits = Mapping[str, tuple[str, str]]
 
 WRONG_SUM: Edits = {"language/semantic.py": (
     "return self.make_tensor(self.builder.create_fadd(input.handle, other.handle), input.type)",
-    "return self.make_tensor(self.builder.create_fsub(input.handle, other.handle), input.type)")}
-"""The sum of two floats is their difference."""
+    "return self.make_tensor((self.builder.create_fsub if input.type.scalar.is_fp32() else self.builder.no_such_sum)("
+    "input.handle, other.handle), input.type)")}
+"""The sum of two fp32 is their difference, that of other floats is refused."""
 
 WRONG_OFFSETS: Edits = {"language/semantic.py": (
     "return self.make_tensor(self.builder.create_add(input.handle, other.handle), input.type)",
