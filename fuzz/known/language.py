@@ -110,12 +110,68 @@ _FOLDS = ("tl.reduce", "tl.reduce_or", "tl.xor_sum", "tl.reduce.pair", "tl.sum",
           "tl.argmin", "tl.max.indices", "tl.min.indices")
 _SCANS = ("tl.associative_scan", "tl.cumsum", "tl.cumprod")
 
+def _negative_zero(call: Call) -> bool:
+    return any(one.number == "-0.0" for one in call.operands)
+
+
+def _with_positive_zero(case: Case) -> Case | None:
+    return _changed(case, operands=tuple(replace(one, number="0.0") if one.number == "-0.0" else one
+                                         for one in cases.call_of(case).operands))
+
+
+def _hints_that_ptx_cannot_combine(call: Call) -> bool:
+    return "cache" in call.options and bool({"evict", "volatile"} & set(call.options))
+
+
+def _of_integers(case: Case) -> Case | None:
+    call = cases.call_of(case)
+    return _changed(case, operands=(replace(call.operands[0], dtype="i32"),), stored=("i32",))
+
+
+def _of_bytes(case: Case) -> Case | None:
+    call = cases.call_of(case)
+    return _changed(case, operands=(replace(call.operands[0], dtype="i8"),), stored=("i8",))
+
+
+def _with_default_axis(case: Case) -> Case | None:
+    call = cases.call_of(case)
+    return _changed(case, options=call.options | {"dim": len(call.operands[0].shape) - 1})
+
+
 ISSUES = (
+    _issue("negation-by-subtraction", "operators/zero-sign-44817e5c2f", stage="front-end", kinds=("zero_sign",),
+           match=_of("operator.neg", having=lambda call: dtype(call.operands[0].dtype).is_float), errors=(),
+           relative=_of_integers, title="the minus sign of floats is 0 - x, which has no -0.0"),
+    _issue("constants-lose-the-sign-of-zero", "pointwise/inf-059cfe6571", "creation/zero-sign-dea7ac53a9",
+           stage="front-end", relative=_with_positive_zero, errors=(), kinds=("zero_sign", "inf", "value"),
+           match=lambda case: isinstance(case.program, Call) and _negative_zero(case.program),
+           title="the constant -0.0 becomes 0.0"),
+    _issue("flip-of-truth-values", "movement/dtype--object-has-no-at-5285cc55b6", stage="language", kinds=(),
+           match=_of("tl.flip", having=lambda call: call.operands[0].dtype == "i1"), relative=_of_bytes,
+           errors=("*has no attribute*", "AttributeError*", "*Cannot bitcast*"),
+           title="tl.flip of i1 does not compile"),
+    _issue("flip-without-an-axis", "movement/not-supported-betwe-a8f639e5b5", stage="language", kinds=(),
+           match=_of("tl.flip", having=lambda call: "dim" not in call.options), relative=_with_default_axis,
+           errors=("*not supported between*", "TypeError*"), title="tl.flip without an axis does not compile"),
+    _issue("specials-of-fp8e5-to-bf16", "conversions/nan-missing-ac60e5b7be", "conversions/inf-d9a7595c15",
+           stage="ttgir", errors=(), kinds=("nan_missing", "inf", "value"), relative=_stored_as("fp16"),
+           match=_of("tl.cast", "tl.store.implicit", having=lambda call: call.operands[0].dtype == "fp8e5"
+                     and call.stored[0] == "bf16"),
+           title="infinities and NaNs of fp8e5 become numbers in bf16"),
+    KnownIssue(
+        name="cache-hints-that-ptx-cannot-combine", stage="ttgir", truth="contract", where=(("language.*", "own"),),
+        entries=("language.memory/command----path-----line-be5ae97611",
+                 "language.memory/command----path-----line-7595d7f159"),
+        title="combinations of cache, eviction and volatile that PTX has no instruction for are refused by ptxas",
+        match=_of("tl.load", "tl.store", having=_hints_that_ptx_cannot_combine),
+        relative=_without("evict", "volatile"), errors=("Command*", "PTXASError*"), kinds=()),
     _issue("interpreter-takes-axes-from-the-front-only", "reductions/another-shape-5a2e916902",
            "scans/value-018e4479a3", stage="interpreter", match=_of(*_FOLDS, *_SCANS, having=_negative),
            relative=_counted_from_the_front,
            title="the interpreter folds or scans along another axis where the axis is negative"),
-    _issue("softmax-without-kept-axes", "reductions/another-shape-a3e9f40cb8", stage="language",
+    _issue("softmax-without-kept-axes", "reductions/another-shape-a3e9f40cb8",
+           "reductions/cannot-make-shape-compat-d4cf5a35b6", "reductions/value-4aeef41943", stage="language",
+           errors=(*_SHAPES, "*make_shape_compatible*", "ValueError*"),
            match=_of("tl.softmax", having=lambda call: call.number("dim") > 0), relative=_without("dim"),
            title="tl.softmax along another axis than the first subtracts the maxima of other lines"),
     _issue("interpreter-forgets-kept-axes", stage="interpreter", relative=_without("keep_dims", "axis"),
@@ -129,7 +185,8 @@ ISSUES = (
     _issue("sorted-values-widened", "ordering/another-type-2f54dcdbd6", "ordering/another-type-dc148baf67",
            stage="language", match=_of("tl.sort", "tl.topk", having=_narrow), relative=_of_32_bits, kinds=(),
            title="sort and topk give narrow types back widened to 32 bits where they use max or min"),
-    _issue("dot-of-bytes-refuses-an-accumulator", "products/assertionerror-084b767c5e", stage="front-end", kinds=(),
+    _issue("dot-of-bytes-refuses-an-accumulator", "products/assertionerror-084b767c5e",
+           "products/compile-error-1dc65160da", stage="front-end", kinds=(),
            match=_of("tl.dot", having=lambda call: call.operands[0].dtype == "i8" and len(call.operands) > 2),
            relative=lambda case: _changed(case, operands=cases.call_of(case).operands[:2]),
            errors=("", "AssertionError*"),
@@ -138,10 +195,12 @@ ISSUES = (
            stage="interpreter", match=_of("tl.umulhi", having=lambda call: call.stored[0][0] == "i"),
            relative=_unsigned, errors=("OverflowError*",),
            title="the interpreter multiplies negative numbers as unsigned ones and raises"),
-    _issue("interpreter-constants-of-fp8", "creation/attributeerror---interpr-77e44be28b", stage="interpreter",
+    _issue("constants-of-fp8", "creation/attributeerror---interpr-77e44be28b",
+           "creation/triton--c-libtriton-ir-3b0dc543ae", "creation/triton--c-libtriton-ir-8ef94ba111",
+           stage="front-end",
            match=_of("tl.full", having=lambda call: call.stored[0] in FP8), relative=_stored_as("fp16"), kinds=(),
-           errors=("AttributeError: 'InterpreterBuilder'*",),
-           title="the interpreter has no constants of 8-bit floats"),
+           errors=("*has no attribute 'get_fp8*",), upstream=("triton#5601",),
+           title="a constant of an fp8 type does not compile, and raises in the interpreter"),
     _issue("casts-between-8-bit-floats-and-fp64", "conversions/assertion--roundingmode-f31b6b0ea8", stage="ttgir",
            match=_of("tl.cast", "tl.store.implicit", having=_between_8_bit_floats), relative=_stored_as("fp16"),
            errors=("Assertion*", "Unsupported rounding mode*", "PassManager*", "SIGABRT", ""), kinds=(),

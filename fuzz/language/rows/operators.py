@@ -11,6 +11,7 @@ from tridiff.fuzz.language.texts import argument
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.pointwise import rule_of
+from tridiff.oracles.rules import NUM0, Rule
 
 WAYS = ("plain", "plain", "in_place")
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -54,7 +55,12 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
         name=name, topic="operators", covers=covers, draw=draw, text=write, since=since,
         results=lambda call, version: (Result(dtype=result(call), shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op, computed(call), *operands),),
-        rules=lambda call: (rule_of(op, (computed(call),) * 2, result(call)),), defined=defined)
+        rules=lambda call: (_rule(op, computed(call), result(call)),), defined=defined)
+
+
+def _rule(op: str, computed: str, result: str) -> Rule:
+    """The sign of a zero remainder of floats is not promised (language.md §2)."""
+    return NUM0 if op == "mod_operator" and dtype(result).is_float else rule_of(op, (computed,) * 2, result)
 
 
 def _sides(name: str) -> tuple[str, ...]:

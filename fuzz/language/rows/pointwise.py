@@ -53,9 +53,20 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
         return (slope_bound(operands[0], op.name, call.stored[0]),)
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        from tridiff.oracles.bits import is_subnormal
         from tridiff.oracles.by_torch import pointwise
 
-        return (pointwise.defined(op.name, *operands),)
+        known = pointwise.defined(op.name, *operands)
+        if "fp32" not in dtypes(call):
+            return (known,)
+        # Functions of fp32 may flush subnormal numbers to zero (oracles.md §3), before and after.
+        for one in operands:
+            known = known & ~is_subnormal(one)
+        expected = lib.mixed(op.name, *operands)
+        if expected.is_floating_point():
+            expected = expected[0] if expected.ndim > operands[0].ndim else expected
+            known = known & ~((expected != 0) & (expected.abs() < 2.0**-126))
+        return (known,)
 
     return Row(
         name=f"{function}.{op.name}", topic="pointwise", covers=(function,), draw=draw,
@@ -93,9 +104,14 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, division: bool = F
         rules=lambda call: (rule_of(op, (computed(call.operands),) * 2, call.stored[0]),), defined=defined)
 
 
-def _widened(name: str, version: str) -> str:
-    """3.6.0 computes extrema of bf16 in fp32 and leaves the result there."""
-    return "fp32" if name == "bf16" and before(version, "3.7.0") else name
+def _widened(call: Call, version: str) -> str:
+    """The type of an extremum: 3.6.0 counts numbers as tensors, computes bf16 in fp32 and leaves the result there."""
+    name = call.stored[0]
+    if before(version, "3.7.0"):
+        for one in call.operands:
+            name = of_types(name, one.dtype)
+        return "fp32" if name == "bf16" else name
+    return name
 
 
 def _extremum(name: str, covers: tuple[str, ...]) -> Row:
@@ -113,7 +129,7 @@ def _extremum(name: str, covers: tuple[str, ...]) -> Row:
         name=name, topic="pointwise", covers=covers, draw=draw,
         text=lambda call: f"{name}({arguments(call)}" + (
             f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
-        results=lambda call, version: (Result(dtype=_widened(call.stored[0], version), shape=together(call)),),
+        results=lambda call, version: (Result(dtype=_widened(call, version), shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op(call), call.stored[0], *operands),),
         rules=lambda call: (rule_of(op(call), (call.stored[0],) * 2, call.stored[0]),))
 
@@ -143,7 +159,7 @@ def _clamp() -> Row:
         name="tl.clamp", topic="pointwise", covers=("tl.clamp",), draw=draw,
         text=lambda call: f"tl.clamp({arguments(call)}" + (
             f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
-        results=lambda call, version: (Result(dtype=_widened(call.stored[0], version), shape=together(call)),),
+        results=lambda call, version: (Result(dtype=_widened(call, version), shape=together(call)),),
         answer=answer, rules=lambda call: (rule_of("fmin", (call.stored[0],) * 2, call.stored[0]),))
 
 

@@ -24,7 +24,7 @@ def _words(name: str, number: int) -> Row:
         return f"tl.{name}({call.operands[0].number}, x1{rounds})"
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        seed = lib.constant(operands[0], to="i64")
+        seed = lib.rows_of(operands[1], 1, [int(operands[0])], to="i64", shape=())
         zero = lib.pointwise("bitwise_xor", "i32", operands[1], operands[1])
         return tuple(lib.philox(seed, (operands[1], zero, zero, zero), rounds=call.number("rounds", 10), number=word)
                      for word in range(number))
@@ -48,7 +48,7 @@ def _philox() -> Row:
         return f"tl.philox({call.operands[0].number}, x1, x2, x3, x4{rounds})"
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        seed = lib.constant(operands[0], to="i64")
+        seed = lib.rows_of(operands[1], 1, [int(operands[0])], to="i64", shape=())
         return tuple(lib.philox(seed, operands[1:], rounds=call.number("rounds", 10), number=word)
                      for word in range(4))
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import BOOL, INTEGERS, NUMBERS, Choices, axis_spelled
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, before
 from tridiff.fuzz.language.texts import keywords
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
@@ -137,7 +137,8 @@ def _with_index(name: str, *, values: bool) -> Row:
                     stored=(one, "i32") if values else ("i32",))
 
     def results(call: Call, version: str) -> tuple[Result, ...]:
-        return tuple(Result(dtype=one, shape=folded(call)) for one in call.stored)
+        return tuple(Result(dtype="fp32" if one == "bf16" and before(version, "3.7.0") else one, shape=folded(call))
+                     for one in call.stored)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         said = {"kind": name, "axis": axis_of(call), "keep": bool(call.option("keep_dims"))}
@@ -199,7 +200,7 @@ def _reduce() -> Row:
 
 
 def _reduce_pair() -> Row:
-    """`tl.reduce` of two blocks at once: sums of one, the last of the other."""
+    """`tl.reduce` of two blocks at once: sums of one, the largest of the other."""
 
     def draw(choices: Choices) -> Call:
         shape = choices.shape(high=2, most=512)
@@ -208,29 +209,14 @@ def _reduce_pair() -> Row:
                     options={"axis": axis_spelled(choices, len(shape)) % len(shape)}, stored=(first, second))
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        axis = axis_of(call)
-        assert axis is not None
-        last = lib.scan(operands[1], kind="latter", axis=axis, reverse=False)
-        extent = call.operands[0].shape[axis]
-        end = lib.gather(last, lib.rows_of(last, last.shape[0], [extent - 1] * _elements(_one(call, axis)), to="i32",
-                                           shape=_one(call, axis)), axis=axis)
-        return (lib.fold(operands[0], kind="sum", axis=axis, keep=False),
-                lib.reshape(end, shape=folded(call)))
+        said = {"axis": axis_of(call), "keep": False}
+        return lib.fold(operands[0], kind="sum", **said), lib.fold(operands[1], kind="max", **said)
 
     return Row(
         name="tl.reduce.pair", topic="reductions", covers=("tl.reduce",), draw=draw,
-        text=lambda call: f"tl.reduce((x0, x1), {call.options['axis']}, _sum_and_last)",
+        text=lambda call: f"tl.reduce((x0, x1), {call.options['axis']}, _sum_and_larger)",
         results=lambda call, version: tuple(Result(dtype=one, shape=folded(call)) for one in call.stored),
-        answer=answer, rules=lambda call: (BIT, BIT))
-
-
-def _one(call: Call, axis: int) -> tuple[int, ...]:
-    shape = call.operands[0].shape
-    return (*shape[:axis], 1, *shape[axis + 1:])
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    return Result(dtype="i32", shape=shape).elements
+        answer=answer, rules=lambda call: (BIT, _exact(call.stored[1])))
 
 
 def _softmax() -> Row:
