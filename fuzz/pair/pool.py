@@ -157,7 +157,7 @@ class PairPool:
         """Whether equal code could be left alone: on a device, where both builds launch alike, and for launches that
         do not depend on what earlier ones gave."""
         return (not self._equal_code_runs and kind(backend or self.options.backend) == "cuda"
-                and subject.startswith("own") and "compile" in find(case.target).backends)
+                and subject == "own" and "compile" in find(case.target).backends)
 
     def _compiled(self, case: Case, subject: str, one: Callable[[Pool, Observe], tuple[Outcome, Observed | None]],
                   ) -> PairOutcome | None:
