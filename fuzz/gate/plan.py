@@ -22,7 +22,7 @@ TOGETHER = 8
 OF_CASES = 0.5
 """Part of a gate with a number of cases that the corpus may have."""
 
-OF_TIME = 0.4
+OF_TIME = 0.25
 """Part of a gate's time that the corpus may have before anything is drawn; what is left of it comes after that."""
 
 SECONDS_EACH = 0.5

@@ -8,7 +8,7 @@ from tests.support.cases import addition
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Yields, combination
-from tridiff.fuzz.gate.plan import combinations, entries_left_out, gate_shards
+from tridiff.fuzz.gate.plan import OF_TIME, combinations, entries_left_out, gate_shards
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Signature, Verdict
 from tridiff.fuzz.records.environment import Environment
 
@@ -54,7 +54,7 @@ def test_neighbours_are_other_cases_of_the_same_target() -> None:
 def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
     shards = gate_shards(options(seconds=10.0), ENTRIES)
     early = [spec for spec in shards[:4] if spec.first]
-    assert sum(spec.seconds for spec in early) <= 0.4 * 10 * 2 < sum(
+    assert sum(spec.seconds for spec in early) <= OF_TIME * 10 * 2 < sum(
         spec.seconds for spec in shards if spec.first and spec.first[0].digest in {one.case.digest for one in ENTRIES})
 
 
