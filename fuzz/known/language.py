@@ -83,6 +83,12 @@ def _of_32_bits(case: Case) -> Case | None:
     return _changed(case, operands=(replace(call.operands[0], dtype=wide), *call.operands[1:]), stored=(wide,))
 
 
+def _by_function(case: Case) -> Case | None:
+    """`tl.sort` of numbers that it does not widen."""
+    wide = _of_32_bits(case) if _narrow(cases.call_of(case)) else case
+    return _changed(wide, row="tl.sort") if wide is not None else None
+
+
 def _stored_as(name: str) -> Callable[[Case], Case | None]:
     return lambda case: _changed(case, stored=(name,))
 
@@ -119,6 +125,19 @@ def _with_positive_zero(case: Case) -> Case | None:
                                          for one in cases.call_of(case).operands))
 
 
+def _tiny(number: str) -> bool:
+    return "." in number and 0 < abs(float(number)) < 2.0**-24
+
+
+def _small_beside_bf16(call: Call) -> bool:
+    return any(one.dtype == "bf16" for one in call.operands) and any(_tiny(one.number) for one in call.operands)
+
+
+def _with_a_half(case: Case) -> Case | None:
+    return _changed(case, operands=tuple(replace(one, number="0.5") if _tiny(one.number) else one
+                                         for one in cases.call_of(case).operands))
+
+
 def _hints_that_ptx_cannot_combine(call: Call) -> bool:
     return "cache" in call.options and bool({"evict", "volatile"} & set(call.options))
 
@@ -128,14 +147,12 @@ def _of_integers(case: Case) -> Case | None:
     return _changed(case, operands=(replace(call.operands[0], dtype="i32"),), stored=("i32",))
 
 
-def _of_bytes(case: Case) -> Case | None:
+def _flipped_bytes(case: Case) -> Case | None:
+    """The flip of bytes along the last axis, or that which is given."""
     call = cases.call_of(case)
-    return _changed(case, operands=(replace(call.operands[0], dtype="i8"),), stored=("i8",))
-
-
-def _with_default_axis(case: Case) -> Case | None:
-    call = cases.call_of(case)
-    return _changed(case, options=call.options | {"dim": len(call.operands[0].shape) - 1})
+    options = {"dim": len(call.operands[0].shape) - 1} | call.options
+    name = "i8" if call.operands[0].dtype == "i1" else call.operands[0].dtype
+    return _changed(case, operands=(replace(call.operands[0], dtype=name),), stored=(name,), options=options)
 
 
 ISSUES = (
@@ -147,12 +164,31 @@ ISSUES = (
            match=lambda case: isinstance(case.program, Call) and _negative_zero(case.program),
            title="the constant -0.0 becomes 0.0"),
     _issue("flip-of-truth-values", "movement/dtype--object-has-no-at-5285cc55b6", stage="language", kinds=(),
-           match=_of("tl.flip", having=lambda call: call.operands[0].dtype == "i1"), relative=_of_bytes,
+           match=_of("tl.flip", having=lambda call: call.operands[0].dtype == "i1"), relative=_flipped_bytes,
            errors=("*has no attribute*", "AttributeError*", "*Cannot bitcast*"),
            title="tl.flip of i1 does not compile"),
     _issue("flip-without-an-axis", "movement/not-supported-betwe-a8f639e5b5", stage="language", kinds=(),
-           match=_of("tl.flip", having=lambda call: "dim" not in call.options), relative=_with_default_axis,
+           match=_of("tl.flip", having=lambda call: "dim" not in call.options), relative=_flipped_bytes,
            errors=("*not supported between*", "TypeError*"), title="tl.flip without an axis does not compile"),
+    _issue("small-constants-of-bf16-are-zero", "operators/value-73b3f58d99", stage="front-end", errors=(),
+           match=lambda case: isinstance(case.program, Call) and _small_beside_bf16(case.program),
+           relative=_with_a_half,
+           title="numbers below the range of fp16 are 0 beside bf16"),
+    _issue("topk-of-one", "ordering/dtype--object-has-no-at-74dff93318", stage="language", kinds=(),
+           match=_of("tl.topk", having=lambda call: call.number("k") == 1 and call.operands[0].shape[-1] > 1),
+           relative=lambda case: _changed(case, options=cases.call_of(case).options | {"k": 2}),
+           errors=("*has no attribute*", "AttributeError*"), title="tl.topk of one element does not compile"),
+    _issue("ieee-rounding-of-fp64", "pointwise/intrinsic-call-returns-d-a170789e86",
+           "reductions/intrinsic-call-returns-d-3726622d17", stage="ttgir", kinds=(),
+           match=_of("tl.fdiv", "tl.softmax", having=lambda call: call.stored[0] == "fp64"
+                     and bool(call.option("ieee_rounding"))),
+           relative=_without("ieee_rounding"), errors=("*intrinsic call returns*", "SIG*"),
+           title="ieee_rounding of fp64 calls the division of fp32"),
+    KnownIssue(
+        name="hypot-overflows-early", stage="llvm", truth="accuracy", where=(("language.pointwise", "own"),),
+        entries=("language.pointwise/inf-8b9efa5ad5",), kinds=("inf",), match=_of("libdevice.hypot.hypot"),
+        relative=lambda case: _changed(case, row="libdevice.atan2.atan2"),
+        title="hypot of the largest number is infinite"),
     _issue("specials-of-fp8e5-to-bf16", "conversions/nan-missing-ac60e5b7be", "conversions/inf-d9a7595c15",
            stage="ttgir", errors=(), kinds=("nan_missing", "inf", "value"), relative=_stored_as("fp16"),
            match=_of("tl.cast", "tl.store.implicit", having=lambda call: call.operands[0].dtype == "fp8e5"
@@ -180,7 +216,7 @@ ISSUES = (
            title="the interpreter keeps no axes where all of them are folded by a function of the user's"),
     _issue("tensor-sort-does-nothing", "ordering/attributeerror---nonetyp-bcf5bc102b",
            "ordering/another-type-a781c581a4", stage="front-end", match=_of("tensor.sort"), kinds=(),
-           relative=lambda case: _changed(case, row="tl.sort"), errors=(*_SHAPES, "AttributeError: 'NoneType'*"),
+           relative=_by_function, errors=(*_SHAPES, "AttributeError: 'NoneType'*"),
            title="the method `sort` of tensors is a stub that returns None"),
     _issue("sorted-values-widened", "ordering/another-type-2f54dcdbd6", "ordering/another-type-dc148baf67",
            stage="language", match=_of("tl.sort", "tl.topk", having=_narrow), relative=_of_32_bits, kinds=(),

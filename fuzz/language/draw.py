@@ -1,12 +1,13 @@
 """Hypothesis strategies of calls and of the cases around them."""
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.index import of_topic
 from tridiff.fuzz.language.row import Topic
-from tridiff.fuzz.records import Case, Content, Finite, Small
+from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small
 from tridiff.fuzz.strategies import contents, int_divisors, launch_options, nan_contents, option_variants
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
@@ -28,11 +29,21 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     words = row.contents(call)
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
              for number, one in enumerate(call.operands) if one.given}
+    options = draw(launch_options())
+    exact = all(rule.kind in ("BIT", "NUM", "NUM0") for rule in row.rules(call))
     names = (*given, *(f"out{number}" for number in range(len(call.stored))))
     offsets = {name: draw(st.sampled_from((1, 3, 8))) for name in names} if draw(st.integers(0, 3)) == 3 else {}
     return Case(target=target, sizes=cases.sizes_of(call, programs), program=call,
-                arrays=cases.arrays_of(call, given, offsets), options=draw(launch_options()),
-                variants=draw(option_variants()) if limits.variants else ())
+                arrays=cases.arrays_of(call, given, offsets),
+                options=options, variants=draw(_variants(options, exact)) if limits.variants else ())
+
+
+def _variants(options: LaunchOptions, exact: bool) -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
+    """Other options with the same bits: of exact results, and under the same licence to fuse."""
+    if not exact:
+        return st.just(())
+    fusion = options.enable_fp_fusion
+    return option_variants().map(lambda found: tuple(replace(one, enable_fp_fusion=fusion) for one in found))
 
 
 def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:

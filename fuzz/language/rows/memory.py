@@ -187,6 +187,12 @@ def _atomic(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         every = lib.pointwise_defined("bitwise_and" if not dtype(call.stored[0]).is_float else "add", call.stored[0],
                                       operands[0], operands[1])
+        if call.stored[0] == "fp32" and op == "add":
+            from tridiff.oracles.bits import is_subnormal
+
+            # PTX ISA, atom: additions of fp32 flush subnormal numbers to zero.
+            total = lib.pointwise("add", "fp32", operands[0], operands[1])
+            every = every & ~(is_subnormal(operands[0]) | is_subnormal(operands[1]) | is_subnormal(total))
         # What a masked-off lane gives back is not said.
         return (every & operands[2] if len(operands) > 2 else every), every
 

@@ -106,11 +106,11 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, division: bool = F
 
 def _widened(call: Call, version: str) -> str:
     """The type of an extremum: 3.6.0 counts numbers as tensors, computes bf16 in fp32 and leaves the result there."""
-    name = call.stored[0]
-    if before(version, "3.7.0"):
-        for one in call.operands:
-            name = of_types(name, one.dtype)
-        return "fp32" if name == "bf16" else name
+    if not before(version, "3.7.0"):
+        return call.stored[0]
+    name, *others = ("fp32" if one.dtype == "bf16" else one.dtype for one in call.operands)
+    for one in others:
+        name = of_types(name, one)
     return name
 
 

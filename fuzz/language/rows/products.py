@@ -3,7 +3,7 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Row
+from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.texts import keywords
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
@@ -47,10 +47,25 @@ def _dot() -> Row:
             size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
             found = found + 2 * call.operands[0].shape[1] * eps("fp32") * size
             found = torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)
+        if precision.startswith("tf32"):
+            # A NaN whose payload lies below tf32's bits alone is an infinity there.
+            lost = [(one.isnan() & ((one.view(torch.int32) & 0x7FE000) == 0)).any(axis) for one, axis in (
+                (operands[0], 2), (operands[1], 1))]
+            found = torch.where(lost[0].unsqueeze(2) | lost[1].unsqueeze(1), torch.inf, found)
         return (found,)
 
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        import torch
+
+        if call.stored[0] == "fp32" or len(operands) < 3:
+            return (torch.ones((operands[0].shape[0], call.operands[0].shape[0], call.operands[1].shape[1]),
+                               dtype=torch.bool, device=operands[0].device),)
+        # Tensor cores saturate a sum that leaves i32.
+        exact = lib.dot(*operands[:2]).to(torch.int64) + operands[2].to(torch.int64)
+        return (exact == exact.to(torch.int32),)
+
     return Row(
-        name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds,
+        name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds, defined=defined,
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(call.operands[0].shape[0],
                                                                            call.operands[1].shape[1])),),
         answer=lambda call, lib, operands: (lib.dot(*operands),),

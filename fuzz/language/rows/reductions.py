@@ -230,9 +230,15 @@ def _softmax() -> Row:
         return Call(row="tl.softmax", operands=(choices.block(one, shape),), options=options, stored=(one,))
 
     def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        import torch
+
         from tridiff.oracles.tolerances import softmax_bound
 
-        return (softmax_bound(operands[0], call.number("dim") + 1, acc=call.stored[0]),)
+        # exp of -inf is exactly 0: an element that the others outweigh by far has the same share.
+        x, place = operands[0], call.number("dim") + 1
+        low = torch.where(torch.isfinite(x), x, torch.inf).amin(place, keepdim=True) - 2000
+        return (softmax_bound(torch.where(torch.isneginf(x) & torch.isfinite(low), low, x), place,
+                              acc=call.stored[0]),)
 
     return Row(
         name="tl.softmax", topic="reductions", covers=("tl.softmax", "tensor.softmax"), draw=draw,
