@@ -14,7 +14,7 @@ from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 
 ANOTHER_TYPE, ANOTHER_SHAPE = "the result has another type", "the result has another shape"
-FAULTS = ("another_type", "another_shape", "first_element", "wrong_value")
+FAULTS = ("another_type", "another_shape", "first_element", "changed_value")
 """Planted in the text of a call: its result in a wider or narrower type, with one more axis, everywhere that of the
 first element, and changed in its lowest bit."""
 
@@ -121,6 +121,6 @@ def _planted(fault: str, result: Result) -> tuple[str, ...]:
     if fault == "first_element" and result.elements > 1:
         return (f"r0 = tl.gather(r0.reshape([{result.elements}]), tl.zeros([{result.elements}], tl.int32), 0)"
                 f".reshape({list(result.shape)})",)
-    if fault == "wrong_value":
+    if fault == "changed_value":
         return ("r0 = r0 == 0",) if result.dtype == "i1" else (f"r0 = (r0 + 1).to({TRITON_NAMES[result.dtype]})",)
     return ()

@@ -36,6 +36,6 @@ def check_another_type_or_shape_is_caught_in_every_call() -> None:
 
 
 def check_wrong_values_are_caught_in_most_calls() -> None:
-    for fault, least in (("wrong_value", 10), ("first_element", 6)):
+    for fault, least in (("changed_value", 10), ("first_element", 6)):
         found = outcomes("movement", 14, fault)
         assert found.count(Verdict.DISAGREE) >= least, (fault, found)
