@@ -52,12 +52,13 @@ def _regrouped(choices: Choices, shape: Shape) -> Options:
     return {"shape": spelled(tuple(found)), "way": choices.one(("list", "arguments", "method"))}
 
 
-def _reshaped(function: str) -> Callable[[Call], str]:
+def _listing(function: str, option: str) -> Callable[[Call], str]:
+    """A function of a block and whole numbers, in each of the ways in which these may be given."""
     def text(call: Call) -> str:
-        shape = shape_of(call.options["shape"])
+        numbers = shape_of(call.options[option])
         if call.option("way") == "method":
-            return f"x0.{function}({', '.join(map(str, shape))})"
-        given = _listed(shape) if call.option("way") == "list" else ", ".join(map(str, shape))
+            return f"x0.{function}({', '.join(map(str, numbers))})"
+        given = _listed(numbers) if call.option("way") == "list" else ", ".join(map(str, numbers))
         return f"tl.{function}(x0, {given})"
 
     return text
@@ -68,17 +69,6 @@ def _order(choices: Choices, shape: Shape) -> Options:
 
     order = tuple(choices.draw(st.permutations(range(len(shape)))))
     return {"order": spelled(order), "way": choices.one(("list", "arguments", "method"))}
-
-
-def _permuted(function: str) -> Callable[[Call], str]:
-    def text(call: Call) -> str:
-        order = shape_of(call.options["order"])
-        if call.option("way") == "method":
-            return f"x0.{function}({', '.join(map(str, order))})"
-        given = _listed(order) if call.option("way") == "list" else ", ".join(map(str, order))
-        return f"tl.{function}(x0, {given})"
-
-    return text
 
 
 def _after_order(call: Call) -> Shape:
@@ -121,7 +111,7 @@ def _broadcast_to() -> Row:
 
     return Row(
         name="tl.broadcast_to", topic="movement", covers=("tl.broadcast_to", "tensor.broadcast_to"), draw=draw,
-        text=_reshaped("broadcast_to"),
+        text=_listing("broadcast_to", "shape"),
         results=lambda call, version: (Result(dtype=call.stored[0], shape=shape_of(call.options["shape"])),),
         answer=lambda call, lib, operands: (lib.broadcast(operands[0], shape=shape_of(call.options["shape"])),),
         rules=lambda call: (BIT,))
@@ -229,12 +219,12 @@ def _flipped(call: Call) -> int:
 
 
 ROWS = (
-    _moving("tl.reshape", ("tl.reshape", "tensor.reshape"), options=_regrouped, text=_reshaped("reshape"),
+    _moving("tl.reshape", ("tl.reshape", "tensor.reshape"), options=_regrouped, text=_listing("reshape", "shape"),
             moved=lambda lib, call, x: lib.reshape(x, shape=shape_of(call.options["shape"])),
             becomes=lambda call: shape_of(call.options["shape"])),
-    _moving("tl.permute", ("tl.permute", "tensor.permute"), options=_order, text=_permuted("permute"),
+    _moving("tl.permute", ("tl.permute", "tensor.permute"), options=_order, text=_listing("permute", "order"),
             moved=lambda lib, call, x: lib.permute(x, order=shape_of(call.options["order"])), becomes=_after_order),
-    _moving("tl.trans", ("tl.trans", "tensor.trans"), options=_order, text=_permuted("trans"), low=2,
+    _moving("tl.trans", ("tl.trans", "tensor.trans"), options=_order, text=_listing("trans", "order"), low=2,
             moved=lambda lib, call, x: lib.permute(x, order=shape_of(call.options["order"])), becomes=_after_order),
     _moving("tl.trans.default", ("tl.trans", "tensor.T"), low=2, high=2,
             options=lambda choices, shape: {"way": choices.one(("function", "attribute"))},
