@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, Mixture
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import FP8, dtype
@@ -20,21 +20,8 @@ _AXES = ("axis", "dim")
 
 
 def _changed(case: Case, **fields: object) -> Case | None:
-    """The case of another call: `fields` of the call's, with contents wherever their arrays still are."""
-    call = replace(cases.call_of(case), **fields)
-    if not cases.legal(call):
-        return None
-    before, given = {spec.name: spec for spec in case.arrays}, cases.given_of(case)
-    sizes = cases.sizes_of(call, case.sizes["rows"])
-    kept = {}
-    for number, operand in enumerate(call.operands):
-        name = f"x{number}"
-        if not operand.given:
-            continue
-        listed = isinstance(given[name].base, Explicit) and (
-            sizes.get(f"n{number}") != case.sizes.get(f"n{number}") or before[name].dtype != operand.dtype)
-        kept[name] = Content(base=Mixture()) if listed else given[name]
-    return replace(case, program=call, sizes=sizes, arrays=cases.arrays_of(call, kept))
+    """The case of another call: `fields` of the call's."""
+    return cases.with_call(case, replace(cases.call_of(case), **fields))
 
 
 def _of(*names: str, having: Callable[[Call], bool] = lambda call: True) -> Callable[[Case], bool]:

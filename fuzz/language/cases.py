@@ -124,14 +124,14 @@ def size(case: Case) -> tuple[int, ...]:
 def steps(case: Case) -> Iterable[Case]:
     """Cases whose call lacks an option, or is half as long along one axis."""
     call = call_of(case)
-    for name in call.options:
-        yield from _with(case, replace(call, options={key: one for key, one in call.options.items() if key != name}))
+    found = [replace(call, options={key: one for key, one in call.options.items() if key != name})
+             for name in call.options]
     if not any("x" in str(one) for name, one in call.options.items() if name in ("shape", "order")):
         rank = max((len(one.shape) for one in call.operands), default=0)
         for axis in range(1, rank + 1):
             for shorter in (1, 2):
-                yield from _with(case, replace(call, operands=tuple(
-                    _shorter(one, axis, shorter) for one in call.operands)))
+                found.append(replace(call, operands=tuple(_shorter(one, axis, shorter) for one in call.operands)))
+    yield from (one for simpler in found if simpler != call and (one := with_call(case, simpler)) is not None)
 
 
 def _shorter(operand: Operand, axis: int, divisor: int) -> Operand:
@@ -143,12 +143,17 @@ def _shorter(operand: Operand, axis: int, divisor: int) -> Operand:
     return replace(operand, shape=tuple(shape))
 
 
-def _with(case: Case, call: Call) -> Iterable[Case]:
-    if call == case.program or not legal(call):
-        return
-    sizes = sizes_of(call, case.sizes["rows"])
-    given = given_of(case)
-    if sizes != case.sizes:
-        given = {name: Content(base=Mixture()) if isinstance(content.base, Explicit) else content
-                 for name, content in given.items()}
-    yield replace(case, program=call, sizes=sizes, arrays=arrays_of(call, given, offsets_of(case)))
+def with_call(case: Case, call: Call) -> Case | None:
+    """The case with another call of the same operands or fewer; None if it is not legal. Contents stay, unless they
+    list values for another length or type."""
+    if not legal(call):
+        return None
+    sizes, given = sizes_of(call, case.sizes["rows"]), given_of(case)
+    kept: dict[str, Content] = {}
+    for number, operand in enumerate(call.operands):
+        name, length = f"x{number}", f"n{number}"
+        if operand.given:
+            same = sizes.get(length) == case.sizes.get(length) and case.array(name).dtype == operand.dtype
+            listed = isinstance(given[name].base, Explicit)
+            kept[name] = given[name] if same or not listed else Content(base=Mixture())
+    return replace(case, program=call, sizes=sizes, arrays=arrays_of(call, kept, offsets_of(case)))

@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 from tridiff.fuzz.language.promotion import of_number
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Operand, OperandKind
-from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED, UNSIGNED, dtype
+from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, dtype
 
 T = TypeVar("T")
 
 BOOL = ("i1",)
-HALVES = ("bf16", "fp16")
 FULL = ("fp32", "fp64")
 NUMBERS = INTEGERS + FLOATS
 EVERY = (*BOOL, *NUMBERS, *FP8)
-__all__ = ["BOOL", "EVERY", "FLOATS", "FP8", "FULL", "HALVES", "INTEGERS", "NUMBERS", "SIGNED", "UNSIGNED", "Choices"]
+__all__ = ["BOOL", "EVERY", "FLOATS", "FP8", "FULL", "INTEGERS", "NUMBERS", "Choices"]
 
 _WHOLE = (0, 1, 2, 3, 7, 31, 64, 127, 128, 255, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
 _REAL = ("0.0", "-0.0", "1.0", "-1.0", "0.5", "-1.5", "2.0", "3.0", "0.1", "100.0", 'float("inf")', 'float("-inf")',
@@ -68,10 +67,10 @@ class Choices:
         """A block; of no axes, a scalar."""
         return Operand(kind="block" if shape else "scalar", dtype=dtype, shape=shape)
 
-    def number(self, *, like: str, kind: OperandKind = "number", whole: bool = False) -> Operand:
-        """A Python number that Triton accepts beside a tensor of type `like`. whole: no float."""
+    def number(self, *, like: str, kind: OperandKind = "number") -> Operand:
+        """A Python number that Triton accepts beside a tensor of type `like`."""
         info = dtype(like)
-        if info.is_float and not whole and self.flag():
+        if info.is_float and self.flag():
             text = self.one(_REAL)
         elif info.kind == "bool":
             text = self.one(("True", "False"))
@@ -86,15 +85,13 @@ class Choices:
         made = Operand(kind=kind, dtype="i32", number=text)
         return Operand(kind=kind, dtype=of_number(made.value), number=text)
 
-    def partners(self, *, first: Sequence[str], second: Sequence[str] = (), high: int = 3,
-                 numbers: bool = True) -> tuple[Operand, Operand]:
+    def partners(self, *, first: Sequence[str], second: Sequence[str] = ()) -> tuple[Operand, Operand]:
         """Two operands of a binary operation: blocks, scalars, numbers, in both orders."""
         name = self.dtype(first)
         other = self.dtype(second or first) if self.flag() else (name if not second or name in second else second[0])
-        shape = self.shape(low=0 if self.whole(0, 7) == 7 else 1, high=high)
+        shape = self.shape(low=0 if self.whole(0, 7) == 7 else 1)
         a = self.block(name, shape)
-        form = self.one(("block", "block", "partner", "scalar", "number", "constexpr") if numbers else
-                        ("block", "block", "partner", "scalar"))
+        form = self.one(("block", "block", "partner", "scalar", "number", "constexpr"))
         if form == "number" or form == "constexpr":
             b = self.number(like=name, kind="number" if form == "number" else "constexpr")
         else:
@@ -113,4 +110,3 @@ def axis_spelled(choices: Choices, rank: int) -> int:
     """An axis in either spelling."""
     axis = choices.whole(0, rank - 1)
     return axis - rank if choices.flag() else axis
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tridiff.fuzz.language.cases import call_of, row_of
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE, FAULTS, parameters, source
@@ -24,16 +24,8 @@ def run(launch: Launch) -> None:
     """Launch the case's call; the target's `launch` function."""
     case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
     version = installed()
-    if row.since and before(version, row.since):
-        raise Declined(f"{row.name} is new in Triton {row.since}")
-    if row.until and before(row.until, version):
-        raise Declined(f"{row.name} is gone after Triton {row.until}")
-    for option, first in row.newer.items():
-        if option in call.options and before(version, first):
-            raise Declined(f"{row.name} takes {option} from Triton {first} on")
-    if call.options.get("input_precision") == "tf32x3" and launch.backend.startswith("compile:gfx"):
-        raise Declined("AMD's compiler has no tf32x3")
-    results = row.results(call, version)
+    if declined := row.declined(call, version, launch.backend):
+        raise Declined(declined)
     fault = launch.planted if launch.planted in FAULTS else ""
     kernel: Any = load(text_of(case, version, fault=fault), name="call").kernel
     arguments: dict[str, Any] = {}
@@ -42,7 +34,7 @@ def run(launch: Launch) -> None:
         arguments[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
     arguments |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.kind == "constexpr"}
     try:
-        launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(call, results)})
+        launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(call)})
     except Exception as error:
         raise _refuted(error, call.row) or error from None
 

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from tridiff.fuzz.language.choices import Choices
+from tridiff.fuzz.versions import release
 from tridiff.kernels.language.call import Call, Result
 
 if TYPE_CHECKING:
@@ -50,6 +51,25 @@ class Row:
     """Options that the function has from a later version on than itself."""
     until: str = ""
     """The last version that has it, "" for the newest."""
+    refused: Callable[[Call, str], str] = lambda call, backend: ""
+    """Why a backend does not take a call, "" if it does."""
+    across: bool = False
+    """Whether a result depends on the number of its row, so that references need all of them."""
+
+    def offered(self, version: str) -> bool:
+        """Whether a Triton version has it."""
+        return not (self.since and before(version, self.since)) and not (self.until and before(self.until, version))
+
+    def declined(self, call: Call, version: str, backend: str) -> str:
+        """Why a version or a backend does not take a call, "" if both do."""
+        if self.since and before(version, self.since):
+            return f"{self.name} is new in Triton {self.since}"
+        if not self.offered(version):
+            return f"{self.name} is gone after Triton {self.until}"
+        for option, first in self.newer.items():
+            if option in call.options and before(version, first):
+                return f"{self.name} takes {option} from Triton {first} on"
+        return self.refused(call, backend)
 
 
 def installed() -> str:
@@ -59,11 +79,7 @@ def installed() -> str:
     return str(triton.__version__)
 
 
-def version(text: str) -> tuple[int, ...]:
-    """A Triton version that can be compared: "3.9.0" is (3, 9, 0)."""
-    return tuple(int(one) for one in text.split("+")[0].split(".")[:3] if one.isdigit())
-
-
-def before(text: str, other: str) -> bool:
-    """Whether a version is older than another one."""
-    return version(text) < version(other)
+def before(version: str, other: str) -> bool:
+    """Whether a version is of an older release than another one; of a version without a number it is not known."""
+    number = release(version)
+    return bool(number) and number < release(other)

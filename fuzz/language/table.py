@@ -10,7 +10,7 @@ from typing import Any
 
 from tridiff.fuzz.language.elsewhere import NO_FUNCTIONS, REFUSED, TARGETS
 from tridiff.fuzz.language.index import rows
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 
 _MODULES = {"tl": "triton.language", "tl.math": "triton.language.math", "libdevice": "triton.language.extra.libdevice"}
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift")
@@ -60,7 +60,7 @@ def table() -> Table:
     version = installed()
     by_name: dict[str, list[str]] = {}
     for row in rows().values():
-        if (row.since and before(version, row.since)) or (row.until and before(row.until, version)):
+        if not row.offered(version):
             continue
         for one in row.covers:
             by_name.setdefault(one, []).append(row.name)

@@ -31,7 +31,7 @@ _KIND = ProgramKind(
     programs=(Call,), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
-    across=lambda case: cases.call_of(case).row == "tl.program_id")
+    across=lambda case: cases.row_of(case).across)
 
 
 def _judge(judge: Judge) -> Judge:

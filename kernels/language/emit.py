@@ -42,13 +42,6 @@ def _latter(a, b):
 def _sum_and_larger(a, b, c, d):
     return a + c, tl.maximum(b, d)
 
-@triton.jit
-def _chosen(a, b):
-    if a < b:
-        return a
-    else:
-        return b - a
-
 """
 
 
@@ -64,13 +57,13 @@ def index(shape: tuple[int, ...]) -> str:
     return " + ".join(reversed(terms)) or "0"
 
 
-def parameters(call: Call, results: tuple[Result, ...]) -> tuple[str, ...]:
+def parameters(call: Call) -> tuple[str, ...]:
     """Names of the kernel's parameters, in order."""
     names: list[str] = []
     for number, operand in enumerate(call.operands):
         if operand.given:
             names += [f"x{number}_ptr", f"x{number}_pitch"]
-    for number in range(len(results)):
+    for number in range(len(call.stored)):
         names += [f"out{number}_ptr", f"out{number}_pitch"]
     return *names, *(f"x{number}" for number, one in enumerate(call.operands) if one.kind == "constexpr")
 
@@ -88,7 +81,7 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
     are x0, x1, ... (numbers: their literals). results: what it must give. loads: whether operands are loaded; else the
     text reads `x0_ptr` and `x0_pitch` itself."""
     constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
-    plain = [name for name in parameters(call, results) if name.endswith(("_ptr", "_pitch"))]
+    plain = [name for name in parameters(call) if name.endswith(("_ptr", "_pitch"))]
     lines = [f"def kernel({', '.join([*plain, *constants])}):", "    program = tl.program_id(0).to(tl.int64)"]
     for number, operand in enumerate(call.operands):
         if operand.given and loads:

@@ -99,7 +99,7 @@ def _program() -> Row:
     return Row(
         name="tl.program_id", topic="creation", covers=("tl.program_id", "tl.num_programs"), draw=draw,
         text=lambda call: f"tl.{call.options['what']}({call.options['axis']})",
-        results=lambda call, version: (Result(dtype="i32"),), answer=answer, rules=lambda call: (BIT,))
+        results=lambda call, version: (Result(dtype="i32"),), answer=answer, rules=lambda call: (BIT,), across=True)
 
 
 def _swizzle() -> Row:

@@ -29,11 +29,11 @@ def spelled(shape: Shape) -> str:
 def _moving(name: str, covers: tuple[str, ...], *, options: Callable[[Choices, Shape], Options],
             text: Callable[[Call], str], moved: Callable[[Any, Call, Any], Any],
             becomes: Callable[[Call], Shape], dtypes: tuple[str, ...] = EVERY, low: int = 1, high: int = 4,
-            since: str = "", least: int = 1) -> Row:
+            since: str = "") -> Row:
     """A function of one block. moved: by a library, the call and the block; becomes: the new shape."""
 
     def draw(choices: Choices) -> Call:
-        one, shape = choices.dtype(dtypes), choices.shape(low=low, high=high, least=least)
+        one, shape = choices.dtype(dtypes), choices.shape(low=low, high=high)
         return Call(row=name, operands=(choices.block(one, shape),), options=options(choices, shape), stored=(one,))
 
     return Row(

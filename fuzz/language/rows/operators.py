@@ -23,13 +23,13 @@ def together(call: Call) -> tuple[int, ...]:
 
 
 def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tuple[str, ...] = NUMBERS,
-           second: tuple[str, ...] = (), division: bool = False, comparison: bool = False, alike: bool = False,
-           in_place: bool = True, numbers: bool = True, since: str = "") -> Row:
-    """An operation of two operands. text: with {0} and {1}; alike: integers must be of like signedness."""
+           second: tuple[str, ...] = (), division: bool = False, comparison: bool = False,
+           in_place: bool = True) -> Row:
+    """An operation of two operands. text: with {0} and {1}; division: integers must be of like signedness."""
 
     def draw(choices: Choices) -> Call:
-        a, b = choices.partners(first=dtypes, second=second, numbers=numbers)
-        assume(same_signedness(a, b) or not alike)
+        a, b = choices.partners(first=dtypes, second=second)
+        assume(same_signedness(a, b) or not division)
         # What overwrites its left side keeps its shape only where that is the shape of both.
         way = choices.one(WAYS) if in_place and a.given and broadcast(a.shape, b.shape) == a.shape else "plain"
         call = Call(row=name, operands=(a, b), options={"way": way})
@@ -52,10 +52,11 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
         return (lib.pointwise_defined(op, computed(call), *operands),)
 
     return Row(
-        name=name, topic="operators", covers=covers, draw=draw, text=write, since=since,
+        name=name, topic="operators", covers=covers, draw=draw, text=write,
         results=lambda call, version: (Result(dtype=result(call), shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op, computed(call), *operands),),
-        rules=lambda call: (_rule(op, computed(call), result(call)),), defined=defined)
+        rules=lambda call: (_rule(op, computed(call), result(call)),), defined=defined,
+        contents=lambda call: ("", "divisor") if division else ())
 
 
 def _rule(op: str, computed: str, result: str) -> Rule:
@@ -126,10 +127,10 @@ ROWS = (
     binary("operator.add", "add", "{0} + {1}", covers=_sides("add"), second=_WITH_BOOL),
     binary("operator.sub", "sub", "{0} - {1}", covers=_sides("sub"), second=_WITH_BOOL),
     binary("operator.mul", "mul", "{0} * {1}", covers=_sides("mul"), second=_WITH_BOOL),
-    binary("operator.truediv", "truediv", "{0} / {1}", covers=_sides("truediv"), division=True, alike=True),
+    binary("operator.truediv", "truediv", "{0} / {1}", covers=_sides("truediv"), division=True),
     binary("operator.floordiv", "floordiv_operator", "{0} // {1}", covers=_sides("floordiv"), dtypes=INTEGERS,
-           division=True, alike=True),
-    binary("operator.mod", "mod_operator", "{0} % {1}", covers=_sides("mod"), division=True, alike=True),
+           division=True),
+    binary("operator.mod", "mod_operator", "{0} % {1}", covers=_sides("mod"), division=True),
     binary("operator.and", "bitwise_and", "{0} & {1}", covers=_sides("and"), dtypes=(*INTEGERS, *BOOL)),
     binary("operator.or", "bitwise_or", "{0} | {1}", covers=_sides("or"), dtypes=(*INTEGERS, *BOOL)),
     binary("operator.xor", "bitwise_xor", "{0} ^ {1}", covers=_sides("xor"), dtypes=(*INTEGERS, *BOOL)),

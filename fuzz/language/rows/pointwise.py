@@ -81,27 +81,22 @@ def slope_rule(op: str) -> Rule:
     return SUM("slope_bound", origin=f"oracles.md §3, {op}: ulps that grow with |x|")
 
 
-def _function(name: str, op: str, dtypes: tuple[str, ...], *, division: bool = False, since: str = "",
-              options: dict[str, tuple[bool, ...]] | None = None) -> Row:
+def _function(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
     """A function of two operands with implicit conversion."""
 
     def draw(choices: Choices) -> Call:
         a, b = choices.partners(first=dtypes)
-        chosen = {key: choices.one(values) for key, values in (options or {}).items() if choices.flag()}
-        return Call(row=name, operands=(a, b), options=dict(chosen), stored=(computed((a, b)),))
-
-    def computed(operands: tuple[Operand, ...]) -> str:
-        return promoted(operands[0], operands[1], division=division)
+        return Call(row=name, operands=(a, b), stored=(promoted(a, b),))
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (lib.pointwise_defined(op, computed(call.operands), *operands),)
+        return (lib.pointwise_defined(op, call.stored[0], *operands),)
 
     return Row(
-        name=name, topic="pointwise", covers=(name,), draw=draw, since=since,
-        text=lambda call: f"{name}({arguments(call)}{keywords(call, *(options or {}))})",
+        name=name, topic="pointwise", covers=(name,), draw=draw,
+        text=lambda call: f"{name}({arguments(call)})",
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
-        answer=lambda call, lib, operands: (lib.pointwise(op, computed(call.operands), *operands),),
-        rules=lambda call: (rule_of(op, (computed(call.operands),) * 2, call.stored[0]),), defined=defined)
+        answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
+        rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),), defined=defined)
 
 
 def _widened(call: Call, version: str) -> str:

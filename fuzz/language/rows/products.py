@@ -26,6 +26,10 @@ def _dot() -> Row:
             operands += (choices.block(result, (m, n)),)
         return Call(row="tl.dot", operands=operands, options=options, stored=(result,))
 
+    def refused(call: Call, backend: str) -> str:
+        amd = backend.startswith("compile:gfx")
+        return "AMD's compiler has no tf32x3" if amd and call.options.get("input_precision") == "tf32x3" else ""
+
     def text(call: Call) -> str:
         third = ", x2" if len(call.operands) > 2 else ""
         return f"tl.dot(x0, x1{third}{keywords(call, 'input_precision')})"
@@ -66,6 +70,7 @@ def _dot() -> Row:
 
     return Row(
         name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds, defined=defined,
+        refused=refused,
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(call.operands[0].shape[0],
                                                                            call.operands[1].shape[1])),),
         answer=lambda call, lib, operands: (lib.dot(*operands),),

@@ -19,13 +19,13 @@ def axis_of(call: Call) -> int | None:
     return None if found == EVERY_AXIS else int(found)
 
 
-def folded(call: Call, *, keep: str = "keep_dims") -> tuple[int, ...]:
+def folded(call: Call) -> tuple[int, ...]:
     """The shape of a result."""
     shape, axis = call.operands[0].shape, axis_of(call)
     if axis is None:
-        return (1,) * len(shape) if call.option(keep) else ()
+        return (1,) * len(shape) if call.option("keep_dims") else ()
     axis %= len(shape)
-    return shape[:axis] + ((1,) if call.option(keep) else ()) + shape[axis + 1:]
+    return shape[:axis] + ((1,) if call.option("keep_dims") else ()) + shape[axis + 1:]
 
 
 def _options(choices: Choices, rank: int, *, every: bool = True) -> dict[str, bool | int | str]:
@@ -158,14 +158,14 @@ def _with_index(name: str, *, values: bool) -> Row:
         rules=lambda call: (_exact(call.stored[0]), BIT) if values else (BIT,))
 
 
-def _bitwise(name: str, kind: str, *, since: str = "") -> Row:
+def _bitwise(name: str, kind: str) -> Row:
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype((*INTEGERS, *BOOL)), choices.shape(high=3, most=512)
         options = _options(choices, len(shape), every=name == "xor_sum")
         return Call(row=f"tl.{name}", operands=(choices.block(one, shape),), options=options, stored=(one,))
 
     return Row(
-        name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, since=since,
+        name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=lambda call, version: (Result(dtype=call.stored[0], shape=folded(call)),),
         answer=lambda call, lib, operands: (lib.fold(operands[0], kind=kind, axis=axis_of(call),

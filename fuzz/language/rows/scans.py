@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tridiff.fuzz.language.choices import NUMBERS, Choices
+from tridiff.fuzz.language.choices import NUMBERS, Choices, axis_spelled
 from tridiff.fuzz.language.row import Library, Row, before, installed
 from tridiff.fuzz.language.rows.reductions import bounded, summed, written
 from tridiff.kernels.language.call import Call, Result
@@ -13,8 +13,7 @@ from tridiff.oracles.rules import BIT, NUM0
 def _options(choices: Choices, rank: int, *, axis: bool = False) -> dict[str, bool | int | str]:
     options: dict[str, bool | int | str] = {"way": choices.one(("function", "method"))}
     if axis or choices.flag():
-        place = choices.whole(0, rank - 1)
-        options["axis"] = place - rank if choices.flag() else place
+        options["axis"] = axis_spelled(choices, rank)
     if choices.flag():
         options["reverse"] = choices.flag()
     return options
@@ -50,14 +49,13 @@ def _scan(name: str, kind: str) -> Row:
         return call.number("axis") % len(call.operands[0].shape)
 
     def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        from tridiff.oracles.by_torch.language import scan
-        from tridiff.oracles.tolerances import prefix_sum_bound
+        from tridiff.oracles.by_torch.language import flip
+        from tridiff.oracles.tolerances import prefix_product_bound, prefix_sum_bound
 
-        x, axis, back = operands[0], place(call) + 1, bool(call.option("reverse"))
-        flat = scan(x, kind="latter", axis=place(call), reverse=False)
-        turned = _turned(flat, axis) if back else flat
-        found = (prefix_sum_bound if kind == "sum" else _product_bound)(turned, axis, acc=call.stored[0])
-        return (found.flip(axis) if back else found,)
+        axis, back = place(call), bool(call.option("reverse"))
+        x = flip(operands[0], axis=axis) if back else operands[0]
+        found = (prefix_sum_bound if kind == "sum" else prefix_product_bound)(x, axis + 1, acc=call.stored[0])
+        return (found.flip(axis + 1) if back else found,)
 
     return Row(
         name=f"tl.{name}", topic="scans", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
@@ -65,18 +63,6 @@ def _scan(name: str, kind: str) -> Row:
         answer=answer, newer={"dtype": "3.7.0"} if kind == "product" else {},
         rules=lambda call: (bounded(call.stored[0], f"prefix_{kind}_bound"),), bounds=bounds,
         contents=lambda call: ("" if kind == "sum" else "factors",))
-
-
-def _turned(x: Any, axis: int) -> Any:
-    from tridiff.oracles.by_torch.language import flip
-
-    return flip(x, axis=axis - 1)
-
-
-def _product_bound(x: Any, axis: int, *, acc: str) -> Any:
-    from tridiff.oracles.tolerances import prefix_product_bound
-
-    return prefix_product_bound(x, axis, acc=acc)
 
 
 def _associative() -> Row:
