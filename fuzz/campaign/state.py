@@ -14,6 +14,7 @@ from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import decode, pretty_json
 from tridiff.fuzz.records.reading import read_bytes
+from tridiff.kernels.codegen.dialect import found_version
 
 _GPUS = Path("/proc/driver/nvidia/gpus")
 
@@ -101,11 +102,11 @@ def _clear(state: Path) -> None:
 
 
 def installed(options: CampaignOptions) -> dict[str, str]:
-    """Versions of Triton and torch, and the models of the GPUs that a campaign uses."""
+    """Versions of the Triton that an import finds and of torch, and the models of the GPUs that a campaign uses."""
     found = {}
-    for package in ("triton", "torch"):
+    for package, version in (("triton", found_version), ("torch", lambda: importlib.metadata.version("torch"))):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
+            found[package] = version()
     if any(kind(backend) == "cuda" for backend in options.backends):
         found["gpus"] = ", ".join(sorted({
             line.partition(":")[2].strip() for path in _GPUS.glob("*/information")

@@ -23,6 +23,7 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Content, CorpusEntry, Environment, Iota, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.kernels.codegen.dialect import found_version
 
 EXAMPLES = """**Examples**
 
@@ -48,7 +49,8 @@ def _packages() -> list[tuple[str, bool, str]]:
     found = [("python", sys.version_info >= (3, 11), sys.version.split()[0])]
     for name in _PACKAGES:
         try:
-            found.append((name, True, importlib.metadata.version(name)))
+            version = found_version() if name == "triton" else importlib.metadata.version(name)
+            found.append((name, True, version))
         except importlib.metadata.PackageNotFoundError:
             found.append((name, False, f"not installed: pip install {name}"))
     return found
@@ -88,7 +90,7 @@ def _repairs(environment: Environment) -> tuple[str, bool, str]:
 
 def _new_triton(environments: tuple[Environment, ...], corpus: Path, records: Path, *, as_json: bool) -> int:
     try:
-        triton = importlib.metadata.version("triton")
+        triton = found_version()
     except importlib.metadata.PackageNotFoundError:
         raise TridiffError("Triton is not installed", fix="install the release in question") from None
     entries = [one for one in Corpus(corpus).entries() if isinstance(one, CorpusEntry)] if corpus.is_dir() else []

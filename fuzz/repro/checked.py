@@ -14,6 +14,7 @@ from tridiff.fuzz.corpus.expected import expectation
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 from tridiff.fuzz.repro.script import MAX_LINES, Run, script
+from tridiff.kernels.codegen.dialect import found_version
 
 State = Literal["as_recorded", "contradicts", "skip", "unrecorded"]
 
@@ -52,7 +53,7 @@ def check(
     """
     here = available_backends()
     offered = tuple(name for name in here if not backends or name in backends or kind(name) in backends)
-    installed = importlib.metadata.version("triton")
+    installed = found_version()
     with ThreadPoolExecutor(max_workers=workers) as pool:
         left = {pool.submit(_check_one, entry, offered, installed, time_limit) for entry in entries}
         try:

@@ -1,10 +1,13 @@
 """Copies of the installed Triton in which some lines are other ones."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -72,3 +75,13 @@ def pools(options: PoolOptions, *builds: Path) -> Iterator[list[Pool]]:
 
 def pair(baseline: Pool, candidate: Pool) -> PairPool:
     return PairPool(baseline, candidate)
+
+
+def without_distribution(folder: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an import of Triton find a package in `folder` that says `version` and has no distribution beside it; it must
+    not be imported."""
+    (folder / "triton").mkdir()
+    (folder / "triton" / "__init__.py").write_text(
+        f'"""A build."""\n__version__ = "{version}"\nraise ImportError("it must not be imported")\n')
+    monkeypatch.delitem(sys.modules, "triton", raising=False)
+    monkeypatch.syspath_prepend(str(folder))

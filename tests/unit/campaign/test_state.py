@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.builds import without_distribution
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.refusals import refusal
 from tridiff.fuzz.campaign import run, state
@@ -62,6 +63,15 @@ def test_a_campaign_is_resumed_only_on_what_it_was_started_on(
     for _ in range(2):
         line = refusal(lambda: run.Campaign.resume("night", root=tmp_path))
         assert line.startswith(f"campaign night was started on {label}, here is "), "and it is not locked afterwards"
+
+
+def test_a_build_without_a_distribution_is_told_from_the_installed_release(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.Campaign.start(PLAN, root=tmp_path / "state").close()
+    without_distribution(tmp_path, "3.9.1+git1234", monkeypatch)
+    assert state.installed(PLAN.options)["triton"] == "3.9.1+git1234"
+    assert "here is 3.9.1+git1234: verdicts would be mixed" in refusal(
+        lambda: run.Campaign.resume("night", root=tmp_path / "state"))
 
 
 def test_only_a_campaign_that_lost_nothing_is_finished(tmp_path: Path) -> None:

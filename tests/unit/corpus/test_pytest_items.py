@@ -1,6 +1,5 @@
 """`pytest tests/corpus` on a corpus made for the purpose: what passes, fails and is skipped, and why."""
 
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -14,6 +13,7 @@ import msgspec
 from tests.unit.corpus.entries import division_case, entry, expect
 from tridiff.fuzz.corpus import Corpus
 from tridiff.fuzz.records import Verdict
+from tridiff.kernels.codegen.dialect import found_version
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -24,15 +24,16 @@ def run_items(folder: Path, *, parallel: bool) -> str:
     tests.mkdir(parents=True)
     shutil.copy(REPOSITORY / "tests" / "corpus" / "test_replay.py", tests)
     plugins = ["-n", "2"] if parallel and importlib.util.find_spec("xdist") else []
+    python_path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rA", *plugins, "-p", "no:cacheprovider", str(tests)], cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "COLUMNS": "400"}, capture_output=True, text=True, timeout=200,
+        env=os.environ | {"PYTHONPATH": python_path, "COLUMNS": "400"}, capture_output=True, text=True, timeout=200,
         check=False)
     return done.stdout + done.stderr
 
 
 def test_every_entry_is_an_item_with_its_own_result(tmp_path: Path) -> None:
-    corpus, version = Corpus(tmp_path / "corpus"), importlib.metadata.version("triton")
+    corpus, version = Corpus(tmp_path / "corpus"), found_version()
     fault = "own+fault:trunc_for_floor"
 
     def admit(kind: str, **at: object) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.builds import without_distribution
 from tests.unit.corpus.entries import entry, expect
 from tridiff.fuzz.cli import repro_check
 from tridiff.fuzz.cli.repro import agreement
@@ -51,7 +52,7 @@ def test_an_answer_is_held_against_the_record(
 
     monkeypatch.setattr(checked, "script", written)
     monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
-    monkeypatch.setattr(checked.importlib.metadata, "version", lambda name: "3.9.0")
+    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
     record = tmp_path / "results.jsonl"
     found = repro_check.run([_entry(("3.9.0", "interpreter", verdict))], backend="", workers=1, time_limit=5,
                             record=record, as_json=True)
@@ -66,12 +67,23 @@ def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: p
 
     monkeypatch.setattr(checked, "script", refuse)
     monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
-    monkeypatch.setattr(checked.importlib.metadata, "version", lambda name: "3.9.0")
+    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
     entries = [_entry(("3.9.0", "interpreter", Verdict.DISAGREE)), _entry(("3.9.0", "cuda", Verdict.DISAGREE)),
                TridiffError("x.json: is no entry", fix="delete it")]
     reasons = {one.reason: one.state for one in check(entries)}
     assert reasons == {"no script: no kernel shows it; rerun it": "skip", "x.json: is no entry; delete it": "skip",
                        "recorded for cuda, none of which is available here": "skip"}
+
+
+def test_a_build_without_a_distribution_is_held_against_its_own_record(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_distribution(tmp_path, "3.9.1+git1234", monkeypatch)
+    monkeypatch.setattr(checked, "script", lambda one, **options: Script(
+        text="x\n", ran=Run(answer="BUG", reason="r"), faithful=True, backend=str(options["backend"])))
+    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
+    (found,) = check([_entry(("3.9.1+git1234", "interpreter", Verdict.DISAGREE),
+                             ("3.9.0", "interpreter", Verdict.AGREE))])
+    assert (found.triton, found.expected, found.state) == ("3.9.1+git1234", "BUG", "as_recorded")
 
 
 def test_script_and_harness_must_say_the_same() -> None:

@@ -1,7 +1,5 @@
 """One more run of a finding, in a fresh worker."""
 
-import importlib.metadata
-
 import pytest
 from msgspec.structs import replace
 
@@ -9,17 +7,18 @@ from tests.unit.corpus.entries import division_case, entry, expect
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.repro.rerun import rerun
+from tridiff.kernels.codegen.dialect import found_version
 
 
 def test_a_fault_is_seen_again_with_inputs_expected_and_actual_values() -> None:
-    one = entry(expected=(expect("own+fault:trunc_for_floor", triton=importlib.metadata.version("triton")),))
+    one = entry(expected=(expect("own+fault:trunc_for_floor", triton=found_version()),))
     again = rerun(one)
     assert (again.subject, again.backend) == ("own+fault:trunc_for_floor", "interpreter")
     assert again.outcome.verdict is Verdict.DISAGREE and again.expected == one.expected[0]
     evidence = again.outcome.evidence
     assert (evidence.inputs, evidence.actual) == ({"a": ("-1",), "b": ("2",)}, {"out": ("0",)})
     assert evidence.expected["numpy"] == evidence.expected["torch"] == {"out": ("-1",)}
-    assert again.environment.triton == importlib.metadata.version("triton")
+    assert again.environment.triton == found_version()
 
 
 def test_a_clean_run_shows_its_values_too() -> None:
