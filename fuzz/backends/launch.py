@@ -51,6 +51,9 @@ class LaunchReport:
     resources: dict[str, int] = field(default_factory=dict)
     launching: str = ""
     """What a launch of the kernel needs beside its code and arguments: warps, blocks, scratch and the like."""
+    answers: dict[str, str] = field(default_factory=dict)
+    """What Triton says of itself beside code and values, by name, lists with "; " between their members: for a
+    comparison of builds."""
 
 
 _LAUNCHING = ("num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align",

@@ -15,6 +15,7 @@ from tridiff.fuzz.gate.plan import combinations, entries_left_out
 from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import (
     ApiChange,
+    CodeDifference,
     GateFinding,
     GateSummary,
     Side,
@@ -48,7 +49,9 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
               if one.action == "block" and not one.accepted]
     guarded = [f"{one.relation.value}: {one.entry.title}" for one in findings
                if one.action == "guard" and not one.accepted]
-    for action, line in itertools.chain(_beside(tally, policy, api), _swept(sweeps)):
+    same_release = baseline.triton == candidate.triton
+    for action, line in itertools.chain(_beside(tally, policy, api), _swept(sweeps),
+                                        _code(tally.code(), policy, same_release=same_release)):
         {"block": blocks, "guard": guarded}[action].append(line)
     relations = collections.Counter(one.relation for one in findings)
     checked = sum(number for relation, number in tally.relations.items()
@@ -67,7 +70,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings),
         guards=guards(tuple(findings), triton=candidate.triton),
         flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
-        resources=tally.resources(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
+        resources=tally.resources(), code=tally.code(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
         not_launched=tally.not_launched, control=tally.control,
         cells={sort: tuple(names[:MOST_CELLS]) for sort, names in cells.items()},
         cell_numbers={sort: len(names) for sort, names in cells.items()},
@@ -76,6 +79,20 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         not_checked_reasons=dict(tally.reasons),
         left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed,
         sweeps=sweeps)
+
+
+def _code(found: CodeDifference, policy: Policy, *, same_release: bool) -> Iterable[tuple[str, str]]:
+    """What other code for identical input means: (action, line). Named differences first, they say why."""
+    action = policy.code.same_release if same_release else policy.code.other_release
+    if action == "report" or not found.cases or policy.accepted("*", "code"):
+        return
+    both = ", of two builds of one version" if same_release else ""
+    for name, number in list(found.named.items())[:3]:
+        yield action, f"code: {name} ({number} cases{both})"
+    if found.stages:
+        more = f" and {len(found.targets) - 3} more" if len(found.targets) > 3 else ""
+        yield action, (f"code: another {', '.join(found.stages)} for identical input in {found.cases} of "
+                       f"{found.compared} cases{both}: {', '.join(list(found.targets)[:3])}{more}")
 
 
 def _swept(sweeps: SweepComparison | None) -> Iterable[tuple[str, str]]:

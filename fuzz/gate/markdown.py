@@ -1,6 +1,6 @@
 """A gate's record as a page of Markdown."""
 
-from tridiff.fuzz.gate.record import GateFinding, GateSummary, Guard
+from tridiff.fuzz.gate.record import CodeDifference, GateFinding, GateSummary, Guard
 from tridiff.fuzz.records.pair import Relation
 
 _TITLES = {
@@ -49,6 +49,7 @@ def markdown(summary: GateSummary) -> str:
         parts += ["## Resources", "", "| what | more | less | largest growth |", "|---|---|---|---|",
                   *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
                     for name, one in summary.resources.items()), ""]
+    parts += _code(summary.code)
     parts += _sweeps(summary)
     parts += _seconds(summary)
     for sort, names in summary.cells.items():
@@ -66,6 +67,15 @@ def markdown(summary: GateSummary) -> str:
                                    *(f"corpus entry {name} did not run" for name in summary.entries_left_out),
                                    *summary.errors))
     return "\n".join(parts)
+
+
+def _code(found: CodeDifference) -> list[str]:
+    if not found.cases:
+        return []
+    stages = ", ".join(f"{name} {number}" for name, number in found.stages.items())
+    return ["## Other code for identical input", "", f"{found.cases} of {found.compared} cases ({stages}).", "",
+            *(f"- {_cell(name)}: {number}" for name, number in found.named.items()),
+            *(f"- {name}: {number} cases" for name, number in list(found.targets.items())[:20]), ""]
 
 
 def _sweeps(summary: GateSummary) -> list[str]:

@@ -43,6 +43,13 @@ class TimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     largest: float = 1.5
 
 
+class CodePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Other code for one input. same_release: where both builds say the same version; other_release: else."""
+
+    same_release: Action = "block"
+    other_release: Action = "report"
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """As `policy.toml` explains."""
 
@@ -52,6 +59,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     numeric: NumericPolicy = NumericPolicy()
     resources: ResourcePolicy = ResourcePolicy()
     compile_time: TimePolicy = TimePolicy()
+    code: CodePolicy = CodePolicy()
     sweeps: dict[str, Action] = {}
     accept: tuple[Accepted, ...] = ()
 

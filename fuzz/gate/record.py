@@ -68,6 +68,17 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     largest: float = 0.0
 
 
+class CodeDifference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Other code for identical input. cases: of `compared`; stages: cases by stage; targets: those whose code differs,
+    the most cases first; named: other answers of Triton about itself, as "NAME: what is apart", by cases."""
+
+    cases: int = 0
+    compared: int = 0
+    stages: dict[str, int] = {}
+    targets: dict[str, int] = {}
+    named: dict[str, int] = {}
+
+
 class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Pairs of one target on one backend, by relation, and those whose code differs."""
 
@@ -136,6 +147,7 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     numeric: dict[str, Numeric] = {}
     """By target and output."""
     resources: dict[str, Resource] = {}
+    code: CodeDifference = CodeDifference()
     compile_seconds: tuple[float, float] = (0.0, 0.0)
     """Compiling, of the baseline and of the candidate, over the same cases, where neither side fails."""
     launch_seconds: tuple[float, float] = (0.0, 0.0)

@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterable
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.gate.record import Resource, TargetPairs
+from tridiff.fuzz.gate.record import CodeDifference, Resource, TargetPairs
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.records.pair import Numeric, Relation
 
@@ -30,6 +30,7 @@ class Tally:
         self._skipped: collections.Counter[tuple[str, str]] = collections.Counter()
         self._controls: collections.Counter[tuple[str, str]] = collections.Counter()
         self._targets: dict[tuple[str, str], collections.Counter[str]] = {}
+        self._stages: collections.Counter[str] = collections.Counter()
         self._code: collections.Counter[tuple[str, str]] = collections.Counter()
         self._compared: collections.Counter[tuple[str, str]] = collections.Counter()
         self._resources: dict[str, list[float]] = {}
@@ -42,6 +43,7 @@ class Tally:
         self._targets.setdefault(key, collections.Counter())[line.relation.value] += 1
         self._code[key] += bool(line.code_changed)
         self._compared[key] += line.compiled
+        self._stages.update(line.code_changed)
         if line.relation is Relation.BOTH:
             self.both.add((line.target, line.kind, line.where))
         if line.relation is Relation.NOT_CHECKED:
@@ -77,6 +79,18 @@ class Tally:
         before, after = self._reached
         found = {"lost": sorted(before - after), "gained": sorted(after - before)}
         return {sort: cells for sort, cells in found.items() if cells}
+
+    def code(self) -> CodeDifference:
+        """Where the builds made other code of identical input."""
+        targets: collections.Counter[str] = collections.Counter()
+        for (target, _), number in self._code.items():
+            targets[target] += number
+        common = self._stages.most_common()
+        return CodeDifference(
+            cases=self._code.total(), compared=self._compared.total(),
+            stages={name: number for name, number in common if ":" not in name},
+            targets={name: number for name, number in targets.most_common(MOST_CELLS) if number},
+            named=dict([one for one in common if ":" in one[0]][:MOST_CELLS]))
 
     def resources(self) -> dict[str, Resource]:
         return {name: Resource(more=sum(one > 1 for one in found), less=sum(one < 1 for one in found),

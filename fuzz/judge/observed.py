@@ -24,7 +24,8 @@ _MLIR_PLACE = re.compile(r"\s*loc\((?:[^()]|\([^()]*\))*\)|^#loc[^\n]*\n", re.MU
 
 def observed(trial: Trial, wanted: Observe) -> Observed:
     """Digests of the outputs of the first launch, of the code of all, and the values that are wanted."""
-    return Observed(outputs=_outputs(trial, wanted), code=code(trial.reports), resources=_resources(trial.reports))
+    return Observed(outputs=_outputs(trial, wanted), code=code(trial.reports), resources=_resources(trial.reports),
+                    answers={name: text for report in trial.reports for name, text in report.answers.items()})
 
 
 def _outputs(trial: Trial, wanted: Observe) -> dict[str, ObservedOutput]:

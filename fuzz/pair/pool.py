@@ -128,6 +128,8 @@ class PairPool:
                     f"the {flaky} does not give the same twice: {pair.reason}")[:2000])
             else:
                 self._seen[key] = REPEATS[kind(backend or self.options.backend)]
+        elif pair.code_changed and pair.versions[0] == pair.versions[1] and not pair.relation.different:
+            pair = self._code_again(pair, one)
         if pair.relation.different:
             pair = msgspec.structs.replace(pair, repeated=self._seen.get(key, 0))
         self.last = pair
@@ -145,6 +147,22 @@ class PairPool:
         large = any(number > SHARED_BYTES.get(outcome.backend.partition(":")[2], number)
                     for name, number in (seen.resources if seen is not None else {}).items() if name == "shared")
         return outcome if outcome.verdict is Verdict.AGREE and not large else None
+
+    def _code_again(self, pair: PairOutcome, one: Callable[[Pool], tuple[Outcome, Observed | None]]) -> PairOutcome:
+        """Two builds of one version should make one code: a pair of which a side does not make its own again is
+        flaky. Each kind of difference is looked at once for a target, and not on a device, whose process keeps the
+        kernel that it has."""
+        key = f"{pair.case.target} | {pair.candidate.backend} | code | {' '.join(pair.code_changed)}"
+        if key in self._seen or pair.observed is None or kind(pair.candidate.backend) == "cuda":
+            return pair
+        for side, pool, seen in zip(("baseline", "candidate"), (self.baseline, self.candidate), pair.observed,
+                                    strict=True):
+            again = one(pool)[1]
+            if again is not None and changed_code(seen, again):
+                return msgspec.structs.replace(pair, relation=Relation.FLAKY, flaky=side, code_changed=(), reason=(
+                    f"the {side} does not compile to the same code twice"))
+        self._seen[key] = 1
+        return pair
 
     def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
         """With the versions, and the seconds of compiling since both had taken so many."""

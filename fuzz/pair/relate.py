@@ -1,5 +1,6 @@
 """How two outcomes of one case stand to each other (contract: `fuzz/gate/gate.md`)."""
 
+import collections
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +14,9 @@ EXACT = ("BIT", "NUM", "NUM0", "SET", "META")
 
 OUT_OF_RESOURCES = "out_of_resources"
 """Kind of a pair of which one side compiles to what the chip cannot launch."""
+
+_APART = 160
+"""Characters that say what is apart in one answer."""
 
 SHARED_BYTES = {"sm_80": 163 << 10, "sm_90": 227 << 10, "sm_100": 227 << 10, "gfx942": 64 << 10}
 """Shared memory that one block can have, by architecture (CUDA programming guide, table of compute capabilities; AMD
@@ -71,7 +75,8 @@ def relate(case: Case, baseline: Outcome, candidate: Outcome, observed: tuple[Ob
     if not _values(first, second):
         if baseline.verdict is Verdict.NOT_CHECKED:
             return pair(Relation.NOT_CHECKED, reason=candidate.reason)
-        return pair(Relation.SAME if code or not first.code else Relation.IDENTICAL_CODE)
+        same = not code and (first.code or first.answers)
+        return pair(Relation.IDENTICAL_CODE if same else Relation.SAME)
     found = _compare(first, second, fetch)
     if found.relation is Relation.SAME and first.code and not code:
         return pair(Relation.IDENTICAL_CODE)
@@ -99,10 +104,21 @@ def _named(outcome: Outcome) -> tuple[str, str]:
 
 
 def changed_code(first: Observed | None, second: Observed | None) -> tuple[str, ...]:
-    """Stages of which both have code, and not the same."""
+    """Stages of which both have code, and not the same; then answers that differ, as "NAME: what is apart"."""
     if first is None or second is None:
         return ()
-    return tuple(stage for stage in first.code if stage in second.code and first.code[stage] != second.code[stage])
+    stages = (stage for stage in first.code if stage in second.code and first.code[stage] != second.code[stage])
+    answers = (f"{name}: {_apart(before, second.answers.get(name, ''))}" for name, before in first.answers.items()
+               if before != second.answers.get(name, ""))
+    return *stages, *answers
+
+
+def _apart(before: str, after: str) -> str:
+    """What two lists do not share, or that their order is another one."""
+    old, new = (text.split("; ") for text in (before, after))
+    gone, come = (collections.Counter(one) - collections.Counter(other) for one, other in ((old, new), (new, old)))
+    parts = [f"{word} {', '.join(found.elements())}" for word, found in (("no longer", gone), ("now", come)) if found]
+    return ", ".join(parts)[:_APART] or "in another order"
 
 
 def _both_fail(pair: Callable[..., PairOutcome], baseline: Outcome, candidate: Outcome, first: Observed | None,

@@ -45,3 +45,5 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     outputs: dict[str, ObservedOutput] = {}
     code: dict[str, str] = {}
     resources: dict[str, int] = {}
+    answers: dict[str, str] = {}
+    """What Triton said of itself (`LaunchReport.answers`), of all launches."""

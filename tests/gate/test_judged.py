@@ -31,13 +31,13 @@ def line(relation: Relation = Relation.SAME, **changes: object) -> PairLine:
 
 def verdict(state: Path, *lines: PairLine, findings: tuple[CorpusEntry, ...] = (), corpus: tuple[CorpusEntry, ...] = (),
             policy: Policy | None = None, api: tuple[ApiChange, ...] = (), sweeps: SweepComparison | None = None,
-            **summary: object) -> GateSummary:
+            versions: tuple[str, str] = ("3.6.0", "3.9.0"), **summary: object) -> GateSummary:
     told = [msgspec.structs.replace(one, number=number) for number, one in enumerate(lines)]
     (state / "pairs-00000.jsonl").write_bytes(b"\n".join(msgspec.json.encode(one) for one in told))
     came = Summary(**{"id": "one", "options": ASKED, "environments": (), "counts": Counts(), "by_target": RAN,
                       **summary})
-    return judged(came, findings, state=state, policy=policy or read(), baseline=Side(name="a", triton="3.6.0"),
-                  candidate=Side(name="b", triton="3.9.0"), api=api, seconds=1.0, shards=gate_shards(ASKED, ()),
+    return judged(came, findings, state=state, policy=policy or read(), baseline=Side(name="a", triton=versions[0]),
+                  candidate=Side(name="b", triton=versions[1]), api=api, seconds=1.0, shards=gate_shards(ASKED, ()),
                   corpus=corpus, sweeps=sweeps)
 
 
@@ -136,3 +136,45 @@ def test_slower_compilers_are_told_where_the_policy_asks(tmp_path: Path) -> None
 def test_corpus_entries_without_a_pair_are_named(tmp_path: Path) -> None:
     had = line(digest=ENTRIES[0].case.digest)
     assert verdict(tmp_path, had, corpus=ENTRIES[:2]).entries_left_out == (ENTRIES[1].id,)
+
+
+SAME_RELEASE = ("3.9.0", "3.9.0")
+
+
+def test_other_code_of_one_release_blocks_and_says_where(tmp_path: Path) -> None:
+    apart = line(code_changed=("ttgir", "ptx"), compiled=True)
+    found = verdict(tmp_path, apart, apart, line(compiled=True), versions=SAME_RELEASE)
+    assert (found.verdict, found.exit_status) == ("do not upgrade", 1)
+    assert found.why == ("code: another ttgir, ptx for identical input in 2 of 3 cases, of two builds of one version: "
+                         "triton.vector_add",)
+    assert (found.code.cases, found.code.compared, found.code.stages) == (2, 3, {"ttgir": 2, "ptx": 2})
+    assert "2 of 3 cases (ttgir 2, ptx 2)" in markdown(found)
+
+
+def test_other_code_of_another_release_is_what_one_waits_for(tmp_path: Path) -> None:
+    apart = line(code_changed=("ptx",), compiled=True)
+    found = verdict(tmp_path, apart)
+    assert (found.verdict, found.why, found.code.cases) == ("upgrade", (), 1)
+    (tmp_path / "policy.toml").write_text('[code]\nother_release = "guard"\n')
+    assert verdict(tmp_path, apart, policy=read(tmp_path / "policy.toml")).verdict == "upgrade with guards"
+
+
+def test_equal_code_of_one_release_is_quiet(tmp_path: Path) -> None:
+    same = line(Relation.IDENTICAL_CODE, compiled=True)
+    assert verdict(tmp_path, same, same, versions=SAME_RELEASE).verdict == "upgrade"
+
+
+def test_a_pass_that_is_gone_is_named(tmp_path: Path) -> None:
+    seen = (observed(code={"ptx": "a"}, answers={"passes of ttgir": "coalesce; cse; coalesce; licm"}),
+            observed(code={"ptx": "a"}, answers={"passes of ttgir": "coalesce; cse; licm"}))
+    pair = relate(CASE, outcome(Verdict.AGREE), outcome(Verdict.AGREE), seen, lambda chunks: (None, None))
+    assert (pair.relation, pair.code_changed) == (Relation.SAME, ("passes of ttgir: no longer coalesce",))
+    found = verdict(tmp_path, line(code_changed=pair.code_changed, compiled=True), versions=SAME_RELEASE)
+    assert found.why == ("code: passes of ttgir: no longer coalesce (1 cases, of two builds of one version)",)
+
+
+@pytest.mark.parametrize("after, told", [("b; a", "in another order"), ("a; c", "no longer b, now c")])
+def test_answers_that_differ_say_how(after: str, told: str) -> None:
+    seen = observed(answers={"hooks": "a; b"}), observed(answers={"hooks": after})
+    pair = relate(CASE, outcome(Verdict.AGREE), outcome(Verdict.AGREE), seen, lambda chunks: (None, None))
+    assert pair.code_changed == (f"hooks: {told}",)

@@ -144,3 +144,19 @@ def test_a_smaller_case_is_asked_of_the_side_that_failed_first(worse: bool) -> N
     pool.shrinking = True
     assert pool.execute(CASE, "own").verdict is AGREE and pool.last is None
     assert steady.runs == before, "what does not fail any more is no difference"
+
+
+def _pool(codes: tuple[str, str]) -> PairPool:
+    """A baseline whose code is always "a", and a candidate with these codes in turn."""
+    def side(answers: tuple[str, ...]) -> Side:
+        return Side(lambda run: (outcome(AGREE), observed(code={"ptx": answers[run % len(answers)]})))
+
+    return PairPool(side(("a",)), side(codes))  # type: ignore[arg-type]
+
+
+def test_other_code_of_one_version_counts_if_it_comes_again() -> None:
+    for codes, relation, changed in ((("b", "b"), Relation.SAME, ("ptx",)), (("b", "c"), Relation.FLAKY, ())):
+        pool = _pool(codes)
+        pool.execute(CASE, "own")
+        assert pool.last is not None and (pool.last.relation, pool.last.code_changed) == (relation, changed)
+        assert (pool.last.flaky == "candidate") is (relation is Relation.FLAKY)

@@ -32,10 +32,12 @@ def output(values: bytes, *, dtype: str = "i32", rule: str = "BIT", judged: byte
 
 
 def observed(values: bytes | None = None, *, code: Mapping[str, str] | None = None,
-             resources: Mapping[str, int] | None = None, **changes: object) -> Observed:
+             resources: Mapping[str, int] | None = None, answers: Mapping[str, str] | None = None,
+             **changes: object) -> Observed:
     """One output `out`, or none."""
     outputs = {} if values is None else {"out": output(values, **changes)}  # type: ignore[arg-type]
-    return Observed(outputs=outputs, code=dict(code or {}), resources=dict(resources or {}))
+    return Observed(outputs=outputs, code=dict(code or {}), resources=dict(resources or {}),
+                    answers=dict(answers or {}))
 
 
 def fetching(before: bytes, after: bytes, **changes: object) -> Fetch:
