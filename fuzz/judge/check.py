@@ -46,6 +46,11 @@ class Trial(Protocol):
     """The arrays of the first launch; empty where the backend only compiles."""
     reports: list[LaunchReport]
     """Of all launches so far."""
+    planted: str
+    """The name of the subject's planted fault, "" if it has none."""
+    ttgir: str
+    """The compiler's IR of the last kernel of the first launch; "" in the interpreter, and where the kernel had been
+    compiled before."""
     expected: Expectations
     judged: Judged | None
     """What the outputs of the first launch were found to be, once that has been asked."""

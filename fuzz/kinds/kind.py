@@ -68,6 +68,10 @@ class ProgramKind:
     """A torch function of the case and its inputs: where outputs are defined (`Judge.defined`)."""
     untouched: Path = ""
     """A torch function of the case and its inputs: elements that no launch may write (`Judge.untouched`)."""
+    expected_ir: Path = ""
+    """A function of the case: operations that the IR of the compiled kernel must contain (`Judge.expected_ir`)."""
+    expected_ir_may_fold: bool = False
+    """Whether the compiler may merge them with others (`Judge.expected_ir_may_fold`)."""
     across: Callable[[Case], bool] = lambda case: False
     """Whether an output takes something from every row, so that the references need all of them."""
     delays: Literal["", "warp", "program"] = ""
@@ -117,7 +121,8 @@ def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contra
         draw=Draw(cases=cases, valid=valid, delays=kind.delays),
         run=Run(launch=launch),
         judge=Judge(
-            oracles=oracles, rules=rules, bounds=bounds, label=kind.label,
+            oracles=oracles, rules=rules, bounds=bounds, label=kind.label, expected_ir=kind.expected_ir,
+            expected_ir_may_fold=kind.expected_ir_may_fold,
             defined=lambda case: (kind.defined, arguments(case)) if kind.defined else None,
             untouched=lambda case: (kind.untouched, arguments(case)) if kind.untouched else None),
         shrink=Shrink(steps=kind.steps, size=kind.size),

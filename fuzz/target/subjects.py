@@ -21,6 +21,11 @@ class Subject:
     hook: str = ""
     process_fault: str = ""
 
+    @property
+    def fault(self) -> str:
+        """The name of the planted fault, "" if there is none."""
+        return self.name.partition("+fault:")[2]
+
 
 def fault_names(target: Target) -> tuple[str, ...]:
     """Every fault that can be planted in `target`."""

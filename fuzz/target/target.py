@@ -123,6 +123,12 @@ class Judge:
     unordered: Callable[[Case], tuple[str, ...]] = lambda case: ()
     """Float outputs that lanes accumulate into in no fixed order (atomic additions): the same launch may give other
     bits, so that every launch is held against the bound instead of against another launch."""
+    expected_ir: Path = ""
+    """A function of the case: names of operations that the compiler's IR (TTGIR) of its kernel must contain, where the
+    installed Triton has them. "": nothing is asked of the IR."""
+    expected_ir_may_fold: bool = False
+    """Whether the compiler may rightly merge such operations with others: a kernel without them is then not checked
+    rather than wrong."""
     label: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
     label_is_issue: bool = False

@@ -15,6 +15,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.judge.assertion import assertion_due, missing_assertion
 from tridiff.fuzz.judge.check import Check, Found
 from tridiff.fuzz.judge.control import as_conflict
+from tridiff.fuzz.judge.expected_ir import expected_ir
 from tridiff.fuzz.judge.ir import cells as ledger_cells
 from tridiff.fuzz.judge.memory_order import memory_order
 from tridiff.fuzz.judge.observed import code, observed
@@ -35,11 +36,12 @@ from tridiff.fuzz.workers import failures, sabotage
 from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
 from tridiff.fuzz.workers.diagnostics import Diagnostics
 
-CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, untouched, repetition, variation)
+CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, untouched, expected_ir, repetition,
+                             variation)
 """What is asked of every launch, in this order: a new oracle that looks at more than values is one file and its name
 here."""
 
-COMPILED_CHECKS: tuple[Check, ...] = (memory_order,)
+COMPILED_CHECKS: tuple[Check, ...] = (memory_order, expected_ir)
 """What is asked of a case that is compiled and not launched."""
 
 
@@ -159,6 +161,7 @@ class _Attempt:
         """Where arrays are made and judged; the kernel sees them on `device` in any case."""
         self.case, self.target, self.subject, self.backend = case, target, subject, backend
         self.device, self.runner, self.stage, self.want_inputs = device, runner, stage, want_inputs
+        self.planted, self.ttgir = subject.fault, ""
         self.expected = Expectations()
         self.buffers: dict[str, Buffer] = {}
         self.judged: Judged | None = None
@@ -261,7 +264,7 @@ class _Attempt:
     def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions, schedule: int = 0) -> str:
         self.stage("compile" if kind(self.backend) == "compile" else "launch")
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
-                        planted=self.subject.name.partition("+fault:")[2], options=options, runner=self.runner,
+                        planted=self.planted, options=options, runner=self.runner,
                         schedule=schedule, stage=self.stage)
         try:
             if self.subject.process_fault:
@@ -269,6 +272,8 @@ class _Attempt:
             self.target.run.launch(launch)
             self.runner.synchronise()
         finally:
+            if launch.reports and not self.reports:
+                self.ttgir = launch.reports[-1].ttgir
             self.reports += launch.reports
             self._lap("launch")
         for report in launch.reports:

@@ -54,7 +54,8 @@ def chain_kind(label: Callable[[Case], str]) -> ProgramKind:
         programs=(Chain,), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
         references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
                     ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
-        valid=cases.valid, steps=reductions, size=size, label=label, coverage=counted, delays="warp")
+        valid=cases.valid, steps=reductions, size=size, label=label, coverage=counted, delays="warp",
+        expected_ir="tridiff.fuzz.kinds.chains.cases:expected_ir", expected_ir_may_fold=True)
 
 
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tridiff.fuzz.backends.delay import built_in, named, of_launch
 from tridiff.fuzz.backends.sanitizer import under_sanitizer
-from tridiff.fuzz.kinds.plans import expected_ir
 from tridiff.fuzz.kinds.plans.cases import plan_of
+from tridiff.fuzz.kinds.plans.expected_ir import check_registers
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels import generated
 from tridiff.kernels.gluon import dialect
@@ -71,7 +71,7 @@ def run(launch: Launch) -> None:
         work()
     _read_back(launch)
     if not launch.planted or launch.planted == "register_request_ignored":
-        expected_ir.check(plan, launch.reports[-1].ttgir)
+        check_registers(plan, launch.reports[-1].ttgir)
 
 
 def old_sanitizer_judges(plan: Plan) -> bool:

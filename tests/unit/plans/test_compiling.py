@@ -1,13 +1,19 @@
 """Drawn cases compile for sm_90, with the operations in their IR that their plans declare."""
 
 import collections
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.plans.drawing import ALL, drawn
-from tridiff.fuzz.kinds.plans import expected_ir
+from tridiff.fuzz.backends.launch import resolve
+from tridiff.fuzz.judge.expected_ir import expected_ir
+from tridiff.fuzz.judge.ir import operations as operations_of
+from tridiff.fuzz.kinds.plans.expected_ir import check_registers, operations
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
@@ -76,19 +82,39 @@ def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool) -> None:
 
 def test_ir_without_a_declared_operation_is_refuted() -> None:
     plan = Plan(tiles=3, ring=2, ahead=1, sources=(Source(copy="tma"),), sink=TmaStore())
-    names = expected_ir.operations(plan)
+    names = operations(plan)
     assert {"ttng.async_tma_copy_global_to_local", "ttng.fence_async_shared"} <= names
-    text = "\n".join(f"  {name} %0" for name in names)
-    expected_ir.check(plan, text)
+    text = "\n".join(f"  {name} %0" for name in sorted(names))
+    target = find("tma.load_store")
+    case = replace(drawn(target, 1, number=9)[0], program=plan)
+
+    def found(ttgir: str, planted: str = "", folds: bool = False) -> list[tuple[Verdict, str, str]]:
+        judge = dataclasses.replace(target.judge, expected_ir_may_fold=folds)
+        judged = dataclasses.replace(target, judge=judge)
+        trial = SimpleNamespace(target=judged, case=case, planted=planted, ttgir=ttgir)
+        return [(one.verdict, one.kind, one.where) for one in expected_ir(trial)]
+
+    assert found(text) == found("") == []
     for name in names:
-        with pytest.raises(Refuted, match=f"lacks {name}"):
-            expected_ir.check(plan, "\n".join(line for line in text.splitlines() if line != f"  {name} %0"))
+        without = "\n".join(line for line in text.splitlines() if line != f"  {name} %0")
+        assert found(without) == [(Verdict.DISAGREE, "missing_operation", name)]
+        assert found(without, folds=True) == [(Verdict.NOT_CHECKED, "missing_operation", name)]
+        assert found(without, planted="any") == []
+
+
+@pytest.mark.parametrize("name, folds", [("async.copy_ring", False), ("cluster.exchange", False),
+                                         ("gluon.view_chain", True), ("ttgir.text", False)])
+def test_kinds_say_what_their_kernels_must_contain(name: str, folds: bool) -> None:
+    judge = find(name).judge
+    assert judge.expected_ir_may_fold is folds
+    asked = {one for case in drawn(find(name), 20, number=3) for one in resolve(judge.expected_ir)(case)}
+    assert asked and asked == operations_of("\n".join(f"  {one} %0" for one in asked)), "the IR is read by such names"
 
 
 def test_ir_with_other_registers_than_asked_is_refuted() -> None:
     plan = Plan(tiles=3, ring=2, ahead=0, workers=(Worker(role="load", registers=56),))
-    text = "\n".join(expected_ir.operations(plan))
-    expected_ir.check(plan, text + "\nrequestedRegisters = array<i32: 56>")
+    text = "\n".join(operations(plan))
+    check_registers(plan, text + "\nrequestedRegisters = array<i32: 56>")
     for wrong in ("requestedRegisters = array<i32: 48>", ""):
         with pytest.raises(Refuted, match="registers"):
-            expected_ir.check(plan, f"{text}\n{wrong}")
+            check_registers(plan, f"{text}\n{wrong}")
