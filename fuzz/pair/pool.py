@@ -174,8 +174,8 @@ class PairPool:
     def _may_skip(self, case: Case, subject: str, backend: str | None) -> bool:
         """Whether equal code could be left alone: on a device, where both builds launch alike, and for launches that
         do not depend on what earlier ones gave."""
-        return (not self._equal_code_runs and kind(backend or self.options.backend) == "cuda"
-                and subject == "own" and "compile" in find(case.target).backends)
+        return bool(not self._equal_code_runs and kind(backend or self.options.backend) == "cuda"
+                and case.arrays and subject == "own" and "compile" in find(case.target).backends)
 
     def _compiled(self, case: Case, subject: str, one: Callable[[Pool, Observe], tuple[Outcome, Observed | None]],
                   ) -> PairOutcome | None:

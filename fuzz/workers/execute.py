@@ -122,7 +122,7 @@ class Executor:
         subject = parse_subject(subject_name, target)
         if self._kind == "interpreter":
             self._repair(subject)
-        staging = self._staging if fits(case.elements(), len(case.arrays)) else None
+        staging = self._staging if case.arrays and fits(case.elements(), len(case.arrays)) else None
         runner = self._runner(backend)
         if self._kind == "cuda":
             runner.on_stage = stage  # type: ignore[attr-defined]
@@ -204,6 +204,8 @@ class _Attempt:
             # The planted assertion exists only in a kernel built with assertions on.
             options = msgspec.structs.replace(options, debug=True)
         helper = resolve(self.subject.helper)
+        if not self.case.arrays:
+            return self._without_arrays(helper, options)
         if kind(self.backend) == "compile":
             return self._compile_only(helper, options)
         self.options, self.helper = options, helper
@@ -219,6 +221,11 @@ class _Attempt:
         assert self.judged is not None
         evidence = evidence_of_inputs(self.case, self.buffers) if self.want_inputs else self.judged.evidence
         return self._outcome(self.judged.verdict, reason=self.judged.reason, rows=self.judged.rows, evidence=evidence)
+
+    def _without_arrays(self, helper: Any, options: LaunchOptions) -> Outcome:
+        """A case that has no outputs judges what it observes itself (`Refuted`)."""
+        self._run({}, helper, options)
+        return self._outcome(Verdict.AGREE, rows=RowCounts(agree=1))
 
     def _ask(self, checks: tuple[Check, ...]) -> Found | None:
         """The first that a check finds and no known issue explains; the first that one explains becomes `explained`."""

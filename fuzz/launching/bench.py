@@ -1,0 +1,207 @@
+"""A device that does not exist, below Triton's own run time and launcher: what a launch would hand to the GPU is
+written down.
+
+The driver is Triton's own class for NVIDIA GPUs; only what its C library does is replaced.
+"""
+
+import contextlib
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import triton
+from triton.backends.nvidia import driver as nvidia
+
+STREAM = 5
+REGISTERS = 40
+THREADS = 1024
+SHARED = {80: 166912, 90: 232448, 100: 232448, 120: 101376}
+"""Bytes of shared memory that a block can have (CUDA programming guide, compute capabilities)."""
+
+
+class Annotation(NamedTuple):
+    """Stands in for the C type by which Triton's launcher says what an argument is."""
+
+    nested_tuple: Any
+    type: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """One launch as the driver was asked for it. parameters: of the kernel, each with its type, in order."""
+
+    grid: tuple[int, ...]
+    stream: int
+    function: str
+    cooperative: bool
+    dependent: bool
+    packed: tuple[Any, ...]
+    scratch: tuple[Any, Any]
+    parameters: tuple[tuple[str, Any], ...]
+    metadata: Any = None
+
+
+@dataclass
+class Bench:
+    """What happened on the device. loads: names, bytes of code and of shared memory of loaded kernels; compiled: for
+    each compilation whether the cache on disk had it."""
+
+    arch: int
+    folder: Path
+    launches: list[Seen] = field(default_factory=list)
+    loads: list[tuple[str, int, int]] = field(default_factory=list)
+    compiled: list[bool] = field(default_factory=list)
+    unloaded: int = 0
+    max_shared: int = 0
+
+    # What the C library of the driver offers, as far as launches use it.
+
+    def load_binary(self, name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
+        self.loads.append((name, len(code), shared))
+        return "module", f"function {name}", REGISTERS, 0, THREADS
+
+    def unload_module(self, module: object) -> None:
+        self.unloaded += 1
+
+    def get_device_properties(self, device: int) -> dict[str, int]:
+        return {"max_shared_mem": self.max_shared or SHARED[self.arch], "multiprocessor_count": 132, "warpSize": 32,
+                "max_num_regs": 65536, "sm_clock_rate": 1, "mem_clock_rate": 1, "mem_bus_width": 1}
+
+    def build_signature_metadata(self, types: Iterable[str]) -> tuple[str, ...]:
+        return tuple(types)
+
+    def fill_tma_descriptor_tiled(self, *about: Any) -> tuple[Any, ...]:
+        return "tiled", *about
+
+    def fill_tma_descriptor_im2col(self, *about: Any) -> tuple[Any, ...]:
+        return "im2col", *about
+
+    def launch(self, x: int, y: int, z: int, stream: int, function: str, cooperative: bool, dependent: bool,
+               packed: Any, metadata: Any, enter: Any, leave: Any, scratch: Any, profile: Any,
+               annotations: Sequence[Annotation], types: Sequence[str], arguments: Sequence[Any]) -> None:
+        if enter is not None:
+            enter(metadata)
+        values = list(_kernel_arguments(annotations, arguments))
+        self.launches.append(Seen(
+            grid=(x, y, z), stream=stream, function=function, cooperative=cooperative, dependent=dependent,
+            packed=tuple(packed), scratch=(scratch, profile), metadata=metadata,
+            parameters=tuple(zip(types, values, strict=True))))
+        if leave is not None:
+            leave(metadata)
+
+
+def _kernel_arguments(annotations: Sequence[Annotation], arguments: Sequence[Any]) -> Iterator[Any]:
+    for annotation, argument in zip(annotations, arguments, strict=True):
+        if annotation.type == "tuple":
+            yield from _kernel_arguments(annotation.nested_tuple, argument)
+        elif annotation.type == "kernel":
+            yield argument
+
+
+def _flat(types: Iterable[Any], arguments: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Types with arguments, tuples opened, constants left out: what 3.6's launcher, whose C text takes arguments
+    apart, hands over."""
+    for kind, argument in zip(types, arguments, strict=True):
+        if isinstance(kind, tuple):
+            yield from _flat(kind, argument)
+        elif kind != "constexpr":
+            yield kind, argument
+
+
+class Device(nvidia.CudaDriver):  # type: ignore[misc]
+    """Triton's driver for an architecture, without a GPU."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.utils = bench
+        self.launcher_cls = nvidia.CudaLauncher if hasattr(nvidia, "annotate_arguments") else _launcher_of_3_6(bench)
+        self.get_device_capability = lambda device: (bench.arch // 10, bench.arch % 10)
+        self.get_current_stream = lambda device: STREAM
+        # Kernels keep what they compiled by the number of the device: each architecture has its own.
+        self.get_current_device = lambda: bench.arch
+        self.set_current_device = lambda device: None
+
+
+def _launcher_of_3_6(bench: Bench) -> Any:
+    """Triton's launcher with its C text not built."""
+
+    class Launcher(nvidia.CudaLauncher):  # type: ignore[misc]
+        def __init__(self, source: Any, metadata: Any) -> None:
+            self.types = tuple(source.signature.values())
+            super().__init__(source, metadata)
+
+        def __call__(self, x: int, y: int, z: int, stream: int, function: str, *rest: Any) -> None:
+            bench.launching = self.types  # type: ignore[attr-defined]
+            super().__call__(x, y, z, stream, function, *rest)
+
+    return Launcher
+
+
+class _Module:
+    """Stands in for the module that 3.6 builds of a launcher's C text."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def launch(self, x: int, y: int, z: int, stream: int, function: str, cooperative: bool, dependent: bool,
+               scratch: Any, profile: Any, packed: Any, metadata: Any, enter: Any, leave: Any,
+               *arguments: Any) -> None:
+        bench = self._bench
+        if enter is not None:
+            enter(metadata)
+        bench.launches.append(Seen(
+            grid=(x, y, z), stream=stream, function=function, cooperative=cooperative, dependent=dependent,
+            packed=tuple(packed), scratch=(scratch, profile), metadata=metadata,
+            parameters=tuple(_flat(bench.launching, arguments))))  # type: ignore[attr-defined]
+        if leave is not None:
+            leave(metadata)
+
+
+@contextlib.contextmanager
+def bench(arch: int = 90) -> Iterator[Bench]:
+    """A device of an architecture as Triton's active one, with an empty cache on disk; everything is as it was
+    afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="tridiff-launch-"))
+    made = Bench(arch=arch, folder=folder)
+    config = triton.runtime.driver
+    active = config._active
+    replaced = {"PyKernelArg": Annotation, "ARG_CONSTEXPR": "constexpr", "ARG_KERNEL": "kernel", "ARG_TUPLE": "tuple",
+                "compile_module_from_src": lambda **about: _Module(made), "library_dirs": list}
+    kept = {name: getattr(nvidia, name) for name in replaced if hasattr(nvidia, name)}
+    knobs = triton.knobs
+    listener = knobs.compilation.listener
+    compiler, loaded = triton.compiler.compiler, weakref.WeakSet[Any]()
+    compiled_kernel = compiler.CompiledKernel
+
+    class Kernel(compiled_kernel):  # type: ignore[misc, valid-type]
+        """Known here: what the device that is not there loaded must not be unloaded by one that is."""
+
+        def __init__(self, *given: Any) -> None:
+            loaded.add(self)
+            super().__init__(*given)
+
+    try:
+        with contextlib.ExitStack() as scopes:
+            for one in (knobs.cache, knobs.runtime, knobs.compilation, knobs.nvidia, knobs.language, knobs.autotuning):
+                scopes.enter_context(one.scope())
+            knobs.cache.dir = str(folder / "cache")
+            knobs.compilation.listener = lambda **about: made.compiled.append(about["cache_hit"])
+            for name in kept:
+                setattr(nvidia, name, replaced[name])
+            config.set_active(Device(made))
+            compiler.CompiledKernel = Kernel
+            compiler.max_shared_mem.cache_clear()
+            yield made
+    finally:
+        compiler.CompiledKernel = compiled_kernel
+        for one in loaded:
+            one.module = None
+        config._active = active
+        knobs.compilation.listener = listener
+        compiler.max_shared_mem.cache_clear()
+        for name, value in kept.items():
+            setattr(nvidia, name, value)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,114 @@
+"""From scenes to cases: what is drawn, what is valid, how one is played and judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from tridiff.fuzz.launching.scene import Choices, Scene, Topic
+from tridiff.fuzz.launching.table import scenes
+from tridiff.fuzz.records import Case, Scalar
+from tridiff.fuzz.target import Limits, Vocabulary
+from tridiff.fuzz.verdicts import Declined, Refuted
+
+if TYPE_CHECKING:
+    from tridiff.fuzz.backends.launch import Launch
+
+FAULTS = ("first_answer_lost", "answers_swapped")
+"""Planted in what a scene tells: its first answer is empty, and its first two in each other's place."""
+_SHOWN = 300
+
+
+def of_topic(topic: Topic) -> tuple[Scene, ...]:
+    return tuple(scene for scene in scenes().values() if scene.topic == topic)
+
+
+def scene_of(case: Case) -> Scene:
+    """The scene of a case; KeyError for a case without one."""
+    return scenes()[str(case.params["scene"])]
+
+
+def choices_of(case: Case) -> Choices:
+    return {name: value for name, value in case.params.items() if name != "scene"}
+
+
+@st.composite
+def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
+    """One scene of a topic. All choices shrink towards the first."""
+    scene = draw(st.sampled_from(of_topic(topic)))
+    drawn = st.fixed_dictionaries({name: st.sampled_from(tuple(values)) for name, values in scene.vocabulary.items()})
+    choices: dict[str, Scalar] = draw(drawn.filter(scene.legal))
+    return Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices})
+
+
+def valid(case: Case, topic: Topic) -> bool:
+    """Whether a scene of the topic has all of the choices and no other, and they are a legal combination."""
+    scene = scenes().get(str(case.params.get("scene")))
+    if scene is None or scene.topic != topic or case.arrays or case.sizes:
+        return False
+    choices = choices_of(case)
+    return choices.keys() == scene.vocabulary.keys() and all(
+        any(type(one) is type(value) and one == value for one in scene.vocabulary[name])
+        for name, value in choices.items()) and scene.legal(choices)
+
+
+def vocabulary(case: Case, topic: Topic) -> Vocabulary:
+    """What each parameter of the case may say."""
+    scene = scenes().get(str(case.params.get("scene")))
+    return {"scene": tuple(one.name for one in of_topic(topic)), **(scene.vocabulary if scene is not None else {})}
+
+
+def simpler(case: Case) -> list[Case]:
+    """Cases of the same scene with one choice nearer to the first of its vocabulary."""
+    from msgspec.structs import replace
+
+    scene, found = scene_of(case), []
+    for name, values in scene.vocabulary.items():
+        order = list(values)
+        place = order.index(case.params[name])
+        found += [replace(case, params=dict(case.params) | {name: order[one]}) for one in sorted({0, place // 2})
+                  if one < place]
+    return [one for one in found if scene.legal(choices_of(one))]
+
+
+def size(case: Case) -> tuple[int, ...]:
+    """How far choices lie from the first ones."""
+    scene = scene_of(case)
+    return (sum(list(values).index(case.params[name]) for name, values in scene.vocabulary.items()),)
+
+
+def label(case: Case) -> str:
+    """What tells findings apart: the scene."""
+    return str(case.params.get("scene", ""))
+
+
+def cells(case: Case) -> tuple[str, ...]:
+    """Words that a campaign counts: the scene with each choice."""
+    return tuple(f"scene={label(case)} {name}={value}" for name, value in choices_of(case).items())
+
+
+def run(launch: Launch) -> None:
+    """Play the case's scene and hold what was observed against the contract; the target's `launch` function."""
+    import triton
+
+    from tridiff.fuzz.backends.launch import LaunchReport, resolve
+    from tridiff.fuzz.language.row import before
+
+    scene, choices, version = scene_of(launch.case), choices_of(launch.case), str(triton.__version__)
+    if scene.since and before(version, scene.since):
+        raise Declined(f"{scene.name} is new in Triton {scene.since}")
+    launch.stage("compile")
+    answers = resolve(scene.play)(choices, launch.backend)
+    names = list(answers)
+    if launch.planted == "first_answer_lost":
+        answers[names[0]] = ""
+    elif launch.planted == "answers_swapped":
+        answers |= {names[0]: answers[names[1]], names[1]: answers[names[0]]}
+    launch.reports.append(LaunchReport(compiled=1, answers={f"{scene.name} {name}": text
+                                                            for name, text in answers.items()}))
+    due = resolve(scene.due)(choices, version) if scene.due else {}
+    for name, text in due.items():
+        if answers.get(name) != text:
+            raise Refuted(name.replace(" ", "_"), scene.name,
+                          f"{name}: {answers.get(name, 'nothing')[:_SHOWN]!r}, where {text[:_SHOWN]!r} is due")

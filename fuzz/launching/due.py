@@ -1,0 +1,58 @@
+"""What the contract (launch.md) says of the answers of scenes."""
+
+from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.oracles import launching
+from tridiff.oracles.launching import Argument
+
+
+def _bound(choices: Choices) -> tuple[Argument | tuple[Argument, ...], ...]:
+    flag = choices["flag"]
+    return (launching.argument(str(choices["a"])),
+            launching.argument(str(choices["b"]), specialised=flag not in ("not specialised", "by number"),
+                               aligned=flag != "not aligned"),
+            launching.argument("int 48"))
+
+
+def _handed(found: list[Argument], numbers: list[int]) -> str:
+    """Parameters with their values. numbers: of arrays, by the parameters that are one."""
+    arrays = iter(numbers)
+    return "; ".join(f"{one.kind} array {next(arrays)} + {one.value}" if one.kind.startswith("*") else
+                     f"{one.kind} {one.value!r}" for one in found)
+
+
+def arguments(choices: Choices, version: str) -> Answers:
+    bound = _bound(choices)
+    found = launching.parameters(iter(bound))
+    arrays = [number for number, _ in enumerate(one for one in found if one.kind.startswith("*"))]
+    a, b, d = (launching.signature(one) for one in bound)
+    aligned = []
+    for place, one in zip((0, 1, 3), bound, strict=True):
+        if isinstance(one, tuple):
+            aligned += [str((place, number)) for number, leaf in enumerate(one) if leaf.aligned]
+        elif one.aligned:
+            aligned.append(str((place,)))
+    return {
+        "grid": str(launching.grid(str(choices["grid"]), 0)), "parameters": _handed(found, arrays),
+        "signature": f"a: {a}; b: {b}; c: constexpr; d: {d}; e: constexpr",
+        "attributes": "; ".join(aligned), "ttir": "; ".join(map(launching.mlir, found)),
+        "ptx": "; ".join(launching.ptx([one.kind for one in found]))}
+
+
+def shared(choices: Choices, version: str) -> Answers:
+    words = [str(choices["first"]), str(choices["second"])]
+    words += words[:1] if choices["again"] else []
+    keys, order, handed, arrays = [], [], [], 0
+    for number, word in enumerate(words):
+        one = launching.argument(word, specialised=choices["flag"] != "not specialised",
+                                 aligned=choices["flag"] != "not aligned")
+        warps = choices["warps"] if number == 1 else 0
+        told = tuple((leaf.kind, leaf.aligned, leaf.constant) for leaf in launching.leaves(one))
+        key = (told, isinstance(one, tuple), word.partition(" ")[0] == "pair", warps)
+        if key not in order:
+            order.append(key)
+        keys.append(str(order.index(key)))
+        found = launching.parameters(iter((launching.argument("int 7"), one)))
+        pointers = sum(leaf.kind.startswith("*") for leaf in found)
+        handed.append(_handed(found, list(range(arrays, arrays + pointers))).replace("; ", " "))
+        arrays += pointers
+    return {"kernels": "; ".join(keys), "parameters": "; ".join(handed)}

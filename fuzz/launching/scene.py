@@ -1,0 +1,30 @@
+"""Scene: one way to use Triton, with what may be drawn and what the contract says about what is observed."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tridiff.fuzz.records import Scalar
+from tridiff.fuzz.target import Path
+
+Topic = Literal["arguments", "options", "caches", "events", "tuning", "refusals", "sources", "descriptors", "host"]
+Choices = Mapping[str, Scalar]
+"""What was drawn, by name."""
+Answers = dict[str, str]
+"""What was observed, by name; lists with "; " between their members."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """play: drives Triton, in a worker: a function of the choices and the backend that returns `Answers`. due: what
+    the contract says, a function of the choices and Triton's version, of as many of the answers as it speaks of; the
+    others are only compared between builds. vocabulary: what may be drawn, simplest first. since: the first version
+    that has what it drives. legal: which combinations of choices are one."""
+
+    name: str
+    topic: Topic
+    vocabulary: Mapping[str, Collection[Scalar]]
+    play: Path
+    due: Path = ""
+    since: str = ""
+    legal: Callable[[Choices], bool] = lambda choices: True

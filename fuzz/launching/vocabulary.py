@@ -1,0 +1,18 @@
+"""Words that scenes draw: arguments, constants, grids (`oracles.launching` says what they mean)."""
+
+_INTEGERS = (5, 1, 16, 0, -1, -16, 2, 255, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32, 2**63 - 1, -(2**63), 2**63,
+             2**64 - 16, 2**64 - 1)
+NUMBERS = tuple(f"int {number}" for number in _INTEGERS)
+_TYPES = ("fp32", "fp16", "bf16", "fp64", "i8", "i16", "i32", "i64", "u8", "i1", "fp8e5", "fp8e4nv")
+_ARRAYS = tuple(f"tensor {dtype} {offset}" for dtype in _TYPES for offset in (0, 1, 2, 8))
+WORDS = (*NUMBERS, "float 1.5", "float nan", "float -0.0", "bool True", "bool False", "none", *_ARRAYS,
+         "tuple int 5, tensor fp32 1", "tuple int 1, int 16, none", "tuple float 2.0, bool False, int 2147483648",
+         "pair int 16, tensor i8 0", "pair none, int 1")
+"""Arguments of kernels."""
+
+CONSTANTS = ("int 3", "int -1", "int 1", "bool True", "float 0.5", "text abc", "none", "dtype float32",
+             "tuple int 1, int 2")
+"""Values of constexpr parameters."""
+
+GRIDS = ("1", "2 3", "2 3 4", "7", "list 5 6", "callable", "0", "3 0 2", "65536 2")
+DTYPES = ("int32", "int64", "uint8", "float32", "int1", "float64", "bfloat16")

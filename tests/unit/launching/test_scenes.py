@@ -1,0 +1,111 @@
+"""Scenes of launches: what Triton does is what the contract says, and a fault in what lies between is seen."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.draws import draws
+from tridiff.fuzz.backends.launch import Launch
+from tridiff.fuzz.launching import cases
+from tridiff.fuzz.launching.table import scenes
+from tridiff.fuzz.records import Case, LaunchOptions
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
+from tridiff.fuzz.verdicts import Refuted
+from tridiff.oracles import launching
+
+ARCH = "compile:sm_90"
+
+
+class Runner:
+    """Stands in for a runner: scenes launch by themselves."""
+
+    backend = ARCH
+
+
+def play(case: Case, planted: str = "") -> dict[str, str]:
+    """The answers of a case."""
+    launch = Launch(case=case, pointers={}, helper=None, fault="", options=LaunchOptions(), planted=planted,
+                    runner=Runner())  # type: ignore[arg-type]
+    cases.run(launch)
+    return launch.reports[0].answers
+
+
+def case(scene: str, **choices: object) -> Case:
+    """A scene with its first choices but for those given."""
+    found = scenes()[scene]
+    params = {"scene": scene, **{name: next(iter(values)) for name, values in found.vocabulary.items()}, **choices}
+    return Case(target=f"launch.{found.topic}", sizes={}, arrays=(), params=params)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", scenes())
+def test_what_is_observed_is_what_is_due(name: str) -> None:
+    scene = scenes()[name]
+    target = find(f"launch.{scene.topic}")
+    drawn = [one for one in draws(target.draw.cases(Limits()), 60, seed=5) if one.params["scene"] == name][:2]
+    for one in (case(name), *drawn):
+        assert target.draw.valid(one)
+        assert play(one)
+
+
+@pytest.mark.parametrize("fault", cases.FAULTS)
+def test_lost_answers_are_refuted(fault: str) -> None:
+    with pytest.raises(Refuted, match=r"grid: .* is due"):
+        play(case("arguments"), fault)
+
+
+def test_a_case_with_another_choice_is_none() -> None:
+    target = find("launch.arguments")
+    plain = case("arguments")
+    assert target.draw.valid(plain)
+    for changed in ({"a": "int 6"}, {"arch": True}, {"more": 1}, {"scene": "nothing"}, {"scene": "shared"}):
+        other = Case(target="launch.arguments", sizes={}, arrays=(), params={**plain.params, **changed})
+        assert not target.draw.valid(other)
+
+
+def test_choices_shrink_towards_the_first() -> None:
+    target = find("launch.arguments")
+    far = case("arguments", a="float nan", grid="7")
+    for one in target.shrink.steps(far):
+        assert target.draw.valid(one) and target.shrink.size(one) < target.shrink.size(far)
+    assert not list(target.shrink.steps(case("arguments")))
+
+
+@pytest.mark.parametrize("number, kind", [(2**31 - 1, "i32"), (2**31, "i64"), (-(2**31) - 1, "i64"), (2**63, "u64")])
+def test_integers_take_the_narrowest_type(number: int, kind: str) -> None:
+    assert launching.integer_type(number) == kind
+    with pytest.raises(OverflowError):
+        launching.integer_type(2**64)
+
+
+def _changed(monkeypatch: pytest.MonkeyPatch, module: str, name: str, change: Callable[[Any], Any]) -> None:
+    import importlib
+
+    found = importlib.import_module(module)
+    monkeypatch.setattr(found, name, change(getattr(found, name)))
+
+
+FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...] = (
+    ("triton.runtime.jit", "compute_cache_key", lambda real: lambda cache, found, options: str(options), "shared",
+     {"second": "int 16"}),
+    ("triton.runtime.jit", "find_paths_if", lambda real: lambda values, wanted: real(values, wanted)[:1], "arguments",
+     {"a": "int 16", "b": "int 16"}),
+)
+"""Module and name of what is changed in Triton, how, and the scene with choices that shows it."""
+
+
+@pytest.fixture(autouse=True)
+def version() -> Iterator[None]:
+    pytest.importorskip("triton")
+    yield
+
+
+@pytest.mark.parametrize("module, name, change, scene, choices", FAULTS)
+def test_faults_between_source_and_launch_are_seen(
+        module: str, name: str, change: Callable[[Any], Any], scene: str, choices: dict[str, object],
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    play(case(scene, **choices))
+    _changed(monkeypatch, module, name, change)
+    with pytest.raises(Exception, match=r"is due|static_assert"):
+        play(case(scene, **choices))
