@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 from tests.chains.drawn import cases, chain_of
 from tridiff.fuzz.judge.ir import cells, missing
 from tridiff.fuzz.known.issues import issues_of
-from tridiff.fuzz.records import Case, Verdict
+from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.workers.execute import Executor
 from tridiff.kernels.gluon.chain import Chain, Fp4, Scan
 from tridiff.kernels.gluon.check import typed
@@ -18,7 +19,7 @@ from tridiff.kernels.gluon.layouts import Blocked
 from tridiff.kernels.gluon.values import Tensor
 
 BACKEND = "compile:sm_90"
-COUNT = 12
+COUNT = 8
 
 executor = Executor(backend=BACKEND)
 
@@ -51,13 +52,22 @@ def harmless(target: str) -> Iterator[Case]:
     return itertools.islice((one for one in cases(target, 4 * COUNT, 7) if not ends_the_process(one)), COUNT)
 
 
+@cache
+def outcomes(target: str) -> tuple[tuple[Case, Outcome], ...]:
+    """Drawn cases, each compiled once for all checks."""
+    found = []
+    for case in harmless(target):
+        outcome, spent = executor.execute(case, "own", backend=BACKEND)
+        assert not spent
+        found.append((case, outcome))
+    return tuple(found)
+
+
 def compiled(target: str) -> Counter[str]:
     """Verdicts of drawn cases; any failure that is not a known defect of the compiler is an error."""
     found: Counter[str] = Counter()
-    for case in harmless(target):
-        outcome, spent = executor.execute(case, "own", backend=BACKEND)
+    for case, outcome in outcomes(target):
         found[outcome.verdict.value] += 1
-        assert not spent
         if outcome.verdict not in (Verdict.AGREE, Verdict.NOT_CHECKED):
             assert known_defect(chain_of(case)), (outcome.reason, case)
         if outcome.verdict is Verdict.AGREE:
@@ -115,9 +125,7 @@ def check_a_fault_without_a_place_is_declined() -> None:
 def check_the_ledger_sees_the_operations() -> None:
     seen: set[str] = set()
     for target in ("gluon.view_chain", "gluon.local_memory"):
-        for case in harmless(target):
-            outcome, _ = executor.execute(case, "own", backend=BACKEND)
-            seen |= set(outcome.cells)
+        seen |= {cell for _, outcome in outcomes(target) for cell in outcome.cells}
     names = {cell.split()[1] for cell in seen}
     assert {"ttg.local_alloc", "ttg.local_load", "ttg.local_store", "ttg.memdesc_subslice", "ttg.memdesc_trans",
             "ttg.memdesc_index", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret"} <= names
