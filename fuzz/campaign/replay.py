@@ -59,7 +59,7 @@ class ReplayResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of the last attempt."""
 
 
-class Runner(Protocol):
+class CaseRunner(Protocol):
     """What replay needs of `tridiff.fuzz.workers.pool.Pool`."""
 
     @property
@@ -71,14 +71,14 @@ class Runner(Protocol):
     def close(self) -> None: ...
 
 
-def _start(backend: str, device: int, hang_limit: float) -> Runner:
+def _start(backend: str, device: int, hang_limit: float) -> CaseRunner:
     return Pool(PoolOptions(backend=backend, device=device, hang_limit=hang_limit, spare=False))
 
 
 def replay(
     entries: Iterable[CorpusEntry | TridiffError], *, backends: tuple[str, ...],
     subjects: tuple[str, ...] | None = None, everywhere: bool = False, device: int = 0, hang_limit: float = 10.0,
-    start: Callable[[str, int, float], Runner] = _start,
+    start: Callable[[str, int, float], CaseRunner] = _start,
 ) -> Iterator[ReplayResult]:
     """Replay `entries` in order; results come as they are reached.
 
@@ -92,10 +92,10 @@ def replay(
     when workers cannot be started.
     """
     offered = tuple(dict.fromkeys(one for name in backends for one in expand(name)))
-    runners: dict[str, Runner] = {}
+    runners: dict[str, CaseRunner] = {}
     with ExitStack() as stack:
 
-        def runner(backend: str) -> Runner:
+        def runner(backend: str) -> CaseRunner:
             name = kind(backend)
             if name not in runners:
                 runners[name] = start(backend, device, hang_limit)
@@ -132,7 +132,7 @@ def plan(
     return tuple(pairs)
 
 
-def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callable[[str], Runner]) -> ReplayResult:
+def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callable[[str], CaseRunner]) -> ReplayResult:
     """One entry on one subject and backend; a flaky one is tried until it does what is expected, or often enough
     to rule bad luck out at 1 in 1000 (at most FLAKY_ATTEMPTS times)."""
     blank = ReplayResult(id=entry.id, target=entry.case.target, subject=subject, backend=backend, status="unreadable")

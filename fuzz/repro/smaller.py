@@ -23,7 +23,7 @@ HANG_LIMITS = 2.0
 """Hang limits that a compiler has for a smaller case where not to end is the finding."""
 
 
-class Runner(Protocol):
+class CaseRunner(Protocol):
     """What is needed of `tridiff.fuzz.workers.pool.Pool`."""
 
     @property
@@ -67,7 +67,7 @@ def smaller(
                       hang_limit=hang_limit)
 
 
-def shrink(entry: CorpusEntry, pool: Runner, *, subject: str, backend: str, seconds: float, max_runs: int,
+def shrink(entry: CorpusEntry, pool: CaseRunner, *, subject: str, backend: str, seconds: float, max_runs: int,
            hang_limit: float) -> Smaller:
     """As `smaller`, on a pool that runs."""
     began = time.monotonic()

@@ -30,7 +30,7 @@ from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import dtype as dtype_info
 
-Runner = Callable[[Case], Outcome]
+Run = Callable[[Case], Outcome]
 Inputs = Callable[[Case], Evidence]
 
 
@@ -54,7 +54,7 @@ class Shrunk:
 
 
 class _Search:
-    def __init__(self, case: Case, outcome: Outcome, target: Target, run: Runner, inputs: Inputs, max_runs: int,
+    def __init__(self, case: Case, outcome: Outcome, target: Target, run: Run, inputs: Inputs, max_runs: int,
                  seconds: float) -> None:
         self.inputs = inputs
         self.case, self.outcome, self.target = case, outcome, target
@@ -388,7 +388,7 @@ def _shrink_delay(search: _Search) -> bool:
     return changed
 
 
-def minimise(case: Case, outcome: Outcome, *, target: Target, run: Runner, inputs: Inputs, max_runs: int = 600,
+def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: Inputs, max_runs: int = 600,
              seconds: float = 60.0) -> Shrunk:
     """The simplest case with `outcome`'s signature that single steps reach within the budget.
 

@@ -7,23 +7,23 @@ from tridiff.fuzz.known.chains.features import feature
 
 TARGETS = (
     chain_target(
-        name="gluon.view_chain", about=feature, chains=view_chains,
+        name="gluon.view_chain", label=feature, chains=view_chains,
         contract="ttg_ops.md §3 and §5, memdesc views",
         summary="a buffer written and read through index, slice, transpose, reshape, reinterpret",
         faults=("subslice_shifted", "stale_slot", "swizzle_mismatch", "load_mask_dropped", "order_not_transposed",
                 "store_missing")),
     chain_target(
-        name="gluon.local_memory", about=feature, chains=buffer_chains,
+        name="gluon.local_memory", label=feature, chains=buffer_chains,
         contract="ttg_ops.md §3, local_alloc to local_dealloc",
         summary="buffers that live beside and after one another, and rings filled ahead in loops",
         faults=("ring_slot_off_by_one", "swizzle_mismatch", "load_mask_dropped", "store_missing")),
     chain_target(
-        name="gluon.gather_scatter", about=feature, chains=gather_chains, lacking=indexed_memory,
+        name="gluon.gather_scatter", label=feature, chains=gather_chains, lacking=indexed_memory,
         contract="ttg_ops.md §3, local_gather and local_scatter",
         summary="elements of a buffer by index along an axis, read and written",
         faults=("gather_axis_swapped", "indices_shifted", "subslice_shifted", "swizzle_mismatch")),
     chain_target(
-        name="gluon.atomics", about=feature, chains=atomic_chains, lacking=indexed_memory,
+        name="gluon.atomics", label=feature, chains=atomic_chains, lacking=indexed_memory,
         contract="ttg_ops.md §3, local_atomic_scatter_rmw",
         summary="atomic updates of a buffer through colliding indices, and what they return",
         faults=("scatter_mask_dropped", "atomic_kind_swapped", "indices_shifted", "gather_axis_swapped")),

@@ -6,22 +6,22 @@ from tridiff.fuzz.known.chains.features import feature
 
 TARGETS = (
     chain_target(
-        name="gluon.convert_layout", about=feature, chains=conversion_chains,
+        name="gluon.convert_layout", label=feature, chains=conversion_chains,
         contract="ttg_ops.md §3, convert_layout",
         summary="a tensor and the numbers of its elements through a list of layouts, unchanged",
         faults=("load_mask_dropped", "order_not_transposed")),
     chain_target(
-        name="gluon.reduce_scan_layouts", about=feature, chains=fold_chains,
+        name="gluon.reduce_scan_layouts", label=feature, chains=fold_chains,
         contract="ttg_ops.md §3, layout round trips",
         summary="reductions and scans along any axis in any layout",
         faults=("reduce_axis_swapped", "scan_reversed", "load_mask_dropped", "order_not_transposed")),
     chain_target(
-        name="gluon.fp4", about=feature, chains=fp4_chains,
+        name="gluon.fp4", label=feature, chains=fp4_chains,
         contract="ttg_ops.md §3, fp4_to_fp",
         summary="bytes decoded to two four-bit floats each",
         faults=("fp4_nibbles_swapped", "load_mask_dropped", "order_not_transposed")),
     chain_target(
-        name="gluon.register_views", about=feature, chains=register_view_chains,
+        name="gluon.register_views", label=feature, chains=register_view_chains,
         contract="ttg_ops.md §3, layout round trips",
         summary="transpositions, reshapes and gathers in registers, with inferred layouts",
         faults=("gather_axis_swapped", "indices_shifted", "load_mask_dropped", "order_not_transposed")),

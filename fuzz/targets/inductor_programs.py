@@ -38,11 +38,11 @@ def _in_torch(case: Case) -> bool:
 _KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_torch:outputs", label=lambda case: suspect(graph_of(case)))
 
 
-def _target(family: Family, about: str) -> Target:
+def _target(family: Family, summary: str) -> Target:
     name = f"inductor.programs_{family}"
     target = target_of(
         _KIND, name=name, family="inductor", contract="codegen.md §0 to §10, §14",
-        summary=f"generated programs through torch.compile: {about}",
+        summary=f"generated programs through torch.compile: {summary}",
         subjects={"own": "tridiff.fuzz.inductor.programs.launching:launch_own",
                   "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
         cases=lambda limits: torch_programs(family, target=name, limits=limits).filter(_in_torch), within=_in_torch)
@@ -53,4 +53,4 @@ def _target(family: Family, about: str) -> Target:
         judge=replace(target.judge, unordered=_unordered, label_is_issue=True))
 
 
-TARGETS = tuple(_target(family, about) for family, about in FAMILIES.items())
+TARGETS = tuple(_target(family, summary) for family, summary in FAMILIES.items())

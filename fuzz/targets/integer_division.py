@@ -191,7 +191,7 @@ def _rules(case: Case) -> dict[str, "Rule"]:
     return {"out": BIT}
 
 
-def _about(case: Case) -> str:
+def _label(case: Case) -> str:
     return f"{dtype_info(case.array('a').dtype).kind} {case.params['form']}"
 
 
@@ -203,7 +203,7 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
         draw=Draw(cases=_strategy(name), params=_params, valid=_valid),
         run=Run(launch=_launch),
         judge=Judge(
-            rules=_rules, label=_about,
+            rules=_rules, label=_label,
             oracles=lambda case: (
                 Reference(source="torch", function=f"tridiff.oracles.by_torch.integer:{reference}",
                           arguments=("a", "b")),

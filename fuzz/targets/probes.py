@@ -62,7 +62,7 @@ def _rules(case: Case) -> dict[str, "Rule"]:
     return {"out": BIT if case.target == "helpers.is_floating" else NUM, "facts": BIT}
 
 
-def _about(case: Case) -> str:
+def _label(case: Case) -> str:
     """The kind of type; bf16 and fp8 apart, which have paths of their own."""
     dtype = case.array("a").dtype
     return "fp8" if dtype in FP8 else dtype if dtype == "bf16" else dtype_info(dtype).kind
@@ -84,7 +84,7 @@ TARGETS = (
         subjects=subjects("probes", "promote_to_tensor"),
         draw=Draw(cases=lambda limits: _cases("promote_to_tensor", limits), params=_params, valid=_valid),
         run=Run(launch=_launch),
-        judge=Judge(rules=_rules, oracles=_promote, label=_about),
+        judge=Judge(rules=_rules, oracles=_promote, label=_label),
         shrink=Shrink(simplest={"scalar": (True, False)}),
         faults=Faults(
             planted=mutants("probes", "promote_to_tensor", "bf16_widened", "bool_widened", "rank_kept",
@@ -100,7 +100,7 @@ TARGETS = (
                 Reference(source="torch", function="tridiff.oracles.by_torch.probes:is_floating", arguments=("a",)),
                 Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:is_floating", arguments=("a",)),
             ),
-            label=_about),
+            label=_label),
         shrink=Shrink(simplest={"scalar": (True, False)}),
         faults=Faults(
             planted=mutants("probes", "is_floating", "fp8_forgotten", "bf16_forgotten", "fp64_forgotten",

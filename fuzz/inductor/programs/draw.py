@@ -31,7 +31,7 @@ _LEFT_OUT = {*_UNKNOWN, "random", "assembly", "split", "cooperative"}
 _REDUCTIONS = frozenset((*REDUCTIONS, "welford_combine", "xor_sum"))
 
 
-class _TorchChance(Choices):
+class _TorchChoices(Choices):
     """Choices among what torch can express: types, productions, operations, reductions, scans, axes with elements."""
 
     empty_axes = asserts = False
@@ -80,7 +80,7 @@ def _replaced(node: Node) -> Node:
 @st.composite
 def torch_programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits) -> Case:
     """Cases of one family of programs, nearly all of which `expressible` accepts."""
-    case = draw(programs(family, target=target, limits=limits, choices=_TorchChance, finish=_finish))
+    case = draw(programs(family, target=target, limits=limits, choices=_TorchChoices, finish=_finish))
     among = {node.boundaries for node in graph_of(case).nodes if isinstance(node, Bucketize) and node.sorter is None}
     floats = {spec.name for spec in case.arrays if spec.name in among and dtype_info(spec.dtype).is_float}
     if not floats or not draw(st.booleans()):

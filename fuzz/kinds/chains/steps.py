@@ -54,7 +54,7 @@ def size(case: Case) -> tuple[int, ...]:
     return len(chain.steps), elements, slots, odd, chain.warps
 
 
-def reductions(case: Case) -> Iterable[Case]:
+def steps(case: Case) -> Iterable[Case]:
     """Legal simpler cases, each by one step, those that take away most first."""
     chain = case.program
     assert isinstance(chain, Chain)

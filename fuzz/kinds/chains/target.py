@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.chains import cases
 from tridiff.fuzz.kinds.chains.coverage import counted
-from tridiff.fuzz.kinds.chains.steps import reductions, size
+from tridiff.fuzz.kinds.chains.steps import size, steps
 from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Limits, Path, Reference, Target
@@ -54,21 +54,21 @@ def chain_kind(label: Callable[[Case], str]) -> ProgramKind:
         programs=(Chain,), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
         references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
                     ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
-        valid=cases.valid, steps=reductions, size=size, label=label, coverage=counted, delays="warp",
+        valid=cases.valid, steps=steps, size=size, label=label, coverage=counted, delays="warp",
         expected_ir="tridiff.fuzz.kinds.chains.cases:expected_ir", expected_ir_may_fold=True)
 
 
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
-                 faults: tuple[str, ...], about: Callable[[Case], str],
+                 faults: tuple[str, ...], label: Callable[[Case], str],
                  lacking: Callable[[Environment], str] = warps_of_32) -> Target:
     """A target that draws chains from `chains(elements=...)`. faults: names of `tridiff.kernels.gluon.faults.FAULTS`;
-    about, lacking: as in `Target`."""
+    label, lacking: as in `Target`."""
 
     def drawn(limits: Limits) -> st.SearchStrategy[Case]:
         return cases.chain_cases(target=name, chains=chains(elements=limits.elements))
 
     paths: dict[str, Path] = {fault: f"tridiff.kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
-    target = target_of(chain_kind(about), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
+    target = target_of(chain_kind(label), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
                        subjects={"own": "tridiff.kernels.gluon.emit:emit"})
     return replace(
         target, backends=("cuda", "compile"), faults=Faults(planted=paths), run=replace(target.run, lacking=lacking),

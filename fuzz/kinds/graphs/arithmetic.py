@@ -18,7 +18,7 @@ class Arithmetic:
     """Pointwise operations and conversions."""
 
     def __init__(self, operands: Operands) -> None:
-        self.operands, self.pool, self.chance = operands, operands.pool, operands.chance
+        self.operands, self.draft, self.chance = operands, operands.draft, operands.chance
         self.groups = operands.groups
 
     def pointwise(self) -> Entry:
@@ -26,8 +26,8 @@ class Arithmetic:
         first = self.operands.value()
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
-        one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.pool.swarm.assembly))
-        if one.op in ("ilogb", "llrint") and not self.pool.sharp(lambda entry: True)(first):
+        one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.draft.swarm.assembly))
+        if one.op in ("ilogb", "llrint") and not self.draft.sharp(lambda entry: True)(first):
             first = self.operands.load(first.dtype)
         args = [first]
         for _ in range(one.arity - 1):
@@ -36,69 +36,69 @@ class Arithmetic:
             args.reverse()
         if one.op == "ldexp":
             return self.cast()
-        return self.pool.operation(one.op, *args)
+        return self.draft.operation(one.op, *args)
 
     def where(self) -> Entry:
         """A choice by a condition, or a clamp."""
         first = self.operands.value()
         if first.dtype not in (*FP8, "i1") and self.chance.one_in(3):
             low, high = self.operands.of_dtype(first.dtype), self.operands.of_dtype(first.dtype)
-            return self.pool.operation("clamp", first, low, high)
+            return self.draft.operation("clamp", first, low, high)
         condition = self.operands.condition()
         second = self.operands.of_dtype(first.dtype, other_than=first)
         if self.chance.one_in(3):
-            return self.pool.add(Masked(mask=condition.position, arg=first.position,
+            return self.draft.add(Masked(mask=condition.position, arg=first.position,
                                         other=self.operands.constant_text(first.dtype)))
-        return self.pool.operation("where", condition, first, second)
+        return self.draft.operation("where", condition, first, second)
 
     def divide(self) -> Entry:
         """An integer division by what is never zero."""
-        first = self.pool.pick(lambda entry: dtype_info(entry.dtype).is_integer)
+        first = self.draft.pick(lambda entry: dtype_info(entry.dtype).is_integer)
         if first is None:
             first = self.operands.load("i32")
         dtype = first.dtype
         divisor = self.operands.of_dtype(dtype, other_than=first)
         if divisor.low is None or divisor.high is None or divisor.low <= 0 <= divisor.high:
             divisor = self._nonzero(divisor)
-        return self.pool.operation(self.chance.of(integer_divisions(dtype)), first, divisor)
+        return self.draft.operation(self.chance.of(integer_divisions(dtype)), first, divisor)
 
     def _nonzero(self, divisor: Entry) -> Entry:
-        one = self.pool.constant("1", divisor.dtype)
+        one = self.draft.constant("1", divisor.dtype)
         if self.chance.below(2) or dtype_info(divisor.dtype).kind == "uint":
-            return self.pool.operation("maximum", divisor, one, private=True)
-        zero = self.pool.constant("0", divisor.dtype)
-        is_zero = self.pool.operation("eq", divisor, zero, private=True)
-        return self.pool.operation("where", is_zero, one, divisor, private=True)
+            return self.draft.operation("maximum", divisor, one, private=True)
+        zero = self.draft.constant("0", divisor.dtype)
+        is_zero = self.draft.operation("eq", divisor, zero, private=True)
+        return self.draft.operation("where", is_zero, one, divisor, private=True)
 
     def shift(self) -> Entry:
         """A shift; the bare operators with a masked amount."""
-        first = self.pool.pick(lambda entry: dtype_info(entry.dtype).is_integer)
+        first = self.draft.pick(lambda entry: dtype_info(entry.dtype).is_integer)
         if first is None:
             first = self.operands.load("i32")
         amount = self.operands.of_dtype(first.dtype, other_than=first)
         op = self.chance.of(SHIFTS)
         if op.endswith("_operator"):
-            width = self.pool.constant(str(dtype_info(first.dtype).bits - 1), first.dtype)
-            amount = self.pool.operation("bitwise_and", amount, width, private=True)
-        return self.pool.operation(op, first, amount)
+            width = self.draft.constant(str(dtype_info(first.dtype).bits - 1), first.dtype)
+            amount = self.draft.operation("bitwise_and", amount, width, private=True)
+        return self.draft.operation(op, first, amount)
 
     def frexp(self) -> Entry:
         """Both results of frexp, or ldexp with an exponent of some sort."""
-        first = self.pool.pick(self.pool.sharp(lambda entry: entry.dtype in FLOATS))
+        first = self.draft.pick(self.draft.sharp(lambda entry: entry.dtype in FLOATS))
         if first is None:
             first = self.operands.load("fp32")
         if self.chance.one_in(3):
-            return self.pool.operation("ldexp", first, self.operands.of_dtype("i32"))
-        pair = self.pool.operation("frexp", first)
-        mantissa = self.pool.part(pair, 0)
+            return self.draft.operation("ldexp", first, self.operands.of_dtype("i32"))
+        pair = self.draft.operation("frexp", first)
+        mantissa = self.draft.part(pair, 0)
         if self.chance.below(2):
-            self.pool.part(pair, 1, low=-1100, high=1100)
+            self.draft.part(pair, 1, low=-1100, high=1100)
         return mantissa
 
     def cast(self) -> Entry:
         """A conversion."""
         first = self.operands.value()
-        palette = [name for name in self.pool.swarm.dtypes if name != first.dtype]
+        palette = [name for name in self.draft.swarm.dtypes if name != first.dtype]
         target = self.chance.of(palette) if palette and self.chance.below(2) else self.chance.of(castable(first.dtype))
         return self.cast_to(first, target)
 
@@ -107,34 +107,34 @@ class Arithmetic:
         info = dtype_info(target)
         if dtype_info(first.dtype).is_float and info.is_integer:
             first = self._clamped(first, target)
-            return self.pool.add(Cast(arg=first.position, dtype=target))
+            return self.draft.add(Cast(arg=first.position, dtype=target))
         if first.dtype in FP8 and target in FP8:
-            first = self.pool.add(Cast(arg=first.position, dtype="fp32"), private=True)
+            first = self.draft.add(Cast(arg=first.position, dtype="fp32"), private=True)
         low, high = first.low, first.high
         if low is None or high is None or not info.is_integer or not info.min <= low <= high <= info.max:
             low = high = None
-        return self.pool.add(Cast(arg=first.position, dtype=target), low=low, high=high)
+        return self.draft.add(Cast(arg=first.position, dtype=target), low=low, high=high)
 
     def _clamped(self, first: Entry, target: str) -> Entry:
         """A float between limits that the integer type holds, NaN among what is replaced."""
         info = dtype_info(target)
         if first.dtype in FP8 or (first.dtype in HALVES and self.chance.one_in(3)):
-            first = self.pool.add(Cast(arg=first.position, dtype="fp32"), private=True)
+            first = self.draft.add(Cast(arg=first.position, dtype="fp32"), private=True)
         if first.inexact and not self.chance.one_in(8):
             # A function is often a whole number but for its error: truncated, that is one of two.
-            first = self.pool.operation("round", first, private=True)
+            first = self.draft.operation("round", first, private=True)
         limit = min(int(info.max), 1 << 24)
         if first.dtype in HALVES:
             # A power of two is itself in both of them.
             limit = 1 << min(limit, 1 << 14).bit_length() - 1
         limit = self.chance.of((limit, 100)) if limit > 100 else limit
         lowest = 0 if info.kind == "uint" else -limit
-        low, high = self.pool.constant(f"{lowest}.0", first.dtype), self.pool.constant(f"{limit}.0", first.dtype)
-        return self.pool.operation("fmin", self.pool.operation("fmax", first, low, private=True), high, private=True)
+        low, high = self.draft.constant(f"{lowest}.0", first.dtype), self.draft.constant(f"{limit}.0", first.dtype)
+        return self.draft.operation("fmin", self.draft.operation("fmax", first, low, private=True), high, private=True)
 
     def bitcast(self) -> Entry:
         """The bits of a value as another type."""
-        first = self.pool.pick(self.pool.sharp(lambda entry: bool(same_width(entry.dtype))))
+        first = self.draft.pick(self.draft.sharp(lambda entry: bool(same_width(entry.dtype))))
         if first is None:
             first = self.operands.load("fp32")
-        return self.pool.add(Cast(arg=first.position, dtype=self.chance.of(same_width(first.dtype)), bitcast=True))
+        return self.draft.add(Cast(arg=first.position, dtype=self.chance.of(same_width(first.dtype)), bitcast=True))

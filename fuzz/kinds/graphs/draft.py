@@ -64,8 +64,8 @@ def _rounds(node: Node, dtype: str) -> bool:
 
 
 @dataclass
-class Pool:
-    """Nodes and buffers so far. axes: lengths of x0, ..., r."""
+class Draft:
+    """A program graph under construction: its nodes and buffers so far. axes: lengths of x0, ..., r."""
 
     chance: Choices
     swarm: Swarm

@@ -20,7 +20,7 @@ from tridiff.fuzz.kinds.graphs.addresses import address, apply, num
 from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.fuzz.kinds.graphs.dead_code import without_dead_nodes
-from tridiff.fuzz.kinds.graphs.draft import Entry, Pool
+from tridiff.fuzz.kinds.graphs.draft import Draft, Entry
 from tridiff.fuzz.kinds.graphs.productions import Productions
 from tridiff.fuzz.kinds.graphs.schedules import MAX_VARIANTS, schedule
 from tridiff.fuzz.kinds.graphs.swarm import Family, Swarm, swarm
@@ -78,69 +78,69 @@ def _axes(chance: Choices, features: Swarm, cap: int) -> tuple[tuple[int, ...], 
     return tuple(outer), r
 
 
-def _grow(pool: Pool, features: Swarm, *, cap: int, nodes: int) -> Productions:
-    productions = Productions(pool, cap=cap)
+def _grow(draft: Draft, features: Swarm, *, cap: int, nodes: int) -> Productions:
+    productions = Productions(draft, cap=cap)
     weights = [(weight, name) for weight, name in features.productions
-               if not (name in ("reduce", "scan", "sort") and "r" not in pool.axes)]
+               if not (name in ("reduce", "scan", "sort") and "r" not in draft.axes)]
     # A buffer of the grid's own shape comes first, so that the program depends on its points.
     productions.grow("load")
-    if any(weight and name == features.first for weight, name in weights) and pool.chance.below(4):
+    if any(weight and name == features.first for weight, name in weights) and draft.chance.below(4):
         productions.grow(features.first)
-    while len(pool.nodes) < nodes and not pool.full:
-        productions.grow(pool.chance.weighted(weights))
+    while len(draft.nodes) < nodes and not draft.full:
+        productions.grow(draft.chance.weighted(weights))
     return productions
 
 
-def _mutate(pool: Pool, productions: Productions) -> None:
+def _mutate(draft: Draft, productions: Productions) -> None:
     """Stores into buffers that exist before the launch: in place, or adding atomically."""
-    chance = pool.chance
+    chance = draft.chance
     if chance.one_in(3):
         # Half of them once per row, which is one program's affair where several work on a row.
-        once = "r" in pool.axes and bool(chance.below(2))
-        value = pool.pick(lambda entry: not (once and "r" in entry.axes) and entry.dtype in (
+        once = "r" in draft.axes and bool(chance.below(2))
+        value = draft.pick(lambda entry: not (once and "r" in entry.axes) and entry.dtype in (
             "i32", "i64", "u32", "u64", "fp32", "fp64", "fp16", "bf16"))
         if value is not None:
-            _atomic(pool, productions, value)
+            _atomic(draft, productions, value)
     elif chance.one_in(4):
-        _in_place(pool, productions)
+        _in_place(draft, productions)
 
 
-def _atomic(pool: Pool, productions: Productions, value: Entry) -> None:
-    chance = pool.chance
+def _atomic(draft: Draft, productions: Productions, value: Entry) -> None:
+    chance = draft.chance
     cells = chance.of((1, 4, 16, 33))
     found = contents.content(chance, value.dtype, wild=0)
-    name = pool.buffer(value.dtype, cells, found, prefix="io", role="inout")
-    points = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or "r" in value.axes]
+    name = draft.buffer(value.dtype, cells, found, prefix="io", role="inout")
+    points = [(axis, length) for axis, length in draft.axes.items() if axis != "r" or "r" in value.axes]
     kind = chance.below(3)
-    entry = pool.pick(productions.operands.usable_index) if kind == 2 else None
+    entry = draft.pick(productions.operands.usable_index) if kind == 2 else None
     if entry is not None:
         index = apply("python_mod", Sym(name=f"v{entry.position}"), num(cells))
     elif kind == 0:
         index = num(0)
     else:
         index = apply("mod", address(chance, "dense", points)[0], num(cells))
-    pool.add(Store(buffer=name, index=index, value=value.position, mode="atomic_add"), axes=pool.outer)
+    draft.add(Store(buffer=name, index=index, value=value.position, mode="atomic_add"), axes=draft.outer)
 
 
-def _in_place(pool: Pool, productions: Productions) -> None:
+def _in_place(draft: Draft, productions: Productions) -> None:
     """Read and written by the same point."""
-    chance = pool.chance
+    chance = draft.chance
     dtype = productions.operands.dtype()
-    wants_r = "r" in pool.axes and bool(chance.below(2))
-    axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or wants_r]
+    wants_r = "r" in draft.axes and bool(chance.below(2))
+    axes = [(axis, length) for axis, length in draft.axes.items() if axis != "r" or wants_r]
     expr, length = address(chance, chance.of(("dense", "strided")), axes, store=True)
     if length > productions.cap or length < 1:
         return
-    found = contents.content(chance, dtype, wild=pool.swarm.wild)
-    name = pool.buffer(dtype, length, found, prefix="io", role="inout")
+    found = contents.content(chance, dtype, wild=draft.swarm.wild)
+    name = draft.buffer(dtype, length, found, prefix="io", role="inout")
     allowed = frozenset(axis for axis, _ in axes)
-    value = pool.add(Load(buffer=name, index=expr))
+    value = draft.add(Load(buffer=name, index=expr))
     for _ in range(chance.between(1, 3)):
-        other = pool.pick(lambda entry: entry.dtype == dtype and entry.axes <= allowed)
+        other = draft.pick(lambda entry: entry.dtype == dtype and entry.axes <= allowed)
         if other is None or dtype in FP8 or dtype == "i1":
             break
-        value = pool.operation(chance.of(("add", "mul", "maximum")), value, other)
-    pool.add(Store(buffer=name, index=expr, value=value.position), axes=allowed | pool.outer)
+        value = draft.operation(chance.of(("add", "mul", "maximum")), value, other)
+    draft.add(Store(buffer=name, index=expr, value=value.position), axes=allowed | draft.outer)
 
 
 def _storable(chance: Choices, dtype: str) -> str:
@@ -153,32 +153,32 @@ def _storable(chance: Choices, dtype: str) -> str:
     return chance.of(("i32", "i64", "u8", "i8", "fp32", "fp64", "i1", "u64", "fp16"))
 
 
-def _store(pool: Pool, value: Entry, *, cap: int) -> None:
-    chance = pool.chance
-    with_r = "r" in value.axes or ("r" in pool.axes and chance.one_in(12))
-    axes = [(axis, length) for axis, length in pool.axes.items() if axis != "r" or with_r]
-    usable = [(weight, name) for weight, name in pool.swarm.forms if name not in ("broadcast", "expression")]
+def _store(draft: Draft, value: Entry, *, cap: int) -> None:
+    chance = draft.chance
+    with_r = "r" in value.axes or ("r" in draft.axes and chance.one_in(12))
+    axes = [(axis, length) for axis, length in draft.axes.items() if axis != "r" or with_r]
+    usable = [(weight, name) for weight, name in draft.swarm.forms if name not in ("broadcast", "expression")]
     form = chance.weighted(usable)
     expr, length = address(chance, form, axes, store=True)
     if length > cap or (length < 1 and form != "dense"):
         expr, length = address(chance, "dense", axes, store=True)
     dtype = _storable(chance, value.dtype)
-    name = f"out{sum(one.role == 'out' for one in pool.buffers)}"
-    pool.buffers.append(Buffer(name=name, dtype=dtype, length=max(length, 1), role="out"))
-    pool.add(Store(buffer=name, index=expr, value=value.position), axes=frozenset(axis for axis, _ in axes))
+    name = f"out{sum(one.role == 'out' for one in draft.buffers)}"
+    draft.buffers.append(Buffer(name=name, dtype=dtype, length=max(length, 1), role="out"))
+    draft.add(Store(buffer=name, index=expr, value=value.position), axes=frozenset(axis for axis, _ in axes))
 
 
-def _finish(pool: Pool, *, cap: int) -> None:
+def _finish(draft: Draft, *, cap: int) -> None:
     """Store what nothing uses, latest first; fold the rest into dead code."""
-    unused = [entry for entry in pool.entries.values() if not entry.uses]
-    if not unused and not any(isinstance(node, Store) for node in pool.nodes):
-        unused = [list(pool.entries.values())[-1]]
+    unused = [entry for entry in draft.entries.values() if not entry.uses]
+    if not unused and not any(isinstance(node, Store) for node in draft.nodes):
+        unused = [list(draft.entries.values())[-1]]
     ranked = sorted(unused, key=lambda entry: (-entry.depth, -entry.position))
-    for entry in ranked[:min(_MAX_STORES, MAX_BUFFERS - len(pool.buffers))]:
-        _store(pool, entry, cap=cap)
+    for entry in ranked[:min(_MAX_STORES, MAX_BUFFERS - len(draft.buffers))]:
+        _store(draft, entry, cap=cap)
 
 
-def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bool) -> tuple[Graph, Pool]:
+def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bool) -> tuple[Graph, Draft]:
     nodes = chance.of(_SIZES)
     features = swarm(chance, family, assembly=assembly)
     cap = min(limits.elements, 1 << 14)
@@ -191,12 +191,12 @@ def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bo
     else:
         outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 100))
     axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
-    pool = Pool(chance, features, axes)
-    productions = _grow(pool, features, cap=cap, nodes=nodes)
-    _mutate(pool, productions)
-    _finish(pool, cap=cap)
-    graph = Graph(outer=outer, r=r, buffers=tuple(pool.buffers), nodes=tuple(pool.nodes))
-    return without_dead_nodes(graph), pool
+    draft = Draft(chance, features, axes)
+    productions = _grow(draft, features, cap=cap, nodes=nodes)
+    _mutate(draft, productions)
+    _finish(draft, cap=cap)
+    graph = Graph(outer=outer, r=r, buffers=tuple(draft.buffers), nodes=tuple(draft.nodes))
+    return without_dead_nodes(graph), draft
 
 
 def _layouts(chance: Choices, graph: Graph) -> dict[str, Layout]:
@@ -237,7 +237,7 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
     choices, finish: for programs of a smaller language, which of the options are offered, and a last rewriting of the
     graph."""
     chance = choices(draw)
-    graph, pool = _draw_graph(chance, family, limits, assembly=limits.variants)
+    graph, draft = _draw_graph(chance, family, limits, assembly=limits.variants)
     graph = finish(graph, chance)
     main = LaunchOptions()
     variants: tuple[LaunchOptions, ...] = ()
@@ -248,8 +248,8 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
         if chance.asserts and any(isinstance(node, Load) and node.checked for node in graph.nodes):
             main = replace(main, debug=bool(chance.below(2)))
     threads = 32 * min(one.num_warps for one in (main, *variants))
-    graph = _schedules(chance, graph, upcast=pool.swarm.upcast, backend_compiles=limits.variants, threads=threads)
-    arrays, sizes = arrays_of(graph, pool.contents, _layouts(chance, graph), workspaces(graph))
+    graph = _schedules(chance, graph, upcast=draft.swarm.upcast, backend_compiles=limits.variants, threads=threads)
+    arrays, sizes = arrays_of(graph, draft.contents, _layouts(chance, graph), workspaces(graph))
     if cooperative(graph) and limits.variants:
         main = replace(main, launch_cooperative_grid=True)
         variants = tuple(replace(one, launch_cooperative_grid=True) for one in variants)

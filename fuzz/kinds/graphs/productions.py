@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tridiff.fuzz.kinds.graphs.arithmetic import Arithmetic
-from tridiff.fuzz.kinds.graphs.draft import Entry, Pool
+from tridiff.fuzz.kinds.graphs.draft import Draft, Entry
 from tridiff.fuzz.kinds.graphs.folding import Folding
 from tridiff.fuzz.kinds.graphs.operands import Operands
 
@@ -13,10 +13,11 @@ _MAKES_BUFFERS = ("load", "masked_load", "body", "gather", "bucketize", "random"
 
 
 class Productions:
-    """The productions over one pool, by the names of `tridiff.fuzz.kinds.graphs.swarm`. cap: elements of one buffer."""
+    """The productions over one draft, by the names of `tridiff.fuzz.kinds.graphs.swarm`. cap: most elements of one
+    buffer."""
 
-    def __init__(self, pool: Pool, *, cap: int) -> None:
-        self.operands = Operands(pool, cap=cap)
+    def __init__(self, draft: Draft, *, cap: int) -> None:
+        self.operands = Operands(draft, cap=cap)
         self.cap = cap
         one, point, fold = self.operands, Arithmetic(self.operands), Folding(self.operands)
         self._by_name: Mapping[str, Callable[[], Entry]] = {
@@ -29,6 +30,6 @@ class Productions:
 
     def grow(self, name: str) -> Entry:
         """Append what a production makes; the value it is about. Few buffers are left: an operation instead."""
-        if name in _MAKES_BUFFERS and self.operands.pool.buffers_left <= 2:
+        if name in _MAKES_BUFFERS and self.operands.draft.buffers_left <= 2:
             name = "pointwise"
         return self._by_name[name]()

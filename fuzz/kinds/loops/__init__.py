@@ -17,7 +17,7 @@ _ROOM = "tridiff.fuzz.kinds.loops"
 KIND = ProgramKind(
     programs=typing.get_args(Loop), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
-    valid=cases.valid, steps=cases.reductions, size=cases.size, label=cases.label, coverage=cases.cells,
+    valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
     bound_rule="tridiff.oracles.tolerances:RULES[dot_bound]",
     numeric=lambda case: ("out",) if cases.numeric(case) else (), across=cases.across_programs, delays="warp")

@@ -173,7 +173,7 @@ def size(case: Case) -> tuple[int, ...]:
     return fields.size(loop_of(case))
 
 
-def reductions(case: Case) -> Iterable[Case]:
+def steps(case: Case) -> Iterable[Case]:
     """Cases with one field simpler; contents stay unless they are listed and would not fit."""
     for loop in fields.simpler(loop_of(case), kept=_KEPT):
         if not problem(loop):

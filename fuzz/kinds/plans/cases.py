@@ -179,7 +179,7 @@ def size(case: Case) -> tuple[int, ...]:
             sum(abs(op.constant) for op in plan.ops))
 
 
-def reductions(case: Case) -> Iterable[Case]:
+def steps(case: Case) -> Iterable[Case]:
     """Cases with a simpler plan, one step each; contents stay unless they are listed and would not fit."""
     plan = plan_of(case)
     for simpler in _simpler(plan):

@@ -41,7 +41,7 @@ def _across_programs(case: Case) -> bool:
     return isinstance(sink, TmaStore) and bool(sink.reduce)
 
 
-def _about(case: Case) -> str:
+def _label(case: Case) -> str:
     """The copies, the sink and whether partitions share the work, unless the assembler is known to fail; one finding
     each."""
     plan = cases.plan_of(case)
@@ -101,7 +101,7 @@ def _lacking(family: Family) -> Callable[[Environment], str]:
 KIND = ProgramKind(
     programs=(Plan,), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
-    valid=cases.valid, steps=cases.reductions, size=cases.size, label=_about, coverage=cells,
+    valid=cases.valid, steps=cases.steps, size=cases.size, label=_label, coverage=cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
     bound_rule="tridiff.oracles.tolerances:RULES[dot_bound]", numeric=_numeric, across=_across_programs, delays="warp",
     expected_ir=f"{_ROOM}.expected_ir:expected_ir")

@@ -10,5 +10,5 @@ KIND = ProgramKind(
     programs=(Text,), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:answer"), ("numpy", f"{_ROOM}.answers:answer")),
     inputs=lambda case: tuple(name for name in inputs(case) if name != "scratch"),
-    valid=cases.valid, steps=cases.reductions, size=cases.size, label=cases.label, coverage=cases.cells,
+    valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     expected_ir=f"{_ROOM}.launching:expected_ir")

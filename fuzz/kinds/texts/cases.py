@@ -77,7 +77,7 @@ def size(case: Case) -> tuple[int, ...]:
     return text_of(case).lines or 1, *fields.size(text_of(case))
 
 
-def reductions(case: Case) -> Iterable[Case]:
+def steps(case: Case) -> Iterable[Case]:
     """Cases with one field simpler; contents stay unless they are listed and would not fit."""
     programs, given = case.sizes["rows"], contents_of(case)
     for text in fields.simpler(text_of(case), kept=("spaces", "wrapped", "region")):

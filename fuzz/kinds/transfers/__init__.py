@@ -10,6 +10,6 @@ _ROOM = "tridiff.fuzz.kinds.transfers"
 KIND = ProgramKind(
     programs=(Boxes, Exchange), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:answer"), ("numpy", f"{_ROOM}.answers:answer")),
-    valid=cases.valid, steps=cases.reductions, size=cases.size, label=cases.label, coverage=cases.cells,
+    valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     expected_ir=f"{_ROOM}.launching:expected_ir",
     numeric=lambda case: ("out",) if isinstance(case.program, Boxes) and case.program.nan else ())

@@ -69,7 +69,7 @@ def size(case: Case) -> tuple[int, ...]:
     return fields.size(transfer_of(case))
 
 
-def reductions(case: Case) -> Iterable[Case]:
+def steps(case: Case) -> Iterable[Case]:
     """Cases with one field smaller, or one axis or bit less; contents stay."""
     for simpler in _simpler(transfer_of(case)):
         if not problem(simpler):
