@@ -28,6 +28,7 @@ RULES: dict[str, Rule] = {
         ("welford_mean_bound", "mean of a Welford tree"), ("welford_m2_bound", "variance (Welford tree)"),
         ("two_pass_variance_bound", "variance (two-pass)"),
         ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
+        ("approximation_bound", "approximate instructions: published absolute errors and ulps"),
         ("lgamma_bound", "and §3, lgamma near its roots"), ("logsumexp_bound", "log-sum-exp"),
     )
 }
@@ -281,6 +282,14 @@ def slope_bound(x: torch.Tensor, op: str, name: str) -> torch.Tensor:
     ulp = (expected * 2.0**-kind.mantissa_bits).clamp_min(kind.smallest_subnormal)
     bound = (rule.k + rule.plus_per_abs_x * wide.abs()) * ulp
     return torch.where(torch.isfinite(wide) & torch.isfinite(expected), bound, 0.0)
+
+
+def approximation_bound(expected: torch.Tensor, *, ulps: torch.Tensor | float = 0.0,
+                        absolute: torch.Tensor | float = 0.0, name: str = "fp32") -> torch.Tensor:
+    """`absolute` and `ulps` of each expected result (float64) in the type `name`; 0 where it is not finite."""
+    kind = dtype(name)
+    ulp = (expected.abs() * 2.0**-kind.mantissa_bits).clamp_min(kind.smallest_subnormal)
+    return torch.where(torch.isfinite(expected), ulps * ulp + absolute, 0.0)
 
 
 def lgamma_bound(expected: torch.Tensor, *, acc: str = "fp32") -> torch.Tensor:

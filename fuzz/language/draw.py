@@ -7,7 +7,7 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.index import of_topic
 from tridiff.fuzz.language.row import Topic
-from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small
+from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small, Sprinkle
 from tridiff.fuzz.strategies import contents, int_divisors, launch_options, nan_contents, option_variants
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
@@ -23,7 +23,7 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     row = draw(st.sampled_from(of_topic(topic)))
     call = row.draw(Choices(draw, limits))
     sizes = cases.sizes_of(call, 1)
-    most = max(limits.elements // max(sizes.values()), 1)
+    most = max(min(limits.elements, row.budget or limits.elements) // max(sizes.values()), 1)
     programs = draw(st.sampled_from([n for n in _ROWS if n == 1 or n <= min(most, limits.rows)]))
     words = row.contents(call)
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
@@ -54,6 +54,15 @@ def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:
     if word == "count":
         return st.builds(lambda seed, high: Content(base=Small(seed=seed, low=0, high=high)), _SEEDS,
                          st.sampled_from((3, 100, 256)))
+    if word == "exponent":
+        powers = st.builds(lambda seed, size: Content(base=Small(seed=seed, low=-size, high=size)), _SEEDS,
+                           st.sampled_from((5, 150, 256)))
+        return st.one_of(powers, powers, contents(dtype=operand.dtype))
+    if word == "order":
+        return st.builds(lambda seed: Content(base=Small(seed=seed, low=0, high=12)), _SEEDS)
+    if word == "probability":
+        small = st.builds(lambda seed: Content(base=Finite(seed=seed, low=-30, high=0)), _SEEDS)
+        return st.one_of(small, contents(dtype=operand.dtype))
     if word == "factors":
         small = st.builds(lambda seed: Content(base=Small(seed=seed, low=-2, high=2)), _SEEDS)
         near = st.builds(lambda seed: Content(base=Finite(seed=seed, low=-1, high=0)), _SEEDS)
@@ -61,6 +70,8 @@ def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:
     if word == "moderate":
         return st.one_of(st.builds(lambda seed: Content(base=Finite(seed=seed, low=-4, high=3)), _SEEDS),
                          contents(dtype=operand.dtype))
+    if word.startswith("halves") and info.is_float:
+        return st.one_of(_halves(int(word.removeprefix("halves"))), contents(dtype=operand.dtype))
     if word == "divisor" and info.is_integer:
         return st.one_of(int_divisors(dtype=operand.dtype), contents(dtype=operand.dtype))
     if info.is_float:
@@ -69,3 +80,12 @@ def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:
     return contents(dtype=operand.dtype)
 
 
+
+
+def _halves(bits: int) -> st.SearchStrategy[Content]:
+    """Numbers around the range of an integer type, its ends and halfway cases among them."""
+    ends = [float(sign * (1 << power) + part) for power in (bits - 1, bits) for sign in (1, -1) for part in (-1, 0, 1)]
+    values = ("0.5", "-0.5", "1.5", "-1.5", "2.5", "-2.5", "0.49999997", "-0.99999994", *dict.fromkeys(map(repr, ends)))
+    return st.builds(lambda seed, share: Content(
+        base=Finite(seed=seed, low=-3, high=bits + 1),
+        overrides=(Sprinkle(values=values, seed=seed, per_mille=share),)), _SEEDS, st.sampled_from((200, 700)))

@@ -8,7 +8,7 @@ TARGETS: dict[str, str] = {
     "tl.rand": "helpers.rand", "tl.randn": "helpers.randn", "tl.uint_to_uniform_float": "helpers.rand",
     "tl.pair_uniform_to_normal": "helpers.randn",
     **{f"libdevice.{name}": "codegen.pointwise"
-       for name in ("lgamma", "j0", "j1", "y0", "y1", "signbit", "isnan", "isinf", "abs")},
+       for name in ("lgamma", "j0", "j1", "y0", "y1", "abs")},
     "tl.static_range": "helpers.bucketize_binary_search", "tl.constexpr": "every kernel of a call",
 }
 """Where a name is reached instead: a target, a family, or words."""

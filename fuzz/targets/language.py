@@ -26,6 +26,9 @@ _ABOUT: dict[Topic, str] = {
     "memory": "masked loads and stores, atomics, block pointers",
     "products": "matrix products",
     "random": "random numbers",
+    "rounding": "arithmetic and conversions of libdevice in every direction of rounding",
+    "words": "bits of integers, patterns of floats",
+    "special": "special, fast and exact functions of libdevice",
 }
 _KIND = ProgramKind(
     programs=(Call,), launch=f"{_ROOM}.launching:run",

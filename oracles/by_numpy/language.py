@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tridiff.oracles.by_exact.rounding import rounded as rounded
+from tridiff.oracles.by_exact.rounding import whole as whole
+from tridiff.oracles.by_exact.special import special as special
 from tridiff.oracles.by_numpy import conversions
+from tridiff.oracles.by_numpy import pieces as pieces
 from tridiff.oracles.by_numpy import pointwise as operations
+from tridiff.oracles.by_numpy import words as words
 from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 
