@@ -76,12 +76,17 @@ def specialise(kernel: Any, arguments: dict[str, Any]) -> Specialisation:
     return Specialisation(signature, constants, attributes)
 
 
+def target_of(arch: str) -> GPUTarget:
+    """What Triton calls an architecture; "" for that of the device at hand."""
+    return _TARGETS[arch] if arch else triton.runtime.driver.active.get_current_target()
+
+
 class CompileRunner:
     """Compiles down to machine code and stops there; outputs are never checked."""
 
     def __init__(self, arch: str) -> None:
         self.backend = f"compile:{arch}"
-        self._target = _TARGETS[arch]
+        self._target = target_of(arch)
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:

@@ -46,6 +46,8 @@ class LaunchReport:
 
     compiled: int = 0
     readback: dict[str, int | bool] | None = None
+    source: str = ""
+    """The source IR, where nothing more was compiled."""
     ttgir: str = ""
     ptx: str = ""
     resources: dict[str, int] = field(default_factory=dict)

@@ -12,10 +12,12 @@ from typing import Protocol, TypeVar
 
 from tridiff.fuzz.campaign.processes import JobLost, Processes
 from tridiff.fuzz.campaign.record import CampaignOptions
-from tridiff.fuzz.campaign.shard import close_pools
+from tridiff.fuzz.campaign.shard import close_pools, use_preloaded
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.workers.leftovers import sweep
 from tridiff.fuzz.workers.pool import PREFIX
+from tridiff.fuzz.workers.preloaded import PREFIX as PRELOADED
+from tridiff.fuzz.workers.preloaded import Preloaded
 from tridiff.fuzz.workers.zygote import die_with_parent, ignore_ends
 
 Job = TypeVar("Job")
@@ -27,10 +29,11 @@ PATIENCE = 4.0
 is still there after ten."""
 
 
-def _initialise(parent: int) -> None:
+def _initialise(parent: int, preloaded: str) -> None:
     """In every local driver process: when to end is the parent's business, and nobody outlives it."""
     die_with_parent(parent)
     ignore_ends()
+    use_preloaded(preloaded)
     multiprocessing.util.Finalize(None, close_pools, exitpriority=10)
 
 
@@ -45,7 +48,9 @@ def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
         with Client(options.scheduler) as client:
             yield client.get_executor(pure=False)
         return
-    with Processes(options.workers, _initialise, os.getpid()) as processes:
+    sweep(PRELOADED)
+    with (Preloaded(options.builds or ("",), options.backends) as preloaded,
+          Processes(options.workers, _initialise, os.getpid(), str(preloaded.folder)) as processes):
         try:
             yield processes
         except BaseException:

@@ -35,7 +35,8 @@ def shard_of(options: CampaignOptions, target: Target, subject: str, backend: st
         device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,
         seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=seconds, max_cases=max_cases,
         hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=_ROWS[sort],
-        shrink=options.shrink, known=known, most_findings=most_findings, builds=options.builds)
+        shrink=options.shrink, known=known, most_findings=most_findings, builds=options.builds,
+        alike=options.alike)
 
 
 def _backends(options: CampaignOptions, target: Target) -> list[str]:

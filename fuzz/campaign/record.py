@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.records import SCHEMA, Case, CorpusEntry, Environment
 
 
@@ -33,6 +34,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """End once so many new findings are shrunk; None for never."""
     builds: tuple[str, str] | None = None
     """Of a pair: what goes in front of the path of workers, of the baseline and of the candidate (`fuzz.builds`)."""
+    alike: Alike = Alike()
+    """What both builds share."""
     first: tuple[Case, ...] = ()
     """Cases to judge before any is drawn."""
     control: str = ""
@@ -133,6 +136,7 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Whether part of the time goes where it brings most (`campaign.deal`), or every combination has the same."""
     builds: tuple[str, str] | None = None
     """As in `ShardSpec`."""
+    alike: Alike = Alike()
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.builds.launch_path import launch_alike
+from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Unfinished
 from tridiff.fuzz.campaign.hunt import Hunt
@@ -28,28 +28,37 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 _pools: dict[tuple[str, int, tuple[str, str] | None], Pool | PairPool] = {}
 
 
+_preloaded = ""
+
+
+def use_preloaded(folder: str) -> None:
+    """Have the zygotes of this process forked by the campaign's preloaded processes. folder: theirs."""
+    global _preloaded
+    _preloaded = folder
+
+
 def pool_for(spec: ShardSpec, state: Path) -> Pool | PairPool:
     """The process's pool for the shard's kind of backend and device; kept warm between shards."""
     key = (kind(spec.backend), spec.device, spec.builds)
     pool = _pools.get(key)
     wanted = PoolOptions(backend=spec.backend, device=spec.device, hang_limit=spec.hang_limit, memory=spec.memory,
-                         cache_directory=str(state / "cache" / kind(spec.backend)), spare=kind(spec.backend) == "cuda")
+                         cache_directory=str(state / "cache" / kind(spec.backend)), spare=kind(spec.backend) == "cuda",
+                         preloaded=_preloaded)
     if pool is not None and (pool.options.hang_limit, pool.options.memory) != (wanted.hang_limit, wanted.memory):
         pool.close()
         pool = None
     if pool is None:
-        pool = _pools[key] = Pool(wanted) if spec.builds is None else _pair(wanted, spec.builds, state)
+        pool = _pools[key] = Pool(wanted) if spec.builds is None else _pair(wanted, spec.builds, spec.alike, state)
     pool.options = dataclasses.replace(pool.options, backend=spec.backend)
     return pool
 
 
-def _pair(options: PoolOptions, builds: tuple[str, str], state: Path) -> PairPool:
+def _pair(options: PoolOptions, builds: tuple[str, str], alike: Alike, state: Path) -> PairPool:
     """What each side compiles is kept by itself: Triton's cache does not tell two copies of one version apart."""
-    alike = launch_alike(*builds)
     before, after = (
         dataclasses.replace(options, build=build, cache_directory=str(state / "cache" / side / kind(options.backend)))
         for side, build in zip(("baseline", "candidate"), builds, strict=True))
-    return PairPool(Pool(before), Pool(after), equal_code_runs=not alike)
+    return PairPool(Pool(before), Pool(after), alike=alike)
 
 
 def close_pools() -> None:

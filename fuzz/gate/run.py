@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.builds import Build, inspect
+from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.campaign.run import Campaign, Progress
@@ -61,11 +62,12 @@ def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Bu
     that name."""
     if sweep:
         swept(sweep, options.backends)
-    with concurrent.futures.ThreadPoolExecutor(2) as both:
-        sides = list(both.map(_side, (baseline, candidate)))
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        shared = threads.submit(alike, baseline.path, candidate.path)
+        sides = list(threads.map(_side, (baseline, candidate)))
     about = About(baseline=sides[0], candidate=sides[1], began=time.time(), sweep=sweep)
     entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
-    options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
+    options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path), alike=shared.result())
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
     try:
         (campaign.state / _ABOUT).write_text(pretty_json(about))
@@ -92,6 +94,9 @@ def resume(name: str, *, corpus: Corpus, root: Path) -> Gate:
             if now != side.triton:
                 raise TridiffError(f"gate {campaign.plan.id} was started with {side.name} = Triton {side.triton}, "
                                    f"which is {now} now", fix="start a gate of its own")
+        if alike(*campaign.plan.options.builds) != campaign.plan.options.alike:
+            raise TridiffError(f"the files of the builds of gate {campaign.plan.id} have changed since it was started",
+                               fix="start a gate of its own")
     except BaseException:
         campaign.close()
         raise

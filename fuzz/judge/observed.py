@@ -75,10 +75,10 @@ def _digest(data: bytes) -> str:
 def code(reports: Iterable[LaunchReport]) -> dict[str, str]:
     """Digests of the normalised code of all launches, by stage. A stage of which some launches have no text is left
     out: what a process has compiled before has none, and it is not the same on two builds."""
-    launched = [report for report in reports if report.ptx or report.ttgir]
+    launched = [report for report in reports if report.ptx or report.ttgir or report.source]
     found: dict[str, str] = {}
-    for stage in ("ttgir", "ptx"):
-        texts = [text for report in launched if (text := report.ttgir if stage == "ttgir" else report.ptx)]
+    for stage in ("source", "ttgir", "ptx"):
+        texts = [text for report in launched if (text := getattr(report, stage))]
         if texts and len(texts) == len(launched):
             found[stage] = _digest("\n".join(normalised(text, stage) for text in texts).encode())
     if found and any(report.launching for report in launched):

@@ -1,15 +1,16 @@
 """Workers of two builds as one pool: a case goes to both, and its outcome is how the two stand to each other."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.pair.relate import SHARED_BYTES, changed_code, relate
 from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
-from tridiff.fuzz.records.observed import Observe, Observed
+from tridiff.fuzz.records.observed import Observe, Observed, Stop
 from tridiff.fuzz.records.pair import PairOutcome, Relation
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -20,11 +21,14 @@ CONTROL = 20
 EQUAL = "="
 """Marks coverage cells that only equal code reached."""
 
+_LAST: dict[Stop, str] = {"source": "source", "code": "ptx"}
+"""The stage that decides."""
+
 REPEATS = {"cuda": 4, "interpreter": 2, "compile": 1}
 """How often each side runs again when a difference turns up that was not seen before, by kind of backend: a device may
 do another thing each time, a compiler hardly ever does. What is shrunk is confirmed on both sides, as everything is."""
 
-PLAIN, COMPILED_ONLY = Observe(), Observe(compiled_only=True)
+PLAIN = Observe()
 
 
 class PairPool:
@@ -33,13 +37,13 @@ class PairPool:
     A pair that differs is an outcome that disagrees, with a signature whose kind begins with the relation; what was
     found in detail is in `last`. Whoever searches and shrinks need not know that there are two builds."""
 
-    def __init__(self, baseline: Pool, candidate: Pool, *, equal_code_runs: bool = True) -> None:
-        """equal_code_runs: whether a case is launched on a device although both builds compiled it to the same code.
-        False only if both launch alike (`fuzz.builds.launch_path`)."""
+    def __init__(self, baseline: Pool, candidate: Pool, *, alike: Alike = Alike()) -> None:  # noqa: B008 (frozen)
+        """alike: what both builds share: equal code is launched on a device, and an equal source IR compiled, unless
+        nothing behind it can tell the builds apart."""
         self.baseline, self.candidate = baseline, candidate
-        self._equal_code_runs = equal_code_runs
-        self._equal = CONTROL - 1
-        """Pairs of equal code so far; the first is a control."""
+        self._alike = alike
+        self._equal: dict[Stop, int] = {"source": CONTROL - 1, "code": CONTROL - 1}
+        """Pairs so far that were equal there; the first is a control."""
         self.last: PairOutcome | None = None
         """Of the case that ran last; None if one side refused it."""
         self._seen: dict[str, int] = {}
@@ -105,10 +109,14 @@ class PairPool:
         early = self._unlike(one) if self.shrinking and not want_inputs else None
         if early is not None:
             return early
-        ahead = self._compiled(case, subject, one) if self._may_skip(case, subject, backend) else None
-        if ahead is not None and not ahead.launched:
-            self.last = ahead = self._noted(ahead, compiling)
-            return outcome_of(ahead, subject)
+        ahead = None
+        for stop in self._stops(case, subject, backend):
+            ahead = self._ahead(case, stop, one)
+            if ahead is None:
+                break
+            if not ahead.launched:
+                self.last = ahead = self._noted(ahead, compiling)
+                return outcome_of(ahead, subject)
         before, first = one(self.baseline)
         after, second = one(self.candidate)
         pair = relate(case, before, after, (first, second), fetch)
@@ -171,24 +179,33 @@ class PairPool:
             round(self.baseline.compile_seconds - compiling[0], 4),
             round(self.candidate.compile_seconds - compiling[1], 4)))
 
-    def _may_skip(self, case: Case, subject: str, backend: str | None) -> bool:
-        """Whether equal code could be left alone: on a device, where both builds launch alike, and for launches that
-        do not depend on what earlier ones gave."""
-        return bool(not self._equal_code_runs and kind(backend or self.options.backend) == "cuda"
-                and case.arrays and subject == "own" and "compile" in find(case.target).backends)
+    def _stops(self, case: Case, subject: str, backend: str | None) -> Iterator[Stop]:
+        """Where a pair may end early: at equal source IR if both builds are alike behind it; at equal code on a device,
+        where both launch alike. For launches that do not depend on what earlier ones gave."""
+        sort = kind(backend or self.options.backend)
+        ahead_of_time = bool(case.arrays) and subject == "own" and "compile" in find(case.target).backends
+        if sort == "interpreter" or not ahead_of_time:
+            return
+        if self._alike.behind_source:
+            yield "source"
+        if self._alike.launch and sort == "cuda":
+            yield "code"
 
-    def _compiled(self, case: Case, subject: str, one: Callable[[Pool, Observe], tuple[Outcome, Observed | None]],
-                  ) -> PairOutcome | None:
-        """What both compile the case's launches to, and whether that is all there is to do; None if one does not."""
-        (before, first), (after, second) = one(self.baseline, COMPILED_ONLY), one(self.candidate, COMPILED_ONLY)
+    def _ahead(self, case: Case, stop: Stop, one: Callable[[Pool, Observe], tuple[Outcome, Observed | None]],
+               ) -> PairOutcome | None:
+        """What both make of the case's launches up to there, and whether that is all there is to do; None if one fails
+        to."""
+        (before, first), (after, second) = (one(pool, Observe(stop=stop)) for pool in (self.baseline, self.candidate))
         if before.verdict.failed or after.verdict.failed or first is None or second is None:
             return None
-        equal = "ptx" in first.code and first.code == second.code
-        self._equal += equal
-        control = equal and self._equal % CONTROL == 0
+        equal = _LAST[stop] in first.code and first.code == second.code
+        self._equal[stop] += equal
+        control = equal and self._equal[stop] % CONTROL == 0
         return PairOutcome(
             case=case, relation=Relation.IDENTICAL_CODE, baseline=before, candidate=after, observed=(first, second),
-            launched=not equal or control, control=control, code_changed=changed_code(first, second))
+            launched=not equal or control, control=control,
+            # Other source IR may end in the same code, which is compared later.
+            code_changed=changed_code(first, second) if stop == "code" else ())
 
     def marked(self, cells: set[str]) -> set[str]:
         """Coverage cells of the last case, as the campaign is to take them: what equal code reaches brings nothing."""

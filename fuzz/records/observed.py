@@ -1,14 +1,19 @@
 """Observed: what a case gave on one build, bit for bit, so that two builds can be held against each other."""
 
+from typing import Literal
+
 import msgspec
+
+Stop = Literal["", "source", "code"]
+"""How far a case is taken: "" to the end, "source" to the source IR of what it would launch, "code" to its PTX."""
 
 
 class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to report of a case beyond its verdict. chunks: parts of outputs whose values are wanted, by output.
-    compiled_only: compile what the case would launch, launch nothing, and report the code."""
+    stop: where to stop; before the end nothing is launched, and the code is what is reported."""
 
     chunks: dict[str, tuple[int, ...]] = {}
-    compiled_only: bool = False
+    stop: Stop = ""
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,10 +41,10 @@ class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one build made of a case.
 
-    code: by stage ("ttgir", "ptx"), a digest of the text of all kernels, without names and places, and under "launch"
-    of what their launches need; empty where nothing is compiled. resources: the most that one kernel needs ("shared":
-    bytes; "registers" of each thread, where a driver loaded it), and the sum of all ("instructions": lines of PTX;
-    "spills").
+    code: by stage ("source", where the case stopped there, "ttgir", "ptx"), a digest of the text of all kernels,
+    without names and places, and under "launch" of what their launches need; empty where nothing is compiled.
+    resources: the most that one kernel needs ("shared": bytes; "registers" of each thread, where a driver loaded it),
+    and the sum of all ("instructions": lines of PTX; "spills").
     """
 
     outputs: dict[str, ObservedOutput] = {}

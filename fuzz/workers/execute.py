@@ -102,6 +102,17 @@ class Executor:
             self._runners[backend] = made
         return self._runners[backend]
 
+    def _sources(self, backend: str) -> Runner:
+        """What stops at the source IR of kernels for the chip of a backend."""
+        name = f"source of {backend}"
+        if name not in self._runners:
+            from tridiff.fuzz.backends.compile import target_of
+            from tridiff.fuzz.backends.source import SourceRunner
+
+            chip = target_of(backend.partition(":")[2])
+            self._runners[name] = SourceRunner(f"compile:{chip.arch}", chip)
+        return self._runners[name]
+
     def execute(
         self, case: Case, subject_name: str, *, backend: str, stage: Callable[[str], None] = lambda name: None,
         want_inputs: bool = False, inputs_only: bool = False, observe: Observe | None = None,
@@ -129,7 +140,10 @@ class Executor:
         said = Diagnostics()
         attempt = _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
         try:
-            if observe is not None and observe.compiled_only:
+            if observe is not None and observe.stop == "source":
+                attempt.runner = self._sources(backend)
+                outcome = attempt.read_sources()
+            elif observe is not None and observe.stop == "code":
                 outcome = attempt.compile_launches()
             else:
                 outcome = attempt.describe() if inputs_only else attempt.run()
@@ -197,6 +211,14 @@ class _Attempt:
             self._run(pointers, helper, self.case.options, schedule)
         self.buffers = {}
         return self._outcome(Verdict.NOT_CHECKED, reason="compiled and not launched")
+
+    def read_sources(self) -> Outcome:
+        """The source IR of what `run` would launch first and as other schedules; no array is made. For subjects and
+        targets as `compile_launches` says."""
+        helper, pointers = resolve(self.subject.helper), self._stand_ins()
+        for schedule in range(1 + self.target.run.schedules(self.case)):
+            self._run(pointers, helper, self.case.options, schedule)
+        return self._outcome(Verdict.NOT_CHECKED, reason="read up to the source IR and not compiled")
 
     def run(self) -> Outcome:
         options = self.case.options
@@ -314,19 +336,10 @@ class _Attempt:
         return wrong
 
     def _compile_only(self, helper: Any, options: LaunchOptions) -> Outcome:
-        from tridiff.fuzz.backends.compile import Pointer
-        from tridiff.oracles.dtypes import dtype
-
         lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
         if lacking:
             return self._outcome(Verdict.NOT_CHECKED, reason=lacking)
-
-        def pointer(name: str) -> Pointer:
-            spec = self.case.array(name)
-            aligned = spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0
-            return Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype, aligned=aligned)
-
-        pointers = {spec.name: pointer(spec.name) for spec in self.case.arrays}
+        pointers = self._stand_ins()
         for schedule in range(1 + self.target.run.schedules(self.case)):
             wrong = self._run(pointers, helper, options, schedule)
             if wrong:
@@ -337,6 +350,15 @@ class _Attempt:
         if found is not None:
             return self._found(found)
         return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
+
+    def _stand_ins(self) -> dict[str, Any]:
+        """For each array what its pointer tells the compiler."""
+        from tridiff.fuzz.backends.compile import Pointer
+        from tridiff.oracles.dtypes import dtype
+
+        return {spec.name: Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype,
+                                   aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
+                for spec in self.case.arrays}
 
     def failed(self, failure: failures.Failure) -> Outcome:
         """The outcome of a launch that raised."""

@@ -17,6 +17,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.workers import addresses, protocol
 from tridiff.fuzz.workers.connection import Worker
+from tridiff.fuzz.workers.preloaded import Zygote, environment_of, fork_zygote
 
 FORK_SECONDS = 15.0
 """What a zygote may take for its answer to a request once it has answered one. It needs a millisecond; one that was
@@ -52,6 +53,8 @@ class PoolOptions:
     spare: bool = True
     build: str = ""
     """Folder with the `triton` package to run (`fuzz.builds`); "" for the installed one."""
+    preloaded: str = ""
+    """Folder of the campaign's preloaded processes; "" for a zygote that imports for itself."""
 
 
 class Forks:
@@ -80,22 +83,19 @@ class Forks:
         self._began = time.monotonic()
         self.zygote = self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        environment = dict(os.environ)
-        environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
-                           TRITON_DEFAULT_FP_FUSION="1", PYTHONUNBUFFERED="1")
-        if self._options.build:
-            environment["PYTHONPATH"] = os.pathsep.join(
-                filter(None, (self._options.build, environment.get("PYTHONPATH", ""))))
-        environment["TRITON_CACHE_DIR"] = self._options.cache_directory or str(self._folder / "cache")
-        if kind(self._options.backend) == "interpreter":
-            environment["TRITON_INTERPRET"] = "1"
-        else:
-            environment.pop("TRITON_INTERPRET", None)
-        command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", self._options.backend,
-                   str(self._options.device), str(self._options.memory), str(os.getpid())]
-        with open(self._folder / "zygote.log", "wb") as log:
-            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0,
+    def _start(self) -> "subprocess.Popen[bytes] | Zygote":
+        options, log = self._options, self._folder / "zygote.log"
+        cache = {"TRITON_CACHE_DIR": options.cache_directory or str(self._folder / "cache")}
+        if options.preloaded:
+            forked = fork_zygote(Path(options.preloaded), build=options.build, backend=options.backend, log=log,
+                                 device=options.device, memory=options.memory, environment=cache)
+            if forked is not None:
+                return forked
+        environment = environment_of(options.build, kind(options.backend) == "interpreter") | cache
+        command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", options.backend,
+                   str(options.device), str(options.memory), str(os.getpid())]
+        with open(log, "wb") as file:
+            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, bufsize=0,
                                     env=environment, start_new_session=True)
 
     def waiting(self) -> int:

@@ -11,6 +11,15 @@ from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.records.observed import Observe, Observed
 
 
+class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin"):
+    """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own."""
+
+    backend: str
+    device: int
+    memory: int
+    environment: dict[str, str] = {}
+
+
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):
     """To the zygote: start a child that connects to the Unix socket `address` and logs to `log`. backend: that it runs
     on, "" for the zygote's own."""
@@ -93,6 +102,7 @@ def line(message: msgspec.Struct) -> bytes:
 _FROM_ZYGOTE = msgspec.json.Decoder(FromZygote)
 _FROM_CHILD = msgspec.json.Decoder(FromChild)
 _RUN = msgspec.json.Decoder(Run)
+_BEGIN = msgspec.json.Decoder(Begin)
 _FORK = msgspec.json.Decoder(Fork)
 
 
@@ -112,6 +122,14 @@ def read_child(data: bytes) -> FromChild:
     """Raises Garbled."""
     try:
         return _FROM_CHILD.decode(data)
+    except _UNREADABLE as error:
+        raise Garbled(_what(data, error)) from None
+
+
+def read_begin(data: bytes) -> Begin:
+    """Raises Garbled."""
+    try:
+        return _BEGIN.decode(data)
     except _UNREADABLE as error:
         raise Garbled(_what(data, error)) from None
 

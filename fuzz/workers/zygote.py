@@ -83,22 +83,39 @@ def _fork(request: protocol.Fork, backend: str, device: int, memory: int, close:
 
 
 def main(backend: str, device: int, memory: int, parent: int) -> None:
-    """Serve until standard input closes. parent: number of the process that started this one."""
+    """Import, and serve. parent: number of the process that started this one."""
     die_with_parent(parent)
     ignore_ends()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.dup(1)
     os.dup2(2, 1)
+    prepare()
+    _serve(backend, device, memory, out)
+
+
+def prepare() -> None:
+    """Import whatever a worker needs, and have it in common with all that are forked."""
     for module in _IMPORTED:
         importlib.import_module(module)
     from tridiff.fuzz.registry import all_targets
-    from tridiff.fuzz.workers import environment
 
     all_targets()
-    environment.warm(backend)
     # A worker's collector neither walks through what was imported nor copies its pages.
     gc.collect()
     gc.freeze()
+
+
+def serve(backend: str, device: int, memory: int) -> None:
+    """Be a zygote in a process that is prepared, until standard input closes."""
+    out = os.dup(1)
+    os.dup2(2, 1)
+    _serve(backend, device, memory, out)
+
+
+def _serve(backend: str, device: int, memory: int, out: int) -> None:
+    from tridiff.fuzz.workers import environment
+
+    environment.warm(backend)
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_read, False)
     os.set_blocking(wake_write, False)

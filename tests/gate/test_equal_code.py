@@ -7,7 +7,7 @@ import pytest
 from tests.support.builds import HARMLESS, edited, installed
 from tests.support.in_subprocess import run_script
 from tests.support.pairs import CASE, observed, outcome
-from tridiff.fuzz.builds.launch_path import launch_alike
+from tridiff.fuzz.builds.alike import Alike, alike
 from tridiff.fuzz.pair.pool import CONTROL, EQUAL, PairPool
 from tridiff.fuzz.records import Environment, Outcome, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
@@ -18,16 +18,20 @@ from tridiff.fuzz.workers.pool import PoolOptions
 class Device:
     """Stands in for a `Pool` on a GPU: code of every compilation, bits of every launch."""
 
-    def __init__(self, code: str, bits: bytes) -> None:
+    def __init__(self, code: str, bits: bytes, *, source: str = "s") -> None:
         self.options = PoolOptions(backend="cuda")
         self.compile_seconds = 0.0
         self.observed: Observed | None = None
-        self.launches = 0
-        self._code, self._bits = {"ptx": code}, bits
+        self.launches = self.compilations = 0
+        self._source, self._code, self._bits = {"source": source}, {"ptx": code}, bits
         self.environment = Environment(triton="3.9.0", backend="cuda")
 
     def execute(self, case: object, subject: str, *, observe: Observe, **given: object) -> Outcome:
-        if observe.compiled_only:
+        if observe.stop == "source":
+            self.observed = observed(code=self._source)
+            return outcome(Verdict.NOT_CHECKED, reason="not compiled", backend="cuda")
+        self.compilations += 1
+        if observe.stop:
             self.observed = observed(code=self._code)
             return outcome(Verdict.NOT_CHECKED, reason="compiled and not launched", backend="cuda",
                            cells=("tt.load",), compiled_kernels=1)
@@ -39,8 +43,12 @@ class Device:
 ONE, TWO = b"\1\0\0\0", b"\2\0\0\0"
 
 
-def relations(before: Device, after: Device, cases: int, *, alike: bool = True) -> tuple[PairPool, list[Relation]]:
-    pool = PairPool(before, after, equal_code_runs=not alike)  # type: ignore[arg-type]
+LAUNCH = Alike(launch=True)
+BEHIND_SOURCE = Alike(launch=True, behind_source=True)
+
+
+def relations(before: Device, after: Device, cases: int, *, shared: Alike = LAUNCH) -> tuple[PairPool, list[Relation]]:
+    pool = PairPool(before, after, alike=shared)  # type: ignore[arg-type]
     found = []
     for _ in range(cases):
         pool.execute(CASE, "own", backend="cuda")
@@ -71,15 +79,57 @@ def test_other_code_is_launched_each_time() -> None:
 
 def test_equal_code_is_launched_each_time_where_builds_launch_in_other_ways() -> None:
     before, after = Device("a", ONE), Device("a", ONE)
-    relations(before, after, 4, alike=False)
+    relations(before, after, 4, shared=Alike())
     assert before.launches == after.launches == 4
 
 
-def test_builds_launch_alike_if_the_files_behind_the_compiler_are_the_same(tmp_path: Path) -> None:
+def test_of_equal_source_one_pair_in_twenty_is_compiled() -> None:
+    before, after = Device("a", ONE), Device("a", ONE)
+    _, found = relations(before, after, 3 * CONTROL, shared=BEHIND_SOURCE)
+    assert set(found) == {Relation.IDENTICAL_CODE}
+    assert before.compilations == 3 + before.launches and before.launches == 1
+
+
+def test_the_control_finds_equal_source_that_compiles_to_other_code() -> None:
+    before, after = Device("a", ONE), Device("b", TWO)
+    _, found = relations(before, after, CONTROL, shared=BEHIND_SOURCE)
+    assert found.count(Relation.CHANGED) == 1
+
+
+def test_other_source_is_compiled_and_launched_each_time() -> None:
+    before, after = Device("a", ONE, source="s"), Device("b", TWO, source="t")
+    _, found = relations(before, after, 3, shared=BEHIND_SOURCE)
+    assert set(found) == {Relation.CHANGED}
+
+
+def test_what_builds_share_follows_from_the_files_that_differ(tmp_path: Path) -> None:
     front = edited(tmp_path / "front", HARMLESS)
     launcher = edited(tmp_path / "launcher", {"runtime/jit.py": ("import ast\n", "import ast  # other\n")})
-    assert launch_alike("", str(installed().parent)) and launch_alike("", str(front))
-    assert not launch_alike("", str(launcher)) and not launch_alike(str(front), str(launcher))
+    passes = edited(tmp_path / "passes", {"backends/nvidia/compiler.py": ("import re\n", "import re  # other\n")})
+    assert alike("", str(installed().parent)) == alike("", str(front)) == BEHIND_SOURCE
+    assert alike("", str(launcher)) == alike(str(front), str(launcher)) == Alike()
+    assert alike("", str(passes)) == LAUNCH
+
+
+SOURCES = """
+import sys
+from tests.support.cases import addition
+from tridiff.fuzz.records.observed import Observe
+from tridiff.fuzz.workers.execute import Executor
+
+executor, codes = Executor(backend="compile:sm_90"), []
+for case in (addition(rows=8, dtype="fp32"), addition(rows=9, dtype="fp32"), addition(rows=8, dtype="i32")):
+    outcome, _ = executor.execute(case, "own", backend="compile:sm_90", observe=Observe(stop="source"))
+    assert outcome.reason == "read up to the source IR and not compiled" and not outcome.compiled_kernels, outcome
+    codes.append(executor.observed.code)
+print(codes[0] == codes[1], codes[0] == codes[2], *codes[0])
+"""
+
+
+def test_a_case_is_read_up_to_its_source_ir(tmp_path: Path) -> None:
+    run = run_script(SOURCES, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path / "cache")})
+    assert run.stdout.split() == ["True", "False", "source"]
+    assert not (tmp_path / "cache").exists(), "nothing was compiled"
 
 
 HELD_BACK = """

@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CASES = 100
-KINDS = ("parent", "driver", "zygote", "worker")
+KINDS = ("parent", "driver", "preload", "zygote", "worker")
 SIGNALS = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM)
 GONE_WITHIN = 5.0
 ENDED_WITHIN = 10.0
@@ -90,13 +90,18 @@ class Storm:
             children.setdefault(int(stat[1]), []).append(pid)
         assert self.process is not None
         parent = self.process.pid
-        found: dict[str, list[int]] = {"parent": [parent], "driver": [], "zygote": [], "worker": []}
-        for driver in children.get(parent, []):
-            if b"spawn_main" in lines[driver] and b"resource_tracker" not in lines[driver]:
-                found["driver"].append(driver)
-                zygotes = [pid for pid in children.get(driver, []) if b"zygote" in lines[pid]]
-                found["zygote"] += zygotes
-                found["worker"] += [pid for zygote in zygotes for pid in children.get(zygote, [])]
+        found: dict[str, list[int]] = {"parent": [parent], **{kind: [] for kind in KINDS[1:]}}
+        for child in children.get(parent, []):
+            zygotes: list[int] = []
+            if b"workers.preload" in lines[child]:
+                found["preload"].append(child)
+                zygotes = children.get(child, [])
+            elif b"spawn_main" in lines[child] and b"resource_tracker" not in lines[child]:
+                found["driver"].append(child)
+                # Of a driver's own are those that it started when the preloaded process was gone.
+                zygotes = [pid for pid in children.get(child, []) if b"zygote" in lines[pid]]
+            found["zygote"] += zygotes
+            found["worker"] += [pid for zygote in zygotes for pid in children.get(zygote, [])]
         return found
 
     def recorded(self) -> dict[tuple[str, int], tuple[str, str, str]]:

@@ -14,18 +14,20 @@ from tests.quality.kill_storm import ENDED_WITHIN, ROOT, Storm, Tally
 
 @pytest.mark.slow
 def test_nothing_is_lost_when_processes_are_killed_and_stopped(tmp_path: Path) -> None:
-    """One campaign: a worker and a driver killed, a driver and a zygote stopped, the parent killed and resumed."""
+    """One campaign: worker, zygote, driver, the process that forks zygotes and parent are killed, a driver is stopped;
+    then resumed."""
     tally = Tally()
     one = Storm(tmp_path, 0, tally, random.Random(1))
     one.start(resume=False)
     for kind, number in (("worker", signal.SIGKILL), ("driver", signal.SIGSTOP), ("zygote", signal.SIGKILL),
+                         ("preload", signal.SIGKILL),
                          ("driver", signal.SIGKILL), ("parent", signal.SIGKILL)):
         before = len(one.logged())
         deadline = time.monotonic() + 60
         while len(one.logged()) < before + 4 and one.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         one.hit(kind, number)
-    assert sum(tally.kills.values()) == 5, "the campaign ended before all kills"
+    assert sum(tally.kills.values()) == 6, "the campaign ended before all kills"
     one.start(resume=True)
     one._finish()
     assert tally.problems == [] and tally.statuses == {0: 1}

@@ -1,0 +1,46 @@
+"""The source IR of a kernel: what the front end of Triton makes of its Python text, before any pass has run."""
+
+from typing import Any
+
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.compiler import make_backend
+from triton.experimental.gluon._runtime import GluonASTSource
+
+from tridiff.fuzz.backends.compile import specialise
+from tridiff.fuzz.backends.launch import LaunchReport, compiler_options
+from tridiff.fuzz.records import LaunchOptions
+
+
+class SourceRunner:
+    """Stops where Triton's own `compile` begins with the first pass: a tenth of a compilation. Arguments are
+    `backends.compile.Pointer`s and numbers, as for `CompileRunner`."""
+
+    def __init__(self, backend: str, target: GPUTarget) -> None:
+        self.backend = backend
+        self._target = target
+
+    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
+            options: LaunchOptions) -> LaunchReport:
+        given = specialise(kernel, arguments)
+        language = GluonASTSource if kernel.is_gluon() else ASTSource
+        source = language(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
+        asked = compiler_options(options)
+        if self._target.backend != "cuda":
+            del asked["launch_cooperative_grid"]
+        backend = make_backend(self._target)
+        parsed = backend.parse_options({**asked, **source.parse_options()})
+        context = ir.context()
+        ir.load_dialects(context)
+        backend.load_dialects(context)
+        module = source.make_ir(self._target, parsed, backend.get_codegen_implementation(parsed),
+                                backend.get_module_map(), context)
+        return LaunchReport(source=str(module))
+
+    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
+               options: LaunchOptions) -> LaunchReport:
+        return LaunchReport(source=text)
+
+    def synchronise(self) -> None:
+        return None

@@ -1,0 +1,89 @@
+"""What two builds of Triton share, so that what is equal early in a compilation must give equal results."""
+
+import concurrent.futures
+import filecmp
+import fnmatch
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+LAUNCH_PATH = (
+    "runtime/*", "tools/*", "compiler/compiler.py", "backends/driver.py", "backends/*/driver.*",
+    "backends/*/bin/*", "backends/*/include/*", "_utils.py", "knobs.py",
+    "experimental/gluon/_runtime.py", "experimental/gluon/nvidia/*", "experimental/gluon/amd/*")
+"""Files of the package that stand between the text of a kernel and its results: what binds arguments, assembles PTX,
+loads, allocates and launches. As in all patterns here, * stands for folders too."""
+
+FRONT_END = ("language/*", "compiler/code_generator.py", "compiler/errors.py", "experimental/gluon/language/*")
+"""Files that have done their work when the source IR, the first text of a kernel, is there."""
+
+BESIDE = ("profiler/*", "testing.py", "_internal_testing.py", "_filecheck.py", "FileCheck")
+"""Files that no compilation and no launch uses."""
+
+_COMPARERS = 4
+
+
+class Alike(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """launch: both builds have the same files on LAUNCH_PATH, so that equal code gives equal results. behind_source:
+    all files but those of the front end are the same, so that an equal source IR gives equal results."""
+
+    launch: bool = False
+    behind_source: bool = False
+
+
+def alike(baseline: str, candidate: str) -> Alike:
+    """What two builds share. baseline, candidate: what goes in front of the path, "" for nothing."""
+    packages = _package(baseline), _package(candidate)
+    if packages[0] is None or packages[1] is None:
+        return Alike()
+    changed = changed_files(packages[0], packages[1])
+    return Alike(launch=not any(_matches(name, LAUNCH_PATH) for name in changed),
+                 behind_source=all(_matches(name, FRONT_END + BESIDE) for name in changed))
+
+
+def changed_files(one: Path, other: Path) -> tuple[str, ...]:
+    """Files of two packages that are not the same in both, by their paths within. What Python compiled for itself does
+    not count. Raises OSError for what cannot be read."""
+    found: list[str] = []
+    pairs: list[tuple[str, Path, Path]] = []
+    for name, left, right in _beside(one, other, ""):
+        if left is None or right is None:
+            found.append(name)
+        else:
+            pairs.append((name, left, right))
+    with concurrent.futures.ThreadPoolExecutor(_COMPARERS) as threads:
+        same = threads.map(lambda pair: filecmp.cmp(pair[1], pair[2], shallow=False), pairs)
+        found += [name for (name, _, _), equal in zip(pairs, same, strict=True) if not equal]
+    return tuple(sorted(found))
+
+
+def _beside(one: Path, other: Path, within: str) -> Iterator[tuple[str, Path | None, Path | None]]:
+    """Files of two folders side by side; folders that both are one and the same are left out."""
+    names = {path.name for folder in (one, other) for path in folder.iterdir()} - {"__pycache__"}
+    for name in sorted(names):
+        left, right = one / name, other / name
+        path = within + name
+        if left.is_dir() and right.is_dir():
+            if not left.samefile(right):
+                yield from _beside(left, right, path + "/")
+        elif left.is_dir() or right.is_dir():
+            yield path + "/", None, None
+        elif not left.exists() or not right.exists():
+            yield path, None, None
+        elif not left.samefile(right):
+            yield path, left, right
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _package(path: str) -> Path | None:
+    for folder in filter(None, path.split(os.pathsep)):
+        if (Path(folder) / "triton" / "__init__.py").exists():
+            return Path(folder) / "triton"
+    found = importlib.util.find_spec("triton")
+    return Path(found.origin).parent if found is not None and found.origin else None

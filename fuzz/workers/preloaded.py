@@ -1,0 +1,152 @@
+"""The preloaded processes of a campaign (`preload`), and the zygotes that drivers have them fork."""
+
+import contextlib
+import hashlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.workers import addresses, protocol
+from tridiff.fuzz.workers.leftovers import OwnFolder
+
+PREFIX = "tridiff-preload-"
+
+ANSWER_SECONDS = 60.0
+"""What a preloaded process may take to fork a zygote: at first it imports."""
+
+_LOOK_SECONDS = 0.05
+
+_REFUSALS = 10
+"""A socket refuses for a moment between its making and its use, and for ever when its process has ended."""
+
+
+class Preloaded:
+    """One preloaded process for each build, with the interpreter's switch on and off as the backends need it. Use as
+    a context; drivers are told the `folder`."""
+
+    def __init__(self, builds: Iterable[str], backends: Iterable[str]) -> None:
+        self._owned = OwnFolder(PREFIX)
+        self.folder = self._owned.path
+        modes = {kind(backend) == "interpreter": backend for backend in backends}
+        self._processes = [self._start(build, backend) for build in dict.fromkeys(builds) for backend in modes.values()]
+
+    def _start(self, build: str, backend: str) -> "subprocess.Popen[bytes]":
+        interpreted = kind(backend) == "interpreter"
+        address = _address(self.folder, build, interpreted)
+        with open(address.with_suffix(".log"), "wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "tridiff.fuzz.workers.preload", str(address), backend,
+                 str(os.getpid())],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment_of(build, interpreted),
+                start_new_session=True)
+
+    def __enter__(self) -> "Preloaded":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+        self._owned.remove()
+
+
+def environment_of(build: str, interpreted: bool) -> dict[str, str]:
+    """Environment variables of a process that imports a build of Triton to run it. build: what goes in front of the
+    path, "" for nothing."""
+    environment = dict(os.environ)
+    environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
+                       TRITON_DEFAULT_FP_FUSION="1", PYTHONUNBUFFERED="1")
+    if build:
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (build, environment.get("PYTHONPATH", ""))))
+    environment.pop("TRITON_INTERPRET", None)
+    if interpreted:
+        environment["TRITON_INTERPRET"] = "1"
+    return environment
+
+
+def _address(folder: Path, build: str, interpreted: bool) -> Path:
+    named = hashlib.blake2b(build.encode(), digest_size=8).hexdigest()
+    return folder / f"{named}-{'interpreted' if interpreted else 'compiled'}"
+
+
+class Zygote:
+    """A zygote that somebody else forked: as much of a `subprocess.Popen` as its driver needs."""
+
+    def __init__(self, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
+        self.pid = pid
+        self.stdin: IO[bytes] | None = stdin
+        self.stdout: IO[bytes] | None = stdout
+        self._ended = os.pidfd_open(pid)
+
+    def poll(self) -> int | None:
+        """None as long as it lives, then 0: how it ended nobody knows."""
+        return 0 if select.select([self._ended], [], [], 0)[0] else None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Raises subprocess.TimeoutExpired."""
+        if not select.select([self._ended], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(f"zygote {self.pid}", timeout or 0.0)
+        return 0
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._ended, signal.SIGKILL)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            os.close(self._ended)
+
+
+def fork_zygote(folder: Path, *, build: str, backend: str, device: int, memory: int, log: Path,
+                environment: Mapping[str, str]) -> Zygote | None:
+    """A zygote of the preloaded process for a build; None if there is none, or it does not answer. folder: of the
+    campaign's preloaded processes. environment: variables that the zygote has beside those of that process."""
+    address = _address(folder, build, kind(backend) == "interpreter")
+    end = time.monotonic() + ANSWER_SECONDS
+    request = protocol.line(protocol.Begin(backend=backend, device=device, memory=memory,
+                                           environment=dict(environment)))
+    with contextlib.ExitStack() as stack, contextlib.suppress(OSError, ValueError):
+        connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        if not _connected(connection, address, end):
+            return None
+        ours_in, theirs_in = _pipe(stack)
+        theirs_out, ours_out = _pipe(stack)
+        errors = stack.enter_context(open(log, "wb"))
+        socket.send_fds(connection, [request], [ours_in, ours_out, errors.fileno()])
+        connection.settimeout(max(end - time.monotonic(), 0.1))
+        pid = int(connection.recv(64))
+        return Zygote(pid, os.fdopen(os.dup(theirs_in), "wb", buffering=0),
+                      os.fdopen(os.dup(theirs_out), "rb", buffering=0))
+    return None
+
+
+def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
+    read, write = os.pipe()
+    stack.callback(os.close, read)
+    stack.callback(os.close, write)
+    return read, write
+
+
+def _connected(connection: socket.socket, address: Path, end: float) -> bool:
+    """Whether the process listens, or does before `end` (monotonic). One whose socket refuses is gone."""
+    refusals = 0
+    while address.with_suffix(".log").exists() and time.monotonic() < end and refusals < _REFUSALS:
+        try:
+            with addresses.short(str(address)) as name:
+                connection.connect(name)
+            return True
+        except FileNotFoundError:
+            pass  # it has not come so far
+        except ConnectionRefusedError:
+            refusals += 1
+        time.sleep(_LOOK_SECONDS)
+    return False

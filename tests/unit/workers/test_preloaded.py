@@ -1,0 +1,64 @@
+"""Zygotes that are forked by a process which imported for all of them."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.cases import addition
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.workers.preloaded import Preloaded, fork_zygote
+
+CASE = addition(rows=8, dtype="fp32")
+
+
+@pytest.fixture(scope="module")
+def preloaded() -> Iterator[Preloaded]:
+    with Preloaded(("",), ("interpreter",)) as made:
+        yield made
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def gone(pid: int, *, within: float = 5.0) -> bool:
+    deadline = time.monotonic() + within
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def options(made: Preloaded) -> PoolOptions:
+    return PoolOptions(backend="interpreter", hang_limit=60, spare=False, preloaded=str(made.folder))
+
+
+def test_pools_share_one_process_that_has_imported_and_leave_nothing(preloaded: Preloaded, tmp_path: Path) -> None:
+    with Pool(options(preloaded)) as one, Pool(options(preloaded)) as other:
+        (zygote, worker), (second, _) = one.processes(), other.processes()
+        assert parent_of(zygote) == parent_of(second) != os.getpid() and zygote != second
+        assert one.execute(CASE, "own").verdict is other.execute(CASE, "own").verdict is Verdict.AGREE
+    assert gone(zygote) and gone(second) and gone(worker)
+
+
+def test_an_architecture_of_another_mode_and_a_build_without_a_process_fork_nothing(
+        preloaded: Preloaded, tmp_path: Path) -> None:
+    given = {"device": 0, "memory": 1 << 30, "log": tmp_path / "log", "environment": {}}
+    for build, backend in (("", "compile:sm_90"), ("/no/such/build", "interpreter")):
+        assert fork_zygote(preloaded.folder, build=build, backend=backend, **given) is None  # type: ignore[arg-type]
+
+
+def test_a_pool_goes_on_when_the_process_is_killed_that_forked_its_zygote() -> None:
+    with Preloaded(("",), ("interpreter",)) as made, Pool(options(made)) as pool:
+        zygote, worker = pool.processes()
+        shared = parent_of(zygote)
+        os.kill(shared, signal.SIGKILL)
+        assert gone(zygote) and gone(worker), "they end with it"
+        lost = pool.execute(CASE, "own")
+        assert (lost.verdict, lost.signature) == (Verdict.NOT_CHECKED, None)
+        assert pool.execute(CASE, "own").verdict is Verdict.AGREE
+        assert parent_of(pool.processes()[0]) == os.getpid()
