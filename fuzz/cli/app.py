@@ -35,6 +35,8 @@ COMMANDS = {
     "replay": Command("replay", "replay_command", "Run saved findings and compare with their expected verdicts."),
     "repro": Command("repro", "repro", "Run a saved finding again."),
     "blame": Command("blame", "blame_command", "Say at which stage and pass a saved finding goes wrong."),
+    "explain": Command("explain", "explain_command", "Explain a kernel: source, arguments, stages, memory, and how one "
+                       "element came about."),
     "shrink": Command("shrink", "shrink", "Make a saved finding smaller, so that its script fits into an issue."),
     "sweep": Command("sweep", "sweep", "Judge every input of an operation on the device."),
     "corpus": Command("corpus", "corpus", "List findings by cause; write or check the page that shows them."),

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.stand_in import StandInDriver
 from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.versions import interpreting
 from tridiff.kernels.generated import load
@@ -50,29 +51,6 @@ class Result:
     kernels: int
 
 
-class _StandInDriver:
-    """What Inductor asks Triton's driver on a machine without one. The device is the CPU; the target is what the code
-    is generated for."""
-
-    @staticmethod
-    def is_active() -> bool:
-        return True
-
-    def get_current_target(self) -> Any:
-        from triton.backends.compiler import GPUTarget
-
-        return GPUTarget("cuda", 90, 32)
-
-    def get_current_device(self) -> int:
-        return 0
-
-    def get_current_stream(self, device: int | None = None) -> int:
-        return 0
-
-    def get_active_torch_device(self) -> torch.device:
-        return torch.device("cpu")
-
-
 class _Session:
     """The one program that is compiled now."""
 
@@ -94,7 +72,7 @@ class _Session:
 
             from tridiff.fuzz.inductor.watched import watch_launches
 
-            triton.runtime.driver.set_active(_StandInDriver())
+            triton.runtime.driver.set_active(StandInDriver())
             config.cpu_backend = "triton"
             self.device = torch.device("cpu")
             watch_launches()

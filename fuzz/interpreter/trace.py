@@ -118,6 +118,11 @@ class Trace:
         """Position in `buffers` of the buffer registered under this name."""
         return self._map.index(buffer)
 
+    def nearest(self, address: int) -> tuple[str, int] | None:
+        """Name of the buffer closest to an address, and the number of the element there, which may lie outside."""
+        found = self._map.nearest(address)
+        return None if found is None else (found[0].name, found[1])
+
     def memory(self, index: int) -> ShadowMemory:
         """The state of `buffers[index]`."""
         if index not in self._memory:

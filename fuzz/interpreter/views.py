@@ -17,7 +17,8 @@ from tridiff.fuzz.interpreter.faults import Location, OutOfBounds
 from tridiff.fuzz.interpreter.narrow_floats import Array
 from tridiff.fuzz.interpreter.trace import Event, Program, Race, Trace, UndefinedUse
 
-_READS = ("load", "gather", "poll")
+READS = ("load", "gather", "poll")
+"""Ends of the names of operations that write nothing."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def _require_events(trace: Trace) -> None:
 
 
 def _writes(operation: str) -> bool:
-    return not operation.endswith(_READS)
+    return not operation.endswith(READS)
 
 
 def _line(trace: Trace, event: Event) -> str:

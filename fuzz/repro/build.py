@@ -7,7 +7,6 @@ The launch is recorded instead of run: its kernel is written out with everything
 import functools
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ import torch
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer, Specialisation, specialise
-from tridiff.fuzz.backends.launch import READ_BACK, Launch, LaunchReport, resolve, without_overflow_checks
+from tridiff.fuzz.backends.launch import READ_BACK, without_overflow_checks
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import LaunchOptions, Verdict
@@ -28,6 +27,7 @@ from tridiff.fuzz.repro.frame import ALLOCATOR, signs
 from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
+from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
 from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
 from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
@@ -44,38 +44,6 @@ _TIGHTER = ((False, False, 2), (False, False, 1), (True, False, 1), (True, True,
 """What is tried until the script is short enough: helpers inlined, variables inlined, blank lines."""
 _VERBATIM = ((False, False, 2), (False, True, 0))
 """The same for a generated kernel, which is shown as it is."""
-
-
-@dataclass(frozen=True)
-class _Call:
-    kernel: Any
-    grid: tuple[int, int, int]
-    arguments: dict[str, Any]
-    options: LaunchOptions
-    text: str = ""
-    """TTGIR, where that is what was launched and not a jit function."""
-
-
-class _Recorder:
-    """Takes the place of a runner and remembers what it was asked to launch."""
-
-    backend = "record"
-
-    def __init__(self) -> None:
-        self.calls: list[_Call] = []
-
-    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
-            options: LaunchOptions) -> LaunchReport:
-        self.calls.append(_Call(kernel, grid, arguments, options))
-        return LaunchReport()
-
-    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
-               options: LaunchOptions) -> LaunchReport:
-        self.calls.append(_Call(None, grid, arguments, options, text))
-        return LaunchReport()
-
-    def synchronise(self) -> None:
-        return None
 
 
 def build(request: Request) -> Candidates:
@@ -101,17 +69,9 @@ def build(request: Request) -> Candidates:
     function = torch_script.candidates(request, target, buffers, subject.helper)
     if function is not None:
         return function
-    options = case.options
-    if subject.hook == "runtime_error":
-        options = msgspec.structs.replace(options, debug=True)
-    recorder = _Recorder()
-    pointers = {name: buffer.pointer for name, buffer in buffers.items()}
-    target.run.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
-                         options=options, runner=recorder))
-    calls = recorder.calls
-    if len(calls) > 1 and request.where in buffers and not request.bundle:
-        calls = [call for call in calls if any(one is buffers[request.where].pointer
-                                               for one in call.arguments.values())]
+    calls = recorded(case, target, subject, buffers)
+    if not request.bundle:
+        calls = calls_about(calls, buffers, request.where)
     if not calls:
         raise TridiffError(f"{case.target} made no launch of this case", fix="rerun it with `tridiff repro` instead")
     if len(calls) > 1 and not request.bundle:
@@ -133,7 +93,7 @@ _NO_VALUES = ("sanitizer", "total_warps", "missing_operation", "written_twice", 
 _OF_ALL_OUTPUTS = ("nondeterministic", "option_dependent", "out_of_bounds", "input_overwritten")
 
 
-def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], calls: list[_Call]) -> Candidates:
+def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], calls: list[Call]) -> Candidates:
     expected = _results(request, target, buffers, calls)
     whole = [verbatim(call.kernel, call.text) for call in calls]
     found: list[Candidate] = []
@@ -155,7 +115,7 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
     return Candidates(scripts=tuple(short))
 
 
-def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: _Call, whole: Verbatim,
+def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: Call, whole: Verbatim,
               expected: Mapping[str, Expected]) -> str:
     """The script of a generated kernel, which is shown as it is."""
     shown = [(call, whole.kernel, whole.parameters(call.arguments))]
@@ -168,12 +128,12 @@ def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: _Call, whol
 
 
 def _results(request: Request, target: Target, buffers: Mapping[str, Buffer],
-             calls: list[_Call]) -> dict[str, Expected]:
+             calls: list[Call]) -> dict[str, Expected]:
     """What the outputs of the launches must hold; nothing where results are not what shows the finding."""
     found = signs(request.ways)
     if kind(request.backend) == "compile" or not found.values or request.failure_kind == "assertion_missing":
         return {}
-    used = {_array_of(buffers, value) for call in calls for value in call.arguments.values()
+    used = {array_of(buffers, value) for call in calls for value in call.arguments.values()
             if isinstance(value, torch.Tensor)}
     try:
         expected = {name: result for name, result in expected_results(request.case, target, buffers).items()
@@ -189,7 +149,7 @@ def _results(request: Request, target: Target, buffers: Mapping[str, Buffer],
 
 
 def _visited(request: Request, buffers: Mapping[str, Buffer],
-             calls: list[_Call]) -> Mapping[int, frozenset[int]] | None:
+             calls: list[Call]) -> Mapping[int, frozenset[int]] | None:
     """What the compiler's front end goes through in all launches together; None where that is not known of one."""
     if not request.liveness:
         return None
@@ -215,26 +175,18 @@ def _shortest(request: Request, form: Callable[[bool, bool, int], str], *,
     return _within_limit(texts[0 if request.bundle else -1])
 
 
-def _pointers(buffers: Mapping[str, Buffer], call: _Call) -> dict[str, Any]:
+def _pointers(buffers: Mapping[str, Buffer], call: Call) -> dict[str, Any]:
     """The launch's arguments with arrays as the ahead-of-time compiler wants them."""
     result = dict(call.arguments)
     for name, value in call.arguments.items():
         if isinstance(value, torch.Tensor):
-            spec = buffers[_array_of(buffers, value)].spec
+            spec = buffers[array_of(buffers, value)].spec
             aligned = spec.layout.offset * dtype_info(spec.dtype).itemsize % 16 == 0
             result[name] = Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype, aligned=aligned)
     return result
 
 
-def _array_of(buffers: Mapping[str, Buffer], tensor: torch.Tensor) -> str:
-    for name, buffer in buffers.items():
-        if buffer.pointer is tensor:
-            return name
-    raise TridiffError("the launch has a scratch array that the case does not describe",
-                       fix="rerun it with `tridiff repro` instead")
-
-
-def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[_Call], expected: Mapping[str, Expected],
+def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[Call], expected: Mapping[str, Expected],
            visited: Mapping[int, frozenset[int]] | None, *, faithful: bool) -> str:
     def form(inlined: bool, squeezed: bool, spacing: int) -> str:
         programs = [_program(call, visited, faithful=faithful, inlined=inlined, squeezed=squeezed) for call in calls]
@@ -246,7 +198,7 @@ def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[_Call], 
     return _shortest(request, form, choices=_TIGHTER)
 
 
-def _program(call: _Call, visited: Mapping[int, frozenset[int]] | None, *, faithful: bool, inlined: bool,
+def _program(call: Call, visited: Mapping[int, frozenset[int]] | None, *, faithful: bool, inlined: bool,
              squeezed: bool) -> Program:
     """The kernel of one launch with all it reaches. faithful: only compile-time arguments become literals."""
     constants = {one.name: call.arguments[one.name] for one in call.kernel.params
@@ -286,7 +238,7 @@ def _drop_parameters(program: Program) -> None:
     node.args.args = [one for one in node.args.args if one.arg in read]
 
 
-def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[_Call, str, list[str]]],
+def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Call, str, list[str]]],
           expected: Mapping[str, Expected], source: str, *, tight: bool) -> Body:
     """shown: launches in order, each with its kernel's name in the script and the names of what that takes. source:
     text of the kernels."""
@@ -304,7 +256,7 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[_Ca
     failure = ways[0] if ways else request.failure_kind
     if tight and request.where in expected and failure not in _OF_ALL_OUTPUTS:
         expected = {request.where: expected[request.where]}  # where lines are short, only the output that was wrong
-    used = {_array_of(buffers, call.arguments[name]) for call, _, names in shown for name in names
+    used = {array_of(buffers, call.arguments[name]) for call, _, names in shown for name in names
             if isinstance(call.arguments[name], torch.Tensor)}
     inputs = tuple(name for name in buffers if name in used and not buffers[name].is_output)
     lines: list[str] = []
@@ -349,13 +301,13 @@ def _on_the_device(request: Request, source: str) -> list[str]:
     return lines
 
 
-def _launch(request: Request, buffers: Mapping[str, Buffer], options: LaunchOptions, call: _Call, kernel: str,
+def _launch(request: Request, buffers: Mapping[str, Buffer], options: LaunchOptions, call: Call, kernel: str,
             names: list[str]) -> str:
     """The statement that launches a kernel."""
     arguments = []
     for name in names:
         value = call.arguments[name]
-        arguments.append(_array_of(buffers, value) if isinstance(value, torch.Tensor) else repr(value))
+        arguments.append(array_of(buffers, value) if isinstance(value, torch.Tensor) else repr(value))
     grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
     plain = kind(request.backend) == "interpreter" or call.text
     shown = {} if plain else _options(options, False)
@@ -376,7 +328,7 @@ def _options(options: LaunchOptions, everything: bool) -> dict[str, int | bool]:
         if getattr(options, name) != getattr(plain, name) or (everything and name in ("num_warps", "num_stages"))}
 
 
-def _specialise(call: _Call, names: list[str], stand_ins: Mapping[str, Any]) -> Specialisation:
+def _specialise(call: Call, names: list[str], stand_ins: Mapping[str, Any]) -> Specialisation:
     """As the launch would, for the arguments that the script's kernel still has."""
     own = {one.name: one for one in call.kernel.params}
     left = [types.SimpleNamespace(name=name, num=number, is_constexpr=False,

@@ -136,7 +136,7 @@ HELD_BACK = """
 import torch, triton
 from tests.support.cases import addition
 from tridiff.fuzz.backends.cuda import CudaRunner
-from tridiff.fuzz.inductor.session import _StandInDriver
+from tridiff.fuzz.backends.stand_in import StandInDriver
 from tridiff.fuzz.judge.observed import code
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.registry import find
@@ -147,7 +147,7 @@ class Runner(CudaRunner):
     def synchronise(self):
         pass
 
-triton.runtime.driver.set_active(_StandInDriver())
+triton.runtime.driver.set_active(StandInDriver())
 target, codes = find("triton.vector_add"), []
 for case in (addition(rows=8, dtype="fp32"), addition(rows=9, dtype="fp32"), addition(rows=8, dtype="i32")):
     attempt = _Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), Runner(),
