@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import ARCHITECTURES, kind
-from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of
+from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination, of_results
 from tridiff.fuzz.content.counter import finalise
@@ -118,7 +118,8 @@ class Deal:
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
                 or self._planned_seconds <= FLOOR * self._seconds):
             return self._waiting.popleft()
-        chosen = self._yields.choose(self._among, finalise(self._plan.options.seed * 1_000_033 + self._next))
+        chosen = self._yields.choose(self._among, finalise(self._plan.options.seed * 1_000_033 + self._next),
+                                      breadth=lambda chosen: weight(find(chosen[0])))
         if chosen is None:
             return self._waiting.popleft()
         return self._made(chosen)

@@ -66,7 +66,7 @@ def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
 def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[ShardSpec, ...]:
     """Shards that fill `workers` processes for `seconds`, every combination getting the same share. Of a campaign by
     yield: those that fill FLOOR of it, each combination once before any comes up again, in an order that the seed
-    decides.
+    decides, broad targets for longer (`weight`).
 
     `compile` without an architecture rotates through all of them from shard to shard.
     """
@@ -102,7 +102,15 @@ def _floor(options: CampaignOptions, combinations: list[tuple[Target, str, str]]
     # What a short campaign has no time for is not the same each night.
     places = sorted(range(len(combinations)), key=lambda place: finalise(options.seed * 1_000_037 + place))
     shuffled = [combinations[place] for place in places]
-    each = FLOOR * options.seconds * options.workers / len(shuffled)
-    cycles = max(math.ceil(each / LONGEST_FLOOR), 1)
-    return tuple(shard_of(options, *_turn(shuffled, index), index=index, known=known, seconds=each / cycles)
+    weights = [weight(target) for target, _, _ in shuffled]
+    each = FLOOR * options.seconds * options.workers / sum(weights)
+    cycles = max(math.ceil(each * max(weights) / LONGEST_FLOOR), 1)
+    return tuple(shard_of(options, *_turn(shuffled, index), index=index, known=known,
+                          seconds=each * weights[index % len(shuffled)] / cycles)
                  for index in range(cycles * len(shuffled)))
+
+
+def weight(target: Target) -> float:
+    """A target's part of the time that everything shares, beside that of a target of one thing: with the square root
+    of its breadth, so that broad ones leave time for the others."""
+    return math.sqrt(target.draw.breadth)

@@ -4,7 +4,7 @@ A combination is a target, a subject and a kind of backend. What it brought late
 first, because cells run out: each shard halves the weight of those before it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tridiff.fuzz.backends import kind
@@ -70,14 +70,15 @@ class Yields:
         """Cells per second of every combination that had a shard."""
         return {name: one.rate for name, one in self._brought.items()}
 
-    def choose(self, among: Sequence[Combination], number: int) -> Combination | None:
+    def choose(self, among: Sequence[Combination], number: int, *,
+               breadth: Callable[[Combination], float] = lambda combination: 1.0) -> Combination | None:
         """The one of `among` that gets the next shard, with a probability that is proportional to what it brings;
-        `number` decides, so that the same results and the same number choose alike. Where nothing brings anything, all
-        are equal. None if in none anything can be drawn."""
+        `number` decides, so that the same results and the same number choose alike. Where nothing brings anything, they
+        are chosen by breadth. None if in none anything can be drawn."""
         able = [name for name in among if not self._barren(name)]
         weights = [self._rate(name) for name in able]
         if not sum(weights):
-            weights = [1.0] * len(able)
+            weights = [breadth(name) for name in able]
         point = (finalise(number) >> (64 - DRAW_BITS)) / (1 << DRAW_BITS) * sum(weights)
         for name, weight in zip(able, weights, strict=True):
             point -= weight

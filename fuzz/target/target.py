@@ -70,6 +70,8 @@ class Draw:
     """What a case may delay (`Case.delay`): a warp of every program, a program, or nothing."""
     valid: Callable[[Case], bool] = lambda case: True
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
+    breadth: int = 1
+    """How many things of the language it draws from, one at a time: it needs that many more cases to have seen each."""
     interpreter_elements: int = 1 << 12
     """Elements of one array that the interpreter manages in a fraction of a second."""
 

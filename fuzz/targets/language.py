@@ -5,7 +5,7 @@ from dataclasses import replace
 from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
-from tridiff.fuzz.language.index import TOPICS
+from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Faults, Judge, Reference, Target
@@ -68,8 +68,9 @@ def _target(topic: Topic) -> Target:
         subjects={"own": f"{_ROOM}.launching:run"},
         within=lambda case: cases.row_of(case).topic == topic,
         cases=lambda limits: call_cases(target=name, topic=topic, limits=limits))
+    draw = replace(target.draw, breadth=sum(row.topic == topic for row in rows().values()))
     run = replace(target.run, writes_once=False) if topic == "memory" else target.run
-    return replace(target, dtypes=NAMES, run=run, judge=_judge(target.judge), faults=Faults(
+    return replace(target, dtypes=NAMES, draw=draw, run=run, judge=_judge(target.judge), faults=Faults(
         planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="language"))
 
 

@@ -1,5 +1,6 @@
 """What a gate runs and in which order: the corpus first, every target a while, and what was left out is known."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.gate.plan import OF_TIME, combinations, entries_left_out, gate_shards
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Signature, Verdict
 from tridiff.fuzz.records.environment import Environment
+from tridiff.fuzz.registry import find
 
 
 def options(**changes: object) -> CampaignOptions:
@@ -56,6 +58,20 @@ def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
     early = [spec for spec in shards[:4] if spec.first]
     assert sum(spec.seconds for spec in early) <= OF_TIME * 10 * 2 < sum(
         spec.seconds for spec in shards if spec.first and spec.first[0].digest in {one.case.digest for one in ENTRIES})
+
+
+def test_broad_targets_have_longer_turns_and_subjects_that_compile_by_themselves_come_last() -> None:
+    asked = options(targets=("language.pointwise", "language.random", "helpers.minimum", "inductor.sort"),
+                    subjects=(), backends=("cuda",))
+    shards = gate_shards(asked, ())
+    floor = shards[:len(combinations(shards))]
+    behind = [spec.subject != "own" for spec in floor]
+    assert behind == sorted(behind) and set(behind) == {False, True}
+    seconds = {(spec.target, spec.subject): spec.seconds for spec in floor}
+    breadth = find("language.pointwise").draw.breadth
+    assert breadth > 20 and seconds["language.pointwise", "own"] == pytest.approx(
+        math.sqrt(breadth) * seconds["helpers.minimum", "own"])
+    assert seconds["language.random", "own"] > seconds["helpers.minimum", "own"] == seconds["inductor.sort", "inductor"]
 
 
 def test_a_number_of_cases_leaves_half_of_them_to_be_drawn() -> None:
