@@ -7,7 +7,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 ROOMS = (
     "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "backends",
-    "target", "registry", "judge", "kinds", "language", "launching", "known", "inductor", "coverage", "shrink",
+    "target", "registry", "judge", "kinds", "language", "launching", "statements", "known", "inductor", "coverage",
+    "shrink",
     "corpus", "builds", "workers", "pair", "campaign", "sweep", "gate", "repro", "blame", "explain", "report", "bench",
     "planted", "targets", "cli",
 )

@@ -1,0 +1,98 @@
+"""Known issues of statements: what Triton's interpreter makes of them."""
+
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.issue import WRONG, KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.statements import cases
+from tridiff.kernels.language.script import Node, Script
+
+_OF_PYTHON = {"min": "tl.minimum", "max": "tl.maximum"}
+
+
+def _every(case: Case) -> Iterator[Node]:
+    return cases.nodes((*cases.script_of(case).functions, *cases.script_of(case).body))
+
+
+def _having(pattern: Callable[[Node], bool]) -> Callable[[Case], bool]:
+    return lambda case: isinstance(case.program, Script) and any(map(pattern, _every(case)))
+
+
+def _rewritten(case: Case, change: Callable[[Node], Node]) -> Case | None:
+    """The case with every construct changed, innermost first."""
+
+    def visit(one: Node) -> Node:
+        return change(replace(one, parts=tuple(map(visit, one.parts))))
+
+    script = cases.script_of(case)
+    return cases.with_script(case, replace(script, body=tuple(map(visit, script.body)),
+                                           functions=tuple(map(visit, script.functions))))
+
+
+def _runs(one: Node) -> bool:
+    return one.row == "for" and "dtype" in one.words
+
+
+def _with_converted_variables(case: Case) -> Case | None:
+    """Variables of loops are converted to the type that they have where they are used."""
+    types = {one.word("name"): one.word("dtype") for one in _every(case) if _runs(one)}
+
+    def change(one: Node) -> Node:
+        if one.row != "name" or one.word("name") not in types:
+            return one
+        return Node(row="cast", words={"to": types[one.word("name")], "function": True}, parts=(one,))
+
+    return _rewritten(case, change)
+
+
+def _is_of_python(one: Node) -> bool:
+    return one.row == "call" and one.word("function") in _OF_PYTHON
+
+
+def _with_functions_of_triton(case: Case) -> Case | None:
+    return _rewritten(case, lambda one: replace(
+        one, words={"function": _OF_PYTHON[one.word("function")]}) if _is_of_python(one) else one)
+
+
+def _is_word(one: Node) -> bool:
+    return one.row == "logic" or (one.row == "unary" and one.word("op") == "not ")
+
+
+def _with_operators(case: Case) -> Case | None:
+    """`&`, `|` and `== False` in place of Python's words."""
+
+    def change(one: Node) -> Node:
+        if one.row == "unary" and _is_word(one):
+            false = Node(row="number", words={"value": "False"})
+            return Node(row="compare", words={"op": "=="}, parts=(*one.parts, false))
+        if not _is_word(one):
+            return one
+        joined = one.parts[0]
+        for part in one.parts[1:]:
+            joined = Node(row="binary", words={"op": {"and": "&", "or": "|"}[one.word("op")]}, parts=(joined, part))
+        return joined
+
+    return _rewritten(case, change)
+
+
+ISSUES = (
+    KnownIssue(
+        name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect",
+        title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
+        where=(("language.*", "own"),), entries=(), match=_having(_is_word), relative=_with_operators,
+        errors=("AttributeError*", "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect",
+        title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
+        where=(("language.*", "own"),), entries=(), match=_having(_runs), relative=_with_converted_variables,
+        errors=("AttributeError*", "ValueError*", "OverflowError*", "BlockTruthValue", "another_type",
+                "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect",
+        title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
+        where=(("language.*", "own"),), entries=(), match=_having(_is_of_python),
+        relative=_with_functions_of_triton, errors=("BlockTruthValue", "AttributeError*", "ValueError*",
+                                                    "another_type", "another_shape"), kinds=WRONG),
+)

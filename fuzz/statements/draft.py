@@ -1,0 +1,100 @@
+"""A program while it is drawn: which variables there are, and of which types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from tridiff.fuzz.statements.constructs import expression
+from tridiff.fuzz.statements.meaning import shapes
+from tridiff.fuzz.statements.meaning.names import namespace
+from tridiff.fuzz.statements.meaning.rewrite import Rewriter
+from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, is_number
+from tridiff.kernels.language.script import Node
+
+T = TypeVar("T")
+REFUSED = (Illegal, TypeError, ValueError, NameError, AttributeError, KeyError, IndexError, ArithmeticError,
+           AssertionError)
+Kind = tuple[str, tuple[int, ...]]
+"""Element type and shape of a tensor."""
+
+
+def node(row: str, *parts: Node, **words: bool | int | str) -> Node:
+    return Node(row=row, words=words, parts=parts)
+
+
+def variable(name: str) -> Node:
+    return node("name", name=name)
+
+
+def literal(value: bool | int | float | None) -> Node:
+    text = f"{value:.10f}".rstrip("0") if isinstance(value, float) else str(value)
+    return node("number", value=text + "0" if text.endswith(".") else text)
+
+
+class Draft:
+    """Draws shrink towards the first choice. env: what each name stands for, with values that mean nothing."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+        self.run = Run(shapes, decide=lambda: True)
+        self.env: dict[str, Any] = {}
+        self._names = namespace(self.run)
+        self._fresh = 0
+        self.looping = 0
+        """How many loops lie around what is drawn."""
+
+    def one(self, values: Sequence[T]) -> T:
+        return self.draw(st.sampled_from(values))
+
+    def whole(self, low: int, high: int) -> int:
+        return self.draw(st.integers(low, high))
+
+    def flag(self) -> bool:
+        return self.draw(st.booleans())
+
+    def rarely(self, times: int = 4) -> bool:
+        """True in one draw of `times`."""
+        return self.whole(1, times) == times
+
+    def fresh(self, letter: str = "v") -> str:
+        """A name that is not taken."""
+        self._fresh += 1
+        return f"{letter}{self._fresh}"
+
+    def define(self, name: str, kind: Kind) -> None:
+        """Let a name stand for a tensor."""
+        one = self.run.constant(1, kind[0])
+        self.env[name] = Value(self.run, shapes.broadcast(one.data, shape=kind[1]), kind[0])
+
+    def value(self, made: Node) -> Any:
+        """What an expression stands for; Illegal if the language refuses it."""
+        tree = Rewriter().visit(ast.parse(expression(made), mode="eval"))
+        code = compile(ast.fix_missing_locations(tree), "<drawn>", "eval")
+        self.run.steps = 0
+        try:
+            return eval(code, self._names, dict(self.env))
+        except REFUSED as error:
+            raise Illegal(str(error)) from None
+
+    def kind(self, made: Node) -> Kind | None:
+        """Type and shape of an expression, those of a scalar for a number; None if it is no tensor or is refused."""
+        try:
+            found = self.value(made)
+        except Illegal:
+            return None
+        if is_number(found):
+            found = self.run.tensor(found)
+        return (found.name, found.shape) if type(found) is Value else None
+
+    def tensors(self, *, shape: tuple[int, ...] | None = None, dtypes: Sequence[str] = ()) -> list[str]:
+        """Names of tensors, the newest last."""
+        return [name for name, one in self.env.items() if type(one) is Value
+                and (shape is None or one.shape == shape) and (not dtypes or one.name in dtypes)]
+
+    def constants(self) -> list[str]:
+        """Names of numbers known when a kernel is compiled."""
+        return [name for name, one in self.env.items() if is_number(one)]

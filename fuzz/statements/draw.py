@@ -1,0 +1,77 @@
+"""Hypothesis strategies of programs and of the cases around them."""
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Mixture, Small, Sprinkle
+from tridiff.fuzz.statements import cases, control
+from tridiff.fuzz.statements.draft import Draft
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.language.call import Operand, Result
+from tridiff.kernels.language.script import Node, Script
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype
+
+_SHAPES: tuple[tuple[int, ...], ...] = ((16,), (4, 8), (8,), (2, 2, 4), (32,), (16, 2), (1,), (4, 1))
+_ROWS = (4, 1, 2, 7, 8)
+_WARPS = (4, 1, 2)
+_SEEDS = st.integers(0, 2**32 - 1)
+MOST_RESULTS = 4
+
+
+@st.composite
+def statement_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
+    """A program of nested statements on a batch of independent rows."""
+    d = Draft(draw)
+    shape = d.one(_SHAPES)
+    operands = _operands(d, shape)
+    body: list[Node] = []
+    for _ in range(2):
+        body += control.assign(d, d.one((shape, ())))
+    for _ in range(d.whole(1, 4)):
+        body += control.statement(d, control.DEEPEST, d.one((shape, ())))
+    return finished(d, target, operands, body, limits)
+
+
+def _operands(d: Draft, shape: tuple[int, ...]) -> list[Operand]:
+    """A block, two scalars, perhaps a line of the block's last axis, perhaps constants."""
+    every = (*INTEGERS, *FLOATS)
+    operands = [Operand(kind="block", dtype=d.one(every), shape=shape),
+                Operand(kind="scalar", dtype=d.one(INTEGERS)), Operand(kind="scalar", dtype=d.one(every))]
+    if len(shape) > 1:
+        operands.append(Operand(kind="block", dtype=d.one(every), shape=shape[1:]))
+    for number, one in enumerate(operands):
+        d.define(f"x{number}", (one.dtype, one.shape))
+    if d.flag():
+        value = d.one((3, 1, 0, 16, 255, -1, 2**31))
+        d.env[f"C{len(operands)}"] = value
+        operands.append(Operand(kind="constexpr", dtype="i32", number=str(value)))
+    return operands
+
+
+def finished(d: Draft, target: str, operands: list[Operand], body: list[Node], limits: Limits) -> Case:
+    """The case of a drawn body: what is stored, what arrays hold, how it is compiled."""
+    names = [name for name in d.tensors() if name[0] in "vk"][-MOST_RESULTS:]
+    script = Script(operands=tuple(operands), body=tuple(body), stored=tuple(names), results=tuple(
+        Result(dtype=d.env[name].name, shape=d.env[name].shape) for name in names))
+    assume(not cases.problem(script))
+    rows = d.one(_ROWS)
+    given = {f"x{number}": _content(d, one) for number, one in enumerate(operands) if one.given}
+    # Whether products and sums are fused is not judged here.
+    options = LaunchOptions(num_warps=d.one(_WARPS), enable_fp_fusion=False)
+    return Case(target=target, sizes=cases.sizes_of(script, rows), program=script,
+                arrays=cases.arrays_of(script, given), options=options)
+
+
+def _content(d: Draft, operand: Operand) -> Content:
+    """Numbers of every size. NaNs are left to calls, where the contract says what each function makes of one."""
+    seed = d.draw(_SEEDS)
+    if not dtype(operand.dtype).is_float:
+        bases: tuple[Mixture | Small, ...] = (Mixture(seed=seed), Small(seed=seed, low=0, high=9), Small(seed=seed))
+        return Content(base=d.one(bases))
+    sizes: tuple[Small | Finite, ...] = (Small(seed=seed), Finite(seed=seed))
+    base = d.one(sizes)
+    special = Sprinkle(values=_SPECIAL[operand.dtype], seed=seed, per_mille=200)
+    return Content(base=base, overrides=(special,) if d.rarely(3) else ())
+
+
+_SPECIAL = {name: ("0.0", "inf", "-inf", str(dtype(name).max), str(dtype(name).min), "1.0") for name in FLOATS}

@@ -1,0 +1,40 @@
+"""From a program to a launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tridiff.fuzz.statements.cases import arguments_of, script_of
+from tridiff.fuzz.statements.faults import planted
+from tridiff.fuzz.statements.text import parameters, source
+from tridiff.fuzz.verdicts import Refuted
+from tridiff.kernels.generated import load
+from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE
+
+if TYPE_CHECKING:
+    from tridiff.fuzz.backends.launch import Launch
+
+
+def run(launch: Launch) -> None:
+    """Launch the case's program; the target's `launch` function."""
+    case, script = launch.case, script_of(launch.case)
+    kernel: Any = load(source(planted(script, launch.planted)), name="statements").kernel
+    arguments: dict[str, Any] = dict(arguments_of(script))
+    for spec in case.arrays:
+        arguments[f"{spec.name}_ptr"] = launch.pointer(spec.name)
+        arguments[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
+    try:
+        launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(script)})
+    except Exception as error:
+        raise refuted(error) or error from None
+
+
+def refuted(error: BaseException) -> Refuted | None:
+    """A static assertion of the kernel on a result, wherever in the chain of causes it stands."""
+    seen: BaseException | None = error
+    while seen is not None:
+        for text, kind in ((ANOTHER_TYPE, "another_type"), (ANOTHER_SHAPE, "another_shape")):
+            if text in str(seen):
+                return Refuted(kind, "result", str(seen).strip().splitlines()[-1][:300])
+        seen = seen.__cause__ or seen.__context__
+    return None

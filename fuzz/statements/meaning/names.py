@@ -1,0 +1,223 @@
+"""What kernels that run as Python call `tl`, and what rewritten statements call `_run`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from tridiff.fuzz.statements.meaning import memory
+from tridiff.fuzz.statements.meaning.memory import Pointer, PointerType
+from tridiff.fuzz.statements.meaning.types import TypeName
+from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, computed_in, is_number
+from tridiff.kernels.pointwise.record import TRITON_NAMES
+from tridiff.oracles.dtypes import dtype
+
+Later = Callable[[], Any]
+_COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+            ">=": operator.ge}
+MOST_TRIPS = 64
+
+
+class Statements:
+    """`_run`: what assignments, conditions and operators of Python mean in a kernel."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._running = set[int]()
+
+    def assigned(self, value: Any, name: str, nested: bool) -> Any:
+        """What a variable holds: numbers become tensors. A branch or loop leaves the type of a variable as it is."""
+        found = self._tensors(value)
+        if name and isinstance(found, Value):
+            kind = found.name, found.shape
+            if nested and self.run.kinds.setdefault(name, kind) != kind:
+                raise Illegal(f"{name} changes its type")
+            self.run.kinds[name] = kind
+        return found
+
+    def _tensors(self, value: Any) -> Any:
+        if is_number(value):
+            return self.run.constant(value)
+        if isinstance(value, tuple):
+            parts = [self._tensors(one) for one in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return value
+
+    def again(self, condition: Any, loop: int) -> bool:
+        """Whether a loop goes on; where types are found out, once at most."""
+        self.run.step()
+        if not bool(condition) or (self.run.decide is not None and loop in self._running):
+            self._running.discard(loop)
+            return False
+        self._running.add(loop)
+        return True
+
+    def either(self, condition: Any, then: Later, otherwise: Later) -> Any:
+        """A conditional expression; with a condition of run time both sides are tensors of one type."""
+        if not isinstance(condition, Value):
+            return then() if condition else otherwise()
+        taken, other = self.run.tensor(then()), self.run.tensor(otherwise())
+        if (taken.name, taken.shape) != (other.name, other.shape):
+            raise Illegal("sides of different types")
+        return taken if condition else other
+
+    def _combined(self, values: tuple[Later, ...], method: str, stops: bool) -> Any:
+        kept, last = [], None
+        for later in values:
+            last = later()
+            if isinstance(last, Value):
+                kept.append(last)
+            elif bool(last) is stops:
+                return last
+        if not kept:
+            return last
+        found = kept[0]
+        for one in kept[1:]:
+            found = getattr(found, method)(one)
+        return found
+
+    def all_of(self, *values: Later) -> Any:
+        return self._combined(values, "logical_and", False)
+
+    def any_of(self, *values: Later) -> Any:
+        return self._combined(values, "logical_or", True)
+
+    def negated(self, value: Any) -> Any:
+        return value.negated() if isinstance(value, Value) else not value
+
+    def chain(self, symbols: list[str], *operands: Later) -> Any:
+        """a < b < c, as (a < b) and (b < c)."""
+        pairs = zip(symbols, operands[:-1], operands[1:], strict=True)
+        return self.all_of(*(lambda s=symbol, a=left, b=right: _COMPARE[s](a(), b()) for symbol, left, right in pairs))
+
+    def asserted(self, condition: Any) -> None:
+        """An assertion of a generated kernel holds."""
+        if self.run.decide is None and not bool(condition):
+            raise Illegal("a failed assertion")
+
+    def loop(self, first: Any, second: Any = None, step: Any = 1, **hints: Any) -> Iterator[Any]:
+        """`range` and `tl.range`: the variable is of the type of both bounds and the step together."""
+        run = self.run
+        low, high = (0, first) if second is None else (first, second)
+        if isinstance(step, int) and step < 0:
+            bounds = [run.tensor(one) for one in (low, high, -step)]
+        else:
+            bounds = [run.tensor(one) for one in (low, high, step)]
+        if any(dtype(one.name).is_float or one.shape for one in bounds):
+            raise Illegal("bounds of a loop are whole numbers")
+        kind = computed_in("|", Value(run, bounds[0].data, bounds[0].name), bounds[1])
+        kind = computed_in("|", run.constant(0, kind), bounds[2])
+        places = [int(run.lib.cast(one.data, to=kind).item()) for one in bounds]
+        signed = -places[2] if isinstance(step, int) and step < 0 else places[2]
+        if run.decide is not None:
+            places, signed = [0, 1, 1] if run.decide() else [0, 0, 1], 1
+        if signed == 0 or (signed < 0 and not isinstance(step, int)):
+            raise Illegal("a step of run time is positive")
+        numbers = range(places[0], places[1], signed)
+        if len(numbers) > MOST_TRIPS:
+            raise Illegal("too many trips")
+        for number in numbers:
+            yield run.constant(number, kind)
+
+
+def _decorated(*args: Any, **options: Any) -> Any:
+    """`@triton.jit`, with and without options."""
+    return args[0] if args else lambda function: function
+
+
+def _static_assert(condition: Any, message: str = "") -> None:
+    if condition is not True:
+        raise Illegal(f"static assertion: {message}")
+
+
+def _hinted(x: Any, values: Any) -> Any:
+    return x
+
+
+def namespace(run: Run) -> dict[str, Any]:
+    """The globals of a kernel's module."""
+    statements = Statements(run)
+    lib = run.lib
+
+    def arange(start: int, end: int) -> Value:
+        data = lib.rows_of(None, 1, list(range(start, end)), to="i32", shape=(end - start,))
+        return Value(run, data, "i32")
+
+    def full(shape: Any, value: Any, to: TypeName) -> Value:
+        shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+        one = value.to(to) if isinstance(value, Value) else run.constant(
+            int(value) if value == 0 and not to.is_floating() else value, to.name)
+        return Value(run, lib.broadcast(one.data, shape=shape), to.name)
+
+    def where(condition: Any, x: Any, y: Any) -> Value:
+        condition = run.tensor(condition).to(TypeName("i1"))
+        kind = _common(run, x, y)
+        operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
+        return Value(run, lib.where(condition.data, *operands, computed=kind), kind)
+
+    def extremum(kind: str) -> Callable[[Any, Any], Value]:
+        def function(x: Any, y: Any) -> Value:
+            computed = _common(run, x, y)
+            operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
+            return Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
+
+        return function
+
+    def fold(kind: str) -> Callable[..., Value]:
+        def function(x: Value, axis: int | None = None, keep_dims: bool = False) -> Value:
+            wide = x
+            info = dtype(x.name)
+            if not info.is_float and info.bits < 32:
+                wide = x.to(TypeName("i32" if info.kind == "int" or kind != "sum" else "u32"))
+            elif info.is_float and (kind == "sum" or info.bits < 32):
+                raise Illegal("sums of floats have no single answer, extrema of halves another type in each version")
+            return Value(run, lib.fold(wide.data, kind=kind, axis=axis, keep=keep_dims), wide.name)
+
+        return function
+
+    def to_tensor(x: Any) -> Value:
+        return run.tensor(x)
+
+    tl = SimpleNamespace(
+        constexpr=SimpleNamespace, tensor=Value, arange=arange, full=full, where=where,
+        zeros=lambda shape, to: full(shape, 0, to), to_tensor=to_tensor,
+        program_id=lambda axis: run.constant(run.program if axis == 0 else 0, "i32"),
+        load=lambda pointer, mask=None, other=None: memory.load(run, pointer, mask, other),
+        store=lambda pointer, value, mask=None: memory.store(run, pointer, value, mask),
+        minimum=extremum("min"), maximum=extremum("max"), sum=fold("sum"), max=fold("max"), min=fold("min"),
+        cast=lambda x, to, bitcast=False: run.tensor(x).to(to, bitcast), static_assert=_static_assert,
+        static_print=lambda *args, **options: None, device_print=lambda *args, **options: None,
+        device_assert=lambda condition, message="", mask=None: statements.asserted(condition),
+        static_range=range, range=statements.loop, assume=lambda condition: None, multiple_of=_hinted,
+        max_contiguous=_hinted, max_constancy=_hinted, pointer_type=PointerType,
+        broadcast_to=lambda x, *shape: _broadcast(run, x, shape), reshape=lambda x, *shape: _reshaped(run, x, shape),
+        expand_dims=lambda x, axis: x[(slice(None),) * axis + (None,)], trans=lambda x: x.T,
+        cdiv=lambda a, b: (a + b - 1) // b, condition=lambda condition, disable_licm=False: condition,
+        **{spelled.removeprefix("tl."): TypeName(name) for name, spelled in TRITON_NAMES.items()})
+    tl.constexpr = lambda value: value
+    triton = SimpleNamespace(jit=_decorated, constexpr_function=_decorated)
+    return {"tl": tl, "triton": triton, "_run": statements, "range": statements.loop, "print": tl.device_print,
+            "min": extremum("min"), "max": extremum("max")}
+
+
+def _common(run: Run, x: Any, y: Any) -> str:
+    """The type of two operands together, as of an addition that every type has."""
+    if isinstance(x, Pointer) or isinstance(y, Pointer):
+        raise Illegal("where of pointers")
+    if is_number(x) and is_number(y):
+        return computed_in("==", run.constant(x), run.constant(y))
+    return computed_in("==", x, y)
+
+
+def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+
+
+def _broadcast(run: Run, x: Value, shape: tuple[Any, ...]) -> Value:
+    return Value(run, run.lib.broadcast(x.data, shape=_shape(shape)), x.name)
+
+
+def _reshaped(run: Run, x: Value, shape: tuple[Any, ...]) -> Value:
+    return Value(run, run.lib.reshape(x.data, shape=_shape(shape)), x.name)

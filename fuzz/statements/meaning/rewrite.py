@@ -1,0 +1,141 @@
+"""Python's statements where Triton's front end means something else by them.
+
+The source of a kernel becomes Python that calls `_run` (`tridiff.fuzz.statements.meaning.names`): assigned numbers
+become tensors, `and`, `or`, `not` and chains of comparisons are operations on tensors, conditions may be answered
+both ways, and lists are tuples.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from types import CodeType
+
+KERNEL = "kernel"
+
+
+def _call(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(func=ast.Attribute(value=ast.Name(id="_run", ctx=ast.Load()), attr=name, ctx=ast.Load()),
+                    args=list(args), keywords=[])
+
+
+def _later(body: ast.expr) -> ast.Lambda:
+    """An operand that may have to be left alone."""
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.Lambda(args=nothing, body=body)
+
+
+def _is_constant(annotation: ast.expr) -> bool:
+    return isinstance(annotation, ast.Attribute) and annotation.attr == "constexpr"
+
+
+_SYMBOLS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+class Rewriter(ast.NodeTransformer):
+    """See above. Names of constexpr variables keep Python numbers."""
+
+    def __init__(self) -> None:
+        self.function, self.depth, self.pending = "", 0, set[str]()
+
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.function, self.depth, self.pending = node.name, 0, set()
+        self._visit_all(node)
+        return node
+
+    def _visit_all(self, node: ast.AST) -> None:
+        self.generic_visit(node)
+
+    def _nested(self, node: ast.AST) -> ast.AST:
+        self.depth += 1
+        self._visit_all(node)
+        self.depth -= 1
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._nested(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        return self._nested(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        self._nested(node)
+        node.test = _call("again", node.test, ast.Constant(node.lineno))
+        return node
+
+    def _assigned(self, targets: list[ast.expr], value: ast.expr) -> ast.Assign:
+        names = [one.id for one in targets if isinstance(one, ast.Name)]
+        if names and names[0] in self.pending:
+            self.pending.discard(names[0])
+            return ast.Assign(targets=targets, value=value)
+        where = ast.Constant(names[0] if names and self.function == KERNEL else "")
+        return ast.Assign(targets=targets, value=_call("assigned", value, where, ast.Constant(self.depth > 0)))
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        return self._assigned(node.targets, self.visit(node.value))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.Assign:
+        assert isinstance(node.target, ast.Name)
+        read = ast.Name(id=node.target.id, ctx=ast.Load())
+        return self._assigned([node.target], ast.BinOp(left=read, op=node.op, right=self.visit(node.value)))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        assert isinstance(node.target, ast.Name)
+        if node.value is None:
+            if _is_constant(node.annotation):
+                self.pending.add(node.target.id)
+            return ast.Pass()
+        value = self.visit(node.value)
+        if _is_constant(node.annotation):
+            return ast.Assign(targets=[node.target], value=value)
+        return self._assigned([node.target], value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.NamedExpr:
+        return ast.NamedExpr(target=node.target, value=_call(
+            "assigned", self.visit(node.value), ast.Constant(""), ast.Constant(False)))
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Expr:
+        return ast.Expr(_call("asserted", self.visit(node.test)))
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self._visit_all(node)
+        return ast.Tuple(elts=node.elts, ctx=node.ctx)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.Call:
+        self._visit_all(node)
+        return ast.Call(func=ast.Name(id="tuple", ctx=ast.Load()), args=[node], keywords=[])
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.Call:
+        self._visit_all(node)
+        return _call("either", node.test, _later(node.body), _later(node.orelse))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.Call:
+        self._visit_all(node)
+        name = "all_of" if isinstance(node.op, ast.And) else "any_of"
+        return _call(name, *(_later(one) for one in node.values))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self._visit_all(node)
+        return _call("negated", node.operand) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self._visit_all(node)
+        if len(node.ops) == 1:
+            return node
+        symbols = [ast.Constant(_SYMBOLS[type(one)]) for one in node.ops]
+        return _call("chain", ast.List(elts=[*symbols], ctx=ast.Load()), *(
+            _later(one) for one in (node.left, *node.comparators)))
+
+
+@cache
+def compiled(source: str) -> CodeType:
+    """The code of a kernel's module, as Python."""
+    tree = Rewriter().visit(ast.parse(source))
+    return compile(ast.fix_missing_locations(tree), "<kernel as Python>", "exec")

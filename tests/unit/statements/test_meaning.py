@@ -1,0 +1,73 @@
+"""What a kernel run as Python must give, where Triton means something else than Python."""
+
+import numpy as np
+import pytest
+
+from tridiff.fuzz.statements.meaning.memory import Memory
+from tridiff.fuzz.statements.meaning.run import refusal, stored
+from tridiff.fuzz.statements.meaning.values import Illegal
+from tridiff.oracles.by_numpy import language as in_numpy
+from tridiff.oracles.by_torch import language as in_torch
+from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
+
+
+def computed(body: str, *, result: str, x: list[int] | None = None, of: str = "i32") -> list[float]:
+    """What `kernel` stores from a scalar `x`, the same in numpy and torch."""
+    import torch
+
+    lines = "\n".join("    " + line for line in body.splitlines())
+    source = f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr + tl.program_id(0))\n{lines}\n" \
+             "    tl.store(out_ptr + tl.program_id(0), r)\n"
+    values = x or [5]
+    found = []
+    for lib in (in_numpy, in_torch):
+        if lib is in_numpy:
+            given, out = np.array(values, numpy_dtype(of)), np.zeros(len(values), numpy_dtype(result))
+        else:
+            given = torch.tensor(values, dtype=torch_dtype(of))
+            out = torch.zeros(len(values), dtype=torch_dtype(result))
+        memories = {"x_ptr": Memory(given, of), "out_ptr": Memory(out, result, written=True)}
+        assert stored(source, lib, memories, {}, len(values)) == [False] * len(values)
+        found.append(out.tolist())
+    assert found[0] == found[1]
+    return found[0]
+
+
+@pytest.mark.parametrize(("body", "result", "x", "of", "expected"), [
+    # Division of integers is towards zero for tensors, and Python's own for numbers.
+    ("r = x // 2", "i32", [-3, 3], "i32", [-1, 1]),
+    ("n: tl.constexpr = -3 // 2\nr = x + n", "i32", [0], "i32", [-2]),
+    # An assigned number is a tensor of its own type.
+    ("n = 3\nr = n / 2\ntl.static_assert(r.dtype == tl.float32)", "fp32", [0], "i32", [1.5]),
+    # An 8-bit loop variable goes past the largest signed number; a negative step counts down.
+    ("r = 0\nfor i in range(x, x + 8):\n    r += i", "i32", [124], "u8", [124 * 8 + 28]),
+    ("r = 0\nfor i in range(4, x, -2):\n    r = r * 10 + i", "i32", [-1, 4], "i32", [420, 0]),
+    ("r = 0\nwhile (r < 9) and (r != x):\n    r += 1", "i32", [4, 100], "i32", [4, 9]),
+    # Sides of a conditional expression, chains of comparisons, unsigned wrap-around.
+    ("r = x if 2 < x <= 5 else -x", "i32", [2, 3, 5, 6], "i32", [-2, 3, 5, -6]),
+    ("r = x - 1", "u8", [0], "u8", [255]),
+    ("a, b = x, 2\na, b = b, a\nr = a - b", "i32", [7], "i32", [-5]),
+])
+def test_what_statements_give(body: str, result: str, x: list[int], of: str, expected: list[float]) -> None:
+    assert computed(body, result=result, x=x, of=of) == expected
+
+
+@pytest.mark.parametrize("body", [
+    "r = x & 1.5", "r = x // 2.0", "r = not x", "r = x\nif x > 0:\n    r = 1.5",
+    "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
+    "tl.static_assert(x.dtype == tl.int8)\nr = x", "for i in range(0, 4, 0.5):\n    r = x\nr = x",
+])
+def test_what_the_language_refuses(body: str) -> None:
+    lines = "\n".join("    " + line for line in body.splitlines())
+    source = f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n{lines}\n    tl.store(out_ptr, r)\n"
+    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
+    assert refusal(source, memories, {})
+
+
+def test_undefined_results_are_open_and_endless_loops_end() -> None:
+    source = "def kernel(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_ptr) // 0)\n"
+    memories = {name: Memory(np.ones(1, np.int32), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
+    assert stored(source, in_numpy, memories, {}, 1) == [True]
+    endless = "def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    while x > 0:\n        x = x | 1\n"
+    with pytest.raises(Illegal, match="does not end"):
+        stored(endless, in_numpy, memories, {}, 1)
