@@ -1,6 +1,7 @@
 """`tridiff explain`: what became of a kernel, and how one element came about."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,8 @@ from tridiff.fuzz.corpus.store import MAX_BYTES, Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.explain.children import ask_interpreter
 from tridiff.fuzz.explain.explain import What, Wish, explain, request
-from tridiff.fuzz.explain.model import STAGES, Explanation, Program
+from tridiff.fuzz.explain.model import STAGES, Explanation
+from tridiff.fuzz.explain.own import own_kernel, program_of
 from tridiff.fuzz.explain.request import Element
 from tridiff.fuzz.explain.text import overview
 from tridiff.fuzz.records import Case
@@ -34,14 +36,20 @@ triton=3.6.0, subject=inductor, n=64 (an argument), edited.ttgir
 `tridiff explain 1f2e3d4c5b --element 'out[0, 5]'` : how another element came about
 
 `tridiff explain 1f2e3d4c5b --pdb --program 2,0,0` : stop in the debugger at the first line of a program
+
+`tridiff explain add.py:add --args 'x=fp32[1000] y=fp32[1000]=iota out=fp32[1000]=out n=1000 BLOCK=256' --grid 4` : a
+kernel of your own
 """
 
 _ELEMENT = re.compile(r"([A-Za-z_][\w.]*)\[([\d, ]*)\]")
 
 
 def explain_command(
-    what: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file with an entry or a "
-                                             "case.")],
+    what: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, a file with an entry or a "
+                                             "case, or FILE.py:kernel.")],
+    args: Annotated[str, typer.Option(help="Of your own kernel: its arguments, as 'x=fp32[1000] n=1000'.")] = "",
+    grid: Annotated[str, typer.Option(help="Of your own kernel: its grid, as 4 or 4,2.")] = "",
+    options: Annotated[str, typer.Option(help="Of your own kernel: compile options, as num_warps=8.")] = "",
     subject: Annotated[str, typer.Option(help="Explain this subject instead of the entry's.")] = "",
     arch: Annotated[str, typer.Option(help=f"What to compile for: {', '.join(ARCHITECTURES)}.")] = "sm_90",
     triton: Annotated[str, typer.Option(help="A release, wheel or folder; default the installed one.")] = "",
@@ -64,10 +72,13 @@ def explain_command(
         raise TridiffError(f"nothing is compiled for {arch[:40]!r}", fix=f"use one of {', '.join(ARCHITECTURES)}")
     if stage and stage not in STAGES:
         raise TridiffError(f"there is no stage {stage[:40]!r}", fix=f"use one of {', '.join(STAGES)}")
-    found = _what(what, Corpus(corpus), subject)
+    found = _own(what, args, grid, options) if ".py:" in what else _what(what, Corpus(corpus), subject)
+    if found.own is None and (args or grid or options):
+        raise TridiffError("--args, --grid and --options describe a launch of your own kernel",
+                           fix="name it as FILE.py:kernel; an entry has its own launch")
     wish = Wish(arch=arch, build=resolve(triton) if triton else None, launch=launch, passes=passes,
-                element=_element(element), program=_program(program), against=tuple(against or ()),
-                interpret=not stage)
+                program=program_of(program, option="--program") if program else None, element=_element(element),
+                against=tuple(against or ()), interpret=not stage)
     if pdb:
         answer = ask_interpreter(msgspec.structs.replace(request(found, wish), debug=True), build=wish.build)
         if answer.problem:
@@ -82,6 +93,12 @@ def explain_command(
         _print_stage(made, stage)
     else:
         print(plain(overview(made).expandtabs()), end="")
+
+
+def _own(text: str, args: str, grid: str, options: str) -> What:
+    given = "".join(f" {option} {shlex.quote(value)}" for option, value in (
+        ("--args", args), ("--grid", grid), ("--options", options)) if value)
+    return What(named=text, own=own_kernel(text, args=args, grid=grid, options=options), own_options=given)
 
 
 def _what(text: str, store: Corpus, subject: str) -> What:
@@ -100,19 +117,6 @@ def _element(text: str) -> Element | None:
     if not match:
         raise TridiffError(f"{text[:60]!r} is no element", fix="write an array and an index, such as 'out[0, 5]'")
     return Element(buffer=match[1], index=tuple(int(one) for one in match[2].split(",") if one.strip()))
-
-
-def _program(text: str) -> Program | None:
-    if not text:
-        return None
-    try:
-        numbers = [int(one) for one in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not 1 <= len(numbers) <= 3:
-        raise TridiffError(f"{text[:40]!r} is no program id", fix="write one to three numbers, such as 2,0,0")
-    x, y, z = (*numbers, 0, 0)[:3]
-    return x, y, z
 
 
 def _print_stage(made: Explanation, stage: str) -> None:

@@ -183,8 +183,14 @@ def _partial(stepper: Stepper) -> tuple[Stage, ...]:
     return tuple(found)
 
 
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:4000]
+def _said(error: BaseException) -> str:
+    """The error and what it came from: one inside a helper is told by the kernel, then by the helper."""
+    chain: list[str] = []
+    link: BaseException | None = error
+    while link is not None and len(chain) < 20:
+        chain.append(f"{type(link).__name__}: {link}")
+        link = link.__cause__
+    return "\n".join(chain)[:4000]
 
 
 def _asked(call: Call) -> dict[str, str]:

@@ -24,6 +24,7 @@ def debugged(launch: Callable[[], None], kernel: Any, source: Source, program: P
     if problem:
         raise TridiffError(f"no breakpoint can be set there ({problem})", fix="check the kernel's file")
     debugger.reset()
+    debugger.botframe = sys._getframe()  # or it would stop at once, outside of the kernel
     debugger.set_continue()
     sys.settrace(debugger.trace_dispatch)
     try:

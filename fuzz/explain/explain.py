@@ -13,7 +13,8 @@ from tridiff.fuzz.explain.children import ask_compiler, ask_interpreter
 from tridiff.fuzz.explain.commands import commands
 from tridiff.fuzz.explain.differences import plain, unified
 from tridiff.fuzz.explain.model import STAGES, Difference, ElementCard, Explanation, Program
-from tridiff.fuzz.explain.request import Compiled, Element, Interpreted, Own, Request, Scalar, Setting
+from tridiff.fuzz.explain.own import scalar
+from tridiff.fuzz.explain.request import Compiled, Element, Interpreted, Own, Request, Setting
 from tridiff.fuzz.explain.twins import found as twins_of
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, LaunchOptions
 from tridiff.fuzz.registry import find
@@ -209,18 +210,3 @@ def _setting(asked: Request, compiled: Compiled, against: str, build: Build | No
             f"an argument ({arguments}) such as n=64, or a file that ends in .ttir, .ttgir, .llir or .ptx"))
     return msgspec.structs.replace(asked, passes=False,
                                    setting=msgspec.structs.replace(asked.setting, **setting)), build
-
-
-def scalar(text: str) -> Scalar:
-    """`true`, `none`, a number, or a text in quotes or without."""
-    lowered = text.lower()
-    if lowered in ("true", "false"):
-        return lowered == "true"
-    if lowered == "none":
-        return None
-    for kind in (int, float):
-        try:
-            return int(text, 0) if kind is int else float(text)
-        except ValueError:
-            continue
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
