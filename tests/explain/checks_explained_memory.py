@@ -1,4 +1,4 @@
-"""What the interpreting half of an explanation says (jit.md §7: 1, 2, 7, 8, 9)."""
+"""What the interpreting half of an explanation says."""
 
 from pathlib import Path
 

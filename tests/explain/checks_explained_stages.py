@@ -1,4 +1,4 @@
-"""What the compiling half of an explanation says (jit.md §7: 3, 4, 5, 9)."""
+"""What the compiling half of an explanation says."""
 
 import re
 import tempfile
