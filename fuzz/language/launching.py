@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def text_of(case: Any, version: str, *, fault: str = "") -> str:
     """The source of a case's kernel for a Triton version."""
     call, row = call_of(case), row_of(case)
-    return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault)
+    return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault,
+                  definitions=row.definitions(call))
 
 
 def run(launch: Launch) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Topic = Literal[
     "pointwise", "operators", "reductions", "scans", "movement", "ordering", "creation", "conversions", "memory",
-    "products", "random", "rounding", "words", "special",
+    "products", "random", "rounding", "words", "special", "mapped", "hints",
 ]
 Library = ModuleType
 """`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
@@ -45,6 +45,8 @@ class Row:
     bounds: Callable[[Call, tuple[Any, ...]], tuple[Any, ...]] | None = None
     contents: Callable[[Call], tuple[str, ...]] = lambda call: ()
     """For each operand the word of what it may hold (`tridiff.fuzz.language.draw`), "" for anything."""
+    definitions: Callable[[Call], str] = lambda call: ""
+    """Functions of the kernel's module that the call needs."""
     loads: bool = True
     since: str = ""
     newer: Mapping[str, str] = field(default_factory=dict)

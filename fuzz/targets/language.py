@@ -28,6 +28,8 @@ _ABOUT: dict[Topic, str] = {
     "random": "random numbers",
     "rounding": "arithmetic and conversions of libdevice in every direction of rounding",
     "words": "bits of integers, patterns of floats",
+    "hints": "hints, debugging, loops, numbers as tensors: what changes no value",
+    "mapped": "functions and assembly of the user's: mapped, folded, scanned",
     "special": "special, fast and exact functions of libdevice",
 }
 _KIND = ProgramKind(

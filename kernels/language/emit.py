@@ -76,10 +76,11 @@ def _load(number: int, operand: Operand) -> str:
     return f"x{number} = tl.load({place})" + (".to(tl.int1)" if operand.dtype == "i1" else "")
 
 
-def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = True, fault: str = "") -> str:
+def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = True, fault: str = "",
+           definitions: str = "") -> str:
     """The module of a call's kernel, `kernel`. text: an expression, or statements that assign r0, r1, ...; operands
     are x0, x1, ... (numbers: their literals). results: what it must give. loads: whether operands are loaded; else the
-    text reads `x0_ptr` and `x0_pitch` itself."""
+    text reads `x0_ptr` and `x0_pitch` itself. definitions: functions that the text calls."""
     constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
     plain = [name for name in parameters(call) if name.endswith(("_ptr", "_pitch"))]
     lines = [f"def kernel({', '.join([*plain, *constants])}):", "    program = tl.program_id(0).to(tl.int64)"]
@@ -102,7 +103,7 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
         if result.shape:
             place += f" + {index(result.shape)}"
         lines.append(f"    tl.store({place}, {one})")
-    return HEAD + "@triton.jit\n" + "\n".join(lines) + "\n"
+    return HEAD + definitions + "@triton.jit\n" + "\n".join(lines) + "\n"
 
 
 def _planted(fault: str, result: Result) -> tuple[str, ...]:

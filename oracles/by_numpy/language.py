@@ -182,6 +182,19 @@ def scan(x: Array, *, kind: str, axis: int, reverse: bool) -> Array:
     return np.flip(found, place) if reverse else found
 
 
+def affine_scan(a: Array, b: Array, *, axis: int, reverse: bool) -> tuple[Array, Array]:
+    """The functions x -> a x + b of integers, each after all before it: their factors and summands."""
+    place = axis % (a.ndim - 1) + 1
+    factors, summands = (np.moveaxis(np.flip(one, place) if reverse else one, place, -1).copy() for one in (a, b))
+    with np.errstate(over="ignore"):
+        for number in range(1, factors.shape[-1]):
+            summands[..., number] = summands[..., number - 1] * factors[..., number] + summands[..., number]
+            factors[..., number] = factors[..., number - 1] * factors[..., number]
+    moved = (np.moveaxis(one, -1, place) for one in (factors, summands))
+    first, second = (np.flip(one, place) if reverse else one for one in moved)
+    return first, second
+
+
 def sort(x: Array, *, descending: bool) -> Array:
     """The last axis in order, zeros of either sign as they are."""
     with np.errstate(all="ignore"):

@@ -74,3 +74,10 @@ def remainder_to_nearest(a: Array, b: Array) -> Array:
 
     pairs = zip(a.astype(np.float64).reshape(-1).tolist(), b.astype(np.float64).reshape(-1).tolist(), strict=True)
     return np.array([one(x, y) for x, y in pairs]).astype(a.dtype).reshape(a.shape)
+
+
+def normal_pair(first: Array, second: Array) -> tuple[Array, Array]:
+    """float64: two normal numbers of two uniform ones by Box and Muller; the first is at least 1e-7."""
+    size = np.sqrt(-2.0 * np.log(np.maximum(first.astype(np.float64), float(np.float32(1e-7)))))
+    angle = 2 * np.pi * second.astype(np.float64)
+    return size * np.cos(angle), size * np.sin(angle)

@@ -211,6 +211,21 @@ def scan(x: Tensor, *, kind: str, axis: int, reverse: bool) -> Tensor:
     return from_bits(to_bits(found).flip(place).contiguous(), name_of_tensor(found))
 
 
+def affine_scan(a: Tensor, b: Tensor, *, axis: int, reverse: bool) -> tuple[Tensor, Tensor]:
+    """The functions x -> a x + b of integers, each after all before it: as 2 by 2 matrices, doubling the step."""
+    kind, place = dtype(name_of_tensor(a)), axis % (a.ndim - 1) + 1
+    x, y = (widen(one).flip(place) if reverse else widen(one) for one in (a, b))
+    step = 1
+    while step < x.shape[place]:
+        kept, rest = x.shape[place] - step, (slice(None),) * place
+        before, here = (*rest, slice(0, kept)), (*rest, slice(step, None))
+        summands = torch.cat([y[*rest, slice(0, step)], y[before] * x[here] + y[here]], place)
+        x = torch.cat([x[*rest, slice(0, step)], x[before] * x[here]], place)
+        y, step = summands, 2 * step
+    first, second = (narrow(one.flip(place) if reverse else one, kind) for one in (x, y))
+    return first, second
+
+
 def sort(x: Tensor, *, descending: bool) -> Tensor:
     """The last axis in order."""
     order = ordered(x).sort(dim=-1, descending=descending).indices

@@ -91,3 +91,11 @@ def remainder_to_nearest(a: Tensor, b: Tensor) -> Tensor:
             rest = Fraction(x) - Fraction(y) * round(Fraction(x) / Fraction(y))
             found.append(float(rest) if rest else math.copysign(0.0, x))
     return torch.tensor(found, dtype=torch.float64).to(a.dtype).reshape(a.shape).to(a.device)
+
+
+def normal_pair(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """float64: two normal numbers of two uniform ones by Box and Muller, as a complex number in polar form."""
+    least = torch.tensor(1e-7, dtype=torch.float32, device=first.device).to(torch.float64)
+    size = (-2.0 * torch.maximum(first.to(torch.float64), least).log()).sqrt()
+    found = torch.polar(size, second.to(torch.float64) * (2 * math.pi))
+    return found.real.clone(), found.imag.clone()

@@ -4,6 +4,8 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.rows import atomics
+from tridiff.fuzz.language.rows.atomics import place
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
@@ -11,8 +13,6 @@ from tridiff.oracles.rules import BIT, NUM
 
 _CACHES = ("", ".ca", ".cg", ".cv")
 _EVICTIONS = ("", "evict_first", "evict_last")
-_SCOPES = ("", "gpu", "cta", "sys")
-_SEMANTICS = ("", "relaxed", "acquire", "release", "acq_rel")
 
 
 def _hints(choices: Choices) -> dict[str, bool | int | str]:
@@ -35,10 +35,6 @@ def _said(call: Call) -> str:
     return found + (f", volatile={call.options['volatile']}" if "volatile" in call.options else "")
 
 
-def _place(call: Call, number: int) -> str:
-    return f"x{number}_ptr + program * x{number}_pitch + {index(call.operands[number].shape)}"
-
-
 def _load() -> Row:
     """Where the mask is false, the other value: a number, a block, or by Triton's contract anything."""
 
@@ -53,13 +49,13 @@ def _load() -> Row:
         return Call(row="tl.load", operands=operands, options=_hints(choices), stored=(one,))
 
     def text(call: Call) -> str:
-        lines = [f"mask = tl.load({_place(call, 1)}).to(tl.int1)"]
+        lines = [f"mask = tl.load({place(call, 1)}).to(tl.int1)"]
         other = ""
         if len(call.operands) > 2:
             other = ", other=" + (call.operands[2].number or "filled")
             if call.operands[2].given:
-                lines.append(f"filled = tl.load({_place(call, 2)})")
-        lines.append(f"r0 = tl.load({_place(call, 0)}, mask=mask{other}{_said(call)})")
+                lines.append(f"filled = tl.load({place(call, 2)})")
+        lines.append(f"r0 = tl.load({place(call, 0)}, mask=mask{other}{_said(call)})")
         return "\n".join(lines)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -89,7 +85,7 @@ def _pointer_arithmetic() -> Row:
     def text(call: Call) -> str:
         base = "x0_ptr + program * x0_pitch"
         form = call.number("form")
-        lines = [f"offset = tl.load({_place(call, 1)}) & 63", f"base = {base}"]
+        lines = [f"offset = tl.load({place(call, 1)}) & 63", f"base = {base}"]
         return "\n".join([*lines, "r0 = tl.load(" + ("base + offset", "offset + base", "base - (-offset)")[form] + ")"])
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -150,86 +146,6 @@ def _block_pointer() -> Row:
         rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,))
 
 
-def _atomic(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
-    """What an atomic operation on memory of its own gives back, and what it leaves there. x0: what lies there before,
-    which the kernel copies to its output first."""
-
-    def draw(choices: Choices) -> Call:
-        one, shape = choices.dtype(dtypes), choices.shape(high=2)
-        options: dict[str, bool | int | str] = {}
-        if choices.flag():
-            options["sem"] = choices.one(_SEMANTICS[1:])
-        if choices.flag():
-            options["scope"] = choices.one(_SCOPES[1:])
-        operands: tuple[Operand, ...] = (choices.block(one, shape), choices.block(one, shape))
-        if choices.whole(0, 2) == 2:
-            operands += (choices.block("i1", shape),)
-        return Call(row=f"tl.{name}", operands=operands, options=options, stored=(one, one))
-
-    def text(call: Call) -> str:
-        said = "".join(f', {key}="{call.options[key]}"' for key in ("sem", "scope") if key in call.options)
-        lines = [f"memory = out1_ptr + program * out1_pitch + {index(call.operands[0].shape)}",
-                 f"tl.store(memory, tl.load({_place(call, 0)}))", "tl.debug_barrier()",
-                 f"value = tl.load({_place(call, 1)})"]
-        if len(call.operands) > 2:
-            lines.append(f"mask = tl.load({_place(call, 2)}).to(tl.int1)")
-            said = ", mask=mask" + said
-        return "\n".join([*lines, f"r0 = tl.{name}(memory, value{said})", "tl.debug_barrier()",
-                          "r1 = tl.load(memory)"])
-
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        old, value = operands[0], operands[1]
-        new = value if op == "exchange" else lib.pointwise(op, call.stored[0], old, value)
-        if len(operands) > 2:
-            new = lib.where(operands[2], new, old, computed=call.stored[0])
-        return old, new
-
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        every = lib.pointwise_defined("bitwise_and" if not dtype(call.stored[0]).is_float else "add", call.stored[0],
-                                      operands[0], operands[1])
-        if call.stored[0] == "fp32" and op == "add":
-            from tridiff.oracles.bits import is_subnormal
-
-            # PTX ISA, atom: additions of fp32 flush subnormal numbers to zero.
-            total = lib.pointwise("add", "fp32", operands[0], operands[1])
-            every = every & ~(is_subnormal(operands[0]) | is_subnormal(operands[1]) | is_subnormal(total))
-        # What a masked-off lane gives back is not said.
-        return (every & operands[2] if len(operands) > 2 else every), every
-
-    return Row(
-        name=f"tl.{name}", topic="memory", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, text=text, loads=False,
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
-        answer=answer, defined=defined,
-        rules=lambda call: tuple(NUM if dtype(one).is_float else BIT for one in call.stored))
-
-
-def _compare_and_swap() -> Row:
-    def draw(choices: Choices) -> Call:
-        one, shape = choices.dtype(("i32", "i64", "u32", "u64", "i16", "u16")), choices.shape(high=2)
-        operands = tuple(choices.block(one, shape) for _ in range(3))
-        return Call(row="tl.atomic_cas", operands=operands, stored=(one, one),
-                    options={"sem": choices.one(_SEMANTICS[1:])} if choices.flag() else {})
-
-    def text(call: Call) -> str:
-        said = f', sem="{call.options["sem"]}"' if "sem" in call.options else ""
-        return "\n".join([
-            f"memory = out1_ptr + program * out1_pitch + {index(call.operands[0].shape)}",
-            f"tl.store(memory, tl.load({_place(call, 0)}))", "tl.debug_barrier()",
-            f"r0 = tl.atomic_cas(memory, tl.load({_place(call, 1)}), tl.load({_place(call, 2)}){said})",
-            "tl.debug_barrier()", "r1 = tl.load(memory)"])
-
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        old, expected, new = operands
-        equal = lib.pointwise("eq", call.stored[0], old, expected)
-        return old, lib.where(equal, new, old, computed=call.stored[0])
-
-    return Row(
-        name="tl.atomic_cas", topic="memory", covers=("tl.atomic_cas", "tensor.atomic_cas"), draw=draw, text=text,
-        loads=False, results=lambda call, version: tuple(
-            Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
-        answer=answer, rules=lambda call: (BIT, BIT))
-
-
 def _store() -> Row:
     """A masked store; elsewhere what was there before."""
 
@@ -244,8 +160,8 @@ def _store() -> Row:
     def text(call: Call) -> str:
         return "\n".join([
             f"memory = out0_ptr + program * out0_pitch + {index(call.operands[0].shape)}",
-            f"tl.store(memory, tl.load({_place(call, 0)}))", "tl.debug_barrier()",
-            f"tl.store(memory, tl.load({_place(call, 1)}), mask=tl.load({_place(call, 2)}).to(tl.int1){_said(call)})",
+            f"tl.store(memory, tl.load({place(call, 0)}))", "tl.debug_barrier()",
+            f"tl.store(memory, tl.load({place(call, 1)}), mask=tl.load({place(call, 2)}).to(tl.int1){_said(call)})",
             "tl.debug_barrier()", "r0 = tl.load(memory)"])
 
     return Row(
@@ -256,11 +172,4 @@ def _store() -> Row:
         rules=lambda call: (BIT,))
 
 
-_WORDS = ("i32", "i64", "u32", "u64")
-ROWS = (
-    _load(), _store(), _pointer_arithmetic(), _block_pointer(), _compare_and_swap(),
-    _atomic("atomic_add", "add", (*_WORDS, "fp32", "fp64", "fp16", "bf16")), _atomic("atomic_max", "maximum", _WORDS),
-    _atomic("atomic_min", "minimum", _WORDS), _atomic("atomic_and", "bitwise_and", _WORDS),
-    _atomic("atomic_or", "bitwise_or", _WORDS), _atomic("atomic_xor", "bitwise_xor", _WORDS),
-    _atomic("atomic_xchg", "exchange", (*_WORDS, "fp32", "fp64")),
-)
+ROWS = (_load(), _store(), _pointer_arithmetic(), _block_pointer(), *atomics.ROWS)

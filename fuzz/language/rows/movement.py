@@ -232,8 +232,10 @@ ROWS = (
             moved=lambda lib, call, x: lib.permute(x, order=(1, 0)),
             becomes=lambda call: (call.operands[0].shape[1], call.operands[0].shape[0])),
     _moving("tl.expand_dims", ("tl.expand_dims", "tensor.expand_dims"),
-            options=lambda choices, shape: {"axis": axis_spelled(choices, len(shape) + 1)},
-            text=lambda call: f"tl.expand_dims(x0, {call.options['axis']})",
+            options=lambda choices, shape: {"axis": axis_spelled(choices, len(shape) + 1),
+                                            "way": choices.one(("function", "method"))},
+            text=lambda call: f"x0.expand_dims({call.options['axis']})" if call.option("way") == "method" else (
+                f"tl.expand_dims(x0, {call.options['axis']})"),
             moved=lambda lib, call, x: lib.reshape(x, shape=_expanded(call)), becomes=_expanded),
     _moving("tensor.getitem", ("tensor.__getitem__",), options=_index, high=3,
             text=lambda call: f"x0[{', '.join(str(call.options['index'])).replace('n', 'None')}]",

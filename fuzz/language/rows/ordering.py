@@ -4,6 +4,7 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.texts import keywords
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM0
@@ -48,10 +49,12 @@ def _topk() -> Row:
         options: dict[str, bool | int | str] = {"k": k}
         if choices.whole(0, 3) == 3:
             options["dim"] = len(shape) - 1
+        if choices.whole(0, 2) == 2:
+            options["descending"] = choices.flag()
         return Call(row="tl.topk", operands=(choices.block(one, shape),), options=options, stored=(one,))
 
     def best(call: Call, lib: Library, x: Any) -> Any:
-        found, k = lib.sort(x, descending=True), call.number("k")
+        found, k = lib.sort(x, descending=bool(call.option("descending", True))), call.number("k")
         rows, shape = found.shape[0], (*call.operands[0].shape[:-1], k)
         lines = Result(dtype="i32", shape=shape).elements // k
         places = lib.rows_of(found, rows, list(range(k)) * lines, to="i32", shape=shape)
@@ -59,8 +62,8 @@ def _topk() -> Row:
 
     return Row(
         name="tl.topk", topic="ordering", covers=("tl.topk", "tensor.topk"), draw=draw,
-        text=lambda call: f"tl.topk(x0, {call.options['k']}" + (
-            f", dim={call.options['dim']})" if "dim" in call.options else ")"),
+        text=lambda call: f"tl.topk(x0, {call.options['k']}{keywords(call, 'dim', 'descending')})",
+        newer={"descending": "3.8.0"},
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(*call.operands[0].shape[:-1],
                                                                            call.number("k"))),),
         answer=lambda call, lib, operands: (best(call, lib, operands[0]),),
@@ -92,4 +95,41 @@ def _histogram() -> Row:
         answer=lambda call, lib, operands: (counted(call, lib, operands),), rules=lambda call: (BIT,))
 
 
-ROWS = (_sorted("tl.sort"), _sorted("tl.sort", method=True), _topk(), _histogram())
+def _merge() -> Row:
+    """Lines that rise and then fall, brought in order: the halves of each are sorted before, one of them downwards."""
+
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(("i32", "i64", "u32", "u64", "fp32", "fp64")), choices.shape(high=2, most=256)
+        options: dict[str, bool | int | str] = {}
+        if choices.flag():
+            options["descending"] = choices.flag()
+        if choices.whole(0, 3) == 3:
+            options["dim"] = len(shape) - 1
+        return Call(row="tl.bitonic_merge", operands=(choices.block(one, shape), choices.block(one, shape)),
+                    options=options, stored=(one,))
+
+    def text(call: Call) -> str:
+        rank = len(call.operands[0].shape)
+        order = [*range(rank - 1), rank, rank - 1]
+        shape = [*call.operands[0].shape[:-1], 2 * call.operands[0].shape[-1]]
+        return "\n".join([
+            "both = tl.join(tl.sort(x0), tl.sort(x1, descending=True))",
+            f"hill = tl.permute(both, {order}).reshape({shape})",
+            f"r0 = tl.bitonic_merge(hill{keywords(call, 'dim', 'descending')})"])
+
+    def shape(call: Call) -> tuple[int, ...]:
+        return (*call.operands[0].shape[:-1], 2 * call.operands[0].shape[-1])
+
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        lines = [lib.has_nan(one, axis=-1, keep=True) for one in operands]
+        return ((~(lines[0] | lines[1])).expand(-1, *shape(call)),)
+
+    return Row(
+        name="tl.bitonic_merge", topic="ordering", covers=("tl.bitonic_merge",), draw=draw, text=text,
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=shape(call)),),
+        answer=lambda call, lib, operands: (lib.sort(lib.cat(*operands, axis=-1),
+                                                     descending=bool(call.option("descending"))),),
+        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,), defined=defined)
+
+
+ROWS = (_sorted("tl.sort"), _sorted("tl.sort", method=True), _topk(), _merge(), _histogram())

@@ -20,6 +20,8 @@ _WITH_REGIONS = ("lgamma", "j0", "j1", "y0", "y1")
 """Functions whose accuracy depends on where they are asked: codegen.pointwise judges them."""
 _ONE_SOURCE = ("erf", "erf_tl", "erfc", "erfinv", "erfcx", "i0", "i1")
 """Functions for which fp64 has no second source that is better than itself: codegen.pointwise judges them."""
+_METHODS = ("exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "sqrt_rn", "rsqrt", "sigmoid", "erf", "floor", "ceil")
+"""Functions that tensors have as methods, too."""
 _OWN_ROWS = ("minimum", "maximum", "where", "clamp", "fma", "div_rn", "umulhi", "cdiv", "fdiv", "abs")
 
 
@@ -33,12 +35,21 @@ def _of_table() -> Iterator[Row]:
 
 
 def _elementary(op: Op, form: Form, function: str) -> Row:
+    name = function.removeprefix("tl.")
+    ways = ("function", "math", "method") if name in _METHODS else ("function",)
+
     def draw(choices: Choices) -> Call:
         signature: Signature = choices.one(form.signatures[:1] if op.name in _ONE_SOURCE else form.signatures)
         shape = choices.shape(low=0)
         operands = tuple(choices.block(one, shape) for one in signature)
         result = form.result if isinstance(form.result, str) else signature[form.result]
-        return Call(row=f"{function}.{op.name}", operands=operands, stored=(result,))
+        options: dict[str, bool | int | str] = {"way": choices.one(ways)} if len(ways) > 1 else {}
+        return Call(row=f"{function}.{op.name}", operands=operands, stored=(result,), options=options)
+
+    def text(call: Call) -> str:
+        if call.option("way") == "method":
+            return f"x0.{name}()"
+        return f"{'tl.math.' + name if call.option('way') == 'math' else function}({arguments(call)})"
 
     def dtypes(call: Call) -> tuple[str, ...]:
         return tuple(one.dtype for one in call.operands)
@@ -69,8 +80,8 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
         return (known,)
 
     return Row(
-        name=f"{function}.{op.name}", topic="pointwise", covers=(function,), draw=draw,
-        text=lambda call: f"{function}({arguments(call)})",
+        name=f"{function}.{op.name}", topic="pointwise", draw=draw, text=text,
+        covers=(function, f"tensor.{name}") if name in _METHODS else (function,),
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
         answer=lambda call, lib, operands: (lib.mixed(op.name, *operands),),
         rules=lambda call: (rule(call),), defined=defined, bounds=bounds)
@@ -194,14 +205,18 @@ def _fma() -> Row:
 def _abs() -> Row:
     def draw(choices: Choices) -> Call:
         name = choices.dtype(NUMBERS)
-        return Call(row="tl.abs", operands=(choices.block(name, choices.shape(low=0)),), stored=(name,))
+        return Call(row="tl.abs", operands=(choices.block(name, choices.shape(low=0)),), stored=(name,),
+                    options={"way": choices.one(("function", "math", "method"))})
+
+    def text(call: Call) -> str:
+        return {"method": "x0.abs()", "math": "tl.math.abs(x0)"}.get(str(call.option("way")), "tl.abs(x0)")
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         return (lib.pointwise_defined("abs_tl", call.stored[0], *operands),)
 
     return Row(
         name="tl.abs", topic="pointwise", covers=("tl.abs", "tl.math.abs", "tensor.abs"), draw=draw,
-        text=lambda call: "tl.abs(x0)",
+        text=text,
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise("abs", call.stored[0], *operands),),
         rules=lambda call: (rule_of("abs", (call.stored[0],), call.stored[0]),), defined=defined)
@@ -232,11 +247,13 @@ def _cdiv() -> Row:
         name = choices.dtype(("i32", "i64", "u32"))
         shape = choices.shape(low=0)
         divisor = Operand(kind="number", dtype="i32", number=str(choices.one((1, 2, 3, 7, 64, 1000))))
-        return Call(row="tl.cdiv", operands=(choices.block(name, shape), divisor), stored=(name,))
+        return Call(row="tl.cdiv", operands=(choices.block(name, shape), divisor), stored=(name,),
+                    options={"way": choices.one(("function", "method"))})
 
     return Row(
-        name="tl.cdiv", topic="pointwise", covers=("tl.cdiv",), draw=draw,
-        text=lambda call: f"tl.cdiv(x0, {argument(call, 1)})",
+        name="tl.cdiv", topic="pointwise", covers=("tl.cdiv", "tensor.cdiv"), draw=draw,
+        text=lambda call: f"x0.cdiv({argument(call, 1)})" if call.option("way") == "method" else (
+            f"tl.cdiv(x0, {argument(call, 1)})"),
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
         answer=lambda call, lib, operands: (lib.ceiling_quotient(*lib.align(tuple(
             lib.cast(one, to=call.stored[0]) for one in operands))),),

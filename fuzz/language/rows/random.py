@@ -5,7 +5,7 @@ from typing import Any
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.kernels.language.call import Call, Operand, Result
-from tridiff.oracles.rules import BIT
+from tridiff.oracles.rules import BIT, NUM, Rule
 
 
 def _words(name: str, number: int) -> Row:
@@ -58,4 +58,70 @@ def _philox() -> Row:
         rules=lambda call: (BIT,) * 4)
 
 
-ROWS = (_words("randint", 1), _words("randint4x", 4), _philox())
+def _seed(choices: Choices) -> Operand:
+    return Operand(kind="number", dtype="i32", number=str(choices.one((0, 1, 42, 2**31 - 1, 2**40 + 3))))
+
+
+def _uniform(lib: Library, word: Any) -> Any:
+    """A word as a float in [0, 1): its size, or that of its complement where it is negative, scaled down."""
+    wide = word.dtype.itemsize == 8
+    signed = lib.bitcast(word, to="i64" if wide else "i32")
+    name = "i64" if wide else "i32"
+    size = lib.where(lib.pointwise("lt", name, signed, 0), lib.pointwise("bitwise_not", name, signed), signed,
+                     computed=name)
+    return lib.pointwise("mul", "fp32", lib.cast(size, to="fp32"), 1.0842020432385337e-19 if wide else 4.6566127342e-10)
+
+
+def _of_words() -> Row:
+    def draw(choices: Choices) -> Call:
+        one = choices.dtype(("i32", "u32", "i64", "u64"))
+        return Call(row="tl.uint_to_uniform_float", operands=(choices.block(one, choices.shape(low=0)),),
+                    stored=("fp32",))
+
+    return Row(
+        name="tl.uint_to_uniform_float", topic="random", covers=("tl.uint_to_uniform_float",), draw=draw,
+        text=lambda call: "tl.uint_to_uniform_float(x0)",
+        results=lambda call, version: (Result(dtype="fp32", shape=call.operands[0].shape),),
+        answer=lambda call, lib, operands: (_uniform(lib, operands[0]),), rules=lambda call: (NUM,))
+
+
+def _floats(name: str, number: int, *, normal: bool) -> Row:
+    """rand and randn: uniform and normal numbers of a seed and offsets of 32 or 64 bits."""
+
+    def draw(choices: Choices) -> Call:
+        offsets = choices.block(choices.dtype(("i32", "i64", "u32")), choices.shape(high=2))
+        options: dict[str, bool | int | str] = {"rounds": choices.one((1, 5, 10))} if choices.flag() else {}
+        return Call(row=f"tl.{name}", operands=(_seed(choices), offsets), options=options, stored=("fp32",) * number)
+
+    def text(call: Call) -> str:
+        rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
+        return f"tl.{name}({call.operands[0].number}, x1{rounds})"
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        x, one = operands[1], call.operands[1].dtype
+        seed = lib.rows_of(x, 1, [int(operands[0])], to="i64", shape=())
+        low = lib.cast(x, to="u32")
+        zero = lib.pointwise("bitwise_xor", "u32", low, low)
+        high = lib.cast(lib.pointwise("right_shift", one, x, 32), to="u32") if one == "i64" else zero
+        words = [_uniform(lib, lib.philox(seed, (low, high, zero, zero), rounds=call.number("rounds", 10), number=word))
+                 for word in range(4 if number > 1 else 2)]
+        if not normal:
+            return tuple(words[:number])
+        pairs = [lib.pieces.normal_pair(*words[place:place + 2]) for place in range(0, len(words), 2)]
+        return tuple(z for pair in pairs for z in pair)[:number]
+
+    return Row(
+        name=f"tl.{name}", topic="random", covers=(f"tl.{name}",) + (("tl.pair_uniform_to_normal",) if normal else ()),
+        draw=draw, text=text, answer=answer, rules=lambda call: (_normal_rule() if normal else NUM,) * number,
+        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[1].shape) for one in call.stored))
+
+
+def _normal_rule() -> Rule:
+    from tridiff.oracles.tolerances import RANDN_RULE
+
+    return RANDN_RULE
+
+
+ROWS = (_words("randint", 1), _words("randint4x", 4), _philox(), _of_words(),
+        _floats("rand", 1, normal=False), _floats("rand4x", 4, normal=False), _floats("randn", 1, normal=True),
+        _floats("randn4x", 4, normal=True))
