@@ -2,8 +2,8 @@
 
 Bounds are float64 tensors for `compare(..., SUM(name), bound=...)`: 0 where the slice holds NaN or infinity
 (special values must match exactly), +inf where the contract leaves the result open. eps = 2u is twice the
-unit roundoff of the accumulator; `acc` names its type. Each formula has an entry in `RULES` under its own
-name.
+unit roundoff of the accumulator; `acc` names its type. The rule of each formula stands under its
+name in `bounded.RULES`.
 """
 
 from __future__ import annotations
@@ -14,28 +14,6 @@ from tridiff.oracles.bits import to_float64
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.errors import OracleError
 from tridiff.oracles.pointwise import EXP_SLOPE, rule_of
-from tridiff.oracles.rules import ABS, SUM, Rule
-
-_SECTION = "oracles.md §4"
-
-RULES: dict[str, Rule] = {
-    name: SUM(name, origin=f"{_SECTION}, {row}")
-    for name, row in (
-        ("sum_bound", "sum: N*eps*S|x|"), ("mean_bound", "mean: sum bound / N"),
-        ("prefix_sum_bound", "prefix sum: sum over the first i+1"),
-        ("prod_bound", "prod: N*eps relative inside the range condition"),
-        ("prefix_product_bound", "prefix product: prod over the first i+1"), ("dot_bound", "dot: K terms"),
-        ("welford_mean_bound", "mean of a Welford tree"), ("welford_m2_bound", "variance (Welford tree)"),
-        ("two_pass_variance_bound", "variance (two-pass)"),
-        ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
-        ("approximation_bound", "approximate instructions: published absolute errors and ulps"),
-        ("lgamma_bound", "and §3, lgamma near its roots"), ("logsumexp_bound", "log-sum-exp"),
-    )
-}
-
-RANDN_RULE = ABS(
-    2e-5, origin="|z| <= 5.68 times the fp32 errors of the angle (2 roundings at 2 pi) and of cos, plus that of r",
-)
 
 # Explicit mantissa bits that survive when an operand enters a matrix instruction (oracles.md §4, dot rows).
 _DOT_INPUT_ERROR = {"ieee": 0.0, "tf32": 2.0**-9, "tf32x3": 2.0**-20, "half": 0.0, "fp8": 0.0}

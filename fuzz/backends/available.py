@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -9,19 +10,30 @@ from pathlib import Path
 
 from tridiff.fuzz.backends import BACKENDS, kind
 
-_ASK = "import torch; print(torch.cuda.device_count() if torch.version.cuda else 0)"
+_ASK = """
+import ctypes
+driver, found = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+print(found.value if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(found)) == 0 else 0)
+"""
+_FOR_CUDA = re.compile(r"^cuda\b[^=\n]*= *'", re.MULTILINE)
 
 
 @cache
 def gpu_count() -> int:
-    """NVIDIA GPUs that the installed torch can use; 0 without asking where the driver shows no device.
+    """NVIDIA GPUs that the installed torch can use; 0 without asking where the driver shows no device, or torch was
+    built for none.
 
-    A child process is asked once: a device node says nothing about CUDA_VISIBLE_DEVICES, the driver's
-    version or a torch built for CPUs.
+    A child process asks the driver once: a device node says nothing about CUDA_VISIBLE_DEVICES, and torch takes seconds
+    to import.
     """
     if not any(Path("/dev").glob("nvidia[0-9]*")) and not Path("/dev/dxg").exists():
         return 0
+    torch = importlib.util.find_spec("torch")
+    if torch is None or torch.origin is None:
+        return 0
     try:
+        if not _FOR_CUDA.search(Path(torch.origin).with_name("version.py").read_text()):
+            return 0
         found = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, timeout=120,
                                check=True, env=dict(os.environ))
         return int(found.stdout.split()[-1])

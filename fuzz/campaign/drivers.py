@@ -37,9 +37,16 @@ def _initialise(parent: int, preloaded: str) -> None:
     multiprocessing.util.Finalize(None, close_pools, exitpriority=10)
 
 
+def preload(options: CampaignOptions) -> Preloaded:
+    """Start the processes that import for all workers of a campaign; whoever starts early waits less."""
+    sweep(PRELOADED)
+    return Preloaded(options.builds or ("",), options.backends)
+
+
 @contextlib.contextmanager
-def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
-    """The processes that run shards: local ones, or those of a dask cluster."""
+def drivers(options: CampaignOptions, preloaded: Preloaded | None = None) -> Iterator[concurrent.futures.Executor]:
+    """The processes that run shards: local ones, or those of a dask cluster. preloaded: those of their workers, if they
+    have been started; they end with the drivers."""
     if options.scheduler:
         try:
             from distributed import Client
@@ -48,9 +55,8 @@ def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
         with Client(options.scheduler) as client:
             yield client.get_executor(pure=False)
         return
-    sweep(PRELOADED)
-    with (Preloaded(options.builds or ("",), options.backends) as preloaded,
-          Processes(options.workers, _initialise, os.getpid(), str(preloaded.folder)) as processes):
+    with (preloaded or preload(options) as shared,
+          Processes(options.workers, _initialise, os.getpid(), str(shared.folder)) as processes):
         try:
             yield processes
         except BaseException:

@@ -9,7 +9,7 @@ from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.campaign.yields import COUNTED
 from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import pretty_json
+from tridiff.fuzz.records import encode
 
 
 def ledger(plan: Plan, state: Path, triton: str) -> Ledger:
@@ -62,7 +62,7 @@ def merge(plan: Plan, state: Path, path: Path) -> None:
 
 def _merge(plan: Plan, state: Path, database: sqlite3.Connection) -> None:
     database.execute("create table campaign (id text, plan text)")
-    database.execute("insert into campaign values (?, ?)", (plan.id, pretty_json(plan)))
+    database.execute("insert into campaign values (?, ?)", (plan.id, encode(plan).decode()))
     database.execute("create table outcomes (shard integer, number integer, target text, subject text, "
                      "backend text, round integer, phase text, verdict text, signature text, reason text, "
                      "digest text, rows integer, launches integer, compiled integer, seconds real, compiling real, "

@@ -26,6 +26,7 @@ from tridiff.fuzz.campaign.store import ShardStore, counts_of, shard_path
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, decode, pretty_json
+from tridiff.fuzz.workers.preloaded import Preloaded
 
 AGAIN = 2
 """How often a shard that was lost is run again. One that ended with an error of its own is given one more chance."""
@@ -67,6 +68,8 @@ class Campaign:
         self.plan = plan
         self.state = folder
         self._owned = owned
+        self.preloaded: Preloaded | None = None
+        """What was started early of its processes; ends with its run."""
 
     @classmethod
     def start(cls, plan: Plan, *, root: Path, known: Known | None = None) -> "Campaign":
@@ -135,7 +138,8 @@ class Campaign:
         everything and are reported. since: the moment (monotonic) from which the campaign's time counts, default now.
         Raises TridiffError when the state folder cannot be used any more."""
         run = _Run(self, watch, since)
-        with cache_in_memory(self.state), interrupts() as asked, drivers(self.plan.options) as executor:
+        with cache_in_memory(self.state), interrupts() as asked, (
+                drivers(self.plan.options, self.preloaded)) as executor:
             run.shards(executor, asked)
             if not asked():
                 run.unfinished(executor, asked)

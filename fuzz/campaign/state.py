@@ -12,7 +12,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.known import release_claims
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import decode, pretty_json
+from tridiff.fuzz.records import decode, encode
 from tridiff.fuzz.records.reading import read_bytes
 from tridiff.kernels.codegen.dialect import found_version
 
@@ -54,7 +54,7 @@ def create(plan: Plan, root: Path) -> tuple[Plan, Path, Owned]:
     try:
         state.mkdir(parents=True)
         owned = Owned(state)
-        (state / ".plan").write_text(pretty_json(plan))
+        (state / ".plan").write_bytes(encode(plan))
         (state / ".plan").rename(state / "plan.json")
     except FileExistsError:
         raise TridiffError(f"campaign {plan.id} exists", fix="resume it or choose another --id") from None

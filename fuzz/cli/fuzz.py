@@ -1,5 +1,6 @@
 """`tridiff fuzz`: the main job."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import msgspec
 import typer
 
 from tridiff.fuzz.campaign import history
+from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.known import known_of
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
@@ -92,11 +94,15 @@ def fuzz(
         store = Corpus(reading.writable_folder(corpus, option="--corpus"))
         _check_reports(reports / identity)
         _note(f"tridiff fuzz: {' '.join(backends)}, {options.workers} workers, seed {options.seed}")
-        known = known_of(store, options)
-        for line in known.unreadable:
-            _note(f"tridiff: {line}")
-        plan = Plan(id=identity, options=options, shards=plan_shards(options, known=known.keys))
-        campaign = Campaign.start(plan, root=state, known=known)
+        with contextlib.ExitStack() as undone:
+            preloaded = None if scheduler else undone.enter_context(preload(options))
+            known = known_of(store, options)
+            for line in known.unreadable:
+                _note(f"tridiff: {line}")
+            plan = Plan(id=identity, options=options, shards=plan_shards(options, known=known.keys))
+            campaign = Campaign.start(plan, root=state, known=known)
+            campaign.preloaded = preloaded
+            undone.pop_all()
     with LiveProgress(campaign.plan) as progress:
         summary = campaign.run(progress.watch, since=None if resume else moment())
     # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.

@@ -1,6 +1,7 @@
 """Run a gate: a campaign whose cases go to two builds."""
 
 import concurrent.futures
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import msgspec
 
 from tridiff.fuzz.builds import Build, inspect
 from tridiff.fuzz.builds.alike import alike
+from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.campaign.run import Campaign, Progress
@@ -62,12 +64,23 @@ def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Bu
     that name."""
     if sweep:
         swept(sweep, options.backends)
+    options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
+    with contextlib.ExitStack() as undone:
+        preloaded = undone.enter_context(preload(options))
+        gate = _start(name, options, baseline=baseline, candidate=candidate, corpus=corpus, root=root, sweep=sweep)
+        gate.campaign.preloaded = preloaded
+        undone.pop_all()
+    return gate
+
+
+def _start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Build, corpus: Corpus, root: Path,
+           sweep: tuple[str, ...]) -> Gate:
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         shared = threads.submit(alike, baseline.path, candidate.path)
         sides = list(threads.map(_side, (baseline, candidate)))
     about = About(baseline=sides[0], candidate=sides[1], began=time.time(), sweep=sweep)
     entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
-    options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path), alike=shared.result())
+    options = msgspec.structs.replace(options, alike=shared.result())
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
     try:
         (campaign.state / _ABOUT).write_text(pretty_json(about))

@@ -15,8 +15,8 @@ from tridiff.fuzz.records.pair import PairOutcome, Relation
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
-CONTROL = 20
-"""Of so many pairs of equal code one runs all the same: equal code that gives other results would show."""
+CONTROL: dict[Stop, int] = {"source": 50, "code": 20}
+"""Of so many pairs that are equal there one goes on all the same: equal code that gives other results would show."""
 
 EQUAL = "="
 """Marks coverage cells that only equal code reached."""
@@ -42,7 +42,7 @@ class PairPool:
         nothing behind it can tell the builds apart."""
         self.baseline, self.candidate = baseline, candidate
         self._alike = alike
-        self._equal: dict[Stop, int] = {"source": CONTROL - 1, "code": CONTROL - 1}
+        self._equal: dict[Stop, int] = {stop: number - 1 for stop, number in CONTROL.items()}
         """Pairs so far that were equal there; the first is a control."""
         self.last: PairOutcome | None = None
         """Of the case that ran last; None if one side refused it."""
@@ -200,7 +200,7 @@ class PairPool:
             return None
         equal = _LAST[stop] in first.code and first.code == second.code
         self._equal[stop] += equal
-        control = equal and self._equal[stop] % CONTROL == 0
+        control = equal and self._equal[stop] % CONTROL[stop] == 0
         return PairOutcome(
             case=case, relation=Relation.IDENTICAL_CODE, baseline=before, candidate=after, observed=(first, second),
             launched=not equal or control, control=control,

@@ -136,8 +136,8 @@ def _summed(case: Case) -> bool:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
+    from tridiff.oracles.bounded import RULES
     from tridiff.oracles.rules import BIT
-    from tridiff.oracles.tolerances import RULES
 
     return {"prefix": RULES["prefix_sum_bound"] if _summed(case) else BIT}
 

@@ -118,8 +118,8 @@ def _launch(launch: "Launch") -> None:
 
 
 def _rules(case: Case) -> dict[str, "Rule"]:
+    from tridiff.oracles.bounded import RULES
     from tridiff.oracles.rules import SET
-    from tridiff.oracles.tolerances import RULES
 
     mean, m2, weight = _OUTPUTS[str(case.params["form"])]
     return {mean: SET(RULES["welford_mean_bound"]), m2: SET(RULES["welford_m2_bound"]), weight: RULES["sum_bound"]}

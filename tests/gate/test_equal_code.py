@@ -59,13 +59,13 @@ def relations(before: Device, after: Device, cases: int, *, shared: Alike = LAUN
 
 def test_of_equal_code_one_pair_in_twenty_is_launched() -> None:
     before, after = Device("a", ONE), Device("a", ONE)
-    pool, found = relations(before, after, 3 * CONTROL)
+    pool, found = relations(before, after, 3 * CONTROL["code"])
     assert set(found) == {Relation.IDENTICAL_CODE} and (before.launches, after.launches) == (3, 3)
     assert pool.last is not None and not pool.last.launched and pool.marked({"cell"}) == {EQUAL + "cell"}
 
 
 def test_the_control_finds_equal_code_that_gives_other_results() -> None:
-    _, found = relations(Device("a", ONE), Device("a", TWO), CONTROL)
+    _, found = relations(Device("a", ONE), Device("a", TWO), CONTROL["code"])
     assert found.count(Relation.CHANGED) == 1
 
 
@@ -83,16 +83,16 @@ def test_equal_code_is_launched_each_time_where_builds_launch_in_other_ways() ->
     assert before.launches == after.launches == 4
 
 
-def test_of_equal_source_one_pair_in_twenty_is_compiled() -> None:
+def test_of_equal_source_one_pair_in_fifty_is_compiled() -> None:
     before, after = Device("a", ONE), Device("a", ONE)
-    _, found = relations(before, after, 3 * CONTROL, shared=BEHIND_SOURCE)
+    _, found = relations(before, after, 3 * CONTROL["source"], shared=BEHIND_SOURCE)
     assert set(found) == {Relation.IDENTICAL_CODE}
     assert before.compilations == 3 + before.launches and before.launches == 1
 
 
 def test_the_control_finds_equal_source_that_compiles_to_other_code() -> None:
     before, after = Device("a", ONE), Device("b", TWO)
-    _, found = relations(before, after, CONTROL, shared=BEHIND_SOURCE)
+    _, found = relations(before, after, CONTROL["source"], shared=BEHIND_SOURCE)
     assert found.count(Relation.CHANGED) == 1
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.oracles.agreement import refused
 from tridiff.oracles import philox, statistics
+from tridiff.oracles.bounded import RANDN_RULE
 from tridiff.oracles.by_exact import rows as by_exact
 from tridiff.oracles.by_torch import philox as by_torch
-from tridiff.oracles.tolerances import RANDN_RULE
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

@@ -13,6 +13,7 @@ from tests.oracles.agreement import on_torch, refused, same_bits
 from tests.oracles.grids import mixed_patterns, random_patterns
 from tridiff.oracles import exact
 from tridiff.oracles.arrays import Array, array_of_bits, bits_of_array, tensor_of_bits, to_numpy, to_torch
+from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_exact import pointwise as exact_pointwise
 from tridiff.oracles.by_exact import rows as by_exact
 from tridiff.oracles.by_numpy import floats as np_floats
@@ -29,7 +30,6 @@ from tridiff.oracles.compare import compare, same
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES, UNSIGNED, dtype, torch_dtype
 from tridiff.oracles.rules import BIT, NUM
 from tridiff.oracles.special_values import special_bits
-from tridiff.oracles.tolerances import RULES
 
 each = pytest.mark.parametrize
 KEYS = ("i1", *INTEGERS, *FLOATS)

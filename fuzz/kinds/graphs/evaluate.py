@@ -251,7 +251,7 @@ class Interpreter:
             certain = Real("fp32", drawn, np.zeros(drawn.shape), np.abs(unrounded - drawn))
             return "fp32", certain.open_where(offset.open)
         value = philox.randn(seed, offset.value)
-        # tridiff.oracles.tolerances.RANDN_RULE: the errors of the angle, of cos and of the radius together.
+        # tridiff.oracles.bounded.RANDN_RULE: the errors of the angle, of cos and of the radius together.
         return "fp32", product_of_unknown(settle("fp32", value, 2e-5)).open_where(offset.open)
 
     def _assembly(self, node: Asm) -> tuple[str, Value]:

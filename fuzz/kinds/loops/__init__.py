@@ -19,5 +19,5 @@ KIND = ProgramKind(
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
-    bound_rule="tridiff.oracles.tolerances:RULES[dot_bound]",
+    bound_rule="tridiff.oracles.bounded:RULES[dot_bound]",
     numeric=lambda case: ("out",) if cases.numeric(case) else (), across=cases.across_programs, delays="warp")

@@ -103,7 +103,7 @@ KIND = ProgramKind(
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=_label, coverage=cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
-    bound_rule="tridiff.oracles.tolerances:RULES[dot_bound]", numeric=_numeric, across=_across_programs, delays="warp",
+    bound_rule="tridiff.oracles.bounded:RULES[dot_bound]", numeric=_numeric, across=_across_programs, delays="warp",
     expected_ir=f"{_ROOM}.expected_ir:expected_ir")
 
 

@@ -79,7 +79,7 @@ def _dot() -> Row:
 
 
 def _rule() -> Any:
-    from tridiff.oracles.tolerances import RULES
+    from tridiff.oracles.bounded import RULES
 
     return RULES["dot_bound"]
 

@@ -59,7 +59,7 @@ def _exact(name: str) -> Rule:
 
 
 def bounded(name: str, formula: str) -> Rule:
-    from tridiff.oracles.tolerances import RULES
+    from tridiff.oracles.bounded import RULES
 
     return RULES[formula] if dtype(name).is_float else BIT
 
