@@ -28,6 +28,8 @@ EXAMPLES = """**Examples**
 
 `tridiff explain value-1f2e3d4c5b` : source, arguments, memory, the wrong element, stages, checks, what to type next
 
+`tridiff explain 1f2e3d4c5b --html page.html` : the same as a page, with pictures
+
 `tridiff explain 1f2e3d4c5b --stage ptx` : the text of one stage; `--passes` : what each pass of the compiler changes
 
 `tridiff explain 1f2e3d4c5b --against num_warps=8` : what differs; also specialisation, unaligned, arch=sm_80,
@@ -60,6 +62,7 @@ def explain_command(
     element: Annotated[str, typer.Option(help="An element such as 'out[0, 5]'; default the first wrong one.")] = "",
     program: Annotated[str, typer.Option(help="A program such as 2,0,0; default the one that wrote the element.")] = "",
     pdb: Annotated[bool, typer.Option("--pdb", help="Stop in the debugger at the program's first line.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write one self-contained page here.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write every stage into this folder.")] = None,
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
     as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
@@ -76,7 +79,8 @@ def explain_command(
     if found.own is None and (args or grid or options):
         raise TridiffError("--args, --grid and --options describe a launch of your own kernel",
                            fix="name it as FILE.py:kernel; an entry has its own launch")
-    wish = Wish(arch=arch, build=resolve(triton) if triton else None, launch=launch, passes=passes,
+    wish = Wish(arch=arch, build=resolve(triton) if triton else None, launch=launch,
+                passes=passes or html is not None,
                 program=program_of(program, option="--program") if program else None, element=_element(element),
                 against=tuple(against or ()), interpret=not stage)
     if pdb:
@@ -87,7 +91,12 @@ def explain_command(
     made = explain(found, wish)
     if save is not None:
         _save(made, save)
-    if as_json:
+    if html is not None:
+        from tridiff.fuzz.report.explained import page
+
+        _write(html, page(made))
+        print(f"wrote {html}")
+    elif as_json:
         print(msgspec.json.encode(made).decode())
     elif stage:
         _print_stage(made, stage)
@@ -125,6 +134,13 @@ def _print_stage(made: Explanation, stage: str) -> None:
         raise TridiffError(f"there is no {stage} for {made.stages.arch}: {made.stages.problem or 'not made'}",
                            fix=f"choose among {', '.join(one.name for one in made.stages.texts) or 'no stage'}")
     print(plain(text.expandtabs()))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another file") from None
 
 
 def _save(made: Explanation, folder: Path) -> None:

@@ -39,8 +39,8 @@ def html(report: Report, *, refresh: int = 0) -> str:
 
 
 def _rendered(report: Report, cut: str, *, refresh: int) -> str:
-    style, program = _part("page.css"), _part("page.js")
-    allowed = {"default-src": "'none'", "style-src": _digest(style), "script-src": _digest(program),
+    style, program = part("page.css"), part("page.js")
+    allowed = {"default-src": "'none'", "style-src": digest(style), "script-src": digest(program),
                "base-uri": "'none'", "form-action": "'none'", **({"connect-src": "'self'"} if refresh else {})}
     plots = [plot(one) for one in report.trends]
     return _page().render(
@@ -154,11 +154,11 @@ def _took(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole < 7200 else f"{whole // 3600} h {whole // 60 % 60} min"
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     """What a page's policy says of the one script or style that it lets pass: nothing that slipped in is run."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -170,4 +170,4 @@ def _visible(value: object) -> object:
 def _page() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible,
                                      undefined=jinja2.StrictUndefined)
-    return environment.from_string(_part("page.html.jinja"))
+    return environment.from_string(part("page.html.jinja"))

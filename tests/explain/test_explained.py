@@ -1,14 +1,21 @@
 """`tridiff explain`, whole and in parts; each part's checks run in one child process."""
 
+import contextlib
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from tests.support.browser import MISSING, browser
 from tests.support.in_subprocess import Checks
 from tridiff.fuzz.cli.app import run
+from tridiff.fuzz.explain.model import Explanation
+from tridiff.fuzz.report.explained import page
 
 HERE = Path(__file__).parent
 FILES = {path.stem: Checks(path, interpret=path.stem.endswith("memory")) for path in sorted(HERE.glob("checks_*.py"))}
@@ -20,9 +27,17 @@ def test_explained(file: str, name: str) -> None:
     FILES[file].require(name)
 
 
-def test_a_finding_is_explained_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain", "triton.floordiv/value-cd18b7a4b0", "--json", "--against", "num_warps=2"]) == 0
-    said = json.loads(capsys.readouterr().out)
+@pytest.fixture(scope="module")
+def explained() -> bytes:
+    """A finding of the corpus, explained as JSON."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert run(["explain", "triton.floordiv/value-cd18b7a4b0", "--json", "--passes", "--against",
+                    "num_warps=2"]) == 0
+    return out.getvalue().encode()
+
+
+def test_a_finding_is_explained_as_json(explained: bytes) -> None:
+    said = json.loads(explained)
     assert {"source", "specialisation", "stages", "element", "blame", "checks", "commands"} <= said.keys()
     element = said["element"]
     assert element["buffer"] == "out" and element["index"] == [1]
@@ -33,6 +48,43 @@ def test_a_finding_is_explained_as_json(capsys: pytest.CaptureFixture[str]) -> N
     assert shared["holds"] is False and "0xffffffff and 0x0" in shared["said"]
     assert any("warpsPerCTA = [2]" in one.get("diff", "") for one in said["against"] if one["stage"] == "ttgir")
     assert any(one["command"].endswith("--pdb --program 0,0,0") for one in said["commands"])
+
+
+def test_a_page_needs_nothing_beside_it(explained: bytes) -> None:
+    text = page(msgspec.json.decode(explained, type=Explanation))
+    assert len(text) < 900_000 and not re.search(r"(?:src|href)=[\"'](?!#)|url\(|@import", text)
+    plain = re.sub(r"<[^>]+>", "", text)
+    for said in ("How out[1] came about", "the device gave-1", "the interpreter computes0", "#10    sdiv(-1",
+                 "writes one register to places 0 and 1", "make_ttgir add_coalesce"):
+        assert said.replace(" ", "") in plain.replace(" ", "").replace("\n", ""), said
+    written, layout = re.findall(r'<svg class="cells".*?</svg>', text, re.DOTALL)
+    assert written.count("written by program (0, 0, 0)") == 2 and written.count('class="frame"') == 1
+    assert "element 3: warp 0, lane 1, register 1" in layout
+
+
+def test_what_a_file_names_is_text_on_the_page(explained: bytes) -> None:
+    one = msgspec.json.decode(explained, type=Explanation)
+    foul = "<script>alert(1)</script>\u202e"
+    text = page(msgspec.structs.replace(one, title=foul, evidence=(foul,)))
+    assert "<script>alert" not in text and "\u202e" not in text
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING)
+def test_lines_of_the_page_lead_to_instructions(explained: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(msgspec.json.decode(explained, type=Explanation)))
+    with browser() as one:
+        one.open(file.as_uri())
+        lit = one.run("""const text = (one) => one.textContent;
+            [...document.querySelectorAll(".code li[data-key]")]
+                .find((one) => text(one).includes("tl.store(pointers, value, mask")).click();
+            return [...document.querySelectorAll("[data-stage=ptx] .lit")].map(text);""")
+        assert [line for line in lit if "st.global" in line] == lit and len(lit) == 2
+        colours = []
+        for scheme in ("light", "dark"):
+            one.emulate(prefers_color_scheme=scheme)
+            colours.append(one.run("return getComputedStyle(document.body).backgroundColor"))
+        assert colours == ["rgb(255, 255, 255)", "rgb(13, 17, 23)"] and one.log() == []
 
 
 def test_the_debugger_stops_in_the_program_that_was_named() -> None:
