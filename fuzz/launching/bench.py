@@ -8,13 +8,14 @@ import contextlib
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import triton
 from triton.backends.nvidia import driver as nvidia
+from triton.runtime import _allocation
 
 STREAM = 5
 REGISTERS = 40
@@ -55,8 +56,17 @@ class Bench:
     launches: list[Seen] = field(default_factory=list)
     loads: list[tuple[str, int, int]] = field(default_factory=list)
     compiled: list[bool] = field(default_factory=list)
+    scratch: list[tuple[int, int, int | None]] = field(default_factory=list)
+    """Bytes, alignment and stream of the memory that kernels asked for."""
     unloaded: int = 0
     max_shared: int = 0
+    during: Callable[[], None] = lambda: None
+    """What a kernel does, as far as a scene wants it done."""
+
+    def allocate(self, size: int, alignment: int, stream: int | None) -> str:
+        """Scratch of a kernel."""
+        self.scratch.append((size, alignment, stream))
+        return "memory"
 
     # What the C library of the driver offers, as far as launches use it.
 
@@ -77,21 +87,29 @@ class Bench:
     def fill_tma_descriptor_tiled(self, *about: Any) -> tuple[Any, ...]:
         return "tiled", *about
 
+    def fill_tma_descriptor(self, *about: Any) -> tuple[Any, ...]:
+        return "tiled", *about
+
     def fill_tma_descriptor_im2col(self, *about: Any) -> tuple[Any, ...]:
         return "im2col", *about
 
     def launch(self, x: int, y: int, z: int, stream: int, function: str, cooperative: bool, dependent: bool,
                packed: Any, metadata: Any, enter: Any, leave: Any, scratch: Any, profile: Any,
                annotations: Sequence[Annotation], types: Sequence[str], arguments: Sequence[Any]) -> None:
-        if enter is not None:
-            enter(metadata)
         values = list(_kernel_arguments(annotations, arguments))
-        self.launches.append(Seen(
+        self.launched(Seen(
             grid=(x, y, z), stream=stream, function=function, cooperative=cooperative, dependent=dependent,
             packed=tuple(packed), scratch=(scratch, profile), metadata=metadata,
-            parameters=tuple(zip(types, values, strict=True))))
+            parameters=tuple(zip(types, values, strict=True))), enter, leave)
+
+    def launched(self, seen: Seen, enter: Any, leave: Any) -> None:
+        """Note a launch between the hooks that the launcher calls."""
+        if enter is not None:
+            enter(seen.metadata)
+        self.launches.append(seen)
+        self.during()
         if leave is not None:
-            leave(metadata)
+            leave(seen.metadata)
 
 
 def _kernel_arguments(annotations: Sequence[Annotation], arguments: Sequence[Any]) -> Iterator[Any]:
@@ -124,6 +142,9 @@ class Device(nvidia.CudaDriver):  # type: ignore[misc]
         self.get_current_device = lambda: bench.arch
         self.set_current_device = lambda device: None
 
+    def allocate_default_profile_scratch(self, size: int, alignment: int, stream: int | None) -> str:
+        return "memory of a profiler"
+
 
 def _launcher_of_3_6(bench: Bench) -> Any:
     """Triton's launcher with its C text not built."""
@@ -149,15 +170,13 @@ class _Module:
     def launch(self, x: int, y: int, z: int, stream: int, function: str, cooperative: bool, dependent: bool,
                scratch: Any, profile: Any, packed: Any, metadata: Any, enter: Any, leave: Any,
                *arguments: Any) -> None:
-        bench = self._bench
-        if enter is not None:
-            enter(metadata)
-        bench.launches.append(Seen(
+        types = self._bench.launching  # type: ignore[attr-defined]
+        # Its C text takes a descriptor apart, whose parts have no types here.
+        plain = not any(isinstance(one, str) and one.startswith("tensordesc") for one in types)
+        self._bench.launched(Seen(
             grid=(x, y, z), stream=stream, function=function, cooperative=cooperative, dependent=dependent,
             packed=tuple(packed), scratch=(scratch, profile), metadata=metadata,
-            parameters=tuple(_flat(bench.launching, arguments))))  # type: ignore[attr-defined]
-        if leave is not None:
-            leave(metadata)
+            parameters=tuple(_flat(types, arguments) if plain else (("", one) for one in arguments))), enter, leave)
 
 
 @contextlib.contextmanager
@@ -175,6 +194,11 @@ def bench(arch: int = 90) -> Iterator[Bench]:
     listener = knobs.compilation.listener
     compiler, loaded = triton.compiler.compiler, weakref.WeakSet[Any]()
     compiled_kernel = compiler.CompiledKernel
+    # Where a driver has no scratch for profilers of its own, a launch asks the allocator for it.
+    allocators = [_allocation._allocator]
+    if not hasattr(_allocation, "has_profile_allocator"):
+        allocators.append(_allocation._profile_allocator)
+    allocating = [one.get() for one in allocators]
 
     class Kernel(compiled_kernel):  # type: ignore[misc, valid-type]
         """Known here: what the device that is not there loaded must not be unloaded by one that is."""
@@ -191,12 +215,16 @@ def bench(arch: int = 90) -> Iterator[Bench]:
             knobs.compilation.listener = lambda **about: made.compiled.append(about["cache_hit"])
             for name in kept:
                 setattr(nvidia, name, replaced[name])
+            for one in allocators:
+                one.set(made.allocate)
             config.set_active(Device(made))
             compiler.CompiledKernel = Kernel
             compiler.max_shared_mem.cache_clear()
             yield made
     finally:
         compiler.CompiledKernel = compiled_kernel
+        for one, allocator in zip(allocators, allocating, strict=True):
+            one.set(allocator)
         for one in loaded:
             one.module = None
         config._active = active

@@ -1,5 +1,6 @@
 """What the contract (launch.md) says of the answers of scenes."""
 
+from tridiff.fuzz.language.row import before
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.oracles import launching
 from tridiff.oracles.launching import Argument
@@ -56,3 +57,34 @@ def shared(choices: Choices, version: str) -> Answers:
         handed.append(_handed(found, list(range(arrays, arrays + pointers))).replace("; ", " "))
         arrays += pointers
     return {"kernels": "; ".join(keys), "parameters": "; ".join(handed)}
+
+
+def options(choices: Choices, version: str) -> Answers:
+    """What stands in metadata, module and PTX of the options that were asked for."""
+    knob, warps, ctas = choices["knob"], int(choices["num_warps"]), int(choices["num_ctas"])
+    if knob == "iisan" and before(version, "3.9.0"):
+        knob = ""
+    instrumented = knob in ("fpsan", "consan", "iisan")
+    arch = 86 if knob == "other arch" else int(choices["arch"])
+    # Instrumented kernels may need more registers than the limit, which 3.9.0 drops for that.
+    registers = 0 if instrumented and not before(version, "3.9.0") else int(choices["maxnreg"])
+    fused = bool(choices["enable_fp_fusion"])
+    found = {name: choices[name] for name in (
+        "num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl",
+        "sanitize_overflow", "enable_reflect_ftz")}
+    if choices["maxnreg"]:
+        found["maxnreg"] = registers or None  # type: ignore[assignment]
+    if choices["debug"]:
+        found["debug"] = True
+    if knob in ("consan", "iisan"):
+        found["sanitize_overflow"] = False
+    head = {"threads": str(warps * 32), "registers": str(registers or ""), "blocks": str(ctas if ctas > 1 else "")}
+    debugged = bool(choices["debug"]) or knob in ("debug", "consan", "iisan")
+    return {
+        "asked": "; ".join(f"{name}={value}" for name, value in found.items()),
+        **head, "module": f"cuda:{arch}; warps {warps}; blocks {ctas}; threads 32",
+        "launch": f"cooperative={choices['launch_cooperative_grid']}; dependent={choices['launch_pdl']}",
+        "debug": str(debugged),
+        **({} if instrumented else {"fused": str(fused), "assertions": str(debugged)}),
+        "line information": str(knob != "no lines"),
+    }

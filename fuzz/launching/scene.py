@@ -1,7 +1,7 @@
 """Scene: one way to use Triton, with what may be drawn and what the contract says about what is observed."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tridiff.fuzz.records import Scalar
@@ -27,4 +27,6 @@ class Scene:
     play: Path
     due: Path = ""
     since: str = ""
+    newer: Mapping[str, str] = field(default_factory=dict)
+    """Choices whose values beyond the first need a later version than the scene itself."""
     legal: Callable[[Choices], bool] = lambda choices: True

@@ -4,15 +4,21 @@ from functools import cache
 
 from tridiff.fuzz.launching.scene import Scene
 from tridiff.fuzz.launching.vocabulary import (
+    CHANGES,
     CONSTANTS,
+    DESCRIPTORS,
     DTYPES,
     GRIDS,
+    LAYOUTS,
     NUMBERS,
+    REFUSALS,
     WORDS,
 )
 
 _SCENES = "tridiff.fuzz.launching.scenes"
 _DUE = "tridiff.fuzz.launching.due"
+_DUE_OF_CACHES = "tridiff.fuzz.launching.due_of_caches"
+_DUE_OF_EVENTS = "tridiff.fuzz.launching.due_of_events"
 _ARCHITECTURES = (90, 80)
 
 SCENES: tuple[Scene, ...] = (
@@ -30,6 +36,80 @@ SCENES: tuple[Scene, ...] = (
               str(choices[name]).startswith(("tuple", "pair")) for name in ("first", "second"))),
     Scene(name="annotated", topic="arguments", play=f"{_SCENES}.arguments:annotated",
           vocabulary={"annotation": DTYPES, "value": NUMBERS, "style": ("object", "text", "pointer", "const")}),
+    Scene(name="options", topic="options", play=f"{_SCENES}.options:options", due=f"{_DUE}:options",
+          vocabulary={"kernel": ("pointwise", "sum", "dot", "integers"), "arch": (90, 80, 100, 120),
+                      "num_warps": (4, 1, 2, 8, 16, 32), "num_stages": (3, 1, 2, 4, 5, 6, 7), "num_ctas": (1, 2, 4),
+                      "maxnreg": (0, 32, 64, 128, 255), "enable_fp_fusion": (True, False),
+                      "launch_cooperative_grid": (False, True), "launch_pdl": (False, True),
+                      "sanitize_overflow": (False, True), "enable_reflect_ftz": (True, False), "debug": (False, True),
+                      "knob": ("", "no ptxas optimisation", "no lines", "no fusion", "debug", "fpsan", "consan",
+                               "iisan", "other arch")},
+          # Sanitizers are made for Hopper; on older chips LLVM gives up.
+          legal=lambda choices: (choices["knob"] not in ("fpsan", "consan", "iisan") or (
+              choices["arch"], choices["num_ctas"]) == (90, 1)) and (
+              (choices["arch"] != 80 and choices["knob"] != "other arch") or choices["num_ctas"] == 1) and (
+              # A block has 1024 threads and 65536 registers.
+              int(choices["num_warps"]) * int(choices["maxnreg"]) <= 2048)),
+    Scene(name="disk", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
+          vocabulary={"change": CHANGES}),
+    Scene(name="captured", topic="caches", play=f"{_SCENES}.caches:captured", due=f"{_DUE_OF_CACHES}:captured",
+          vocabulary={"name": ("USED", "UNUSED", "INNER", "KIND"), "other": (True, False), "plain": (False, True)}),
+    Scene(name="stages", topic="caches", play=f"{_SCENES}.caches:stages", due=f"{_DUE_OF_CACHES}:stages",
+          vocabulary={"knob": ("nothing", "dump", "binary only", "override", "option"),
+                      "stage": ("ttgir", "ttir", "ptx")},
+          legal=lambda choices: choices["knob"] in ("override", "option") or choices["stage"] == "ttgir"),
+    Scene(name="hooks", topic="events", play=f"{_SCENES}.events:hooks", due=f"{_DUE_OF_EVENTS}:hooks",
+          vocabulary={"decorated": ("", "metadata", "name", "debug", "version"), "refusing": (False, True),
+                      "hooked": (True, False), "warmup": (False, True)}),
+    Scene(name="ahead", topic="events", play=f"{_SCENES}.events:ahead", due=f"{_DUE_OF_EVENTS}:ahead",
+          vocabulary={"x": ("tensor i32 0", "tensor i32 1"), "n": ("int 5", "int 16", "int 1", "tuple int 5, int 16"),
+                      "constant": ("int 3", "dtype float32", "none", "text abc", "tuple int 1, int 2"),
+                      "warps": (4, 2), "spoilt": ("", "name", "target")},
+          # The sum with a tuple is none.
+          legal=lambda choices: not str(choices["n"]).startswith("tuple")),
+    Scene(name="interface", topic="events", play=f"{_SCENES}.events:interface", due=f"{_DUE_OF_EVENTS}:interface",
+          vocabulary={"way": ("launch", "run", "warmup with a type", "handle", "handle on a stream", "reinterpreted",
+                              "together")}),
+    Scene(name="tuned", topic="tuning", play=f"{_SCENES}.tuning:tuned", due=f"{_DUE_OF_EVENTS}:tuned",
+          vocabulary={"times": ("1 2 3", "3 2 1", "2 1 3", "5 5 4"), "sizes": ("5 5 6", "5", "6 5 6"),
+                      "pruning": ("none", "early", "model", "model half", "early one"),
+                      "kept": ("", "reset", "restore", "both"), "hooks": (False, True), "disk": (False, True)}),
+    Scene(name="ruled", topic="tuning", play=f"{_SCENES}.tuning:ruled", due=f"{_DUE_OF_EVENTS}:ruled",
+          vocabulary={"n": (5, 1, 2, 16, 17, 100), "named": (True, False)}),
+    Scene(name="refusals", topic="refusals", play=f"{_SCENES}.refusals:refusals", due=f"{_DUE_OF_EVENTS}:refused",
+          vocabulary={"way": REFUSALS}),
+    Scene(name="illegal descriptors", topic="refusals", play=f"{_SCENES}.refusals:descriptors",
+          due=f"{_DUE_OF_EVENTS}:refused", vocabulary={"way": DESCRIPTORS}),
+    Scene(name="text", topic="sources", play=f"{_SCENES}.sources:from_text", due=f"{_DUE_OF_CACHES}:text",
+          vocabulary={"kernel": ("pointwise", "sum", "dot", "integers"), "stage": ("ttir", "ttgir"),
+                      "arch": (90, 80, 100), "num_warps": (4, 1, 8), "num_stages": (3, 1), "num_ctas": (1, 2)},
+          legal=lambda choices: choices["arch"] != 80 or choices["num_ctas"] == 1),
+    Scene(name="ahead of time", topic="sources", play=f"{_SCENES}.sources:ahead_of_time",
+          due=f"{_DUE_OF_CACHES}:ahead_of_time",
+          vocabulary={"by": ("name", "place"), "kind": ("fp32", "fp16", "bf16"), "integer": ("i32", "i64"),
+                      "aligned": (True, False), "arch": (90, 80, 100)}),
+    Scene(name="descriptors", topic="descriptors", play=f"{_SCENES}.descriptors:on_host",
+          due=f"{_DUE_OF_EVENTS}:descriptors",
+          vocabulary={"dtype": ("fp32", "fp16", "bf16", "i8", "u8", "i16", "i32", "u32", "i64", "u64", "fp64", "fp8e5"),
+                      "block": ("16 32", "8 16", "4 8 16", "1 1 8 16"), "arch": (90, 80, 100), "nan": (False, True),
+                      "nested": (False, True)}, newer={"nested": "3.7.0"}),
+    Scene(name="scratch", topic="descriptors", play=f"{_SCENES}.descriptors:scratch", due=f"{_DUE_OF_EVENTS}:scratch",
+          vocabulary={"grid": ("1", "2 3", "2 3 4"), "two": (False, True), "arch": (90, 80, 100), "num_ctas": (1, 2)},
+          legal=lambda choices: choices["arch"] != 80 or choices["num_ctas"] == 1),
+    Scene(name="versions", topic="host", play=f"{_SCENES}.host:versions", due=f"{_DUE_OF_EVENTS}:versions",
+          vocabulary={"cuda": ("12.8", "10.0", "10.2", "11.0", "11.8", "12.0", "12.5", "12.6", "12.9", "13.0", "13.2",
+                               "14.1", "9.2"), "arch": (90, 75, 80, 89, 100, 120), "ptx": (87, 70, 80, 90, 94)}),
+    Scene(name="hashes", topic="host", play=f"{_SCENES}.host:hashes",
+          vocabulary={"name": ("num_warps", "num_stages", "maxnreg", "ptx_version", "ptx_options", "ir_override",
+                               "enable_fp_fusion", "sched4reg", "enable_reflect_ftz", "launch_cooperative_grid",
+                               "launch_pdl", "debug", "sanitize_overflow", "default_dot_input_precision",
+                               "min_shared_mem", "num_ctas", "warp_size"), "value": ("bool", "number", "text"),
+                      "arch": (90, 80, 100)}),
+    Scene(name="helpers", topic="host", play=f"{_SCENES}.host:cells", due=f"{_DUE_OF_EVENTS}:helpers",
+          vocabulary={"a": (5, 1, 2, 16, 17, 1000, 2**31, 2**33 + 1), "b": (3, 1, 2, 16, 2**20)}),
+    Scene(name="launcher", topic="host", play=f"{_SCENES}.host:launcher", vocabulary={"once": (True,)}),
+    Scene(name="layouts", topic="host", play=f"{_SCENES}.layouts:layouts",
+          vocabulary={"layout": LAYOUTS, "wide": (False, True)}),
 )
 
 

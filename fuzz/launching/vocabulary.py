@@ -16,3 +16,21 @@ CONSTANTS = ("int 3", "int -1", "int 1", "bool True", "float 0.5", "text abc", "
 
 GRIDS = ("1", "2 3", "2 3 4", "7", "list 5 6", "callable", "0", "3 0 2", "65536 2")
 DTYPES = ("int32", "int64", "uint8", "float32", "int1", "float64", "bfloat16")
+
+CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body", "line", "comment below", "comment inside",
+           "option", "stages", "fusion", "registers", "always", "file gone", "group cut off", "environment",
+           "constexpr", "hint")
+"""What is changed between two compilations of one kernel."""
+
+REFUSALS = ("nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword", "given twice",
+            "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
+            "a stream", "failed assertion", "text", "complex", "complex array", "shared memory", "a list of keywords",
+            "constant not specialised", "wrong name to tune", "no such arch", "no such file", "blocks together", "fp8")
+"""Launches that cannot be, and one that can."""
+
+DESCRIPTORS = ("nothing", "no rank", "six axes", "ranks", "block's rank", "address", "stride", "last stride", "empty",
+               "padding", "integer's padding", "rounded half", "block", "large block")
+"""Tensor descriptors that are legal but for one thing, and one that is legal."""
+
+LAYOUTS = ("blocked", "slice 0", "slice 1", "mma 2", "mma 3", "operand 0", "operand 1", "linear", "shared",
+           "transposed", "swizzled", "padded", "shared linear", "default 16", "default 8", "auto", "coalesced")

@@ -9,8 +9,18 @@ from tridiff.fuzz.target import Coverage, Draw, Faults, Judge, Run, Shrink, Targ
 _RUN = "tridiff.fuzz.launching.cases:run"
 ABOUT: dict[Topic, str] = {
     "arguments": "arguments bound, specialised, compiled and handed to the launcher",
+    "options": "options of the compiler in metadata, code, pipeline and command line",
+    "caches": "kernels kept in memory and on disk, captured values, stages written and replaced",
+    "sources": "kernels from text of Triton's stages, and compiled ahead of time",
+    "events": "hooks, launch metadata, warm-up, kernels loaded ahead, other ways to run one",
+    "tuning": "configurations chosen by measurement and by rule",
+    "refusals": "launches and descriptors that cannot be",
+    "descriptors": "tensor descriptors from the host, and scratch",
+    "host": "functions of the Python layer that need no kernel: options, versions, layouts",
 }
-_SECTIONS: dict[Topic, str] = {"arguments": "§1, §2, §3"}
+_SECTIONS: dict[Topic, str] = {
+    "arguments": "§1, §2, §3", "options": "§4", "caches": "§5", "sources": "§5", "events": "§6", "tuning": "§7",
+    "refusals": "§8", "descriptors": "§9", "host": "§10"}
 
 
 def _target(topic: Topic) -> Target:

@@ -109,3 +109,28 @@ def test_faults_between_source_and_launch_are_seen(
     _changed(monkeypatch, module, name, change)
     with pytest.raises(Exception, match=r"is due|static_assert"):
         play(case(scene, **choices))
+
+
+def test_ways_have_names_that_can_be_drawn() -> None:
+    from tridiff.fuzz.launching import vocabulary
+    from tridiff.fuzz.launching.scenes import layouts, refusals
+
+    assert set(vocabulary.REFUSALS) == {*refusals._WAYS, *refusals._OLD_CHIP}
+    assert set(vocabulary.DESCRIPTORS) == set(refusals._DESCRIPTORS)
+    assert set(vocabulary.LAYOUTS) == set(layouts._LAYOUTS)
+
+
+def test_a_pass_that_is_left_out_is_told() -> None:
+    """The pipeline is an answer: two builds that differ in it are told apart by name."""
+    import triton.backends.nvidia.compiler as compiler
+
+    before = play(case("options"))
+    real = compiler.passes.ttgpuir.add_coalesce
+    compiler.passes.ttgpuir.add_coalesce = lambda manager: None
+    try:
+        after = play(case("options"))
+    finally:
+        compiler.passes.ttgpuir.add_coalesce = real
+    name = "options passes"
+    assert name in before and before[name] != after[name]
+    assert before[name].count("coalesce;") == after[name].count("coalesce;") + 1

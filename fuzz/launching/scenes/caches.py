@@ -1,0 +1,160 @@
+"""Kernels kept in memory and on disk: what must be compiled again, and what must not."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import triton
+
+from tridiff.fuzz.launching.bench import Bench, bench
+from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.scenes.arguments import HEAD, kernel
+from tridiff.fuzz.launching.words import Arguments
+from tridiff.kernels.generated import load
+
+_TEXT = """
+GLOBAL = tl.constexpr({constant})
+UNUSED = tl.constexpr({unused})
+
+@triton.jit{noinline}
+def inner(value):
+    return value + {callee}
+
+@triton.jit
+def kernel(x, n, C: tl.constexpr):
+    at = tl.arange(0, 16)
+    tl.store(x + at, at * GLOBAL + C + inner(n){body})
+"""
+_PLAIN = {"constant": "3", "unused": "5", "callee": "1", "noinline": "", "body": ""}
+_OTHER = {"callee": {"callee": "2"}, "constant": {"constant": "4"}, "unused": {"unused": "6"},
+          "noinline": {"noinline": "(noinline=True)"}, "body": {"body": " + 1"}}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "option": {"num_warps": 8}, "stages": {"num_stages": 2}, "fusion": {"enable_fp_fusion": False},
+    "registers": {"maxnreg": 64}}
+
+
+def disk(choices: Choices, backend: str) -> Answers:
+    """A kernel compiled, and compiled once more with something changed: from the cache on disk or anew."""
+    change = str(choices["change"])
+    with bench() as there:
+        first = _compiled(kernel(_TEXT.format(**_PLAIN)), {})
+        files = sorted(path.suffix or path.name for path in _files(there))
+        text = _TEXT.format(**(_PLAIN | _OTHER.get(change, {})))
+        text = {"line": "\n" + text, "comment below": text + "\n# the end\n",
+                "comment inside": text.replace("    at =", "    # lanes\n    at =")}.get(change, text)
+        options = _OPTIONS.get(change, {})
+        if change == "always":
+            triton.knobs.compilation.always_compile = True
+        if change in ("file gone", "group cut off"):
+            _spoil(there, change)
+        if change == "environment":
+            os.environ["TRITON_DEFAULT_FP_FUSION"] = "0"
+        try:
+            second = _compiled(kernel(text), options, value=4 if change == "constexpr" else 3,
+                               size="int 33" if change == "hint" else "int 16")
+        finally:
+            os.environ.pop("TRITON_DEFAULT_FP_FUSION", None)
+        hits = there.compiled
+    return {"hits": "; ".join(map(str, hits)), "files": "; ".join(files), "same hash": str(first.hash == second.hash),
+            "same code": str(first.asm["ptx"] == second.asm["ptx"]),
+            "same metadata": str(first.metadata == second.metadata)}
+
+
+def _compiled(user: Any, options: dict[str, Any], *, value: int = 3, size: str = "int 16") -> Any:
+    made = Arguments()
+    return user[(1,)](made.make("tensor i32 0"), made.make(size), value, **options)
+
+
+def _files(there: Bench) -> list[Path]:
+    return [path for path in (there.folder / "cache").rglob("*") if path.is_file()]
+
+
+def _spoil(there: Bench, change: str) -> None:
+    for path in _files(there):
+        if change == "file gone" and path.suffix == ".cubin":
+            path.unlink()
+        if change == "group cut off" and path.name.startswith("__grp__"):
+            path.write_text(path.read_text()[:10])
+
+
+_GLOBALS = """
+USED = tl.constexpr(3)
+PLAIN = 3
+UNUSED = tl.constexpr(3)
+INNER = tl.constexpr(3)
+KIND = tl.float32
+
+@triton.jit
+def inner(value):
+    return value + INNER
+
+@triton.jit
+def kernel(x, UNUSED):
+    at = tl.arange(0, 16)
+    tl.store(x + at, (inner(at) * USED{plain}).to(KIND))
+"""
+
+
+def captured(choices: Choices, backend: str) -> Answers:
+    """A global value that a kernel reads, changed between two launches of it."""
+    plain = " + PLAIN" if choices["plain"] else ""
+    module = load(HEAD + _GLOBALS.format(plain=plain), name="user")
+    kernel(_GLOBALS.format(plain=plain))
+    name, kept = str(choices["name"]), vars(module)[str(choices["name"])]
+    found: Answers = {}
+    with bench():
+        try:
+            made = Arguments()
+            first = module.kernel[(1,)](made.make("tensor fp32 0"), 7)
+            if choices["other"]:
+                vars(module)[name] = triton.language.int32 if name == "KIND" else triton.language.constexpr(4)
+            second = module.kernel[(1,)](made.make("tensor fp32 0"), 7)
+            found["second"] = "the same kernel" if second is first else "another kernel"
+            found["noted"] = "; ".join(sorted(key[0] for key in module.kernel.used_global_vals))
+        except Exception as error:
+            found["second"] = f"refused {type(error).__name__}"
+            found["named"] = str(name in str(error))
+        finally:
+            vars(module)[name] = kept
+    return found
+
+
+def stages(choices: Choices, backend: str) -> Answers:
+    """What is written where, and stages taken from elsewhere."""
+    knob = str(choices["knob"])
+    made = Arguments()
+    user = kernel(_TEXT.format(**_PLAIN))
+    with bench() as there:
+        knobs = triton.knobs
+        knobs.cache.dump_dir, knobs.cache.override_dir = str(there.folder / "dump"), str(there.folder / "override")
+        before = user[(1,)](made.make("tensor i32 0"), 16, 3)
+        extension = str(choices["stage"])
+        edited = before.asm[extension].replace("dense<3>", "dense<77>")
+        edited += "\n// 77\n" if extension == "ptx" else ""
+        options: dict[str, Any] = {}
+        if knob == "dump":
+            knobs.compilation.dump_ir = True
+        if knob == "binary only":
+            knobs.compilation.store_binary_only = True
+        if knob == "override":
+            knobs.compilation.override = True
+            folder = there.folder / "override" / _folder_of(before)
+            folder.mkdir(parents=True)
+            (folder / f"kernel.{extension}").write_text(edited)
+        if knob == "option":
+            path = there.folder / f"other.{extension}"
+            path.write_text(edited)
+            options["ir_override"] = str(path)
+        knobs.compilation.always_compile = True
+        user.device_caches.clear()
+        knobs.cache.dir = str(there.folder / "other")
+        after = user[(1,)](made.make("tensor i32 0"), 16, 3, **options)
+        dumped = sorted(path.name for path in (there.folder / "dump").rglob("*") if path.is_file())
+    return {"stages": "; ".join(sorted(after.asm)), "dumped": "; ".join(dumped),
+            "taken": str("77" in after.asm.get("ptx", ""))}
+
+
+def _folder_of(compiled: Any) -> str:
+    from triton.runtime.cache import _base32
+
+    return _base32(compiled.src.hash())

@@ -1,0 +1,72 @@
+"""Functions of Triton's Python layer that are called without a kernel."""
+
+import dataclasses
+
+import triton
+
+from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.scene import Answers, Choices
+
+
+def versions(choices: Choices, backend: str) -> Answers:
+    """PTX and LLVM features that a CUDA release stands for."""
+    from triton.backends.nvidia import compiler
+
+    release = str(choices["cuda"])
+    arch = int(choices["arch"])
+    try:
+        ptx = str(compiler.ptx_get_version(release))
+    except Exception as error:
+        ptx = f"refused {type(error).__name__}"
+    options = compiler.CUDAOptions(arch=f"sm{arch}", ptx_version=int(choices["ptx"]))
+    return {"ptx": ptx, "chip": compiler.sm_arch_from_capability(arch),
+            "features": compiler.get_features(options, arch),
+            "own": str(compiler.get_ptx_version_from_options(options, arch)),
+            "tool": compiler.get_ptxas(arch).path.rpartition("/")[2]}
+
+
+def hashes(choices: Choices, backend: str) -> Answers:
+    """Whether an option that differs makes another hash of the options."""
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler.compiler import make_backend
+
+    name, value = str(choices["name"]), choices["value"]
+    back = make_backend(GPUTarget("cuda", choices["arch"], 32))
+    plain = back.parse_options({})
+    if name not in {one.name for one in dataclasses.fields(plain)}:
+        return {"differs": "there is none"}
+    changed = {"bool": not getattr(plain, name), "number": 8, "text": "other"}[str(value)]
+    try:
+        other = back.parse_options({name: changed})
+    except Exception as error:
+        return {"differs": f"refused {type(error).__name__}"}
+    return {"differs": str(other.hash() != plain.hash()), "equal": str(back.parse_options({}).hash() == plain.hash()),
+            "kept": str(getattr(other, name) == changed), "backend": back.hash().rpartition("-")[2],
+            "target": back.get_target_name(plain), "ending": back.binary_ext}
+
+
+def cells(choices: Choices, backend: str) -> Answers:
+    """Helpers for users."""
+    a, b = int(choices["a"]), int(choices["b"])
+    from triton.runtime.jit import MockTensor, mangle_type
+
+    mock = MockTensor(triton.language.float32, [a, b, 3])
+    return {"cdiv": str(triton.cdiv(a, b)), "power": str(triton.next_power_of_2(a)),
+            "mock": f"{mock.stride()} {mock.data_ptr()} {mock.shape}",
+            "mangled": "; ".join(str(mangle_type(one)) for one in (a, 1.0, True, None, (a, 2.0)))}
+
+
+def launcher(choices: Choices, backend: str) -> Answers:
+    """How the driver spells types."""
+    with bench():
+        driver = triton.runtime.driver.active
+        kinds = ("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "f32",
+                 "fp64", "*fp32", "*i8", "nvTmaDesc", "tensordesc<fp32[16,16]>")
+        found = []
+        for kind in kinds:
+            try:
+                found.append(f"{kind} {driver.map_python_to_cpp_type(kind)}")
+            except Exception as error:
+                found.append(f"{kind} {type(error).__name__}")
+        target = driver.get_current_target()
+    return {"types": "; ".join(found), "target": f"{target.backend} {target.arch} {target.warp_size}"}
