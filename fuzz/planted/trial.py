@@ -5,9 +5,7 @@ import importlib
 import multiprocessing
 import multiprocessing.connection
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,9 +15,12 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Outcome
 from tridiff.fuzz.records.observed import Observe, Observed
+from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
 _SILENT = 60.0
 """Seconds without a result after which a process is ended: its case hangs."""
+
+_PREFIX = "tridiff-trial-"
 
 _BROKEN = b"broken: "
 """Begins what a process says that cannot go on."""
@@ -61,12 +62,15 @@ def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Pa
 
     A case that ends the process or hangs is told as such, and the cases behind it run in another process; of drawn
     cases, which nobody else knows, those are left out. Raises TridiffError where none can be drawn or run."""
+    sweep(_PREFIX)
     waiting = list(work) if not isinstance(work, Drawn) else []
     while True:
         here, there = _CONTEXT.Pipe(duplex=False)
         job = work if isinstance(work, Drawn) else tuple(waiting)
+        cache = OwnFolder(_PREFIX)
         process = _CONTEXT.Process(target=_serve, daemon=True, args=(
-            msgspec.json.encode(job), isinstance(work, Drawn), backend, build, str(traced or ""), there))
+            msgspec.json.encode(job), isinstance(work, Drawn), backend, build, str(traced or ""), str(cache.path),
+            there))
         process.start()
         there.close()
         died = ""
@@ -93,6 +97,7 @@ def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Pa
             process.kill()
             process.join()
             here.close()
+            cache.remove()
         if died and isinstance(work, Drawn) and died not in ("crash", "hang"):
             raise TridiffError(f"{work.target} on {backend} cannot be probed: {died}", fix="report this")
         if not died or not waiting:
@@ -102,33 +107,29 @@ def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Pa
             return
 
 
-def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str,
+def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, cache: str,
            connection: multiprocessing.connection.Connection) -> None:
-    """The process: whatever it prints is lost, what it compiles is removed."""
+    """The process: whatever it prints is lost. cache: folder for what it compiles, which its parent removes."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    cache = tempfile.mkdtemp(prefix="tridiff-trial-")
-    try:
-        os.environ["TRITON_CACHE_DIR"] = cache
-        os.environ.pop("TRITON_INTERPRET", None)
-        if kind(backend) == "interpreter":
-            os.environ["TRITON_INTERPRET"] = "1"
-        if build:
-            sys.path.insert(0, build)
-        import torch
+    os.environ["TRITON_CACHE_DIR"] = cache
+    os.environ.pop("TRITON_INTERPRET", None)
+    if kind(backend) == "interpreter":
+        os.environ["TRITON_INTERPRET"] = "1"
+    if build:
+        sys.path.insert(0, build)
+    import torch
 
-        torch.set_num_threads(1)
-        try:
-            results = _results(job, drawn, backend, traced)
-            for data in results:
-                connection.send_bytes(data)
-        except Exception as error:
-            # Not of a case: those fail in `execute`, which tells it as an outcome.
-            connection.send_bytes(_BROKEN + f"{type(error).__name__}: {error}".encode())
-        connection.send_bytes(b"")
-    finally:
-        shutil.rmtree(cache, ignore_errors=True)
+    torch.set_num_threads(1)
+    try:
+        results = _results(job, drawn, backend, traced)
+        for data in results:
+            connection.send_bytes(data)
+    except Exception as error:
+        # Not of a case: those fail in `execute`, which tells it as an outcome.
+        connection.send_bytes(_BROKEN + f"{type(error).__name__}: {error}".encode())
+    connection.send_bytes(b"")
 
 
 def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[bytes]:

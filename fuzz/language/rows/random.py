@@ -117,7 +117,7 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
 
 
 def _normal_rule() -> Rule:
-    from tridiff.oracles.tolerances import RANDN_RULE
+    from tridiff.oracles.bounded import RANDN_RULE
 
     return RANDN_RULE
 
