@@ -50,6 +50,8 @@ def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
     for target in targets:
         wanted = options.subjects or tuple(target.subjects)
         for subject in wanted:
+            if options.builds is not None and subject in target.controls:
+                continue  # eager torch is no matter of Triton's build
             try:
                 parse_subject(subject, target)
             except TridiffError as error:

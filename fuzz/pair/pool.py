@@ -183,7 +183,7 @@ class PairPool:
         """Where a pair may end early: at equal source IR if both builds are alike behind it; at equal code on a device,
         where both launch alike. For launches that do not depend on what earlier ones gave."""
         sort = kind(backend or self.options.backend)
-        ahead_of_time = bool(case.arrays) and subject == "own" and "compile" in find(case.target).backends
+        ahead_of_time = bool(case.arrays) and "+" not in subject and "compile" in find(case.target).backends
         if sort == "interpreter" or not ahead_of_time:
             return
         if self._alike.behind_source:
