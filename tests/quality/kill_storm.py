@@ -258,10 +258,11 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--each", type=int, default=5, help="kills a campaign")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, required=True)
     given = parser.parse_args()
-    tally = storm(given.kills, given.work, seed=given.seed)
+    tally = storm(given.kills, given.work, seed=given.seed, each=given.each)
     print(json.dumps(tally.__dict__, indent=1))
     sys.exit(bool(tally.problems))
 
