@@ -18,6 +18,7 @@ A kernel needs a source file on disk (Triton reads its text), which both entry p
 """
 
 import ast
+import atexit
 import functools
 import json
 import os
@@ -79,14 +80,10 @@ class Checks:
     blame and those behind it are reported as not run.
     """
 
-    def __init__(
-        self, path: Path, *, interpret: bool = True, env: Mapping[str, str] | None = None,
-        timeout_seconds: float = 600.0,
-    ) -> None:
+    def __init__(self, path: Path, *, interpret: bool = True, timeout_seconds: float = 600.0) -> None:
         """path: a Python file, importable on its own; it is read here but imported only in the child."""
         self.path = path
         self._interpret = interpret
-        self._env = tuple(sorted((env or {}).items()))
         self._timeout_seconds = timeout_seconds
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
         self.names: tuple[str, ...] = tuple(
@@ -98,7 +95,7 @@ class Checks:
 
     def require(self, name: str) -> None:
         """Raise AssertionError with the child's traceback unless the check called `name` passed."""
-        failures = _run_checks(self.path, self._interpret, self._env, self._timeout_seconds)
+        failures = _run_checks(self.path, self._interpret, self._timeout_seconds)
         failure = failures.get(name) or failures.get(EVERY_CHECK)
         if failure:
             raise AssertionError(f"{self.path.name}::{name}\n{failure}")
@@ -112,20 +109,46 @@ def group_of(nodeid: str) -> str:
     return f"{test}[{file}" if check else nodeid
 
 
+class _Preloaded:
+    """A running `tests.support.preloaded`, which ends with this process."""
+
+    def __init__(self, *, interpret: bool) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.preloaded"], cwd=REPOSITORY, env=_environment(interpret=interpret),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        atexit.register(self.close)
+
+    def run(self, **request: object) -> int:
+        """The exit status of the child for one request."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, f"the process that forks children for checks has ended ({self._process.wait()})"
+        return int(answer)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
 @functools.cache
-def _run_checks(
-    path: Path, interpret: bool, env: tuple[tuple[str, str], ...], timeout_seconds: float
-) -> Mapping[str, str]:
+def _preloaded(interpret: bool) -> _Preloaded:
+    """The one of this process and mode, started at the first question."""
+    return _Preloaded(interpret=interpret)
+
+
+@functools.cache
+def _run_checks(path: Path, interpret: bool, timeout_seconds: float) -> Mapping[str, str]:
     """Name -> traceback of each check that did not pass."""
     with tempfile.TemporaryDirectory(prefix="checks-") as folder:
         report = Path(folder) / "report.jsonl"
-        arguments = ["-m", "tests.support.run_checks", str(path), str(report)]
-        try:
-            run = _run(arguments, interpret=interpret, env=dict(env), folder=folder, timeout_seconds=timeout_seconds)
-            end = run.status
-            streams = f"--- stdout ---\n{run.stdout[-4000:]}\n--- stderr ---\n{run.stderr[-8000:]}"
-        except subprocess.TimeoutExpired:
-            end, streams = f"stopped after {timeout_seconds} s", ""
+        log = Path(folder) / "log"
+        status = _preloaded(interpret).run(path=str(path), report=str(report), log=str(log), seconds=timeout_seconds,
+                                           cache=str(Path(folder) / "triton-cache"))
+        end = f"stopped after {timeout_seconds} s" if status == -signal.SIGALRM else ScriptRun(status, "", "").status
+        streams = log.read_text(encoding="utf-8", errors="replace")[-12000:] if log.exists() else ""
         lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
     failures: dict[str, str] = {}
     open_checks: list[str] = []
@@ -147,14 +170,20 @@ def _run_checks(
     return failures
 
 
-def _run(
-    arguments: list[str], *, interpret: bool, env: Mapping[str, str] | None, folder: str, timeout_seconds: float,
-) -> ScriptRun:
+def _environment(*, interpret: bool) -> dict[str, str]:
+    """The variables of a child in one of Triton's modes that imports from the repository."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     if interpret:
         environment["TRITON_INTERPRET"] = "1"
     python_path = [str(REPOSITORY), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(part for part in python_path if part)
+    return environment
+
+
+def _run(
+    arguments: list[str], *, interpret: bool, env: Mapping[str, str] | None, folder: str, timeout_seconds: float,
+) -> ScriptRun:
+    environment = _environment(interpret=interpret)
     environment.setdefault("TRITON_CACHE_DIR", str(Path(folder) / "triton-cache"))
     environment.update(env or {})
     done = subprocess.run(

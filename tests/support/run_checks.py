@@ -1,6 +1,6 @@
 """The child's side of `tests.support.in_subprocess.Checks`: run one file's `check_*` functions, report each.
 
-Usage: python -m tests.support.run_checks FILE REPORT. The report holds one JSON line per state change and is
+The report holds one JSON line per state change and is
 flushed at once, so that it survives the death of this process.
 """
 
@@ -35,6 +35,3 @@ def main(path: Path, report: Path) -> None:
             else:
                 say("passed", name)
 
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
