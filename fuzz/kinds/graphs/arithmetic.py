@@ -13,6 +13,9 @@ from tridiff.kernels.pointwise.table import HALVES
 from tridiff.oracles.dtypes import FLOATS, FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
+_ASKS_FOR_BITS = ("ilogb", "llrint", "signbit", "signbit_libdevice")
+"""Operations whose result hangs on the last bit of a float near some value."""
+
 
 class Arithmetic:
     """Pointwise operations and conversions."""
@@ -27,7 +30,7 @@ class Arithmetic:
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
         one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.draft.swarm.assembly))
-        if one.op in ("ilogb", "llrint") and not self.draft.sharp(lambda entry: True)(first):
+        if one.op in _ASKS_FOR_BITS and not self.draft.sharp(lambda entry: True)(first):
             first = self.operands.load(first.dtype)
         args = [first]
         for _ in range(one.arity - 1):

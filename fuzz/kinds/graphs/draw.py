@@ -107,7 +107,7 @@ def _mutate(draft: Draft, productions: Productions) -> None:
 
 def _atomic(draft: Draft, productions: Productions, value: Entry) -> None:
     chance = draft.chance
-    cells = chance.of((1, 4, 16, 33))
+    cells = chance.of((1, 4, 4, 16, 16, 33, 33))  # A sum of many floats in one cell, in any order, is often open.
     found = contents.content(chance, value.dtype, wild=0)
     name = draft.buffer(value.dtype, cells, found, prefix="io", role="inout")
     points = [(axis, length) for axis, length in draft.axes.items() if axis != "r" or "r" in value.axes]

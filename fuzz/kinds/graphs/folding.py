@@ -46,6 +46,8 @@ class Folding:
             kinds = ["sum", "max", "min", "any"]
         if self.draft.axes["r"] == 0:
             kinds = [kind for kind in kinds if kind not in ("max", "min", "argmax", "argmin")]
+        if not self.draft.sharp(lambda entry: True)(first):
+            kinds = [kind for kind in kinds if kind not in ("any", "all", "argmax", "argmin")]
         kind = self.chance.of(kinds)
         if kind == "welford_combine":
             return self._welford_combine(first)
@@ -107,13 +109,14 @@ class Folding:
         """A sort along r; mostly one in a program, for what it costs the compiler."""
         if self._made(Sort) and (self.draft.axes["r"] > 8 or self.chance.below(8)):
             return self.bucketize()
-        first = self._along(lambda entry: entry.dtype not in FP8) or self.operands.load(self._scannable(), wants_r=True)
+        accept = self.draft.sharp(lambda entry: entry.dtype not in FP8)
+        first = self._along(accept) or self.operands.load(self._scannable(), wants_r=True)
         stable = not self.chance.one_in(4)
         node = Sort(arg=first.position, descending=bool(self.chance.below(2)), stable=stable)
         pair = self.draft.add(node, axes=("r",))
         last = max(self.draft.axes["r"] - 1, 0)
         # Where positions of ties are open, what is made of them says nothing: they are rarely taken.
-        items = self.chance.of(((0,), (1,), (0, 1)) if stable else ((0,),) * 7 + ((1,),))
+        items = self.chance.of(((0,), (1,), (0, 1)) if stable else ((0,),) * 31 + ((1,),))
         found = [self.draft.part(pair, item, low=0 if item else None, high=last if item else None) for item in items]
         return found[0]
 
