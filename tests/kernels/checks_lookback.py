@@ -91,8 +91,8 @@ def check_affine_maps_are_composed_left_to_right() -> None:
             assert bits(scan(values, driver.affine)) == left_folds(bits(values), affine(half)), (dtype, programs)
 
 
-def check_sums_of_one_to_a_thousand_programs() -> None:
-    for dtype, counts in ((torch.int32, (1, 2, 3, 65, 1000)), (torch.int64, (1, 2, 65))):
+def check_sums_of_one_to_three_hundred_programs() -> None:
+    for dtype, counts in ((torch.int32, (1, 2, 3, 65, 300)), (torch.int64, (1, 2, 65))):
         for programs in counts:
             values = torch.randint(-1000, 1000, (1, programs), dtype=dtype)
             got = scan(values, driver.add, index=tl.int64)

@@ -71,9 +71,10 @@ def reference_order(keys: Tensor, descending: bool) -> Tensor:
 
 
 def check_stable_sort_equals_numpy_and_torch_bit_for_bit() -> None:
+    """Types take turns with two sets of lengths, each of which has powers of two and others."""
     generator = torch.Generator().manual_seed(5)
-    for dtype in KEY_DTYPES:
-        for length in (1, 2, 3, 4, 5, 8, 13, 32):
+    for number, dtype in enumerate(KEY_DTYPES):
+        for length in ((1, 3, 4, 32), (2, 5, 8, 13))[number % 2]:
             keys = draw(generator, (6, length), dtype)
             for descending in (False, True):
                 order = reference_order(keys, descending)
@@ -86,8 +87,8 @@ def check_stable_sort_equals_numpy_and_torch_bit_for_bit() -> None:
 
 def check_unstable_sort_is_a_permutation_in_order() -> None:
     generator = torch.Generator().manual_seed(6)
-    for dtype in KEY_DTYPES:
-        for length in (2, 7, 16, 64):
+    for number, dtype in enumerate(KEY_DTYPES):
+        for length in ((2, 64), (7, 16))[number % 2]:
             keys = draw(generator, (5, length), dtype)
             for descending in (False, True):
                 got, order = sort(keys, descending=descending)

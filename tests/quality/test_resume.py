@@ -17,7 +17,7 @@ from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.records import Verdict
 
 ROOT = Path(__file__).parents[2]
-KILLS = 20
+KILLS = 10
 LINE = 17
 """Bytes that the log has for each case that ran: a digest and the end of the line."""
 OUTCOMES = "select number, digest from outcomes order by number"
@@ -74,7 +74,7 @@ def inflight(state: Path) -> bool:
 
 
 @pytest.mark.slow
-def test_twenty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_ten_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     moments = random.Random(20)
     before: list[str] = []
     interrupted = 0

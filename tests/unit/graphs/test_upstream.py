@@ -115,7 +115,7 @@ def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace() -> None:
 def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family) -> None:
     declined, sizes = [], []
     # As a campaign draws: Hypothesis's own draws repeat each other, and then how many are declined is a matter of luck.
-    for case in _drawn(family, 70, backend=BACKEND):
+    for case in _drawn(family, 40, backend=BACKEND):
         graph = graph_of(case)
         sizes.append(len(graph.nodes))
         problem = expressible(graph)
