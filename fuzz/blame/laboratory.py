@@ -40,6 +40,10 @@ class Laboratory:
         """Seconds of the budget."""
         return self._end - time.monotonic()
 
+    def renew(self, seconds: float) -> None:
+        """Begin another budget with the processes that there are."""
+        self._end = time.monotonic() + seconds
+
     def run(self, trial: Trial) -> Result:
         """The trial's result, whatever becomes of its process. Raises OutOfTime."""
         if self.left <= 1.0:

@@ -40,6 +40,8 @@ class Stepper:
         """IR without locations, by step key; "source": as the front end made it."""
         self.located: dict[str, str] = {}
         """The same with locations, for those who read it."""
+        self.pipelines: dict[str, str] = {}
+        """By step key: the pass with its options, as MLIR spells pipelines."""
         self.ptx = ""
         self._places: dict[str, int] = {}
         self._instead: dict[int, Any] = {}
@@ -50,6 +52,7 @@ class Stepper:
         self.steps.clear()
         self.texts.clear()
         self.located.clear()
+        self.pipelines.clear()
         self._places.clear()
         self._instead.clear()
 
@@ -97,11 +100,13 @@ class Stepper:
             self._places[stage] = place + 1
             if self.dropped(stage, place, name):
                 continue
-            self.enter(f"{stage} {name}")
             for one in (current,) if current is module else (module, current):
                 manager = real_ir.pass_manager(one.context)
                 manager.enable_debug()
                 add(manager, *arguments)
+                if one is current:
+                    self.pipelines[f"{stage}#{place}"] = str(manager.get_pipeline_str())
+                    self.enter(f"{stage} {name}")
                 manager.run(one, stage)
             step = Step(stage=stage, place=place, name=name, changed=True)
             made = self._changed(current, step.title, step.key)

@@ -10,6 +10,7 @@ import typer
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.blame.localise import SECONDS, NotFailing, backend_here, blame
 from tridiff.fuzz.blame.record import with_blame
+from tridiff.fuzz.blame.way_round import lines, way_round
 from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.cli.options import chosen_backends, seconds
 from tridiff.fuzz.cli.text import console, plain
@@ -24,6 +25,8 @@ EXAMPLES = """**Examples**
 
 `tridiff blame 1f2e3d4c5b --triton 3.6.0 --record` : with another release, and kept in the entry
 
+`tridiff blame 1f2e3d4c5b --way-round` : and for whom it is wrong, and which changes make it right
+
 `tridiff blame --all --record` : every entry that fails on a backend of this machine
 """
 
@@ -36,6 +39,7 @@ def blame_command(
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
     everything: Annotated[bool, typer.Option("--all", help="Every entry that fails here.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Keep the blame in the entry.")] = False,
+    round_: Annotated[bool, typer.Option("--way-round", help="Also look for changes that make it right.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each entry.")] = False,
 ) -> None:
     """Say at which stage and pass a saved finding goes wrong.
@@ -76,13 +80,17 @@ def blame_command(
         statuses.append(0 if found.localised else 1)
         if record:
             store.rewrite(with_blame(store.find(f"{one.case.target}/{one.id}"), found))
+        around = way_round(one, where, seconds=limit) if round_ else None
         if as_json:
+            more = {"way_round": msgspec.to_builtins(around)} if around is not None else {}
             print(json.dumps({"entry": f"{one.case.target}/{one.id}", "recorded_stage": one.stage,
-                              **msgspec.to_builtins(found)}), flush=True)
+                              **msgspec.to_builtins(found), **more}), flush=True)
         elif everything:
             print(plain(f"{one.case.target}/{one.id}: {found.line}; recorded: {one.stage}"), flush=True)
         else:
             _show(one, found)
+        if around is not None and not as_json:
+            print("\n".join(map(plain, lines(around))), flush=True)
     raise typer.Exit(max(statuses, default=2))
 
 

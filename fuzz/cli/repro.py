@@ -26,7 +26,10 @@ EXAMPLES = """**Examples**
 
 `tridiff repro 1f2e3d4c5b --script bug.py` : a standalone script that prints BUG, OK or SKIP: reason
 
-`tridiff repro 1f2e3d4c5b --script bug.py --bundle` : the same, of whatever length the case needs
+`tridiff repro 1f2e3d4c5b --script bug.py --long` : the same, of whatever length the case needs
+
+`tridiff repro 1f2e3d4c5b --bundle folder` : script, environment, values, blame, versions, IR around the pass that goes
+wrong, ways round, explanation, and the text of an issue
 
 `tridiff repro --all --check` : write and run all scripts, and compare with the recorded verdicts; `--json` for a list
 """
@@ -35,7 +38,9 @@ EXAMPLES = """**Examples**
 def repro(
     entry: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")] = "",
     script_file: Annotated[Path | None, typer.Option("--script", help="Write a standalone script here.")] = None,
-    bundle: Annotated[bool, typer.Option("--bundle", help="Let the script be as long as the case needs.")] = False,
+    whole: Annotated[bool, typer.Option("--long", help="Let the script be as long as the case needs.")] = False,
+    bundle: Annotated[Path | None, typer.Option(help="Write everything that a maintainer asks for into this folder.")]
+    = None,
     backend: Annotated[str, typer.Option(help="Where to run; default where it was found, if possible.")] = "",
     subject: Annotated[str, typer.Option(help="Run this subject instead of the entry's.")] = "",
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
@@ -64,9 +69,11 @@ def repro(
     if not entry:
         raise TridiffError("no entry was named", fix="give its id or digest; `tridiff replay` lists them")
     found = store.find(entry)
+    if bundle is not None:
+        raise typer.Exit(_bundle(found, bundle, time_limit=time_limit, as_json=as_json))
     where = _where(found, subject=subject, backend=backend, running=script_file is None)
     if script_file is not None:
-        raise typer.Exit(_script(found, script_file, subject=subject, backend=where, bundle=bundle,
+        raise typer.Exit(_script(found, script_file, subject=subject, backend=where, whole=whole,
                                  time_limit=time_limit, as_json=as_json))
     again = rerun(found, subject=subject, backend=where)
     if as_json:
@@ -90,14 +97,33 @@ def _where(entry: CorpusEntry, *, subject: str, backend: str, running: bool) -> 
     return where
 
 
-def _script(entry: CorpusEntry, path: Path, *, subject: str, backend: str, bundle: bool, time_limit: float,
+def _bundle(entry: CorpusEntry, folder: Path, *, time_limit: float, as_json: bool) -> int:
+    """Write the folder; the exit status: 0 with a script that shows the finding or could not be run here, 1 with one
+    that does not show it, 2 without one."""
+    from tridiff.fuzz.cli.text import coloured, console, plain
+    from tridiff.fuzz.report.bundle import write_bundle
+
+    with console(errors=True).status(coloured("a bundle")) as status:
+        made = write_bundle(entry, folder, time_limit=time_limit,
+                            told=lambda what: status.update(coloured(f"a bundle: {what}")))
+    if as_json:
+        print(json.dumps({"folder": str(folder), **msgspec.to_builtins(made)}))
+    else:
+        for name, what in made.files.items():
+            print(plain(f"{folder / name}: {what}"))
+        for name, why in made.missing.items():
+            print(plain(f"no {name}: {why}"))
+    return 2 if "bug.py" not in made.files else 1 if made.answer == "OK" else 0
+
+
+def _script(entry: CorpusEntry, path: Path, *, subject: str, backend: str, whole: bool, time_limit: float,
             as_json: bool) -> int:
     """Write the script and hold what it says against the harness; the exit status."""
     harness = ""
     if runs_here(backend):
         harness = rerun(entry, subject=subject, backend=backend).outcome.verdict.value
     fails = Verdict(harness).failed if harness else None
-    made = script(entry, subject=subject, backend=backend, length="any" if bundle else "short", fails=fails,
+    made = script(entry, subject=subject, backend=backend, length="any" if whole else "short", fails=fails,
                   time_limit=time_limit)
     _write(path, made.text)
     said = [f"wrote {path} ({made.lines} lines; run here: {made.ran.line}); run it with: python {path}"]

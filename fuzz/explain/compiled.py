@@ -21,7 +21,7 @@ from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.explain import counters, layouts, lines, machine
 from tridiff.fuzz.explain.differences import unified
-from tridiff.fuzz.explain.model import Argument, Pass, Source, Specialisation, Stage, Stages
+from tridiff.fuzz.explain.model import Argument, Departure, Pass, Source, Specialisation, Stage, Stages
 from tridiff.fuzz.explain.prepared import Prepared, chosen, name_of, prepared
 from tridiff.fuzz.explain.request import Compiled, Request, Setting
 from tridiff.fuzz.explain.source import source_of
@@ -45,7 +45,7 @@ class Journal:
         located = list(self.stepper.located.values())
         self.answer = replace(self.answer, stages=replace(
             self.answer.stages, failed_in=name, before=located[-1] if located else "", texts=_partial(self.stepper),
-            passes=passes_of(self.stepper) if self._passes else ()))
+            passes=passes_of(self.stepper) if self._passes else (), departure=_departing(self.stepper, name)))
         self._file.write_bytes(msgspec.json.encode(self.answer))
 
     def failed(self, error: Exception) -> Compiled:
@@ -87,13 +87,15 @@ def compiled(request: Request, folder: Path) -> Compiled:
     if sass:
         stages += (Stage(name="sass", bytes=len(texts["cubin"]), lines=sass.count("\n") + 1, text=sass),)
     named = {one.name: one.text for one in stages}
+    departure = around(stepper, request.step) if request.step else None
     return replace(
         journal.answer,
         specialisation=Specialisation(arguments=_arguments(call, built, made), grid=call.grid, asked=_asked(call),
                                       compiled=_metadata(built)),
         stages=Stages(
             arch=setting.arch, triton=triton.__version__, texts=stages,
-            passes=passes_of(stepper) if request.passes else (), lines=lines.of_source(source.functions, named),
+            passes=passes_of(stepper) if request.passes else (), departure=departure,
+            lines=lines.of_source(source.functions, named),
             counters=counters.counted(named),
             resources=machine.resources(texts.get("cubin"), setting.arch, built.metadata),
             layouts=layouts.of_text(named.get("ttgir", "")), seconds={"compile": round(seconds, 3)}))
@@ -171,6 +173,26 @@ def passes_of(stepper: Stepper) -> tuple[Pass, ...]:
         found.append(Pass(stage=step.stage, name=step.name, changed=step.changed, diff=diff))
         before = now
     return tuple(found)
+
+
+def around(stepper: Stepper, title: str) -> Departure | None:
+    """The IR before and behind the first pass of this title that changed anything; None if there is none."""
+    before = stepper.texts.get("source", "")
+    for step in stepper.steps:
+        now = stepper.texts.get(step.key, before)
+        if step.title == title and step.changed:
+            return Departure(step=title, pipeline=stepper.pipelines.get(step.key, ""), before=before, after=now)
+        before = now
+    return None
+
+
+def _departing(stepper: Stepper, name: str) -> Departure | None:
+    """The IR in front of a pass that begins; None for a step that is no pass."""
+    newest = list(stepper.pipelines.items())[-1:]
+    texts = list(stepper.texts.values())
+    if not newest or not texts or newest[0][0].partition("#")[0] != name.partition(" ")[0]:
+        return None
+    return Departure(step=name, pipeline=newest[0][1], before=texts[-1])
 
 
 def _partial(stepper: Stepper) -> tuple[Stage, ...]:

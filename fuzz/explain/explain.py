@@ -40,13 +40,15 @@ class What:
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """How far the explanation goes. arch, build: what to compile for, and with. launch: of several, -1 for the one that
-    writes the wrong array. element, program: whose cards are wanted. against: settings to compare with. parts: which
+    writes the wrong array. step: a pass around which the IR is wanted. element, program: whose cards are
+    wanted. against: settings to compare with. parts: which
     children are asked."""
 
     arch: str = "sm_90"
     build: Build | None = None
     launch: int = -1
     passes: bool = False
+    step: str = ""
     element: Element | None = None
     program: Program | None = None
     against: tuple[str, ...] = ()
@@ -62,8 +64,8 @@ def request(what: What, wish: Wish) -> Request:
     if element is None and entry is not None:
         element = wrong_element(entry)
     return Request(case=what.case, own=what.own, subject=what.subject, launch=wish.launch, passes=wish.passes,
-                   where=entry.signature.where if entry is not None else "", program=wish.program, element=element,
-                   setting=Setting(arch=wish.arch))
+                   step=wish.step, where=entry.signature.where if entry is not None else "", program=wish.program,
+                   element=element, setting=Setting(arch=wish.arch))
 
 
 def wrong_element(entry: CorpusEntry) -> Element | None:

@@ -80,6 +80,16 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     diff: str = ""
 
 
+class Departure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The IR before and behind one pass. pipeline: the pass as `mlir-opt` and `triton-opt` take it. after: "" where the
+    pass did not come to its end."""
+
+    step: str
+    pipeline: str
+    before: str
+    after: str = ""
+
+
 class Lines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one line of the source became: by stage, numbers of lines of the stage's text (from 1)."""
 
@@ -124,7 +134,8 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Stages(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The compiled kernel. arch: what it was compiled for. problem: why a stage is missing; failed_in: the step that
-    did not come to its end, before: the IR that it was given."""
+    did not come to its end, before: the IR that it was given. departure: around the pass that was asked for, or that
+    failed."""
 
     arch: str = ""
     triton: str = ""
@@ -138,6 +149,7 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str = ""
     failed_in: str = ""
     before: str = ""
+    departure: Departure | None = None
 
     def text(self, name: str) -> str:
         """The text of a stage, "" if there is none."""

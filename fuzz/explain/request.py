@@ -64,8 +64,9 @@ class Twins(msgspec.Struct, frozen=True, kw_only=True):
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is explained: a case or a kernel of the user's. where: array that tells one of several launches; launch: its
-    number, -1 for the first that is given `where`. passes: tell what each pass of the compiler changes. program,
-    element: whose card is wanted. debug: stop there in the debugger. twins: to be held against what is stored."""
+    number, -1 for the first that is given `where`. passes: tell what each pass of the compiler changes; step: keep the
+    IR around this one ("make_ttgir add_coalesce"). program, element: whose card is wanted. debug: stop there in the
+    debugger. twins: to be held against what is stored."""
 
     case: Case | None = None
     own: Own | None = None
@@ -74,6 +75,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     launch: int = -1
     setting: Setting = Setting()
     passes: bool = False
+    step: str = ""
     program: Program | None = None
     element: Element | None = None
     debug: bool = False

@@ -76,7 +76,7 @@ def build(request: Request) -> Candidates:
         raise TridiffError(f"{case.target} made no launch of this case", fix="rerun it with `tridiff repro` instead")
     if len(calls) > 1 and not request.bundle:
         raise TridiffError(f"{case.target} made {len(calls)} launches of this case, a short script shows one",
-                           fix="write all of them with --bundle")
+                           fix="write all of them with --long")
     found = _candidates(request, target, buffers, calls)
     assembly = assembled(calls[-1], _pointers(buffers, calls[-1]), _architecture(request)) if request.ptx else None
     return msgspec.structs.replace(found, assembly=assembly)
@@ -110,7 +110,7 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
                 found.append(Candidate(text=written, faithful=faithful))
     short = [one for one in found if request.bundle or fits(one.text)]
     if not short:
-        raise TridiffError(too_long(found[0].text), fix="write it whole with --bundle, or make the case smaller "
+        raise TridiffError(too_long(found[0].text), fix="write it whole with --long, or make the case smaller "
                            "with `tridiff shrink`")
     return Candidates(scripts=tuple(short))
 

@@ -87,7 +87,7 @@ def candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], 
                  for text, one in zip(found, preambles, strict=True)]
     short = [text for text in found if request.bundle or fits(text)]
     if not short:
-        raise TridiffError(too_long(found[0]), fix="write it whole with --bundle, or make the case smaller "
+        raise TridiffError(too_long(found[0]), fix="write it whole with --long, or make the case smaller "
                            "with `tridiff shrink`")
     return Candidates(scripts=tuple(Candidate(text=text, faithful=True) for text in short))
 

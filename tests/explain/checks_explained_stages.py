@@ -13,10 +13,11 @@ from tridiff.fuzz.explain.request import Compiled, Request, Setting
 from tridiff.fuzz.explain.twins import found as twins_of
 
 
-def of(kernel: str, args: str, setting: Setting | None = None, *, passes: bool = False) -> Compiled:
+def of(kernel: str, args: str, setting: Setting | None = None, *, passes: bool = False, step: str = "") -> Compiled:
     own = own_kernel(f"{KERNELS}:{kernel}", args=args, grid="3", options="num_warps=1")
     with tempfile.TemporaryDirectory() as folder:
-        return compiled(Request(own=own, setting=setting or Setting(), passes=passes), Path(folder))
+        return compiled(Request(own=own, setting=setting or Setting(), passes=passes, step=step),
+                        Path(folder))
 
 
 EVERY = ("aligned=fp32[8]=out shifted=fp32[8]@1 sixteens=64 odd=65 one=1 large=2147483648 real=0.5 truth=true "
@@ -85,11 +86,14 @@ def check_edited_text_goes_into_what_follows() -> None:
 
 
 def check_what_one_pass_changes() -> None:
-    found = of("vector_add", ADD, passes=True)
+    found = of("vector_add", ADD, passes=True, step="make_ttgir add_convert_to_ttgpuir")
     changed = [one.name for one in found.stages.passes if one.changed]
     assert "add_convert_to_ttgpuir" in changed and len(changed) < len(found.stages.passes)
     (convert,) = (one for one in found.stages.passes if one.name == "add_convert_to_ttgpuir")
     assert "+#blocked" in convert.diff and convert.stage == "make_ttgir"
+    around = found.stages.departure
+    assert around is not None and "#blocked" not in around.before and "#blocked = " in around.after
+    assert "convert-triton-to-tritongpu{" in around.pipeline
 
 
 def check_layouts_say_who_holds_what() -> None:

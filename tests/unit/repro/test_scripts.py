@@ -349,7 +349,7 @@ def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for() -> None:
         for spec in case.arrays)
     large = request(Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000})))
     large = replace(large, length="short")
-    with pytest.raises(TridiffError, match=r"more than 40 of 120 columns; .* with --bundle, .* `tridiff shrink`"):
+    with pytest.raises(TridiffError, match=r"more than 40 of 120 columns; .* with --long, .* `tridiff shrink`"):
         build(large)
     text = build(replace(large, length="any")).scripts[0].text
     assert max(map(len, text.splitlines())) <= 120 and len(text) < 400_000
