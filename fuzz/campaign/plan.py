@@ -8,7 +8,7 @@ from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.registry import select
 from tridiff.fuzz.target import Target
-from tridiff.fuzz.target.subjects import parse_subject
+from tridiff.fuzz.target.subjects import PLAIN, parse_subject
 
 LONGEST_SHARD = 120.0
 """Seconds; longer campaigns get more shards, so that a target comes up again with another seed."""
@@ -48,7 +48,7 @@ def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
     found = []
     refusals: list[TridiffError] = []
     for target in targets:
-        wanted = options.subjects or tuple(target.subjects)
+        wanted = options.subjects or tuple(one for one in target.subjects if one != PLAIN)
         for subject in wanted:
             if options.builds is not None and subject in target.controls:
                 continue  # eager torch is no matter of Triton's build
@@ -57,7 +57,8 @@ def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
             except TridiffError as error:
                 refusals.append(error)
                 continue
-            found += [(target, subject, backend) for backend in _backends(options, target)]
+            found += [(target, subject, backend) for backend in _backends(options, target)
+                      if subject != PLAIN or backend == "interpreter"]
     if not found:
         if refusals:
             raise refusals[0]

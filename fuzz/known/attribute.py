@@ -66,6 +66,10 @@ class Attribution:
 
     def _belongs(self, case: Case, outcome: Outcome, signature: Signature,
                  possible: list[KnownIssue]) -> tuple[tuple[str, ...], list[KnownIssue]]:
+        repaired = _names([one for one in possible if one.repair and one.name in outcome.explained_by])
+        if repaired:
+            return repaired, []
+        possible = [one for one in possible if not one.repair]
         told = [one for one in possible if one.tells(signature)]
         if told:
             return self._controlled(case, told) if any(one.relative for one in told) else ((told[0].name,), [])

@@ -61,6 +61,9 @@ class KnownIssue:
     errors: tuple[str, ...] = ()
     kinds: tuple[str, ...] = WRONG
     """Kinds of wrong elements as which it shows; one of `errors` needs no mention."""
+    repair: str = ""
+    """The switch of `tridiff.fuzz.interpreter.Repairs` for want of which the interpreter fails: whoever ran the case
+    tried it with that switch on and says so (`Outcome.explained_by`)."""
 
     def concerns(self, case: Case, subject: str) -> bool:
         """Whether the case has the pattern, on a subject that has the defect."""
@@ -68,7 +71,7 @@ class KnownIssue:
 
     def shows_as(self, signature: Signature) -> bool:
         """Whether a failure of this kind may be one of the issue."""
-        return signature.kind in self.kinds or self.tells(signature)
+        return bool(self.repair) or signature.kind in self.kinds or self.tells(signature)
 
     def tells(self, signature: Signature) -> bool:
         """Whether the failure has no values to explain, and is of a kind that the issue is known for."""

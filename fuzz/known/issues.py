@@ -23,9 +23,9 @@ def all_issues() -> tuple[KnownIssue, ...]:
         if module.name in _NOT_ISSUES:
             continue
         for one in getattr(importlib.import_module(f"{room.__name__}.{module.name}"), "ISSUES", ()):
-            if not (one.explains or one.relative or one.errors):
+            if not (one.explains or one.relative or one.errors or one.repair):
                 raise TridiffError(f"known issue {one.name} would explain every failure",
-                                   fix="give it `explains`, `relative` or `errors`")
+                                   fix="give it `explains`, `relative`, `errors` or `repair`")
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.name))
 

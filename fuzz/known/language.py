@@ -12,6 +12,7 @@ from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage
+from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import FP8, dtype
 
@@ -94,7 +95,8 @@ def _between_8_bit_floats(call: Call) -> bool:
 def _issue(name: str, *entries: str, title: str, stage: Stage, match: Callable[[Case], bool],
            relative: Callable[[Case], Case | None], errors: Iterable[str] = _SHAPES,
            kinds: tuple[str, ...] = WRONG, upstream: tuple[str, ...] = ()) -> KnownIssue:
-    return KnownIssue(name=name, title=title, stage=stage, truth="defect", where=(("language.*", "own"),),
+    return KnownIssue(name=name, title=title, stage=stage, truth="defect",
+                      where=(("language.*", "own"), ("language.*", PLAIN)),
                       entries=tuple(f"language.{one}" for one in entries), match=match, relative=relative,
                       errors=tuple(errors), kinds=kinds, upstream=upstream)
 
@@ -132,6 +134,23 @@ def _hints_that_ptx_cannot_combine(call: Call) -> bool:
 def _of_integers(case: Case) -> Case | None:
     call = cases.call_of(case)
     return _changed(case, operands=(replace(call.operands[0], dtype="i32"),), stored=("i32",))
+
+
+def _all_of_integers(case: Case) -> Case | None:
+    """Every operand and result that is a float as an integer of the same width."""
+    call = cases.call_of(case)
+
+    def whole(name: str) -> str:
+        return f"i{dtype(name).bits}" if dtype(name).is_float else name
+
+    operands = tuple(replace(one, dtype=whole(one.dtype), number="1" if one.number else "") for one in call.operands)
+    return _changed(case, operands=operands, stored=tuple(map(whole, call.stored)))
+
+
+def _extremum_type(case: Case) -> tuple[str, ...]:
+    """The type of an extremum without its place."""
+    name = cases.call_of(case).operands[0].dtype
+    return (_widest(name) if dtype(name).bits < 32 else name,)
 
 
 def _flipped_bytes(case: Case) -> Case | None:
@@ -201,6 +220,26 @@ ISSUES = (
            match=_of(*_FOLDS, having=lambda call: bool(call.option("keep_dims"))
                      and call.option("axis", "None") == "None"),
            title="the interpreter keeps no axes where all of them are folded by a function of the user's"),
+    _issue("gluon-forgets-kept-axes", stage="language", kinds=(), relative=_without("keep_dims"),
+           match=lambda case: isinstance(case.program, Call) and case.program.row.startswith("gl.")
+           and bool(case.program.option("keep_dims")) and case.program.option("axis", "None") == "None",
+           errors=("*expected expand_dims input*", "AssertionError*", "TypeError*", "ValueError*"),
+           title="folds of all axes that keep them do not compile in Gluon"),
+    _issue("gluon-extrema-with-indices", stage="language", kinds=(), errors=("*positional argument*", "TypeError*"),
+           match=_of("gl.max.indices", "gl.min.indices"),
+           relative=lambda case: _changed(
+               case, row=cases.call_of(case).row.removesuffix(".indices"), stored=_extremum_type(case),
+               options={name: value for name, value in cases.call_of(case).options.items() if "indices" not in name}),
+           title="gl.max and gl.min with return_indices raise: their places lack a layout"),
+    _issue("interpreter-places-of-nans", stage="interpreter", kinds=(), relative=_all_of_integers,
+           match=_of("tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices",
+                     having=lambda call: dtype(call.operands[0].dtype).is_float),
+           errors=("*All-NaN*", "ValueError*"),
+           title="the interpreter raises where it looks for the largest or smallest of NaNs alone"),
+    _issue("interpreter-exchanges-no-floats", stage="interpreter", kinds=(), relative=_all_of_integers,
+           match=_of("tl.atomic_xchg", having=lambda call: dtype(call.operands[0].dtype).is_float),
+           errors=("*Unsupported data type*", "ValueError*"),
+           title="the interpreter refuses tl.atomic_xchg of floats"),
     _issue("tensor-sort-does-nothing", "ordering/attributeerror---nonetyp-bcf5bc102b",
            "ordering/another-type-a781c581a4", stage="front-end", match=_of("tensor.sort"), kinds=(),
            relative=_by_function, errors=(*_SHAPES, "AttributeError: 'NoneType'*"),

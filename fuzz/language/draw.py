@@ -29,6 +29,9 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
              for number, one in enumerate(call.operands) if one.given}
     options = draw(launch_options())
+    if row.gluon:
+        # Layouts of one block, for as many warps.
+        options = LaunchOptions(num_warps=draw(st.sampled_from((1, 2, 4, 8))))
     exact = all(rule.kind in ("BIT", "NUM", "NUM0") for rule in row.rules(call))
     names = (*given, *(f"out{number}" for number in range(len(call.stored))))
     offsets = {name: draw(st.sampled_from((1, 3, 8))) for name in names} if draw(st.integers(0, 3)) == 3 else {}

@@ -9,14 +9,18 @@ from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE, FAULTS, parameters, source
+from tridiff.kernels.language.gluon import source as in_gluon
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
 
 
-def text_of(case: Any, version: str, *, fault: str = "") -> str:
-    """The source of a case's kernel for a Triton version."""
+def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:
+    """The source of a case's kernel for a Triton version. warps: 0 for as many as the case asks for."""
     call, row = call_of(case), row_of(case)
+    if row.gluon:
+        return in_gluon(call, row.text(call), row.results(call, version), warps=warps or case.options.num_warps,
+                        loads=row.loads, definitions=row.definitions(call))
     return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault,
                   definitions=row.definitions(call))
 
@@ -28,7 +32,7 @@ def run(launch: Launch) -> None:
     if declined := row.declined(call, version, launch.backend):
         raise Declined(declined)
     fault = launch.planted if launch.planted in FAULTS else ""
-    kernel: Any = load(text_of(case, version, fault=fault), name="call").kernel
+    kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel
     arguments: dict[str, Any] = {}
     for spec in case.arrays:
         arguments[f"{spec.name}_ptr"] = launch.pointer(spec.name)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Topic = Literal[
     "pointwise", "operators", "reductions", "scans", "movement", "ordering", "creation", "conversions", "memory",
-    "products", "random", "rounding", "words", "special", "mapped", "hints",
+    "products", "random", "rounding", "words", "special", "mapped", "hints", "gluon",
 ]
 Library = ModuleType
 """`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
@@ -55,6 +55,8 @@ class Row:
     """The last version that has it, "" for the newest."""
     refused: Callable[[Call, str], str] = lambda call, backend: ""
     """Why a backend does not take a call, "" if it does."""
+    gluon: bool = False
+    """Whether the call is one of Gluon's language, with layouts."""
     budget: int = 0
     """The most elements of a case whose references are slow; 0: as many as the backend takes."""
     across: bool = False

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tridiff.fuzz.language.elsewhere import NO_FUNCTIONS, REFUSED, TARGETS
+from tridiff.fuzz.language.gluon_names import METHODS, REASONS
+from tridiff.fuzz.language.gluon_names import MODULES as GLUON
+from tridiff.fuzz.language.gluon_names import NO_FUNCTIONS as NO_FUNCTIONS_OF_GLUON
+from tridiff.fuzz.language.gluon_names import REFUSED as REFUSED_OF_GLUON
+from tridiff.fuzz.language.gluon_names import TARGETS as TARGETS_OF_GLUON
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.row import installed
 
@@ -40,6 +45,19 @@ def names() -> tuple[str, ...]:
             value = getattr(module, name)
             if not name.startswith("_") and name not in NO_FUNCTIONS and _is_function(value, path):
                 found[f"{short}.{name}"] = None
+    for short, path in GLUON.items():
+        try:
+            module = importlib.import_module(path)
+        except ImportError:  # a version without it
+            continue
+        for name in dir(module):
+            value = getattr(module, name)
+            if not (name.startswith("_") or name in (*NO_FUNCTIONS, *NO_FUNCTIONS_OF_GLUON) or inspect.ismodule(value)):
+                found[f"{short}.{name}"] = None
+    owner, of, short = METHODS
+    for name in dir(getattr(importlib.import_module(GLUON[owner]), of)):
+        if not name.startswith("_"):
+            found[f"{short}.{name}"] = None
     tensor = importlib.import_module("triton.language").tensor
     for name in dir(tensor):
         if not name.startswith("_") or name in _OPERATORS:
@@ -72,6 +90,12 @@ def table() -> Table:
         function = "tl." + name.removeprefix("tensor.")
         if of:
             covered[name] = tuple(of)
+        elif name in TARGETS_OF_GLUON:
+            elsewhere[name] = TARGETS_OF_GLUON[name]
+        elif name in REFUSED_OF_GLUON:
+            refused[name] = REFUSED_OF_GLUON[name]
+        elif name in REASONS:
+            uncovered[name] = REASONS[name]
         elif name in TARGETS or plain in TARGETS:
             elsewhere[name] = TARGETS.get(name) or TARGETS[plain]
         elif name in REFUSED:

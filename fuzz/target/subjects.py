@@ -12,6 +12,10 @@ PROCESS_FAULTS = ("segfault", "illegal_address", "device_assert", "endless_kerne
 """Faults that bring down or stop the worker, whatever the target."""
 
 
+PLAIN = "plain"
+"""The subject that runs in Triton's interpreter as it is, with no repair of ours; nowhere else."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """An implementation under test: its full name, the import path of its helper, and at most one fault."""

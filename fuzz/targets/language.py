@@ -9,6 +9,7 @@ from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Faults, Judge, Reference, Target
+from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import FAULTS
 from tridiff.oracles.dtypes import NAMES
@@ -29,6 +30,7 @@ _ABOUT: dict[Topic, str] = {
     "rounding": "arithmetic and conversions of libdevice in every direction of rounding",
     "words": "bits of integers, patterns of floats",
     "hints": "hints, debugging, loops, numbers as tensors: what changes no value",
+    "gluon": "the same calls in Gluon, in many layouts",
     "mapped": "functions and assembly of the user's: mapped, folded, scanned",
     "special": "special, fast and exact functions of libdevice",
 }
@@ -67,11 +69,11 @@ def _target(topic: Topic) -> Target:
     name = f"language.{topic}"
     target = target_of(
         _KIND, name=name, family="language", summary=_ABOUT[topic], contract="language.md §1, §2",
-        subjects={"own": f"{_ROOM}.launching:run"},
+        subjects={"own": f"{_ROOM}.launching:run", PLAIN: f"{_ROOM}.launching:run"},
         within=lambda case: cases.row_of(case).topic == topic,
         cases=lambda limits: call_cases(target=name, topic=topic, limits=limits))
     draw = replace(target.draw, breadth=sum(row.topic == topic for row in rows().values()))
-    run = replace(target.run, writes_once=False) if topic == "memory" else target.run
+    run = replace(target.run, untraced=(PLAIN,), writes_once=topic not in ("memory", "descriptors"))
     return replace(target, dtypes=NAMES, draw=draw, run=run, judge=_judge(target.judge), faults=Faults(
         planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="language"))
 

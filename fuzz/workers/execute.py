@@ -30,7 +30,7 @@ from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Second
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
-from tridiff.fuzz.target.subjects import Subject, parse_subject
+from tridiff.fuzz.target.subjects import PLAIN, Subject, parse_subject
 from tridiff.fuzz.verdicts import WrittenTwice
 from tridiff.fuzz.workers import failures, sabotage
 from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
@@ -71,7 +71,30 @@ class Executor:
         and what comes out wrong is the finding, so there Python's truth value stands."""
         from tridiff.fuzz import interpreter
 
-        interpreter.install(interpreter.Repairs(block_truth=subject.name.startswith("own")))
+        if subject.name == PLAIN:
+            interpreter.install(interpreter.Repairs.none())
+        else:
+            interpreter.install(interpreter.Repairs(block_truth=subject.name.startswith("own")))
+
+    def _lacking(self, attempt: Callable[[], "_Attempt"]) -> tuple[str, ...]:
+        """The known issues of the repairs that a case of the plain interpreter lacks."""
+        from tridiff.fuzz import interpreter
+        from tridiff.fuzz.workers.plain import lacking
+
+        def agrees(repairs: interpreter.Repairs) -> bool:
+            interpreter.install(repairs)
+            try:
+                return attempt().run().verdict is Verdict.AGREE
+            except Exception:
+                return False
+
+        return lacking(agrees)
+
+    def _told(self, outcome: Outcome, attempt: Callable[[], "_Attempt"]) -> Outcome:
+        """The outcome, with the repairs that it lacks if it is a failure of the plain interpreter."""
+        if outcome.subject != PLAIN or not outcome.verdict.failed:
+            return outcome
+        return msgspec.structs.replace(outcome, explained_by=self._lacking(attempt))
 
     def _poison_device(self) -> None:
         """Dirty fresh device memory and every scratch allocation, so that reads of either show."""
@@ -138,7 +161,11 @@ class Executor:
         if self._kind == "cuda":
             runner.on_stage = stage  # type: ignore[attr-defined]
         said = Diagnostics()
-        attempt = _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
+
+        def begun() -> _Attempt:
+            return _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
+
+        attempt = begun()
         try:
             if observe is not None and observe.stop == "source":
                 attempt.runner = self._sources(backend)
@@ -149,14 +176,14 @@ class Executor:
                 outcome = attempt.describe() if inputs_only else attempt.run()
             if observe is not None:
                 self.observed = observed(attempt, observe)
-            return outcome, False
+            return self._told(outcome, begun), False
         except BaseException as error:
             if isinstance(error, TridiffError):
                 raise
             failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
             if observe is not None and attempt.reports:
                 self.observed = Observed(code=code(attempt.reports))
-            return attempt.failed(failure), failure.spent
+            return self._told(attempt.failed(failure), begun), failure.spent
         finally:
             if isinstance(attempt.runner, HoldsBack):
                 attempt.runner.compile_only = False

@@ -37,20 +37,10 @@ def _dot() -> Row:
     def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         import torch
 
-        from tridiff.oracles.bits import to_float64
-        from tridiff.oracles.tolerances import dot_bound, eps
-
         one = call.operands[0].dtype
         exact = str(call.option("input_precision", "tf32"))
         precision = {"fp32": exact, "fp16": "half", "bf16": "half"}.get(one, "fp8")
-        found = torch.stack([dot_bound(a, b, precision=precision) for a, b in zip(*operands[:2], strict=True)])
-        if len(operands) > 2:
-            acc = to_float64(operands[2])
-            product = to_float64(operands[0]).abs() @ to_float64(operands[1]).abs()
-            # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
-            size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
-            found = found + 2 * call.operands[0].shape[1] * eps("fp32") * size
-            found = torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)
+        found = bound_of_dot(operands, precision=precision)
         if precision.startswith("tf32"):
             # A NaN whose payload lies below tf32's bits alone is an infinity there.
             lost = [(one.isnan() & ((one.view(torch.int32) & 0x7FE000) == 0)).any(axis) for one, axis in (
@@ -76,6 +66,25 @@ def _dot() -> Row:
         answer=lambda call, lib, operands: (lib.dot(*operands),),
         rules=lambda call: (_rule() if call.stored[0] == "fp32" else BIT,),
         contents=lambda call: ("moderate", "moderate", "moderate") if call.stored[0] == "fp32" else ())
+
+
+def bound_of_dot(operands: tuple[Any, ...], *, precision: str) -> Any:
+    """Allowed errors of products of matrices, row by row of the batch, with an accumulator where there is a third
+    operand."""
+    import torch
+
+    from tridiff.oracles.bits import to_float64
+    from tridiff.oracles.tolerances import dot_bound, eps
+
+    found = torch.stack([dot_bound(a, b, precision=precision) for a, b in zip(*operands[:2], strict=True)])
+    if len(operands) < 3:
+        return found
+    acc = to_float64(operands[2])
+    product = to_float64(operands[0]).abs() @ to_float64(operands[1]).abs()
+    # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
+    size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
+    found = found + 2 * operands[0].shape[-1] * eps("fp32") * size
+    return torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)
 
 
 def _rule() -> Any:

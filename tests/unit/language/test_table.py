@@ -7,6 +7,7 @@ import triton.language as tl
 
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.language.elsewhere import TARGETS
+from tridiff.fuzz.language.gluon_names import TARGETS as TARGETS_OF_GLUON
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.table import names, table
 
@@ -39,7 +40,7 @@ def test_other_targets_exist() -> None:
     from tridiff.fuzz.registry import select
 
     known = {target.name for target in select(())}
-    assert {one for one in TARGETS.values() if " " not in one} <= known
+    assert {one for one in (*TARGETS.values(), *TARGETS_OF_GLUON.values()) if " " not in one} <= known
 
 
 def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,85 @@
+"""The rows of the language in Gluon, where blocks have layouts that the kernel names: the functions that both share."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+from hypothesis import assume
+from msgspec.structs import replace as changed
+
+from tridiff.fuzz.language.choices import Choices
+from tridiff.fuzz.language.row import Row
+from tridiff.fuzz.language.rows import (
+    atomics,
+    conversions,
+    creation,
+    hints,
+    layouts,
+    mapped,
+    memory,
+    movement,
+    operators,
+    ordering,
+    pointwise,
+    reductions,
+    scans,
+)
+from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.gluon import LAYOUTS
+
+_NAME = re.compile(r"\btl\.(\w+)")
+_ONE_AXIS = (*(row.name for row in (*atomics.ROWS, *memory.ROWS)), "tl.max_contiguous", "tl.max_constancy")
+"""Rows whose text makes blocks by itself."""
+_OTHERS = ("tl.reshape", "tl.permute", "tl.join", "tl.ravel",
+           "tl.gather", "tl.histogram", "tl.load", "tl.store", "tl.broadcast", "tl.program_id", *_ONE_AXIS)
+_WITHOUT = ("tl.make_block_ptr", "tl.argmax", "tl.argmin", "tl.sort", "tl.topk", "tensor.sort", "tl.softmax", "tl.view")
+
+
+@cache
+def _offered() -> frozenset[str]:
+    """Names of Gluon's language in the installed Triton."""
+    from triton.experimental.gluon import language
+
+    return frozenset(dir(language))
+
+
+def _in_gluon(row: Row) -> Row:
+    name = f"gl.{row.name.removeprefix('tl.')}"
+
+    def draw(choices: Choices) -> Call:
+        found = row.draw(choices)
+        ranks = {len(one.shape) for one in found.operands if one.given and one.shape}
+        # Operands of unlike ranks would need layouts that fit each other.
+        assume(len(ranks) <= 1 and max(ranks, default=1) <= (1 if row.name in _ONE_AXIS else 4))
+        assume("tl.math." not in row.text(found))
+        return changed(found, row=name, options=found.options | {"layout": choices.whole(0, LAYOUTS - 1)})
+
+    def text(call: Call) -> str:
+        found = row.text(plain(call)).replace("tl.PropagateNan", "plain.PropagateNan")
+        return found[:-1] + ", layout=L1)" if row.name == "tl.histogram" else found
+
+    def plain(call: Call) -> Call:
+        return changed(call, row=row.name)
+
+    def refused(call: Call, backend: str) -> str:
+        if backend == "interpreter":
+            return "the interpreter does not run Gluon"
+        missing = sorted(set(_NAME.findall(row.text(plain(call)))) - _offered() - {"debug_barrier", "PropagateNan"})
+        return f"Gluon has no {' '.join(missing)}" if missing else row.refused(plain(call), backend)
+
+    covers = tuple(one.replace("tl.", "gl.") for one in row.covers if one.startswith("tl."))
+    return replace(row, name=name, topic="gluon", covers=covers, draw=draw, text=text, refused=refused, gluon=True)
+
+
+def _rows() -> Iterator[Row]:
+    for module in (pointwise, operators, reductions, scans, conversions, movement, ordering, mapped, hints, memory,
+                   creation):
+        for row in module.ROWS:
+            function = row.name.startswith(("tl.", "operator.", "tensor."))
+            shared = module not in (movement, ordering, memory, creation) or row.name in _OTHERS
+            if function and shared and row.name not in _WITHOUT:
+                yield _in_gluon(row)
+
+
+ROWS = (*_rows(), *layouts.ROWS)
