@@ -8,6 +8,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from tests.support import shared_imports
 from tests.support.in_subprocess import group_of
 from tridiff.fuzz.backends.available import gpu_count
 
@@ -22,6 +23,13 @@ if hasattr(providers, "_get_local_constants"):
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than ten seconds")
+    config.addinivalue_line("markers", f"{shared_imports.MARKER}: pools import torch and Triton for themselves")
+    shared_imports.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    shared_imports.shared = item.get_closest_marker(shared_imports.MARKER) is None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

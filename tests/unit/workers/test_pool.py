@@ -210,6 +210,7 @@ def test_the_environment_names_what_ran(interpreter: Pool) -> None:
     assert environment.driver == ""
 
 
+@pytest.mark.own_zygote
 def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tridiff.fuzz.workers.pool.SPARE_AFTER", 600.0)
     made = Pool(PoolOptions(backend="interpreter"))
@@ -242,6 +243,7 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
     assert soon(lambda: not any(map(alive, processes))), "a worker outlives its driver"
 
 
+@pytest.mark.own_zygote
 def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # A package of that name which comes first and does not import, as a broken installation would have it.
     (tmp_path / "tridiff").mkdir()

@@ -13,6 +13,8 @@ from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.fuzz.workers.preloaded import Preloaded, fork_zygote
 
+pytestmark = pytest.mark.own_zygote
+
 CASE = addition(rows=8, dtype="fp32")
 
 

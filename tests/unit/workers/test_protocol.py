@@ -23,7 +23,11 @@ from tridiff.fuzz.workers.child import bounded
 from tridiff.fuzz.workers.forks import PoolOptions
 from tridiff.fuzz.workers.pool import Pool
 
+pytestmark = pytest.mark.own_zygote
+
 A, B = addition(rows=3), addition(rows=4)
+
+
 @pytest.fixture
 def speaking() -> Iterator[Callable[[Speech], Pool]]:
     made: list[Pool] = []

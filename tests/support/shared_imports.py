@@ -1,0 +1,50 @@
+"""Zygotes of pools in this process are forked by one process for each of Triton's modes, which has imported for all.
+
+A pool of its own then costs a test milliseconds and not seconds of a core.
+
+Not for tests with the marker `own_zygote`, which kill zygotes or look at how they are started, nor where a test has
+changed environment variables, which a zygote of its own would see.
+"""
+
+import atexit
+import functools
+import os
+from dataclasses import replace
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.workers.forks import Forks
+from tridiff.fuzz.workers.preloaded import Preloaded
+
+MARKER = "own_zygote"
+
+shared = True
+"""Whether the present test shares."""
+
+_start = Forks._start
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
+_AT_FIRST = _variables()
+
+
+@functools.cache
+def _preloaded(interpreted: bool) -> Preloaded:
+    made = Preloaded(("",), ("interpreter" if interpreted else "compile:sm_90",))
+    atexit.register(made.__exit__)
+    return made
+
+
+def _start_shared(self: Forks) -> object:
+    options = self._options
+    if shared and not options.preloaded and not options.build and _variables() == _AT_FIRST:
+        folder = _preloaded(kind(options.backend) == "interpreter").folder
+        self._options = replace(options, preloaded=str(folder))
+    return _start(self)
+
+
+def install() -> None:
+    """From now on."""
+    Forks._start = _start_shared  # type: ignore[assignment, method-assign]
