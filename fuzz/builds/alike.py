@@ -23,6 +23,12 @@ FRONT_END = ("language/*", "compiler/code_generator.py", "compiler/errors.py", "
 BESIDE = ("profiler/*", "testing.py", "_internal_testing.py", "_filecheck.py", "FileCheck")
 """Files that no compilation and no launch uses."""
 
+_INTERPRETER = ("runtime/interpreter.py",)
+_AMD = ("backends/amd/*", "experimental/gluon/amd/*", "experimental/gluon/language/amd/*")
+_INTERPRETED = ("runtime/*", "language/*", "compiler/errors.py", "_utils.py", "knobs.py", "__init__.py", "_C/*")
+
+MOST_NAMES = 20
+
 _COMPARERS = 4
 
 
@@ -32,6 +38,20 @@ class Alike(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     launch: bool = False
     behind_source: bool = False
+    changed: int | None = None
+    """Files that differ; None if that is not known."""
+    names: tuple[str, ...] = ()
+    """Some of them."""
+    reached: tuple[str, ...] = ("cuda", "interpreter", "gfx942")
+    """What a file that differs may be used by: launches on an NVIDIA GPU, the interpreter, compilation for AMD."""
+
+    @property
+    def told(self) -> str:
+        """In one line, which files differ."""
+        if not self.changed:
+            return "no file of the two packages differs" if self.changed == 0 else "which files differ is not known"
+        named = ", ".join(self.names[:3]) + (" and others" if self.changed > 3 else "")
+        return f"{self.changed} {'file differs' if self.changed == 1 else 'files differ'}: {named}"
 
 
 def alike(baseline: str, candidate: str) -> Alike:
@@ -41,7 +61,14 @@ def alike(baseline: str, candidate: str) -> Alike:
         return Alike()
     changed = changed_files(packages[0], packages[1])
     return Alike(launch=not any(_matches(name, LAUNCH_PATH) for name in changed),
-                 behind_source=all(_matches(name, FRONT_END + BESIDE) for name in changed))
+                 behind_source=all(_matches(name, FRONT_END + BESIDE) for name in changed),
+                 changed=len(changed), names=changed[:MOST_NAMES], reached=_reached(changed))
+
+
+def _reached(changed: tuple[str, ...]) -> tuple[str, ...]:
+    users = {"cuda": _INTERPRETER + _AMD + BESIDE, "gfx942": (*_INTERPRETER, *BESIDE, "backends/nvidia/*")}
+    found = [name for name, others in users.items() if not all(_matches(one, others) for one in changed)]
+    return (*found, *(("interpreter",) if any(_matches(one, _INTERPRETED) for one in changed) else ()))
 
 
 def changed_files(one: Path, other: Path) -> tuple[str, ...]:

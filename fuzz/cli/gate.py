@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.builds import Build, resolve
+from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
@@ -21,7 +23,7 @@ from tridiff.fuzz.gate.bisect import RELEASES, bisect
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.policy import Policy, read
 from tridiff.fuzz.gate.record import GateSummary
-from tridiff.fuzz.gate.run import Gate, resume, run, start
+from tridiff.fuzz.gate.run import Gate, backends_between, resume, run, start
 from tridiff.fuzz.records import encode, pretty_json, pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_gate
 from tridiff.fuzz.report.scripts import seconds_after
@@ -87,22 +89,25 @@ def gate(
         if not baseline or not candidate:
             raise TridiffError("a gate compares two builds", fix="give --baseline and --candidate, such as "
                                "--baseline 3.6.0 --candidate 3.9.0")
-        backends = chosen_backends(backend or [])
+        sides = [_build(one, torch) for one, torch in ((baseline, baseline_torch), (candidate, candidate_torch))]
+        shared = alike(sides[0].path, sides[1].path)
+        backends = chosen_backends(backend or list(backends_between(shared, available_backends())))
         devices = chosen_devices(gpus, backends)
         options = CampaignOptions(
             seconds=seconds(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
             devices=devices, workers=chosen_workers(workers, backends, devices), seed=reading.chosen_seed(seed),
             max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
-            memory=reading.memory(memory), shrink=True, corpus=str(corpus), by_yield=max_cases is None)
+            memory=reading.memory(memory), shrink=True, corpus=str(corpus), by_yield=max_cases is None,
+            alike=shared)
         identity = name or f"gate-{clock.strftime('%Y%m%d-%H%M%S', clock.gmtime())}"
         if (state / identity).exists():
             raise TridiffError(f"gate {identity} exists", fix="resume it or choose another --id")
         _check(reports / identity)
-        sides = [_build(one, torch) for one, torch in ((baseline, baseline_torch), (candidate, candidate_torch))]
         made = start(identity, options, baseline=sides[0], candidate=sides[1], corpus=store, root=state,
                      sweep=tuple(sweep or ()))
         print(plain(f"tridiff gate: {made.about.baseline.triton} -> {made.about.candidate.triton}, "
                     f"{' '.join(backends)}, {options.workers} workers, seed {options.seed}"), file=sys.stderr)
+        print(plain(f"{shared.told}"), file=sys.stderr)
     _finish(made, reports, began, as_json=as_json, rules=rules)
 
 

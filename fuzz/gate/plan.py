@@ -48,7 +48,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     spent = itertools.accumulate(spec.seconds for spec in listed)
     early = sum(seconds <= OF_TIME * options.seconds * options.workers for seconds in spent)
     # What compiles by itself takes longest: a short gate has looked at everything else before.
-    first = sorted(drawn[:floor], key=lambda spec: spec.subject != "own")
+    first = sorted(drawn[:floor], key=lambda spec: (spec.subject != "own", kind(spec.backend) != kind(
+        options.backends[0])))
     return _numbered((*listed[:early], *first, *listed[early:], *_listed(near, like, None), *drawn[floor:]))
 
 

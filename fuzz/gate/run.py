@@ -4,14 +4,14 @@ import concurrent.futures
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.builds import Build, inspect
-from tridiff.fuzz.builds.alike import alike
+from tridiff.fuzz.builds.alike import Alike, alike
 from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
@@ -57,11 +57,20 @@ class Gate:
         return self.campaign.state
 
 
+def backends_between(shared: Alike, here: Iterable[str]) -> tuple[str, ...]:
+    """Where two builds may differ, of the backends of this machine, the one that tells most first: a GPU and the
+    interpreter, where the differing files are used by both. Without a GPU the interpreter and the compilers."""
+    if "cuda" not in here:
+        return "interpreter", "compile"
+    found = tuple(name for name in ("cuda", "interpreter") if name in shared.reached)
+    return found or (("compile:gfx942",) if "gfx942" in shared.reached else ("cuda",))
+
+
 def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Build, corpus: Corpus,
           root: Path, sweep: tuple[str, ...] = ()) -> Gate:
-    """Inspect both builds, write the plan. sweep: operations, names or globs. Raises
-    TridiffError for a build that cannot be imported, a target or an operation that does not exist, and a campaign of
-    that name."""
+    """Inspect both builds, write the plan. options: with what the builds share. sweep: operations, names or globs.
+    Raises TridiffError for a build that cannot be imported, a target or an operation that does not exist, and a
+    campaign of that name."""
     if sweep:
         swept(sweep, options.backends)
     options = msgspec.structs.replace(options, builds=(baseline.path, candidate.path))
@@ -75,12 +84,10 @@ def start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Bu
 
 def _start(name: str, options: CampaignOptions, *, baseline: Build, candidate: Build, corpus: Corpus, root: Path,
            sweep: tuple[str, ...]) -> Gate:
-    with concurrent.futures.ThreadPoolExecutor(3) as threads:
-        shared = threads.submit(alike, baseline.path, candidate.path)
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
         sides = list(threads.map(_side, (baseline, candidate)))
     about = About(baseline=sides[0], candidate=sides[1], began=time.time(), sweep=sweep)
     entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
-    options = msgspec.structs.replace(options, alike=shared.result())
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
     try:
         (campaign.state / _ABOUT).write_text(pretty_json(about))

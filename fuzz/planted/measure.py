@@ -82,7 +82,7 @@ def _wait(gate: subprocess.Popen[bytes], seconds: float, state: Path, stop: thre
     latest = time.monotonic() + seconds + _BEYOND
     settled = False
     while gate.poll() is None and time.monotonic() < latest:
-        if not settled and (stop.is_set() or _regressed(state)):
+        if not settled and (stop.is_set() or _blocked(state)):
             settled = True
             if not stop.is_set():
                 stop.wait(_SETTLE)
@@ -92,9 +92,10 @@ def _wait(gate: subprocess.Popen[bytes], seconds: float, state: Path, stop: thre
             gate.wait(_LOOK)
 
 
-def _regressed(state: Path) -> bool:
-    """Whether a drawn case was right before and is not now, each time."""
-    return any(line.relation is Relation.REGRESSION for line in lines(state))
+def _blocked(state: Path) -> bool:
+    """Whether a drawn case was right before and is not now, each time, or has other code on this build of the same
+    version."""
+    return any(line.relation is Relation.REGRESSION or line.code_changed for line in lines(state))
 
 
 def judged(edit: Edit, summary: GateSummary, *, seconds: float) -> Tried:

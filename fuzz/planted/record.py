@@ -15,7 +15,8 @@ not tried: the gate could not check."""
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How every edit was tried. seconds: of the gate of one; workers: of that gate; targets, subjects: as the gate
-    takes them, all where empty; max_cases: ends a gate before its time; seed: of the choice and of the gates."""
+    takes them, all where empty; max_cases: ends a gate before its time; backends: none where each gate chose
+    them by the files that differ; seed: of the choice and of the gates."""
 
     triton: str
     backends: tuple[str, ...]

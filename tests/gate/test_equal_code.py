@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import HARMLESS, edited, installed
+from tests.support.builds import edited, installed
 from tests.support.in_subprocess import run_script
 from tests.support.pairs import CASE, observed, outcome
 from tridiff.fuzz.builds.alike import Alike, alike
+from tridiff.fuzz.gate.run import backends_between
 from tridiff.fuzz.pair.pool import CONTROL, EQUAL, PairPool
 from tridiff.fuzz.records import Environment, Outcome, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
@@ -103,12 +104,24 @@ def test_other_source_is_compiled_and_launched_each_time() -> None:
 
 
 def test_what_builds_share_follows_from_the_files_that_differ(tmp_path: Path) -> None:
-    front = edited(tmp_path / "front", HARMLESS)
-    launcher = edited(tmp_path / "launcher", {"runtime/jit.py": ("import ast\n", "import ast  # other\n")})
-    passes = edited(tmp_path / "passes", {"backends/nvidia/compiler.py": ("import re\n", "import re  # other\n")})
-    assert alike("", str(installed().parent)) == alike("", str(front)) == BEHIND_SOURCE
-    assert alike("", str(launcher)) == alike(str(front), str(launcher)) == Alike()
-    assert alike("", str(passes)) == LAUNCH
+    def shared(name: str, *files: str) -> Alike:
+        texts = {file: (installed() / file).read_text().splitlines(keepends=True)[-1] for file in files}
+        return alike("", str(edited(tmp_path / name, {file: (line, line + "\n") for file, line in texts.items()})))
+
+    def about(found: Alike) -> tuple[bool, bool, tuple[str, ...]]:
+        return found.launch, found.behind_source, backends_between(found, ("cuda", "interpreter"))
+
+    assert about(alike("", str(installed().parent))) == (True, True, ("cuda",))
+    assert about(shared("front", "language/semantic.py")) == (True, True, ("cuda", "interpreter"))
+    assert about(shared("launcher", "runtime/jit.py")) == (False, False, ("cuda", "interpreter"))
+    assert about(shared("passes", "backends/nvidia/compiler.py")) == (True, False, ("cuda",))
+    assert about(shared("interpreter", "runtime/interpreter.py")) == (False, False, ("interpreter",))
+    assert about(shared("amd", "backends/amd/compiler.py")) == (True, False, ("compile:gfx942",))
+    both = shared("both", "backends/amd/compiler.py", "language/core.py")
+    assert about(both) == (True, False, ("cuda", "interpreter"))
+    told = shared("two", "language/core.py", "language/math.py").told
+    assert told == "2 files differ: language/core.py, language/math.py"
+    assert backends_between(shared("none", "runtime/interpreter.py"), ("interpreter",)) == ("interpreter", "compile")
 
 
 SOURCES = """
