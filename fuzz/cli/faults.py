@@ -82,8 +82,9 @@ def faults(
         max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
         shrink=shrink)
     if triton:
-        raise typer.Exit(planted(options, asked=tuple(backend or ()), only=tuple(fault or ()), number=number, harmless=harmless, at_once=at_once,
-                                 listed=listed, probe=probe, results=results, record=record, as_json=as_json))
+        raise typer.Exit(planted(
+            options, asked=tuple(backend or ()), only=tuple(fault or ()), number=number, harmless=harmless,
+            at_once=at_once, listed=listed, probe=probe, results=results, record=record, as_json=as_json))
     hunts = plan_faults(options, process=process, hooks=hooks, only=fault or ())
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")

@@ -20,11 +20,11 @@ from tridiff.fuzz.planted.run import Measure, run
 from tridiff.fuzz.planted.table import QUIET, headline, table
 
 
-def planted(options: CampaignOptions, *, asked: tuple[str, ...], only: tuple[str, ...], number: int, harmless: int, at_once: int, listed: bool,
-            probe: int, results: Path | None, record: Path | None, as_json: bool) -> int:
+def planted(options: CampaignOptions, *, asked: tuple[str, ...], only: tuple[str, ...], number: int, harmless: int,
+            at_once: int, listed: bool, probe: int, results: Path | None, record: Path | None, as_json: bool) -> int:
     """Plant a choice of edits into copies of the installed Triton, one at a time, and gate each copy; the exit status:
-    0 all faults caught and all harmless edits quiet, 1 not so, 2 none could be tried. asked: backends of the gates, none
-    for those that each gate chooses by the files that differ."""
+    0 all faults caught and all harmless edits quiet, 1 not so, 2 none could be tried. asked: backends of the gates,
+    none for those that each gate chooses by the files that differ."""
     if probe and options.subjects not in ((), ("own",)):
         raise TridiffError("probes run own kernels only", fix="leave --subject out, or leave --probe out")
     running = inspect(Build(name="installed"))

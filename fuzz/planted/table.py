@@ -18,7 +18,8 @@ def table(lines: Sequence[Tried], settings: Settings) -> str:
     faults = [one for one in lines if not one.harmless]
     harmless = [one for one in lines if one.harmless]
     parts = ["# Faults planted in Triton's Python layer", "", headline(lines), "",
-             f"Triton {settings.triton}; {' and '.join(settings.backends) or 'backends by the file'}; {_how(settings)}; seed {settings.seed}"
+             f"Triton {settings.triton}; {' and '.join(settings.backends) or 'backends by the file'}; "
+             f"{_how(settings)}; seed {settings.seed}"
              f"{'; subjects ' + ' '.join(settings.subjects) if settings.subjects else ''}"
              f"{'; targets ' + ' '.join(settings.targets) if settings.targets else ''}.", "",
              "*caught*: the verdict rests on it. *changed code*: the compiled code differs, and nothing that ran shows "
