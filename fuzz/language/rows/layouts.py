@@ -165,7 +165,7 @@ def _dot_fma() -> Row:
 
 
 def _dot_rule() -> Rule:
-    from tridiff.oracles.tolerances import RULES
+    from tridiff.oracles.bounded import RULES
 
     return RULES["dot_bound"]
 
