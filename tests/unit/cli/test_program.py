@@ -200,8 +200,10 @@ def test_operations_to_sweep_are_listed(capsys: pytest.CaptureFixture[str]) -> N
     assert in_process("sweep", "div*", "--list", capsys=capsys)[1].startswith("operation")
 
 
-def test_doctor_as_json(tmp_path: Path) -> None:
-    output, _ = tridiff("doctor", "--json", cwd=tmp_path, status=0)
+def test_doctor_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, output, _ = in_process("doctor", "--json", capsys=capsys)
+    assert status == 0
     rows = {one["check"]: one for one in json.loads(output)}
     assert {"python", "torch", "triton", "numpy", "C compiler", "GPUs", "disk", "backend interpreter",
             "backend compile:sm_90", "interpreter repairs"} <= set(rows)
@@ -215,7 +217,8 @@ FIELDS = {"executed", "agree", "disagree", "not_checked", "compile_error", "cras
 
 
 @pytest.mark.slow
-def test_find_know_and_stop_failing(tmp_path: Path) -> None:
+def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                    capsys: pytest.CaptureFixture[str]) -> None:
     """A fault is found (1); as a corpus entry it is known and suppressed (0); without the fault nothing is new (0), and
     replaying the entry says that it no longer fails (1)."""
     fault = "own+fault:trunc_for_floor"
@@ -251,16 +254,19 @@ def test_find_know_and_stop_failing(tmp_path: Path) -> None:
     assert (third["disagree"], third["new_findings"], third["known_findings"]) == (0, 0, 0)
 
     def replayed(corpus: str, *more: str, status: int) -> list[dict[str, Any]]:
-        output, _ = tridiff("replay", "--corpus", corpus, "--backend", "interpreter", "--json", *more, cwd=tmp_path,
-                            status=status)
+        ended, output, _ = in_process("replay", "--corpus", corpus, "--backend", "interpreter", "--json", *more,
+                                      capsys=capsys)
+        assert ended == status
         return json.loads(output)
+
+    monkeypatch.chdir(tmp_path)
 
     rows = replayed("corpus", status=0)
     assert rows and all({"id", "target", "expected", "actual", "ok"} <= set(row) for row in rows)
     assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "disagree", True) for row in rows)
     assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "agree", False)
                for row in replayed("repaired", status=1))
-    tridiff("replay", "--corpus", "empty", "--json", cwd=tmp_path, status=2)
+    assert in_process("replay", "--corpus", "empty", "--json", capsys=capsys)[0] == 2
 
     # Seen under another Triton only: here nothing is expected until it is recorded, and what stands stays.
     for entry in found:
@@ -278,18 +284,24 @@ def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
     assert found["not_checked_reasons"] or found["errors"]
 
 
-def test_places_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:
+def test_places_that_cannot_be_written_are_one_line(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
     blocked = tmp_path / "file"
     blocked.write_text("")
     for option in ("--corpus", "--state"):
-        _, errors = tridiff(*SHORT, option, str(blocked / "sub"), cwd=tmp_path, status=2)
+        status, _, errors = in_process(*SHORT, option, str(blocked / "sub"), capsys=capsys)
         last = errors.strip().splitlines()[-1]
+        assert status == 2
         assert re.match(r"tridiff: .*(cannot be created|cannot be written) \(Not a directory\); ", last), errors
 
 
-def test_a_campaign_id_is_not_used_twice(tmp_path: Path) -> None:
+def test_a_campaign_id_is_not_used_twice(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / ".tridiff" / "campaigns" / "mine").mkdir(parents=True)
-    _, errors = tridiff(*SHORT, "--id", "mine", cwd=tmp_path, status=2)
+    status, _, errors = in_process(*SHORT, "--id", "mine", capsys=capsys)
+    assert status == 2
     assert errors.strip().splitlines()[-1] == "tridiff: campaign mine exists; resume it or choose another --id"
 
 
