@@ -35,7 +35,8 @@ def load(source: str, *, name: str) -> types.ModuleType:
     module.__file__ = filename
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
-        exec(compile(source, filename, "exec"), module.__dict__)
+        # Annotations are what they would be in a file of somebody's own, not the strings that this file has.
+        exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
     except BaseException:
         del linecache.cache[filename]
         raise

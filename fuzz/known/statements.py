@@ -77,7 +77,65 @@ def _with_operators(case: Case) -> Case | None:
     return _rewritten(case, change)
 
 
+_METHODS = ("aggregate_method", "aggregate_changed", "aggregate_constant")
+
+
+def _has_method(one: Node) -> bool:
+    return one.row == "idiom" and one.word("name") in _METHODS
+
+
+def _with_field(case: Case) -> Case | None:
+    return _rewritten(case, lambda one: replace(
+        one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1])) if _has_method(one) else one)
+
+
+_BACKWARDS = ("offset_back", "offset_subtracted")
+
+
+def _goes_back(one: Node) -> bool:
+    return one.row == "idiom" and one.word("name") in _BACKWARDS and one.parts[1].word("to") != "i64"
+
+
+def _by_wide_offsets(case: Case) -> Case | None:
+    def change(one: Node) -> Node:
+        if not _goes_back(one):
+            return one
+        wide = Node(row="cast", words={"to": "i64"}, parts=(one.parts[1],))
+        return replace(one, parts=(one.parts[0], wide, *one.parts[2:]))
+
+    return _rewritten(case, change)
+
+
+def _is_pending(one: Node) -> bool:
+    return "apart" in one.words or (one.row == "idiom" and one.word("name") == "pending")
+
+
+def _annotated_at_once(case: Case) -> Case | None:
+    def change(one: Node) -> Node:
+        if not _is_pending(one):
+            return one
+        if one.row == "idiom":  # the passage with the same operands whose constant is annotated where it is assigned
+            return replace(one, words=one.words | {"name": "number_reflected"})
+        return replace(one, words={key: word for key, word in one.words.items() if key != "apart"})
+
+    return _rewritten(case, change)
+
+
 ISSUES = (
+    KnownIssue(
+        name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect",
+        title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
+        where=(("language.*", "own"),), entries=(), match=_having(_is_pending), relative=_annotated_at_once,
+        errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="pointer-minus-unsigned-offset", stage="front-end", truth="defect",
+        title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
+        where=(("language.*", "own"),), entries=(), match=_having(_goes_back), relative=_by_wide_offsets,
+        errors=("out_of_bounds", "illegal_address"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect",
+        title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),), entries=(),
+        match=_having(_has_method), relative=_with_field, errors=("AttributeError*",), kinds=()),
     KnownIssue(
         name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",

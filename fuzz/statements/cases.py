@@ -110,7 +110,7 @@ def valid(case: Case) -> bool:
     return tuple(replace(spec, first_row=0) for spec in case.arrays) == arrays_of(script, given, offsets)
 
 
-_PLAIN = ("name", "number", "assign", "block", "binary", "cast", "pass", "text")
+_PLAIN = ("name", "number", "assign", "block", "binary", "cast", "pass", "text", "define", "row_pointer", "return")
 
 
 def nodes(parts: tuple[Node, ...]) -> Iterator[Node]:
@@ -121,9 +121,11 @@ def nodes(parts: tuple[Node, ...]) -> Iterator[Node]:
 
 
 def label(case: Case) -> str:
-    """What tells findings apart: the first statement that does more than assign."""
+    """What tells findings apart: the first passage, or else the first statement that does more than assign."""
     script = script_of(case)
-    return next((one.row for one in nodes((*script.functions, *script.body)) if one.row not in _PLAIN), "assign")
+    every = [one for one in nodes((*script.body, *script.functions)) if one.row not in _PLAIN]
+    passage = next((one.word("name") for one in every if one.row == "idiom"), "")
+    return passage or next((one.row for one in every), "assign")
 
 
 def cells(case: Case) -> tuple[str, ...]:
@@ -131,7 +133,8 @@ def cells(case: Case) -> tuple[str, ...]:
     found: dict[str, None] = {}
 
     def visit(one: Node, within: str) -> None:
-        word = next((one.word(key) for key in ("op", "loop", "function", "kind", "form") if key in one.words), "")
+        word = next((one.word(key) for key in ("op", "loop", "function", "kind") if key in one.words), "")
+        word = one.word("name") if one.row == "idiom" else word
         found[f"statement={one.row} {word}".strip()] = None
         if within and one.row in ("if", "for", "while", "augment"):
             found[f"statement={one.row} in={within}"] = None
@@ -171,7 +174,7 @@ def _simpler_node(one: Node) -> Iterator[Node]:
 
 
 _EXPRESSIONS = ("binary", "compare", "cast", "like", "call", "fold", "logic", "ternary", "is_none", "tuple", "item",
-                "length", "unary", "index", "walrus", "extent")
+                "length", "unary", "index", "walrus", "extent", "invoke", "idiom")
 
 
 def _simpler_bodies(body: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
@@ -186,6 +189,15 @@ def _simpler_bodies(body: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
                 yield (*body[:number], less, *body[number + 1:])
 
 
+def _simpler_functions(functions: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+    """One function fewer, or with a simpler body."""
+    for number, one in enumerate(functions):
+        yield functions[:number] + functions[number + 1:]
+        for body in _simpler_bodies(one.parts[0].parts):
+            changed = replace(one, parts=(replace(one.parts[0], parts=body),))
+            yield (*functions[:number], changed, *functions[number + 1:])
+
+
 def steps(case: Case) -> Iterable[Case]:
     """Cases with a result, a statement or a construct fewer."""
     script = script_of(case)
@@ -194,6 +206,7 @@ def steps(case: Case) -> Iterable[Case]:
         for number in range(len(script.stored)):
             found.append(replace(script, stored=script.stored[:number] + script.stored[number + 1:],
                                  results=script.results[:number] + script.results[number + 1:]))
+    found += [replace(script, functions=functions) for functions in _simpler_functions(script.functions)]
     found += [replace(script, body=body) for body in _simpler_bodies(script.body)]
     yield from (one for simpler in found if (one := with_script(case, simpler)) is not None)
 

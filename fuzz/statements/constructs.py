@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tridiff.fuzz.statements.idioms import IDIOMS
 from tridiff.kernels.language.script import Node
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 
@@ -130,10 +131,36 @@ def _length(node: Node) -> str:
     return f"len({expression(node.parts[0])})"
 
 
+def _idiom_text(node: Node) -> str:
+    one = IDIOMS[node.word("name")]
+    names = node.word("names").split()
+    if len(names) != (3 if one.is_statement else 0) or not all(_NAME.match(part) for part in names):
+        raise ValueError(f"names {names}")
+    if len(node.parts) != len(one.parts):
+        raise ValueError(f"{node.word('name')} has {len(one.parts)} operands")
+    return one.text.format(*expressions(node.parts), **dict(zip("rsi", names, strict=False)))
+
+
+def idiom_lines(node: Node) -> list[str]:
+    """A passage of statements."""
+    return _idiom_text(node).splitlines()
+
+
+def _invoke(node: Node) -> str:
+    """A call of a drawn function; its last arguments may be given by name, in any order."""
+    given = node.word("keywords").split()
+    if not set(given) <= {"a1", "a2", "a3"}:
+        raise ValueError(f"no parameters {given}")
+    arguments = expressions(node.parts)
+    plain = arguments[:len(arguments) - len(given)]
+    named = [f"{word}={one}" for word, one in zip(given, arguments[len(plain):], strict=True)]
+    return f"{name(node)}({', '.join([*plain, *named[::-1]])})"
+
+
 EXPRESSIONS: dict[str, Written] = {
     "name": name, "number": number, "binary": _binary, "compare": _compare, "cast": _cast, "like": _like,
     "call": _call, "fold": _fold, "logic": _logic, "ternary": _ternary, "is_none": _is_none, "tuple": _tuple,
-    "item": _item, "length": _length,
+    "item": _item, "length": _length, "idiom": _idiom_text, "invoke": _invoke,
     "unary": lambda node: f"({choice(node, 'op', UNARY)}{expression(node.parts[0])})",
     "index": lambda node: f"{expression(node.parts[0])}{choice(node, 'index', INDICES)}",
     "walrus": lambda node: f"({name(node)} := {expression(node.parts[0])})",
@@ -194,8 +221,32 @@ def _asserted(node: Node) -> list[str]:
             "static": [f'tl.static_assert({expression(node.parts[0])}, "does not hold")']}[node.word("kind")]
 
 
+def _define(node: Node) -> list[str]:
+    (body,) = node.parts
+    parameters = node.word("parameters").split()
+    if not set(parameters) <= {"a1", "a2", "a3"}:
+        raise ValueError(f"no parameters {parameters}")
+    decorator = "@triton.jit(noinline=True)" if node.words.get("noinline") else "@triton.jit"
+    return [decorator, f"def {name(node)}({', '.join(parameters)}):", *indented(statements(body.parts))]
+
+
+def _row_pointer(node: Node) -> list[str]:
+    number = int(node.words["operand"])
+    return [f"{name(node)} = x{number}_ptr + program * x{number}_pitch"]
+
+
 STATEMENTS: dict[str, Lines] = {
     "assign": _assign, "augment": _augment, "unpack": _unpack, "if": _if, "for": _for, "while": _while,
+    "idiom": idiom_lines, "define": _define, "row_pointer": _row_pointer,
+    "return": lambda node: [f"return {expression(node.parts[0])}"],
     "asserted": _asserted, "pass": lambda node: ["pass"], "text": lambda node: ['"""Nothing happens here."""'],
 }
 """Statements by row."""
+
+
+def since(node: Node) -> str:
+    """The first version whose front end takes a construct, "" for any."""
+    if node.row == "idiom":
+        return IDIOMS[node.word("name")].since
+    newer = node.row == "walrus" or (node.row == "compare" and len(node.parts) > 2) or "apart" in node.words
+    return "3.9.0" if newer else ""

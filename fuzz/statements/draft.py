@@ -6,18 +6,21 @@ import ast
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
 from hypothesis import strategies as st
 
 from tridiff.fuzz.statements.constructs import expression
+from tridiff.fuzz.statements.library import LIBRARY
 from tridiff.fuzz.statements.meaning import shapes
+from tridiff.fuzz.statements.meaning.memory import Memory, Pointer
 from tridiff.fuzz.statements.meaning.names import namespace
-from tridiff.fuzz.statements.meaning.rewrite import Rewriter
+from tridiff.fuzz.statements.meaning.rewrite import Rewriter, compiled
 from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, is_number
 from tridiff.kernels.language.script import Node
 
 T = TypeVar("T")
 REFUSED = (Illegal, TypeError, ValueError, NameError, AttributeError, KeyError, IndexError, ArithmeticError,
-           AssertionError)
+           AssertionError, SyntaxError)
 Kind = tuple[str, tuple[int, ...]]
 """Element type and shape of a tensor."""
 
@@ -46,6 +49,9 @@ class Draft:
         self._fresh = 0
         self.looping = 0
         """How many loops lie around what is drawn."""
+        self.functions: dict[str, list[Kind]] = {}
+        """Drawn functions, with the types of their parameters."""
+        exec(compiled(LIBRARY), self._names)
 
     def one(self, values: Sequence[T]) -> T:
         return self.draw(st.sampled_from(values))
@@ -70,13 +76,33 @@ class Draft:
         one = self.run.constant(1, kind[0])
         self.env[name] = Value(self.run, shapes.broadcast(one.data, shape=kind[1]), kind[0])
 
+    def point(self, name: str, dtype: str, elements: int) -> None:
+        """Let a name stand for a pointer to a row of an array."""
+        memory = Memory(np.ones(elements, bool), dtype)
+        self.env[name] = Pointer(self.run, memory, self.run.constant(0, "i64"))
+
+    def learn(self, lines: list[str]) -> None:
+        """Functions that are defined beside the kernel."""
+        exec(compiled("\n".join(lines)), self._names)
+
+    def after(self, lines: list[str]) -> dict[str, Any]:
+        """All names after statements; Illegal if the language refuses them."""
+        found = self._names | self.env
+        self.run.steps, self.run.kinds = 0, {}
+        try:
+            exec(compiled("\n".join(lines)), found)
+        except REFUSED as error:
+            raise Illegal(str(error)) from None
+        return found
+
     def value(self, made: Node) -> Any:
         """What an expression stands for; Illegal if the language refuses it."""
-        tree = Rewriter().visit(ast.parse(expression(made), mode="eval"))
-        code = compile(ast.fix_missing_locations(tree), "<drawn>", "eval")
         self.run.steps = 0
         try:
-            return eval(code, self._names, dict(self.env))
+            tree = Rewriter().visit(ast.parse(expression(made), mode="eval"))
+            code = compile(ast.fix_missing_locations(tree), "<drawn>", "eval", dont_inherit=True)
+            # One dictionary: what is put off until it is needed sees globals only.
+            return eval(code, self._names | self.env)
         except REFUSED as error:
             raise Illegal(str(error)) from None
 
@@ -84,10 +110,9 @@ class Draft:
         """Type and shape of an expression, those of a scalar for a number; None if it is no tensor or is refused."""
         try:
             found = self.value(made)
+            found = self.run.tensor(found) if is_number(found) else found
         except Illegal:
             return None
-        if is_number(found):
-            found = self.run.tensor(found)
         return (found.name, found.shape) if type(found) is Value else None
 
     def tensors(self, *, shape: tuple[int, ...] | None = None, dtypes: Sequence[str] = ()) -> list[str]:

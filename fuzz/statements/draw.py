@@ -1,10 +1,12 @@
 """Hypothesis strategies of programs and of the cases around them."""
 
+from collections.abc import Sequence
+
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Mixture, Small, Sprinkle
-from tridiff.fuzz.statements import cases, control
+from tridiff.fuzz.statements import cases, control, passages
 from tridiff.fuzz.statements.draft import Draft
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Operand, Result
@@ -16,6 +18,7 @@ _ROWS = (4, 1, 2, 7, 8)
 _WARPS = (4, 1, 2)
 _SEEDS = st.integers(0, 2**32 - 1)
 MOST_RESULTS = 4
+POINTED = (*INTEGERS, *FLOATS)
 
 
 @st.composite
@@ -28,8 +31,47 @@ def statement_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
     for _ in range(2):
         body += control.assign(d, d.one((shape, ())))
     for _ in range(d.whole(1, 4)):
-        body += control.statement(d, control.DEEPEST, d.one((shape, ())))
-    return finished(d, target, operands, body, limits)
+        if d.rarely(3):
+            body += passages.idiom(d, d.one((shape, ())), "statements")
+        else:
+            body += control.statement(d, control.DEEPEST, d.one((shape, ())))
+    return finished(d, target, operands, body)
+
+
+@st.composite
+def function_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
+    """A program that calls functions of every kind, some with drawn bodies."""
+    d = Draft(draw)
+    shape = d.one(_SHAPES)
+    operands = _operands(d, shape)
+    functions = [passages.function(d) for _ in range(d.whole(0, 2))]
+    body = control.assign(d, ())
+    for _ in range(d.whole(2, 5)):
+        if functions and d.rarely(3):
+            body += passages.invocation(d, d.one((shape, ())))
+        else:
+            body += passages.idiom(d, d.one((shape, ())), "functions")
+    if d.flag():
+        body += control.statement(d, 2, shape)
+    return finished(d, target, operands, body, functions)
+
+
+@st.composite
+def pointer_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
+    """A program that reads its operands by pointer arithmetic."""
+    d = Draft(draw)
+    operands = [Operand(kind="block", dtype=d.one(POINTED), shape=(d.one((16, 8, 1, 64)),)),
+                Operand(kind="block", dtype=d.one(POINTED), shape=(d.one((16, 2)),)),
+                *(Operand(kind="scalar", dtype=d.one(INTEGERS)) for _ in range(3))]
+    for number, one in enumerate(operands):
+        d.define(f"x{number}", (one.dtype, one.shape))
+    body = passages.row_pointers(d, {number: (one.dtype, one.shape[0]) for number, one in enumerate(operands)
+                                     if one.shape})
+    for _ in range(d.whole(2, 5)):
+        body += passages.idiom(d, (), "pointers")
+    if d.rarely(3):
+        body += control.statement(d, 2, ())
+    return finished(d, target, operands, body)
 
 
 def _operands(d: Draft, shape: tuple[int, ...]) -> list[Operand]:
@@ -48,11 +90,13 @@ def _operands(d: Draft, shape: tuple[int, ...]) -> list[Operand]:
     return operands
 
 
-def finished(d: Draft, target: str, operands: list[Operand], body: list[Node], limits: Limits) -> Case:
+def finished(d: Draft, target: str, operands: list[Operand], body: list[Node],
+             functions: Sequence[Node] = ()) -> Case:
     """The case of a drawn body: what is stored, what arrays hold, how it is compiled."""
     names = [name for name in d.tensors() if name[0] in "vk"][-MOST_RESULTS:]
-    script = Script(operands=tuple(operands), body=tuple(body), stored=tuple(names), results=tuple(
-        Result(dtype=d.env[name].name, shape=d.env[name].shape) for name in names))
+    results = tuple(Result(dtype=d.env[name].name, shape=d.env[name].shape) for name in names)
+    script = Script(operands=tuple(operands), functions=tuple(functions), body=tuple(body), stored=tuple(names),
+                    results=results)
     assume(not cases.problem(script))
     rows = d.one(_ROWS)
     given = {f"x{number}": _content(d, one) for number, one in enumerate(operands) if one.given}

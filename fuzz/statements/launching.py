@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tridiff.fuzz.statements.cases import arguments_of, script_of
+from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.statements.cases import arguments_of, nodes, script_of
+from tridiff.fuzz.statements.constructs import since
 from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.text import parameters, source
-from tridiff.fuzz.verdicts import Refuted
+from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 def run(launch: Launch) -> None:
     """Launch the case's program; the target's `launch` function."""
     case, script = launch.case, script_of(launch.case)
+    for one in nodes((*script.functions, *script.body)):
+        if (needed := since(one)) and before(installed(), needed):
+            raise Declined(f"{one.row} is taken from Triton {needed} on")
     kernel: Any = load(source(planted(script, launch.planted)), name="statements").kernel
     arguments: dict[str, Any] = dict(arguments_of(script))
     for spec in case.arrays:

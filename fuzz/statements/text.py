@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from tridiff.fuzz.statements.constructs import indented, statements
+from tridiff.fuzz.statements.library import definitions
 from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE, index
 from tridiff.kernels.language.script import Script
 from tridiff.kernels.pointwise.record import TRITON_NAMES
-
-_HEAD = """import triton
-import triton.language as tl
-
-"""
 
 
 def parameters(script: Script) -> tuple[str, ...]:
@@ -57,4 +53,6 @@ def source(script: Script) -> str:
     constants = [f"{name}: tl.constexpr" for name in parameters(script) if name[0] == "C"]
     lines = ["@triton.jit", f"def kernel({', '.join([*plain, *constants])}):"]
     body = ["program = tl.program_id(0).to(tl.int64)", *_loads(script), *statements(script.body), *_stores(script)]
-    return _HEAD + "\n".join([*lines, *indented(body)]) + "\n"
+    functions = [line for one in script.functions for line in (*statements((one,)), "")]
+    text = "\n".join([*functions, *lines, *indented(body)]) + "\n"
+    return definitions(text) + "\n" + text

@@ -1,11 +1,14 @@
 """Programs of nested statements, whose own text run as Python says what they must store."""
 
+from collections.abc import Callable
 from dataclasses import replace
+
+from hypothesis.strategies import SearchStrategy
 
 from tridiff.fuzz.kinds.kind import ProgramKind, outputs, target_of
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import cases
-from tridiff.fuzz.statements.draw import statement_cases
+from tridiff.fuzz.statements.draw import function_cases, pointer_cases, statement_cases
 from tridiff.fuzz.statements.faults import FAULTS, affects
 from tridiff.fuzz.target import Faults, Target
 from tridiff.kernels.language.script import Script
@@ -25,15 +28,21 @@ _KIND = ProgramKind(
     numeric=_floats, defined=f"{_ROOM}.answers:defined", across=lambda case: True)
 
 
-def _statements() -> Target:
-    name = "language.statements"
+_ABOUT: dict[str, tuple[str, Callable[..., SearchStrategy[Case]]]] = {
+    "statements": ("nested branches, loops and assignments over every operator, as Python has them", statement_cases),
+    "functions": ("functions with every kind of parameter, argument and result, tuples, aggregates", function_cases),
+    "pointers": ("pointer arithmetic with offsets of every type, masks, hints that are true", pointer_cases),
+}
+
+
+def _target(topic: str) -> Target:
+    name = f"language.{topic}"
+    summary, drawn = _ABOUT[topic]
     target = target_of(
-        _KIND, name=name, family="language", contract="language.md §1, statements.md §1",
-        summary="nested branches, loops and assignments over every operator, as Python has them",
-        subjects={"own": f"{_ROOM}.launching:run"},
-        cases=lambda limits: statement_cases(target=name, limits=limits))
+        _KIND, name=name, family="language", contract="language.md §1, statements.md §1", summary=summary,
+        subjects={"own": f"{_ROOM}.launching:run"}, cases=lambda limits: drawn(target=name, limits=limits))
     return replace(target, dtypes=("i1", *INTEGERS, *FLOATS), faults=Faults(
         planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="statements", affects=affects))
 
 
-TARGETS = (_statements(),)
+TARGETS = tuple(map(_target, _ABOUT))

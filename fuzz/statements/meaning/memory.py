@@ -69,6 +69,16 @@ class Pointer:
     def __sub__(self, offset: Any) -> Pointer:
         return self._moved(offset, "-")
 
+    def to(self, to: PointerType) -> Pointer:
+        """The same addresses; of elements of another type of the same width, whose bits they are."""
+        name = to.element_ty.name
+        if dtype(name).bits != dtype(self.name).bits or self.memory.written:
+            raise Illegal(f"a pointer to {self.name} as one to {name}")
+        flat = self.memory.flat
+        if self.run.decide is None:
+            flat = self.run.lib.bitcast(flat, to=name)
+        return Pointer(self.run, Memory(flat, name), self.places)
+
     def __getitem__(self, index: Any) -> Pointer:
         return Pointer(self.run, self.memory, self.places[index])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tridiff.fuzz.statements.meaning import memory
 from tridiff.fuzz.statements.meaning.memory import Pointer, PointerType
@@ -161,6 +161,8 @@ def namespace(run: Run) -> dict[str, Any]:
         def function(x: Any, y: Any) -> Value:
             computed = _common(run, x, y)
             operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
+            if computed == "i1":
+                raise Illegal("the larger of truth values")
             return Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
 
         return function
@@ -197,9 +199,10 @@ def namespace(run: Run) -> dict[str, Any]:
         cdiv=lambda a, b: (a + b - 1) // b, condition=lambda condition, disable_licm=False: condition,
         **{spelled.removeprefix("tl."): TypeName(name) for name, spelled in TRITON_NAMES.items()})
     tl.constexpr = lambda value: value
+    tl.core = SimpleNamespace(_aggregate=lambda kind: kind)
     triton = SimpleNamespace(jit=_decorated, constexpr_function=_decorated)
     return {"tl": tl, "triton": triton, "_run": statements, "range": statements.loop, "print": tl.device_print,
-            "min": extremum("min"), "max": extremum("max")}
+            "NamedTuple": NamedTuple, "min": extremum("min"), "max": extremum("max")}
 
 
 def _common(run: Run, x: Any, y: Any) -> str:

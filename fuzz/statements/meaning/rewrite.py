@@ -8,7 +8,7 @@ both ways, and lists are tuples.
 from __future__ import annotations
 
 import ast
-from functools import cache
+from functools import lru_cache
 from types import CodeType
 
 KERNEL = "kernel"
@@ -45,7 +45,14 @@ class Rewriter(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         return None
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        """Fields stay as they are."""
+        node.body = [self.visit(one) if isinstance(one, ast.FunctionDef) else one for one in node.body]
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        if any(isinstance(one, ast.Attribute) and one.attr == "constexpr_function" for one in node.decorator_list):
+            return node  # Python of its own
         self.function, self.depth, self.pending = node.name, 0, set()
         self._visit_all(node)
         return node
@@ -72,6 +79,8 @@ class Rewriter(ast.NodeTransformer):
 
     def _assigned(self, targets: list[ast.expr], value: ast.expr) -> ast.Assign:
         names = [one.id for one in targets if isinstance(one, ast.Name)]
+        if names and names[0].isupper():  # a constant of the module
+            return ast.Assign(targets=targets, value=value)
         if names and names[0] in self.pending:
             self.pending.discard(names[0])
             return ast.Assign(targets=targets, value=value)
@@ -134,8 +143,8 @@ class Rewriter(ast.NodeTransformer):
             _later(one) for one in (node.left, *node.comparators)))
 
 
-@cache
+@lru_cache(maxsize=1 << 10)
 def compiled(source: str) -> CodeType:
     """The code of a kernel's module, as Python."""
     tree = Rewriter().visit(ast.parse(source))
-    return compile(ast.fix_missing_locations(tree), "<kernel as Python>", "exec")
+    return compile(ast.fix_missing_locations(tree), "<kernel as Python>", "exec", dont_inherit=True)

@@ -57,7 +57,11 @@ class TensorType:
     def scalar(self) -> TypeName:
         return TypeName(self.name)
 
-    element_ty = scalar
+    @property
+    def element_ty(self) -> TypeName:
+        if not self.shape:
+            raise AttributeError("the type of a scalar has no elements")
+        return self.scalar
 
     @property
     def numel(self) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.language.promotion import of_number, promoted, same_signedness
 from tridiff.fuzz.statements.meaning.types import TensorType, TypeName
 from tridiff.kernels.language.call import Operand
@@ -43,7 +44,7 @@ class Run:
 
     def constant(self, value: float, name: str = "") -> Value:
         """A Python number as a scalar tensor, in the type that it has by itself or another one."""
-        name = name or of_number(value)
+        name = name or type_of_number(value)
         checked(value, name)
         return Value(self, self.lib.constant(value, to=name), name)
 
@@ -73,6 +74,14 @@ def is_number(x: object) -> bool:
     return isinstance(x, bool | int | float)
 
 
+def type_of_number(x: float) -> str:
+    """The type that a Python number has by itself."""
+    try:
+        return of_number(x)
+    except TridiffError as error:
+        raise Illegal(str(error)) from None
+
+
 def checked(x: Any, computed: str) -> None:
     """Refuse a number that cannot be written in the integer type that is computed in."""
     info = dtype(computed)
@@ -82,7 +91,7 @@ def checked(x: Any, computed: str) -> None:
 
 def _kind(x: Any) -> Operand:
     """What promotion looks at: whether a number or a tensor, and its type."""
-    return Operand(kind="number", dtype=of_number(x)) if is_number(x) else Operand(kind="block", dtype=x.name)
+    return Operand(kind="number", dtype=type_of_number(x)) if is_number(x) else Operand(kind="block", dtype=x.name)
 
 
 def together(*shapes: tuple[int, ...]) -> tuple[int, ...]:

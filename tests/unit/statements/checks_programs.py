@@ -12,8 +12,8 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 LIMITS = Limits(elements=1 << 8, rows=8, variants=False)
 
 
-def drawn(number: int, seed: int = 3) -> list[Case]:
-    target = find("language.statements")
+def drawn(number: int, seed: int = 3, topic: str = "statements") -> list[Case]:
+    target = find(f"language.{topic}")
     return draws(target.draw.cases(LIMITS), number, seed=seed, backend=BACKEND)
 
 
@@ -21,7 +21,8 @@ def check_right_programs_are_clean_but_for_known_issues() -> None:
     pool = Pool(PoolOptions(backend="interpreter", spare=False))
     try:
         known = Attribution(lambda case: pool.execute(case, "own"))
-        found = [(case, pool.execute(case, "own")) for case in drawn(40)]
+        cases = [*drawn(24), *drawn(16, topic="pointers")]
+        found = [(case, pool.execute(case, "own")) for case in cases]
         unknown = [one.signature for case, one in found if one.verdict.failed and not known.issues(case, one)]
         assert sum(one.verdict is Verdict.AGREE for _, one in found) >= 24 and not unknown, unknown
     finally:
@@ -31,8 +32,9 @@ def check_right_programs_are_clean_but_for_known_issues() -> None:
 def check_programs_compile() -> None:
     pool = Pool(PoolOptions(backend="compile:sm_90", spare=False))
     try:
-        found = [pool.execute(case, "own") for case in drawn(8, seed=4)]
-        assert not any(one.verdict.failed for one in found), [one.signature for one in found]
+        for topic in ("statements", "functions", "pointers"):
+            found = [pool.execute(case, "own") for case in drawn(6, seed=4, topic=topic)]
+            assert not any(one.verdict.failed for one in found), [one.signature for one in found]
     finally:
         pool.close()
 

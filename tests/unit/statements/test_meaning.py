@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
+from tests.support.draws import draws
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.statements.cases import nodes, script_of
+from tridiff.fuzz.statements.idioms import IDIOMS
 from tridiff.fuzz.statements.meaning.memory import Memory
 from tridiff.fuzz.statements.meaning.run import refusal, stored
 from tridiff.fuzz.statements.meaning.values import Illegal
+from tridiff.fuzz.strategies.independent import BACKEND
+from tridiff.fuzz.target import Limits
 from tridiff.oracles.by_numpy import language as in_numpy
 from tridiff.oracles.by_torch import language as in_torch
 from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
@@ -71,3 +77,14 @@ def test_undefined_results_are_open_and_endless_loops_end() -> None:
     endless = "def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    while x > 0:\n        x = x | 1\n"
     with pytest.raises(Illegal, match="does not end"):
         stored(endless, in_numpy, memories, {}, 1)
+
+
+def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
+    """What a passage leaves is a tensor, whatever its operands are drawn to be."""
+    met: dict[str, None] = {}
+    for topic, number in (("statements", 120), ("functions", 120), ("pointers", 120)):
+        target = find(f"language.{topic}")
+        for case in draws(target.draw.cases(Limits()), number, seed=1, backend=BACKEND):
+            assert target.draw.valid(case)
+            met |= {one.word("name"): None for one in nodes(script_of(case).body) if one.row == "idiom"}
+    assert len(met) > 0.85 * len(IDIOMS), set(IDIOMS) - set(met)
