@@ -147,6 +147,13 @@ def _all_of_integers(case: Case) -> Case | None:
     return _changed(case, operands=operands, stored=tuple(map(whole, call.stored)))
 
 
+def _of_halves(case: Case) -> Case | None:
+    """The same operation of fp16."""
+    call = cases.call_of(case)
+    return _changed(case, operands=tuple(replace(one, dtype="fp16") for one in call.operands),
+                    stored=tuple("fp16" if one in FP8 else one for one in call.stored))
+
+
 def _extremum_type(case: Case) -> tuple[str, ...]:
     """The type of an extremum without its place."""
     name = cases.call_of(case).operands[0].dtype
@@ -231,8 +238,12 @@ ISSUES = (
                case, row=cases.call_of(case).row.removesuffix(".indices"), stored=_extremum_type(case),
                options={name: value for name, value in cases.call_of(case).options.items() if "indices" not in name}),
            title="gl.max and gl.min with return_indices raise: their places lack a layout"),
+    _issue("arithmetic-of-8-bit-floats", stage="ttgir", kinds=(), relative=_of_halves,
+           match=lambda case: isinstance(case.program, Call) and case.program.row.startswith("fp8."),
+           errors=("PassManager*", "Assertion*", "SIG*", "*legalize*", ""),
+           title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
     _issue("interpreter-places-of-nans", stage="interpreter", kinds=(), relative=_all_of_integers,
-           match=_of("tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices",
+           match=_of("tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices", "fp8.argmax", "fp8.argmin",
                      having=lambda call: dtype(call.operands[0].dtype).is_float),
            errors=("*All-NaN*", "ValueError*"),
            title="the interpreter raises where it looks for the largest or smallest of NaNs alone"),

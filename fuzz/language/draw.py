@@ -34,7 +34,8 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
         options = LaunchOptions(num_warps=draw(st.sampled_from((1, 2, 4, 8))))
     exact = all(rule.kind in ("BIT", "NUM", "NUM0") for rule in row.rules(call))
     names = (*given, *(f"out{number}" for number in range(len(call.stored))))
-    offsets = {name: draw(st.sampled_from((1, 3, 8))) for name in names} if draw(st.integers(0, 3)) == 3 else {}
+    offsets = {name: draw(st.sampled_from((1, 3, 8))) for name in names} if (
+        draw(st.integers(0, 3)) == 3 and not row.aligned) else {}
     return Case(target=target, sizes=cases.sizes_of(call, programs), program=call,
                 arrays=cases.arrays_of(call, given, offsets),
                 options=options, variants=draw(_variants(options, exact)) if limits.variants else ())

@@ -1,8 +1,6 @@
 """Names of the language that no row of one call reaches: what reaches them instead, or why nothing has to."""
 
 TARGETS: dict[str, str] = {
-    **dict.fromkeys(("tl.make_tensor_descriptor", "tl.load_tensor_descriptor", "tl.store_tensor_descriptor",
-                     "tl.tensor_descriptor"), "descriptors.boxes"),
     **{f"libdevice.{name}": "codegen.pointwise"
        for name in ("lgamma", "j0", "j1", "y0", "y1", "abs")},
     "tl.constexpr": "every kernel of a call",

@@ -22,7 +22,7 @@ def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:
         return in_gluon(call, row.text(call), row.results(call, version), warps=warps or case.options.num_warps,
                         loads=row.loads, definitions=row.definitions(call))
     return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault,
-                  definitions=row.definitions(call))
+                  stores=row.stores, definitions=row.definitions(call))
 
 
 def run(launch: Launch) -> None:

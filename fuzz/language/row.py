@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Topic = Literal[
     "pointwise", "operators", "reductions", "scans", "movement", "ordering", "creation", "conversions", "memory",
-    "products", "random", "rounding", "words", "special", "mapped", "hints", "gluon",
+    "products", "random", "rounding", "words", "special", "mapped", "hints", "gluon", "descriptors", "narrow",
 ]
 Library = ModuleType
 """`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
@@ -55,6 +55,10 @@ class Row:
     """The last version that has it, "" for the newest."""
     refused: Callable[[Call, str], str] = lambda call, backend: ""
     """Why a backend does not take a call, "" if it does."""
+    stores: bool = True
+    """False if the text stores its results itself, at `out0_ptr + program * out0_pitch` and so on."""
+    aligned: bool = False
+    """Whether arrays must begin at multiples of 16 bytes."""
     gluon: bool = False
     """Whether the call is one of Gluon's language, with layouts."""
     budget: int = 0

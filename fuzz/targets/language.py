@@ -30,6 +30,8 @@ _ABOUT: dict[Topic, str] = {
     "rounding": "arithmetic and conversions of libdevice in every direction of rounding",
     "words": "bits of integers, patterns of floats",
     "hints": "hints, debugging, loops, numbers as tensors: what changes no value",
+    "descriptors": "tensor descriptors made in the kernel: loads, stores, reductions, gathers, scatters",
+    "narrow": "8-bit floats in operators, comparisons, folds and sorts",
     "gluon": "the same calls in Gluon, in many layouts",
     "mapped": "functions and assembly of the user's: mapped, folded, scanned",
     "special": "special, fast and exact functions of libdevice",

@@ -77,10 +77,11 @@ def _load(number: int, operand: Operand) -> str:
 
 
 def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = True, fault: str = "",
-           definitions: str = "") -> str:
+           stores: bool = True, definitions: str = "") -> str:
     """The module of a call's kernel, `kernel`. text: an expression, or statements that assign r0, r1, ...; operands
     are x0, x1, ... (numbers: their literals). results: what it must give. loads: whether operands are loaded; else the
-    text reads `x0_ptr` and `x0_pitch` itself. definitions: functions that the text calls."""
+    text reads `x0_ptr` and `x0_pitch` itself. stores: whether r0, r1, ... are checked and stored; else the text stores
+    them. definitions: functions that the text calls."""
     constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
     plain = [name for name in parameters(call) if name.endswith(("_ptr", "_pitch"))]
     lines = [f"def kernel({', '.join([*plain, *constants])}):", "    program = tl.program_id(0).to(tl.int64)"]
@@ -88,6 +89,9 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
         if operand.given and loads:
             lines.append("    " + _load(number, operand))
     names = ", ".join(f"r{number}" for number in range(len(results)))
+    if not stores:
+        return HEAD + definitions + "@triton.jit\n" + "\n".join(
+            [*lines, *("    " + line for line in text.splitlines())]) + "\n"
     if text.startswith(("r0", "for ", "if ")) or "\n" in text:
         lines += ["    " + line for line in text.splitlines()]
     else:
