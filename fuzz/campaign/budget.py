@@ -16,8 +16,8 @@ SHORTEST_SHRINK = 5.0
 """Seconds of shrinking that even the shortest shard has."""
 
 HANG_AGAIN = 2.0
-"""Hang limits that the compiler has for a proposal of a smaller case. If not to end is the finding, what is left must
-not end within the full limit either."""
+"""Time limit of the compiler for a proposed smaller case, in hang limits. Where the finding is a hang, the shrunk case
+is confirmed with the full limit."""
 
 
 class Budget:

@@ -84,7 +84,7 @@ class Clock:
         return self._timed and time.monotonic() >= self._end
 
     def given_up(self) -> bool:
-        """Whether the time is over for good, also for those that have not judged a case yet."""
+        """Whether the time is over for good, also for shards that have not judged a case yet."""
         return self._timed and time.monotonic() >= max(self._end + GRACE, self._began + FIRST)
 
     def spare(self, findings: int) -> float:

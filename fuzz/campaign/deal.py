@@ -72,7 +72,7 @@ class Deal:
         return first
 
     def __len__(self) -> int:
-        """Shards that can be had now, of those that would be made one."""
+        """Number of shards that can be had now; of those that are made on demand, one is counted."""
         return 0 if self._closed else len(self._waiting) + self._able()
 
     def _able(self) -> bool:

@@ -109,8 +109,8 @@ def hunt(shards: Hunt, directory: str) -> list[ShardResult]:
 
 def run_faults(hunts: list[Hunt], options: CampaignOptions, state: Path,
                watch: Callable[[list[Caught], int], None]) -> list[Caught]:
-    """Run all hunts; `watch` gets what is known of those that ended, in order, and how many ended. What goes wrong in
-    one is its line and no matter of the others. Ctrl-C ends it with what is known by then."""
+    """Run all hunts; `watch` gets the results of those that ended, in order, and how many ended. An error in one
+    hunt stands in that hunt's line and leaves the others alone. Ctrl-C ends it with the results so far."""
     found: dict[Hunt, Caught] = {}
     with cache_in_memory(state), interrupts() as asked, drivers(options) as executor:
         # Each fault has a state of its own: two faults of one target may show the same signature.
@@ -140,7 +140,7 @@ def run_faults(hunts: list[Hunt], options: CampaignOptions, state: Path,
 
 
 def _folder(state: Path, hunt: Hunt) -> Path:
-    """The fault's state directory; what compilers write goes where that of all faults goes."""
+    """The fault's state directory. Compilers write into a cache that all faults share."""
     folder = (state / f"{hunt[0].index:04}").resolve()
     (state / "cache").mkdir(exist_ok=True)
     folder.mkdir(parents=True)
@@ -189,7 +189,7 @@ def sizes(case: Case, target: Target) -> dict[str, int]:
 
 
 def _cleared(array: ArraySpec) -> bool:
-    """Whether it is working memory in the one state that the contract asks for."""
+    """Whether an array is working memory in the state that the contract asks for: all zeros."""
     assert array.content is not None
     base = array.content.base
     listed = base.values if isinstance(base, Explicit) else (base.value,) if isinstance(base, Constant) else ()

@@ -24,10 +24,10 @@ NO_TIME = "no time was left"
 
 
 class Gathered:
-    """All that came in of one campaign. results: of shards that came to their end, by number; what others recorded is
-    added. failures: what went wrong with a shard, each time it did. lost: shards that did not come to their end.
-    left_out: those for which no time was left. running: whether shards still run: then `results` are taken as they are,
-    no file of theirs is touched, and the rate of programs is left out."""
+    """The results of one campaign so far. results: of finished shards, by number; what unfinished shards recorded is
+    added. failures: error messages by shard. lost: shards that did not finish. left_out: shards for which no time was
+    left. running: whether shards still run: then `results` are taken as they are, their files are not touched, and the
+    rate of programs is left out."""
 
     def __init__(self, *, plan: Plan, state: Path, specs: Mapping[int, ShardSpec], results: dict[int, ShardResult],
                  failures: Mapping[int, list[str]], lost: Collection[int], left_out: Collection[ShardSpec],
@@ -38,7 +38,8 @@ class Gathered:
 
     def summary(self, *, counts: Counts, findings: list[CorpusEntry], unconfirmed: dict[str, tuple[str, ...]],
                 seconds: float, interrupted: bool) -> Summary:
-        """The record. counts: totals over all shards. findings: that count; unconfirmed: ids of those that do not."""
+        """The record. counts: totals over all shards. findings: confirmed ones. unconfirmed: ids of the others, by
+        the reason."""
         if not self._running:
             for spec in self._specs.values():
                 self._recount(spec)

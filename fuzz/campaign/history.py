@@ -91,7 +91,7 @@ class Night(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """What one family, subject and backend had of one campaign; seconds: of its workers."""
+    """The part of one campaign that went to one family, subject and backend. seconds: of workers."""
 
     campaign: str
     family: str
@@ -213,7 +213,7 @@ def note(path: Path, summary: Summary, *, ledger: Ledger | None = None, findings
 
 @contextlib.contextmanager
 def _opened(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
-    """The database; what is written in the block is in the file, or nothing of it."""
+    """The database, in one transaction: all that the block writes is committed, or nothing."""
     mode = "rwc" if write else "ro"
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=PATIENCE,
                                isolation_level=None)

@@ -20,7 +20,7 @@ from tridiff.fuzz.registry import select
 from tridiff.fuzz.workers.pool import NoWorker
 
 MOST_REPLAYED = 8
-"""Entries of one finding that are replayed in search of one that shows it."""
+"""At most so many entries of one finding are replayed until one of them fails here."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,14 +18,14 @@ BEAT_SECONDS = 1.0
 """How often a process that runs a job says that it is there."""
 
 SILENT_SECONDS = 30.0
-"""Without such a word for so long a process is taken for stopped."""
+"""A process that has not said so for this long is taken for stopped."""
 
 STALLED_SECONDS = 600.0
-"""Without progress for so long (`progressed`) a process is taken for stuck, though it says that it is there: longer
-than any case may run, and than any worker may take to start."""
+"""A process that reports no progress (`progressed`) for this long is taken for stuck, though it says that it is there.
+Longer than any case may run, and than any worker may take to start."""
 
 START_SECONDS = 120.0
-"""What the first word of a process may take: it imports what it needs before."""
+"""Seconds that a process may take until it says for the first time that it is there: it imports before."""
 
 END_SECONDS = 2.0
 """What a process may take to end when there is nothing more to do."""

@@ -23,7 +23,7 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     rows: int = 1 << 10
     shrink: bool = True
     shrink_seconds: float = 30.0
-    """What one finding may take to shrink by Hypothesis; explicit minimisation gets twice that."""
+    """Seconds that Hypothesis may take to shrink one finding; explicit minimisation gets twice that."""
     left: float | None = None
     """Seconds from the shard's start to where it draws nothing more, whatever it has drawn: the campaign's end."""
     overtime: float | None = None
@@ -39,7 +39,7 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     first: tuple[Case, ...] = ()
     """Cases to judge before any is drawn."""
     control: str = ""
-    """A subject that must not fail for a failing case to count: the one that a fault is planted in."""
+    """The subject without the planted fault: a failing case counts only if this subject passes. "": no control."""
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,8 +71,9 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class IssueCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Drawn cases with the pattern of one known issue: how many failed as it might show, how many of those were it, and
-    how many were not because the nearest case without the pattern failed as well."""
+    """Drawn cases with the pattern of one known issue. failed: cases that failed in a way in which the issue may show.
+    explained: failures that are the issue. refuted: failures that are not, because the case's relative without the
+    pattern failed as well."""
 
     failed: int = 0
     explained: int = 0

@@ -25,8 +25,8 @@ Condition = Literal["running", "finished", "interrupted"]
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What one campaign left. started: seconds since 1970. cases: that were run. findings: new ones. size: bytes on
-    disk."""
+    """The state folder of one campaign. started: seconds since 1970. cases: number of cases that were run. findings:
+    number of new findings. size: bytes on disk."""
 
     id: str
     path: Path
@@ -103,8 +103,8 @@ def _size(folder: Path) -> int:
 
 
 def chosen(found: list[State], *, names: tuple[str, ...] = (), older_than: float | None = None) -> list[State]:
-    """Those that are to be removed: the named ones; else those that began more than `older_than` seconds ago and are
-    not running; else the finished ones. TridiffError for a name that is none, or is running."""
+    """The campaigns to remove: those in `names`; without names, those that began more than `older_than` seconds ago and
+    are not running; without either, the finished ones. TridiffError for an unknown name and for a running campaign."""
     by_name = {one.id: one for one in found}
     for name in names:
         if name not in by_name:

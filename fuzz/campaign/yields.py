@@ -22,7 +22,7 @@ COUNTED = "#"
 """Marks cells of which only the number of different ones is kept."""
 
 COUNTED_CELL = 0.25
-"""Cells that one of those is worth: nearly every case reaches one that no other has."""
+"""Worth of such a cell, in ordinary cells: nearly every case reaches one that no other case has."""
 
 MEMORY = 0.5
 """Weight of what came before, when a shard adds what it brought."""

@@ -110,7 +110,7 @@ def _entry(store: Corpus, name: str) -> CorpusEntry:
 
 
 def _record(store: Corpus, result: ReplayResult) -> None:
-    """Keep what was seen where nothing was expected: from now on it is. An expectation that stands is never changed."""
+    """Record the verdict for a version and backend without an expectation; one that stands is never changed."""
     if result.status != "new_information" or result.outcome is None or result.outcome.verdict is Verdict.NOT_CHECKED:
         return
     signature = result.outcome.signature

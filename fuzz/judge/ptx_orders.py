@@ -1,14 +1,14 @@
 """Memory orders that compiled kernels carry, read from PTX.
 
 A missing release or acquire shows as a wrong value only where memory happens to reorder; an H200 kept the order of a
-relaxed arrival in every one of 212 launches. What the instructions promise can be read. So with `completion`: shared
-memory that a bulk store still reads may only be given up behind a wait for it, on every way to the end, and an H200
-was always fast enough. And with `fence`, between what threads write to shared memory and a copy or product that reads
-it by itself: where the compiler puts a missing one back, it is there. `fence of writes`: one such fence on every way
-from a write to a bulk store, for kernels whose threads write nothing else there. `fence of reads`: between threads'
-reads of shared memory and the arrival that lets another partition's copy write there. `at most 1 products`: no wait for
-tensor cores leaves more under way, whose operands would be written over; an H200's tensor cores were faster than any
-copy that came too early.
+relaxed arrival in every one of 212 launches. What the instructions promise can be read. `completion`: shared memory
+that a bulk store still reads may only be given up behind a wait for it, on every way to the end, and an H200 was
+always fast enough. `fence`: a proxy fence between writes of threads to shared memory and a copy or product that reads
+it through the async proxy (TMA, wgmma); one that the compiler inserted counts. `fence of writes`: one such fence on
+every way from a write to a bulk store, for kernels whose threads write nothing else there. `fence of reads`: between
+threads' reads of shared memory and the arrival that lets another partition's copy write there. `at most 1 products`:
+no wait for tensor cores leaves more under way, whose operands would be written over; an H200's tensor cores were
+faster than any copy that came too early.
 """
 
 import re

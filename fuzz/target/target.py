@@ -134,8 +134,8 @@ class Judge:
     label: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
     label_is_issue: bool = False
-    """Whether the word names a known cause: all wrong elements that it stands beside, in all targets of the family,
-    are then one finding."""
+    """Whether the label names a known cause: every wrong-value outcome with this label, in any target of the family,
+    is then one finding."""
     output_class: Callable[[str], str] = lambda name: name
     """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
 
@@ -161,7 +161,7 @@ class Faults:
     shared_as: str = ""
     """What the faults are planted in, where several targets share it: each is looked for in all of them in turn."""
     affects: Callable[[Case, str], bool] = lambda case, fault: True
-    """Whether a fault changes anything about a case; one that it leaves as it is is not run under the fault."""
+    """Whether a fault changes a case's kernel. Cases whose kernel it does not change are skipped."""
 
 
 @dataclass(frozen=True, kw_only=True)

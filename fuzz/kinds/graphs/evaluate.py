@@ -116,7 +116,7 @@ class Interpreter:
 
     def _refuse_strays(self) -> None:
         """Declines contents with which a checked index leaves its buffer where the load is active. None is drawn, but
-        shrinking may shorten the buffer; what such a load reads is no matter of a compiler."""
+        shrinking may shorten the buffer, and an access out of bounds says nothing about a compiler."""
         analysis = Analysis(self._graph)
         for position, outside in self._outside.items():
             for mask in map(self._value, analysis.masks(position)):

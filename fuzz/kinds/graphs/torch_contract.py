@@ -30,7 +30,7 @@ def as_eager(case: Case) -> bool:
 
 
 def beyond_own_contract(graph: Graph) -> str:
-    """What the own generator, as control, may answer otherwise than eager torch does; "" if nothing."""
+    """Why the subject `own`, run as a control, may rightly differ from eager torch; "" if it may not."""
     analysis = Analysis(graph)
     for node in graph.nodes:
         if isinstance(node, Reduce) and node.kind == "welford":

@@ -33,8 +33,8 @@ MANY = 1 << 14
 
 def feature(case: Case) -> str:
     """The first that applies. `mixed offsets`: a part is added to an address with which it shares bits. `behind another
-    axis`: bytes are decoded along an axis that is not a thread's innermost. `lanes apart`, `warps apart`: those along a
-    folded axis are no neighbours, or warps share it and others stand between. `lanes repeated`: lanes that hold
+    axis`: bytes are decoded along an axis that is not a thread's innermost. `lanes apart`, `warps apart`: the lanes
+    (warps) that hold a folded axis are not contiguous. `lanes repeated`: lanes that hold
     elements twice stand below others in a scan. `registers apart`: a scan takes registers for neighbours that are none.
     `runs in one thread`: a thread scans all of an axis, in runs. `bytes swapped twice`: a conversion within a warp
     packs bytes in an order that it applies again. `fp8 other of whole registers`: pairs of 8-bit floats that stand
