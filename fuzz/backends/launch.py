@@ -96,6 +96,15 @@ class Runner(Protocol):
 
 
 @runtime_checkable
+class Times(Protocol):
+    """A runner that can say how long a launch takes on the device."""
+
+    def timed(self, launch: Callable[[], object]) -> float:
+        """Seconds, from the first to the last that the device does of a launch."""
+        ...
+
+
+@runtime_checkable
 class HoldsBack(Protocol):
     """A runner that can compile what is to be launched, as the launch would, without launching it."""
 

@@ -71,6 +71,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         guards=guards(tuple(findings), triton=candidate.triton),
         flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
         resources=tally.resources(), code=tally.code(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
+        run_times=tuple(sorted(tally.run_times, key=lambda one: -one.time.quotient)),
         not_launched=tally.not_launched, control=tally.control,
         cells={sort: tuple(names[:MOST_CELLS]) for sort, names in cells.items()},
         cell_numbers={sort: len(names) for sort, names in cells.items()},
@@ -148,6 +149,11 @@ def _beside(tally: Tally, policy: Policy, api: tuple[ApiChange, ...]) -> Iterabl
     if rule_of_time.action != "report" and before >= rule_of_time.least_seconds and (
             after > rule_of_time.largest * before):
         yield rule_of_time.action, f"compile time: {after:.0f} s where the baseline takes {before:.0f} s"
+    for one in tally.run_times:
+        if policy.run_time.action != "report" and one.time.quotient > policy.run_time.largest + one.time.spread:
+            yield policy.run_time.action, (
+                f"run time: a kernel of {one.target} takes {1e6 * one.time.candidate:.0f} us where the baseline takes "
+                f"{1e6 * one.time.baseline:.0f} us (case {one.case})")
     for name, resource in tally.resources().items():
         if policy.resources.action != "report" and resource.largest > policy.resources.largest:
             yield policy.resources.action, f"resources: {name} grows up to {resource.largest:.2g} times"

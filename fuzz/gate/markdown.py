@@ -1,7 +1,12 @@
 """A gate's record as a page of Markdown."""
 
+import statistics
+
 from tridiff.fuzz.gate.record import CodeDifference, GateFinding, GateSummary, Guard
 from tridiff.fuzz.records.pair import Relation
+
+MOST_TIMES = 10
+"""Kernels whose run times stand on the page."""
 
 _TITLES = {
     Relation.REGRESSION: "Regressions", Relation.CHANGED: "Changed behaviour",
@@ -52,6 +57,7 @@ def markdown(summary: GateSummary) -> str:
     parts += _code(summary.code)
     parts += _sweeps(summary)
     parts += _seconds(summary)
+    parts += _run_times(summary)
     for sort, names in summary.cells.items():
         number = summary.cell_numbers.get(sort, len(names))
         more = (f"and {number - len(names)} more",) if number > len(names) else ()
@@ -92,6 +98,18 @@ def _seconds(summary: GateSummary) -> list[str]:
         ("compiling", summary.compile_seconds), ("launching", summary.launch_seconds)) if before or after]
     return ["## Seconds, over the same cases", "", "| of | baseline | candidate |", "|---|---|---|", *rows, ""] if (
         rows) else []
+
+
+def _run_times(summary: GateSummary) -> list[str]:
+    if not summary.run_times:
+        return []
+    found = [one.time.quotient for one in summary.run_times]
+    rows = [f"| {one.target} {one.case} | {1e6 * one.time.baseline:.1f} | {1e6 * one.time.candidate:.1f} | "
+            f"{one.time.quotient:.2f} | {one.time.spread:.0%} |" for one in summary.run_times[:MOST_TIMES]]
+    return ["## Run time of kernels whose code differs", "",
+            f"{len(found)} kernels; candidate / baseline: {statistics.median(found):.2f} in the median, "
+            f"{min(found):.2f} to {max(found):.2f}. The slowest first:", "",
+            "| case | baseline (us) | candidate (us) | quotient | spread |", "|---|---|---|---|---|", *rows, ""]
 
 
 def _tried(guard: Guard) -> str:

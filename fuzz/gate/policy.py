@@ -43,6 +43,13 @@ class TimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     largest: float = 1.5
 
 
+class RunTimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """largest: quotient candidate / baseline of one kernel, beyond how far its own turns lie apart."""
+
+    action: Action = "report"
+    largest: float = 1.25
+
+
 class CodePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Other code for one input. same_release: where both builds say the same version; other_release: else."""
 
@@ -59,6 +66,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     numeric: NumericPolicy = NumericPolicy()
     resources: ResourcePolicy = ResourcePolicy()
     compile_time: TimePolicy = TimePolicy()
+    run_time: RunTimePolicy = RunTimePolicy()
     code: CodePolicy = CodePolicy()
     sweeps: dict[str, Action] = {}
     accept: tuple[Accepted, ...] = ()

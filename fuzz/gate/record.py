@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from tridiff.fuzz.records import SCHEMA, CorpusEntry, Environment
-from tridiff.fuzz.records.pair import Numeric, Relation
+from tridiff.fuzz.records.pair import Numeric, Relation, RunTime
 
 Verdict = Literal["upgrade", "upgrade with guards", "do not upgrade", "could not check"]
 
@@ -66,6 +66,14 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     more: int = 0
     less: int = 0
     largest: float = 0.0
+
+
+class KernelTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long the kernel of one case runs on both builds. case: its digest."""
+
+    target: str
+    case: str
+    time: RunTime
 
 
 class CodeDifference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,6 +160,8 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Compiling, of the baseline and of the candidate, over the same cases, where neither side fails."""
     launch_seconds: tuple[float, float] = (0.0, 0.0)
     """Launching and waiting, likewise."""
+    run_times: tuple[KernelTime, ...] = ()
+    """Of kernels of 20 microseconds and more whose code differs, the largest quotient candidate / baseline first."""
     not_launched: int = 0
     """Of the pairs of identical code: those that were not run for that."""
     control: int = 0

@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterable
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.gate.record import CodeDifference, Resource, TargetPairs
+from tridiff.fuzz.gate.record import CodeDifference, KernelTime, Resource, TargetPairs
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.records.pair import Numeric, Relation
 
@@ -34,6 +34,7 @@ class Tally:
         self._code: collections.Counter[tuple[str, str]] = collections.Counter()
         self._compared: collections.Counter[tuple[str, str]] = collections.Counter()
         self._resources: dict[str, list[float]] = {}
+        self.run_times: list[KernelTime] = []
         for line in found:
             self._take(line)
 
@@ -65,6 +66,8 @@ class Tally:
         self.control += line.control
         self._skipped[key] += not line.launched
         self._controls[key] += line.control
+        if line.run_time is not None:
+            self.run_times.append(KernelTime(target=line.target, case=line.digest, time=line.run_time))
         for name, (before, after) in line.resources.items():
             self._resources.setdefault(name, []).append(after / before if before else float(after > 0) * 2 or 1.0)
 

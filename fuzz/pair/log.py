@@ -8,7 +8,7 @@ import msgspec
 
 from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.records import Case, Outcome
-from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation
+from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation, RunTime
 
 _REASONS = 120
 """Characters of a reason in the log."""
@@ -39,6 +39,7 @@ class PairLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: tuple[float, float] = (0.0, 0.0)
     resources: dict[str, tuple[int, int]] = {}
     numeric: dict[str, Numeric] = {}
+    run_time: RunTime | None = None
 
 
 _LINE = msgspec.json.Decoder(PairLine)
@@ -96,7 +97,7 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
         where=pair.where if pair.relation is Relation.BOTH else "", code_changed=pair.code_changed, compiled=code,
         flaky=pair.flaky,
         seconds=(round(pair.baseline.seconds.launch, 4), round(pair.candidate.seconds.launch, 4)), resources=resources,
-        numeric=pair.numeric)
+        numeric=pair.numeric, run_time=pair.run_time)
 
 
 def lines(state: Path) -> Iterator[PairLine]:

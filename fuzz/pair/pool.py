@@ -1,5 +1,7 @@
 """Workers of two builds as one pool: a case goes to both, and its outcome is how the two stand to each other."""
 
+import collections
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ import msgspec
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.pair.relate import SHARED_BYTES, changed_code, relate
+from tridiff.fuzz.pair.times import EACH, run_times, timeable
 from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed, Stop
 from tridiff.fuzz.records.pair import PairOutcome, Relation
@@ -48,6 +51,8 @@ class PairPool:
         """Of the case that ran last; None if one side refused it."""
         self._seen: dict[str, int] = {}
         """Keys of differences that came again each time, and how often they did."""
+        self._timed: collections.Counter[str] = collections.Counter()
+        """Cases of each target that ran against the clock."""
         self.shrinking = False
         """Whether the next case is a smaller form of the last one that differed when it was drawn."""
         self._drawn = Relation.SAME
@@ -140,10 +145,20 @@ class PairPool:
             pair = self._code_again(pair, one)
         if pair.relation.different:
             pair = msgspec.structs.replace(pair, repeated=self._seen.get(key, 0))
+        elif self._to_time(pair):
+            pair = msgspec.structs.replace(pair, run_time=run_times(
+                functools.partial(one, self.baseline), functools.partial(one, self.candidate)))
+            self._timed[case.target] += 1
         self.last = pair
         if not self.shrinking:
             self._drawn = pair.relation
         return outcome_of(pair, subject)
+
+    def _to_time(self, pair: PairOutcome) -> bool:
+        """Whether both kernels of a pair are to run against the clock: both are right, and not the same code."""
+        return (pair.relation in (Relation.SAME, Relation.NUMERIC) and "ptx" in pair.code_changed
+                and kind(pair.candidate.backend) == "cuda" and pair.candidate.verdict is Verdict.AGREE
+                and not self.shrinking and self._timed[pair.case.target] < EACH and timeable(pair.case))
 
     def _unlike(self, one: Callable[[Pool], tuple[Outcome, Observed | None]]) -> Outcome | None:
         """What the side says that failed when the case was larger, if it does not fail now: the other side need not be

@@ -14,6 +14,8 @@ class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     chunks: dict[str, tuple[int, ...]] = {}
     stop: Stop = ""
+    timed: int = 0
+    """Launches to time, one after another, instead of judging; 0 for none."""
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,5 +52,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     outputs: dict[str, ObservedOutput] = {}
     code: dict[str, str] = {}
     resources: dict[str, int] = {}
+    seconds: tuple[float, ...] = ()
+    """Of each timed launch, on the device."""
     answers: dict[str, str] = {}
     """What Triton said of itself (`LaunchReport.answers`), of all launches."""

@@ -53,6 +53,19 @@ class Numeric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return Numeric(elements=self.elements + other.elements, histogram=histogram, bias=self.bias + other.bias)
 
 
+class RunTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Seconds of one kernel on the device, medians of both builds. spread: between the shortest and the longest turn of
+    the less steady build, as a part of its median."""
+
+    baseline: float
+    candidate: float
+    spread: float
+
+    @property
+    def quotient(self) -> float:
+        return self.candidate / self.baseline if self.baseline else 0.0
+
+
 class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One case on both builds. kind, where: what tells findings apart, as in a `Signature`. flaky: the side that does
     not give the same twice. code_changed: stages whose code differs."""
@@ -76,6 +89,8 @@ class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Seconds of compiling, of the baseline and of the candidate."""
     numeric: dict[str, Numeric] = {}
     """By output."""
+    run_time: RunTime | None = None
+    """Of a larger kernel that is right on both, where it was measured."""
     versions: tuple[str, str] = ("", "")
     """Of Triton: of the baseline and of the candidate."""
     observed: tuple[Observed, Observed] | None = None

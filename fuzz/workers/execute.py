@@ -8,7 +8,7 @@ import msgspec
 import torch
 
 from tridiff.fuzz.backends import kind, lacking_type
-from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, resolve
+from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, Times, resolve
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.content.staging import Staging, fits
 from tridiff.fuzz.errors import TridiffError
@@ -172,10 +172,12 @@ class Executor:
                 outcome = attempt.read_sources()
             elif observe is not None and observe.stop == "code":
                 outcome = attempt.compile_launches()
+            elif observe is not None and observe.timed:
+                outcome = attempt.time_launches(observe.timed)
             else:
                 outcome = attempt.describe() if inputs_only else attempt.run()
             if observe is not None:
-                self.observed = observed(attempt, observe)
+                self.observed = msgspec.structs.replace(observed(attempt, observe), seconds=attempt.times)
             return self._told(outcome, begun), False
         except BaseException as error:
             if isinstance(error, TridiffError):
@@ -210,6 +212,8 @@ class _Attempt:
         self.explained_elements: dict[str, torch.Tensor] = {}
         self.options, self.helper = case.options, None
         self.reports: list[LaunchReport] = []
+        self.times: tuple[float, ...] = ()
+        """Seconds of timed launches."""
         self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
         self._mark = time.perf_counter()
 
@@ -246,6 +250,20 @@ class _Attempt:
         for schedule in range(1 + self.target.run.schedules(self.case)):
             self._run(pointers, helper, self.case.options, schedule)
         return self._outcome(Verdict.NOT_CHECKED, reason="read up to the source IR and not compiled")
+
+    def time_launches(self, number: int) -> Outcome:
+        """Launch so many times after a first one, which compiles, and note how long each takes on the device."""
+        if not isinstance(self.runner, Times):
+            return self._outcome(Verdict.NOT_CHECKED, reason=f"{self.backend} has no clock")
+        helper = resolve(self.subject.helper)
+        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
+        pointers = self.staging.upload(self.buffers) if self.staging is not None else {
+            name: buffer.pointer for name, buffer in self.buffers.items()}
+        self._run(pointers, helper, self.case.options)
+        self.times = tuple(self.runner.timed(lambda: self._run(pointers, helper, self.case.options, wait=False))
+                           for _ in range(number))
+        self.buffers = {}
+        return self._outcome(Verdict.NOT_CHECKED, reason="timed and not judged")
 
     def run(self) -> Outcome:
         options = self.case.options
@@ -317,7 +335,8 @@ class _Attempt:
         self._lap("launch")
         return wrong
 
-    def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions, schedule: int = 0) -> str:
+    def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions, schedule: int = 0, *,
+             wait: bool = True) -> str:
         self.stage("compile" if kind(self.backend) == "compile" else "launch")
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
                         planted=self.planted, options=options, runner=self.runner,
@@ -326,7 +345,8 @@ class _Attempt:
             if self.subject.process_fault:
                 sabotage.commit(self.subject.process_fault, self.runner, self.device)
             self.target.run.launch(launch)
-            self.runner.synchronise()
+            if wait:
+                self.runner.synchronise()
         finally:
             if launch.reports and not self.reports:
                 self.ttgir = launch.reports[-1].ttgir
