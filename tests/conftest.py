@@ -33,6 +33,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # First, so that no worker of xdist ends with one of them while the others have nothing left.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     wanting = [item for item in items if item.get_closest_marker("gpu")]
     if wanting and gpu_count() == 0:
         reason = pytest.mark.skip(reason="no NVIDIA GPU that the installed torch can use")

@@ -24,6 +24,7 @@ def one_pool() -> Iterator[None]:
     shard.close_pools()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault, nodes, elements", [
     ("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 2, 3), ("all_is_any", 5, 2)])
 def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
