@@ -17,6 +17,7 @@ from tridiff.fuzz.backends.ir_file import ir_file
 from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, launching, resources
 from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
 from tridiff.fuzz.records import LaunchOptions
+from tridiff.fuzz.verdicts import Declined
 
 _TARGETS = {
     "sm_80": GPUTarget("cuda", 80, 32),
@@ -24,6 +25,9 @@ _TARGETS = {
     "sm_100": GPUTarget("cuda", 100, 32),
     "gfx942": GPUTarget("hip", "gfx942", 64),
 }
+_CLUSTERS = 90
+"""Compute capability from which on blocks form clusters."""
+_NVIDIA_ONLY = ("launch_cooperative_grid", "maxnreg")
 _DIVISIBLE = [["tt.divisibility", 16]]
 
 
@@ -102,11 +106,14 @@ class CompileRunner:
 
     def _compile(self, source: Any, options: LaunchOptions) -> LaunchReport:
         given = compiler_options(options)
+        if options.num_ctas > 1 and (self._target.backend != "cuda" or self._target.arch < _CLUSTERS):
+            raise Declined(f"{self.backend} has no clusters of blocks")
         if self._target.backend != "cuda":
-            del given["launch_cooperative_grid"]
+            for name in _NVIDIA_ONLY:
+                given.pop(name, None)
         compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target, options=given))
-        readback = {name: getattr(compiled.metadata, name) for name in READ_BACK
-                    if name in given and hasattr(compiled.metadata, name)}
+        readback = {name: value for name in READ_BACK
+                    if name in given and (value := getattr(compiled.metadata, name, None)) is not None}
         return LaunchReport(compiled=1, readback=readback, ttgir=str(compiled.asm.get("ttgir", "")),
                             ptx=str(compiled.asm.get("ptx", "")), resources=resources(compiled),
                             launching=launching(compiled))

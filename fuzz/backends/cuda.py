@@ -9,7 +9,7 @@ import triton
 from triton.runtime.jit import JITFunction
 
 from tridiff.fuzz.backends.ir_file import ir_file
-from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, launching, resources
+from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, asked, compiler_options, launching, resources
 from tridiff.fuzz.backends.launchers import launch_without_compiler
 from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
 from tridiff.fuzz.records import LaunchOptions
@@ -85,8 +85,7 @@ class CudaRunner:
             self.on_stage("compile")
             target = triton.runtime.driver.active.get_current_target()
             with ir_file(text) as path:
-                compiled = compiled_again_if_swept(lambda: triton.compile(path, target=target, options={
-                    name: getattr(options, name) for name in READ_BACK}))
+                compiled = compiled_again_if_swept(lambda: triton.compile(path, target=target, options=asked(options)))
             self._texts[text, options] = compiled
             while len(self._texts) > TEXTS_KEPT:
                 self._texts.popitem(last=False)
@@ -97,7 +96,7 @@ class CudaRunner:
 
     def _report(self, compiled: Any, before: int) -> LaunchReport:
         metadata = compiled.metadata
-        readback = {name: getattr(metadata, name) for name in READ_BACK if hasattr(metadata, name)}
+        readback = {name: value for name in READ_BACK if (value := getattr(metadata, name, None)) is not None}
         built = self._built - before
         return LaunchReport(compiled=built, readback=readback,
                             ttgir=str(compiled.asm.get("ttgir", "")) if built else "",

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from msgspec import UNSET
+
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
 
@@ -23,7 +25,7 @@ def resolve(path: str) -> Any:
     return found
 
 
-READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid")
+READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid", "maxnreg")
 """Options that the compiler is given and records in the kernel's metadata."""
 
 
@@ -34,7 +36,12 @@ def without_overflow_checks(options: LaunchOptions, *, asserting: bool = False) 
 
 def compiler_options(options: LaunchOptions, *, asserting: bool = False) -> dict[str, int | bool]:
     """What Triton is told to compile a kernel with."""
-    return {name: getattr(options, name) for name in READ_BACK} | without_overflow_checks(options, asserting=asserting)
+    return asked(options) | without_overflow_checks(options, asserting=asserting)
+
+
+def asked(options: LaunchOptions) -> dict[str, int | bool]:
+    """Options that are read back; those that are not set are not asked for."""
+    return {name: value for name in READ_BACK if (value := getattr(options, name)) is not UNSET}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.index import of_topic
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small, Sprinkle
-from tridiff.fuzz.strategies import contents, int_divisors, launch_options, nan_contents, option_variants
+from tridiff.fuzz.strategies import compile_modes, contents, int_divisors, nan_contents, option_variants
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import dtype
@@ -28,7 +28,7 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     words = row.contents(call)
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
              for number, one in enumerate(call.operands) if one.given}
-    options = draw(launch_options())
+    options = draw(compile_modes())
     if row.gluon:
         # Layouts of one block, for as many warps.
         options = LaunchOptions(num_warps=draw(st.sampled_from((1, 2, 4, 8))))

@@ -118,8 +118,12 @@ class Probe:
                 if changed:
                     code[f"{was.case.target} on {backend}"] = None
         seconds = time.monotonic() - began
-        if code or numeric:
-            return tried(edit, "changed code", how=numeric, pairs=pairs, code_changed=tuple(code), seconds=seconds)
+        if code:
+            # Of two builds of one release that blocks (`policy.toml`, [code]).
+            return tried(edit, "caught", how=f"other code of one release: {', '.join(code)}", pairs=pairs,
+                         code_changed=tuple(code), seconds=seconds)
+        if numeric:
+            return tried(edit, "changed code", how=numeric, pairs=pairs, seconds=seconds)
         if not reaching:
             return tried(edit, "not reached", how="no case calls the function", seconds=seconds)
         if not exact:

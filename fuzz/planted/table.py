@@ -22,8 +22,8 @@ def table(lines: Sequence[Tried], settings: Settings) -> str:
              f"{_how(settings)}; seed {settings.seed}"
              f"{'; subjects ' + ' '.join(settings.subjects) if settings.subjects else ''}"
              f"{'; targets ' + ' '.join(settings.targets) if settings.targets else ''}.", "",
-             "*caught*: the verdict rests on it. *changed code*: the compiled code differs, and nothing that ran shows "
-             "another result (`compile` backends compute no values). *loud*: Triton cannot be imported, or "
+             "*caught*: the verdict rests on it; other code of one release blocks as well. *changed code*: code or "
+             "bits within the tolerance differ, and the policy lets it pass. *loud*: Triton cannot be imported, or "
              "`vector_add` does not compile: counted apart.", ""]
     parts += _totals("file", faults, lambda one: one.file) + _totals("operator", faults, lambda one: one.operator)
     for outcome, title in (("missed", "Missed"), ("not reached", "Not reached"), ("changed code", "Changed code only"),

@@ -87,6 +87,8 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     enable_fp_fusion: bool = True
     debug: bool = False
     launch_cooperative_grid: bool = False
+    maxnreg: Annotated[int, Meta(ge=16, le=255)] | UnsetType = UNSET
+    """Most registers of a thread; left out of the JSON where there is no limit."""
 
 
 class Delay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -27,12 +27,13 @@ from tridiff.fuzz.strategies.contents import (
 )
 from tridiff.fuzz.strategies.dtypes import dtypes
 from tridiff.fuzz.strategies.layouts import strided_layouts
-from tridiff.fuzz.strategies.options import delayed_warps, launch_options, option_variants
+from tridiff.fuzz.strategies.options import compile_modes, delayed_warps, launch_options, option_variants
 from tridiff.fuzz.strategies.ramps import Ramp, integer_ramps
 from tridiff.fuzz.strategies.shapes import lengths, row_counts, row_lengths, shapes
 
-__all__ = ["Ramp", "contents", "crowded_contents", "delayed_warps", "dtypes", "exponent_contents", "index_contents",
-           "int_divisors", "integer_ramps", "launch_options", "lengths", "nan_contents", "nan_patterns",
+__all__ = ["Ramp", "compile_modes", "contents", "crowded_contents", "delayed_warps", "dtypes", "exponent_contents",
+           "index_contents", "int_divisors", "integer_ramps", "launch_options", "lengths", "nan_contents",
+           "nan_patterns",
            "offset_contents", "one_hot_contents", "option_variants", "pattern_contents", "range_limits", "row_counts",
            "row_lengths", "shapes", "sorted_contents", "square_contents", "strided_layouts",
            "tie_patterns", "true_contents", "truth_contents", "weight_contents", "weighted"]

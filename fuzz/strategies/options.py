@@ -3,11 +3,14 @@
 from functools import cache
 
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from tridiff.fuzz.records import Delay, LaunchOptions
 from tridiff.fuzz.strategies.choice import weighted
 
 _WARPS = (4, 1, 2, 8, 16)
+_REGISTERS = 1 << 16
+"""Registers that one block can have (CUDA programming guide, compute capabilities)."""
 _RUNS = 24
 """Runs of accesses of one kind that a kernel's text has, at most, but for a few."""
 
@@ -18,6 +21,27 @@ def launch_options() -> st.SearchStrategy[LaunchOptions]:
     table = [LaunchOptions(num_warps=warps, num_stages=stages, enable_fp_fusion=fusion)
              for stages in (3, 1, 2) for fusion in (True, False) for warps in _WARPS]
     return st.sampled_from(table)
+
+
+@cache
+def compile_modes(*, clusters: bool = False) -> st.SearchStrategy[LaunchOptions]:
+    """Every combination of options that a chip takes: warps up to a full block, stages, fusion, a limit of registers
+    that a block of that size can have, and, where the kernel may, blocks in clusters. Shrinks towards Triton's
+    defaults.
+
+    clusters: whether programs of the kernel may be spread over several blocks."""
+    return st.builds(
+        _mode, warps=st.sampled_from((*_WARPS, 32)), stages=st.sampled_from((3, 1, 2, 4, 5, 6, 7)),
+        fusion=st.booleans().map(lambda drawn: not drawn),
+        limit=weighted((5, st.just(0)), (1, st.sampled_from((64, 128, 255, 32)))),
+        ctas=weighted((5, st.just(1)), (1, st.sampled_from((2, 4)))) if clusters else st.just(1))
+
+
+def _mode(*, warps: int, stages: int, fusion: bool, limit: int, ctas: int) -> LaunchOptions:
+    """limit: registers of a thread, 0 for none; lowered to what the block has for each."""
+    least = min(limit, _REGISTERS // (32 * warps)) if limit else 0
+    return LaunchOptions(num_warps=warps, num_stages=stages, num_ctas=ctas, enable_fp_fusion=fusion,
+                         maxnreg=least or UNSET)
 
 
 @cache

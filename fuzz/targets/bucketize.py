@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -63,7 +63,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     arrays.append(ArraySpec(name="out", dtype=str(params["index_dtype"]), dims=_DIMS,
                             layout=draw(strided_layouts(dims=_DIMS, output=True))))
     return Case(target="helpers.bucketize_binary_search", sizes={"rows": rows, "cols": cols, "edges": edges},
-                arrays=tuple(arrays), params=params, options=draw(launch_options()), variants=draw(option_variants()))
+                arrays=tuple(arrays), params=params, options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _params(case: Case) -> Vocabulary:

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Permutation
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
     index_contents,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -71,7 +71,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         arrays.append(ArraySpec(name="out_index", dtype=index_dtype, dims=out_dims))
     params: dict[str, bool | int | str] = {"axis": draw(st.sampled_from((1, 0)))} if reduces else {}
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
-                options=draw(launch_options()), variants=draw(option_variants()))
+                options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

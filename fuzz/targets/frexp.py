@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
     exponent_contents,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -39,7 +39,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                           content=draw(st.one_of(contents(dtype=dtype), exponent_contents(dtype=dtype)))),
                 ArraySpec(name="mantissa", dtype=dtype, dims=_DIMS, layout=draw(output)),
                 ArraySpec(name="exponent", dtype="i32", dims=_DIMS, layout=draw(output))),
-        options=draw(launch_options()), variants=draw(option_variants()))
+        options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout, Put
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
     int_divisors,
     integer_ramps,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -55,7 +55,7 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
             ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layouts[0], content=values[0]),
             ArraySpec(name="b", dtype=dtype, dims=_DIMS, layout=layouts[1], content=values[1]),
             ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
-        ), options=draw(launch_options()), variants=draw(option_variants()))
+        ), options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 @st.composite
@@ -71,7 +71,7 @@ def _ramp_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
             ArraySpec(name="b", dtype=dtype, dims=("rows",), content=Content(base=Constant(value=str(ramp.divisor))),
                       layout=Layout(broadcast=() if ramp.divisor_kind == "loaded" else ("rows",))),
             ArraySpec(name="out", dtype=dtype, dims=("rows",)),
-        ), options=draw(launch_options()), variants=draw(option_variants()))
+        ), options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 @st.composite
@@ -93,7 +93,7 @@ def _gather_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
         target=name, sizes={"rows": ramp.count, "slots": 2 * origin},
         params={"form": "gather", "block": ramp.block, "start_kind": ramp.start_kind,
                 "divisor_kind": "constexpr" if ramp.divisor_kind == "loaded" else ramp.divisor_kind},
-        arrays=(a, b, table, ArraySpec(name="out", dtype="i32", dims=("rows",))), options=draw(launch_options()))
+        arrays=(a, b, table, ArraySpec(name="out", dtype="i32", dims=("rows",))), options=draw(compile_modes()))
 
 
 def _reach(name: str, start: int, count: int, divisor: int) -> int:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -34,7 +34,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                   content=draw(contents(dtype=dtype)))
     out = ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True)))
     return Case(target="triton.negate", sizes={"rows": rows, "cols": cols}, arrays=(a, out),
-                options=draw(launch_options()), variants=draw(option_variants()))
+                options=draw(compile_modes(clusters=True)), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -43,7 +43,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
                         content=draw(contents(dtype=of))) for name, of in inputs.items()]
     arrays.append(ArraySpec(name="out", dtype=out, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))))
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
-                params={"value": dtype}, options=draw(launch_options()), variants=draw(option_variants()))
+                params={"value": dtype}, options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
+from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
 from tridiff.oracles.dtypes import FP8, NAMES
@@ -34,7 +34,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         arrays.append(ArraySpec(name="out", dtype="i8", dims=("answer",)))
         sizes["answer"] = 1
     return Case(target=f"helpers.{helper}", sizes=sizes, params={"scalar": scalar}, arrays=tuple(arrays),
-                options=draw(launch_options()), variants=draw(option_variants()))
+                options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _params(case: Case) -> Vocabulary:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Iota
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
-    launch_options,
     lengths,
     option_variants,
     range_limits,
@@ -48,7 +48,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     arrays.append(ArraySpec(name="out", dtype=DTYPES[helper][0], dims=_DIMS,
                             layout=draw(strided_layouts(dims=_DIMS, output=True))))
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
-                options=draw(launch_options()), variants=draw(option_variants()))
+                options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
-    launch_options,
     lengths,
     option_variants,
     row_counts,
@@ -42,7 +42,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         arrays=(ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)), content=content),
                 ArraySpec(name="out", dtype=dtype, dims=("rows",),
                           layout=draw(strided_layouts(dims=("rows",), output=True)))),
-        options=draw(launch_options()), variants=draw(option_variants()))
+        options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

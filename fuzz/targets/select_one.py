@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
-    launch_options,
     lengths,
     one_hot_contents,
     option_variants,
@@ -43,7 +43,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                       layout=draw(strided_layouts(dims=_DIMS, broadcast=("rows",)))),
             ArraySpec(name="out", dtype=dtype, dims=("rows",),
                       layout=draw(strided_layouts(dims=("rows",), output=True))),
-        ), options=draw(launch_options()), variants=draw(option_variants()))
+        ), options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.fuzz.strategies import contents, dtypes, launch_options, lengths, option_variants, strided_layouts
+from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -27,7 +27,8 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     arrays.append(ArraySpec(name="out", dtype=dtype, dims=("rows",),
                             layout=draw(strided_layouts(dims=("rows",), output=True))))
     return Case(target="triton.vector_add", sizes={"rows": rows}, arrays=tuple(arrays), params={"block": block},
-                options=draw(launch_options()), variants=draw(option_variants()), repeats=draw(st.integers(0, 1)))
+                options=draw(compile_modes(clusters=True)), variants=draw(option_variants()),
+                repeats=draw(st.integers(0, 1)))
 
 
 def _launch(launch: "Launch") -> None:

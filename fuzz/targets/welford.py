@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Scalar
 from tridiff.fuzz.strategies import (
+    compile_modes,
     contents,
     dtypes,
-    launch_options,
     lengths,
     offset_contents,
     option_variants,
@@ -74,7 +74,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         params |= {"accumulator": accumulator, "peeled": draw(st.booleans()),
                    "lanes": draw(st.sampled_from((1, 2, 4, 16, _MOST_LANES)))}
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
-                options=draw(launch_options()), variants=draw(option_variants()))
+                options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _params(case: Case) -> Vocabulary:

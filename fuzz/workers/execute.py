@@ -355,7 +355,7 @@ class _Attempt:
         for report in launch.reports:
             for name, value in (report.readback or {}).items():
                 asked = getattr(options, name)
-                if value != asked:
+                if asked is not msgspec.UNSET and value != asked:
                     return f"asked for {name}={asked}, the compiled kernel has {name}={value}"
         return ""
 
