@@ -62,6 +62,9 @@ def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:
         powers = st.builds(lambda seed, size: Content(base=Small(seed=seed, low=-size, high=size)), _SEEDS,
                            st.sampled_from((5, 150, 256)))
         return st.one_of(powers, powers, contents(dtype=operand.dtype))
+    if word == "scale":
+        return st.builds(lambda seed, reach: Content(base=Small(seed=seed, low=127 - reach, high=127 + reach)), _SEEDS,
+                         st.sampled_from((1, 4, 8)))
     if word == "order":
         return st.builds(lambda seed: Content(base=Small(seed=seed, low=0, high=12)), _SEEDS)
     if word == "probability":

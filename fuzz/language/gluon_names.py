@@ -52,7 +52,6 @@ REASONS: dict[str, str] = {
                      "ampere.FractionalEvictionPolicy", "hopper.FractionalEvictionPolicy"),
                     "hints of caches as objects: they change no value, and only the instruction would show them"),
     "gl.inline_asm": "assembly of a whole program: what it may do to registers is not described",
-    "gl.aggregate_replace": "records of a kernel: no row draws them",
     **{f"smem.{name}": "a property at compile time" for name in ("dtype", "layout", "nbytes_per_cta", "numel", "rank",
                                                                  "shape")},
 }

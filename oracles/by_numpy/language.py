@@ -271,6 +271,25 @@ def dot(a: Array, b: Array, acc: Array | None = None) -> Array:
         return found if acc is None else found + acc.astype(found.dtype)
 
 
+def _e2m1(packed: Array, axis: int) -> Array:
+    """float64: two numbers of a byte each, the low half first, along an axis."""
+    table = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    pairs = np.stack([table[packed & 15], table[packed >> 4]], axis + 1)
+    return pairs.reshape(*packed.shape[:axis], -1, *packed.shape[axis + 1:])
+
+
+def microscaled(x: Array, scale: Array | None, *, form: str, along: int, packed: int) -> Array:
+    """float64: a matrix in a microscaling format. form: e2m1, e4m3, e5m2, bf16 or fp16. along: the axis of groups of 32
+    elements that share an exponent of `scale` (its last axis; 127 is none). packed: the axis of pairs in a byte."""
+    names = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
+    with np.errstate(all="ignore"):
+        wide = _e2m1(x, packed + 1) if form == "e2m1" else bitcast(x, to=names[form]).astype(np.float64)
+        if scale is None:
+            return wide
+        factors = np.ldexp(1.0, scale.astype(np.int32) - 127).repeat(32, -1)
+        return wide * (factors if along else factors.swapaxes(1, 2))
+
+
 def loaded(x: Array, mask: Array, other: Array | float) -> Array:
     """x where the mask is true, the other value elsewhere."""
     return np.where(mask, x, cast(other, to=name_of_array(x)))

@@ -305,6 +305,26 @@ def dot(a: Tensor, b: Tensor, acc: Tensor | None = None) -> Tensor:
     return product if acc is None else product + acc
 
 
+def _e2m1(packed: Tensor, axis: int) -> Tensor:
+    """float64: two numbers of a byte each, the low half first, along an axis; from sign, exponent and one bit."""
+    words = torch.stack([widen(packed) & 15, widen(packed) >> 4], axis + 1)
+    words = words.reshape(*packed.shape[:axis], -1, *packed.shape[axis + 1:])
+    exponent, last = (words >> 1) & 3, (words & 1).to(torch.float64) / 2
+    size = torch.where(exponent == 0, last, torch.ldexp(1 + last, exponent - 1))
+    return torch.where(words >= 8, -size, size)
+
+
+def microscaled(x: Tensor, scale: Tensor | None, *, form: str, along: int, packed: int) -> Tensor:
+    """float64: a matrix in a microscaling format. form: e2m1, e4m3, e5m2, bf16 or fp16. along: the axis of groups of 32
+    elements that share an exponent of `scale` (its last axis; 127 is none). packed: the axis of pairs in a byte."""
+    names = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
+    wide = _e2m1(x, packed + 1) if form == "e2m1" else to_float64(bitcast(x, to=names[form]))
+    if scale is None:
+        return wide
+    exponents = (widen(scale) - 127).repeat_interleave(32, -1)
+    return wide * torch.exp2((exponents if along else exponents.transpose(1, 2)).to(torch.float64))
+
+
 def loaded(x: Tensor, mask: Tensor, other: Tensor | float) -> Tensor:
     """x where the mask is true, the other value elsewhere."""
     filled = cast(other, to=name_of_tensor(x)).to(x.device)

@@ -205,7 +205,33 @@ def _range() -> Row:
         rules=lambda call: (BIT,))
 
 
+_PAIR = """@triton.aggregate
+class _Pair:
+    first: tl.tensor
+    second: tl.tensor
+
+"""
+
+
+def _aggregate() -> Row:
+    """A record of two blocks, and a copy of it with another first one."""
+
+    def draw(choices: Choices) -> Call:
+        one, other, shape = choices.dtype(EVERY), choices.dtype(EVERY), choices.shape(low=0)
+        return Call(row="tl.aggregate_replace", operands=(choices.block(one, shape), choices.block(other, shape)),
+                    stored=(other, other, one))
+
+    return Row(
+        name="tl.aggregate_replace", topic="hints", covers=("tl.aggregate_replace",), draw=draw, since="3.8.0",
+        text=lambda call: "pair = _Pair(x0, x1)\nother = tl.aggregate_replace(pair, first=x1)\n"
+                          "r0, r1, r2 = other.first, other.second, pair.first",
+        definitions=lambda call: _PAIR, rules=lambda call: (BIT, BIT, BIT),
+        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
+        answer=lambda call, lib, operands: (operands[1], operands[1], operands[0]))
+
+
 ROWS = (
+    _aggregate(),
     _same("tl.max_contiguous", ("tl.max_contiguous", "tl.max_constancy", "tl.multiple_of"), _said_of_addresses, low=1,
           options=_hint, loads=False, dtypes=NUMBERS),
     _multiples(), _constant(), _item(), _to_tensor(), _reordered(), _range(),

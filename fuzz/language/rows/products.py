@@ -22,8 +22,14 @@ def _dot() -> Row:
         options: dict[str, bool | int | str] = {}
         if one == "fp32" and choices.flag():
             options["input_precision"] = choices.one(("ieee", "tf32", "tf32x3"))
+        elif one == "fp32" and choices.whole(0, 3) == 3:
+            options["allow_tf32"] = choices.flag()
+        if one.startswith("fp8") and choices.whole(0, 2) == 2:
+            options["max_num_imprecise_acc"] = choices.one((0, 16, 32))
+        batch = (choices.one((1, 2, 4)),) if choices.whole(0, 4) == 4 and m * n * k <= 1 << 15 else ()
+        operands = tuple(choices.block(one, (*batch, *operand.shape)) for operand in operands)
         if choices.flag():
-            operands += (choices.block(result, (m, n)),)
+            operands += (choices.block(result, (*batch, m, n)),)
         return Call(row="tl.dot", operands=operands, options=options, stored=(result,))
 
     def refused(call: Call, backend: str) -> str:
@@ -32,28 +38,31 @@ def _dot() -> Row:
 
     def text(call: Call) -> str:
         third = ", x2" if len(call.operands) > 2 else ""
-        return f"tl.dot(x0, x1{third}{keywords(call, 'input_precision')})"
+        said = keywords(call, "input_precision", "allow_tf32", "max_num_imprecise_acc")
+        return f"tl.dot(x0, x1{third}{said})"
 
     def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         import torch
 
         one = call.operands[0].dtype
-        exact = str(call.option("input_precision", "tf32"))
+        exact = str(call.option("input_precision", "tf32" if call.option("allow_tf32", True) else "ieee"))
         precision = {"fp32": exact, "fp16": "half", "bf16": "half"}.get(one, "fp8")
+        shape = (*operands[0].shape[:-1], operands[1].shape[-1])
+        operands = tuple(one.reshape(-1, *one.shape[-2:]) for one in operands)
         found = bound_of_dot(operands, precision=precision)
         if precision.startswith("tf32"):
             # A NaN whose payload lies below tf32's bits alone is an infinity there.
             lost = [(one.isnan() & ((one.view(torch.int32) & 0x7FE000) == 0)).any(axis) for one, axis in (
                 (operands[0], 2), (operands[1], 1))]
             found = torch.where(lost[0].unsqueeze(2) | lost[1].unsqueeze(1), torch.inf, found)
-        return (found,)
+        return (found.reshape(shape),)
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         import torch
 
         if call.stored[0] == "fp32" or len(operands) < 3:
-            return (torch.ones((operands[0].shape[0], call.operands[0].shape[0], call.operands[1].shape[1]),
-                               dtype=torch.bool, device=operands[0].device),)
+            return (torch.ones((*operands[0].shape[:-1], operands[1].shape[-1]), dtype=torch.bool,
+                               device=operands[0].device),)
         # Tensor cores saturate a sum that leaves i32.
         exact = lib.dot(*operands[:2]).to(torch.int64) + operands[2].to(torch.int64)
         return (exact == exact.to(torch.int32),)
@@ -61,8 +70,8 @@ def _dot() -> Row:
     return Row(
         name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds, defined=defined,
         refused=refused,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=(call.operands[0].shape[0],
-                                                                           call.operands[1].shape[1])),),
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=(
+            *call.operands[0].shape[:-1], call.operands[1].shape[-1])),),
         answer=lambda call, lib, operands: (lib.dot(*operands),),
         rules=lambda call: (_rule() if call.stored[0] == "fp32" else BIT,),
         contents=lambda call: ("moderate", "moderate", "moderate") if call.stored[0] == "fp32" else ())
@@ -93,4 +102,93 @@ def _rule() -> Any:
     return RULES["dot_bound"]
 
 
-ROWS = (_dot(),)
+_FORMATS = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "e2m1": "u8"}
+
+
+def _scaled() -> Row:
+    """Products of matrices in microscaling formats: every 32 elements along the inner axis share an exponent."""
+
+    def draw(choices: Choices) -> Call:
+        m, n, k = choices.one((32, 64)), choices.one((32, 64)), choices.one((64, 128))
+        forms = tuple(choices.one(tuple(_FORMATS)) for _ in range(2))
+        options: dict[str, bool | int | str] = {"lhs": forms[0], "rhs": forms[1]}
+        operands = []
+        for side, form, shape, inner in (("lhs", forms[0], (m, k), 1), ("rhs", forms[1], (k, n), 0)):
+            packed = inner
+            if form == "e2m1" and choices.whole(0, 3) == 3:
+                options[f"{side}_k_pack"] = choices.flag()
+                packed = inner if options[f"{side}_k_pack"] else 1 - inner
+            held = tuple(extent // 2 if form == "e2m1" and axis == packed else extent
+                         for axis, extent in enumerate(shape))
+            bits = dtype(_FORMATS[form]).bits
+            name = choices.often(_FORMATS[form], f"u{bits}")
+            operands.append(choices.block(name, held))
+            if form != "bf16" or choices.flag():
+                options[f"{side}_scale"] = True
+                operands.append(choices.block("u8", ((m, n)[side == "rhs"], k // 32)))
+        if choices.flag():
+            options["acc"] = True
+            operands.append(choices.block("fp32", (m, n)))
+        if choices.whole(0, 3) == 3:
+            options["fast_math"] = choices.flag()
+        return Call(row="tl.dot_scaled", operands=tuple(operands), options=options, stored=("fp32",))
+
+    def places(call: Call) -> dict[str, int | None]:
+        """Which operand is which."""
+        found: dict[str, int | None] = {}
+        number = 0
+        for name in ("lhs", "lhs_scale", "rhs", "rhs_scale", "acc"):
+            found[name] = number if name in call.options else None
+            number += name in call.options
+        return found
+
+    def text(call: Call) -> str:
+        said = {name: "None" if number is None else f"x{number}" for name, number in places(call).items()}
+        acc = f", acc={said['acc']}" if "acc" in call.options else ""
+        return (f"tl.dot_scaled({said['lhs']}, {said['lhs_scale']}, \"{call.options['lhs']}\", {said['rhs']}, "
+                f"{said['rhs_scale']}, \"{call.options['rhs']}\"{acc}"
+                f"{keywords(call, 'fast_math', 'lhs_k_pack', 'rhs_k_pack')})")
+
+    def decoded(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        of = {name: None if number is None else operands[number] for name, number in places(call).items()}
+        found = [lib.microscaled(of[side], of[f"{side}_scale"], form=str(call.options[side]), along=inner,
+                                 packed=inner if call.option(f"{side}_k_pack", True) else 1 - inner)
+                 for side, inner in (("lhs", 1), ("rhs", 0))]
+        return (*found, *((of["acc"],) if of["acc"] is not None else ()))
+
+    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        import torch
+
+        from tridiff.oracles.by_torch import language
+
+        exact = decoded(call, language, operands)
+        found = bound_of_dot(exact, precision="half")
+        # What bf16 cannot hold overflows or loses bits before the product: open.
+        sizes = [torch.where(torch.isfinite(one), one.abs(), 0.0) for one in exact[:2]]
+        held = [(one < 2.0**127) & ((one > 2.0**-120) | (one == 0)) for one in sizes]
+        return (torch.where(held[0].all(2).unsqueeze(2) & held[1].all(1).unsqueeze(1), found, torch.inf),)
+
+    def contents(call: Call) -> tuple[str, ...]:
+        words = {"lhs": "moderate", "rhs": "moderate", "acc": "moderate"}
+        return tuple(words.get(name, "scale") if call.operands[number].dtype[0] != "u" or name.endswith("scale") else ""
+                     for name, number in places(call).items() if number is not None)
+
+    def results(call: Call, version: str) -> tuple[Result, ...]:
+        of = places(call)
+        scaled = []
+        for side, axis in (("lhs", 0), ("rhs", 1)):
+            extent = call.operands[of[side] or 0].shape[axis]
+            apart = call.options[side] == "e2m1" and not call.option(f"{side}_k_pack", True)
+            scaled.append(2 * extent if apart else extent)
+        return (Result(dtype="fp32", shape=tuple(scaled)),)
+
+    def refused(call: Call, backend: str) -> str:
+        return "" if not backend.startswith("compile:gfx") else "AMD's conversion of formats is another"
+
+    return Row(
+        name="tl.dot_scaled", topic="products", covers=("tl.dot_scaled",), draw=draw, text=text, bounds=bounds,
+        results=results, answer=lambda call, lib, operands: (lib.dot(*decoded(call, lib, operands)),), refused=refused,
+        rules=lambda call: (_rule(),), contents=contents)
+
+
+ROWS = (_dot(), _scaled())
