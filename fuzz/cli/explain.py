@@ -21,7 +21,7 @@ from tridiff.fuzz.explain.own import own_kernel, program_of
 from tridiff.fuzz.explain.request import Element
 from tridiff.fuzz.explain.text import overview
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.records.codec import decode_file
+from tridiff.fuzz.records.codec import decode
 from tridiff.fuzz.records.reading import read_bytes
 
 EXAMPLES = """**Examples**
@@ -114,7 +114,7 @@ def _what(text: str, store: Corpus, subject: str) -> What:
     if text.endswith(".json") and Path(text).is_file():
         data = read_bytes(Path(text), most=MAX_BYTES, source=text)
         if b'"signature"' not in data:
-            return What(named=text, case=decode_file(data, Case, source=text), subject=subject or "own")
+            return What(named=text, case=decode(data, Case, source=text), subject=subject or "own")
     entry = store.find(text)
     return What(named=text, case=entry.case, entry=entry, subject=subject or entry.signature.subject)
 

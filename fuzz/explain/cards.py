@@ -27,21 +27,34 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True)
 class Place:
-    """An element of an array."""
+    """An element of an array. strides, start: of its elements in the memory that the trace knows by this name. pattern:
+    the bits that lie there now. rows: whether its first axis is that of independent inputs."""
 
     name: str
-    buffer: Buffer
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     index: tuple[int, ...]
+    pattern: int
+    start: int = 0
+    rows: bool = False
+
+    @classmethod
+    def of_buffer(cls, name: str, buffer: Buffer, index: tuple[int, ...]) -> "Place":
+        """Of an array of a case."""
+        pattern = int(buffer.logical[index].item()) & ((1 << (8 * buffer.storage.element_size())) - 1)
+        return cls(name, buffer.spec.dtype, buffer.shape, buffer.strides, index, pattern,
+                   rows=buffer.spec.dims[:1] == ("rows",))
 
     @property
     def element(self) -> int:
         """Its number in memory."""
-        return sum(one * stride for one, stride in zip(self.index, self.buffer.strides, strict=True))
+        return self.start + sum(one * stride for one, stride in zip(self.index, self.strides, strict=True))
 
     @property
     def number(self) -> int:
         """Its number in row-major order."""
-        return int(np.ravel_multi_index(self.index, self.buffer.shape)) if self.index else 0
+        return int(np.ravel_multi_index(self.index, self.shape)) if self.index else 0
 
 
 def writer(trace: Trace, place: Place) -> Program | None:
@@ -89,10 +102,9 @@ def _value(one: Assignment, trace: Trace) -> Value:
 def element_card(trace: Trace, flow: Dataflow, place: Place, judged: Judged | None) -> ElementCard:
     """The element's history, and the operations of the program that wrote it last on the way to its value."""
     found = views.element_card(trace, place.name, place.element)
-    kind = place.buffer.spec.dtype
-    pattern = int(place.buffer.logical[place.index].item()) & ((1 << (8 * place.buffer.storage.element_size())) - 1)
+    kind = place.dtype
     made = ElementCard(
-        buffer=place.name, index=place.index, dtype=kind, interpreted=of_bits(pattern, kind),
+        buffer=place.name, index=place.index, dtype=kind, interpreted=of_bits(place.pattern, kind),
         expected=_expected(judged, place), writes=tuple(_touch(one, kind) for one in found.writes),
         reads=tuple(_touch(one, kind) for one in found.reads))
     if not found.writes:
@@ -126,12 +138,12 @@ def _expected(judged: Judged | None, place: Place) -> dict[str, str]:
     found = {}
     for oracle, answers in evidence.expected.items():
         listed = answers.get(place.name, ())
-        rows = place.buffer.shape[0] if place.buffer.spec.dims[:1] == ("rows",) else 1
+        rows = place.shape[0] if place.rows else 1
         number = place.number
         if not evidence.whole and rows > 1:
             if place.index[0] != evidence.row:
                 continue
-            number -= evidence.row * (int(np.prod(place.buffer.shape)) // rows)
+            number -= evidence.row * (int(np.prod(place.shape)) // rows)
         if number < len(listed):
             found[oracle] = listed[number]
     return found

@@ -111,7 +111,7 @@ def explain(what: What, wish: Wish) -> Explanation:
         blame=wish.blame or (entry.blame if entry is not None else ()), checks=checked(compiled, interpreted, case),
         commands=tuple(commands(
             entry.id if entry is not None else what.named, entry=entry is not None, own=what.own_options,
-            arch=wish.arch, program=program, subject=what.subject, subjects=subjects,
+            arch=wish.arch, program=program, subject=what.subject, subjects=subjects, stages=not compiled.problem,
             target=case.target if case is not None else "")))
 
 
@@ -151,11 +151,11 @@ def _with_record(card: ElementCard | None, element: Element | None, entry: Corpu
         return card
     evidence = entry.evidence
     number = element.number
-    if not evidence.whole and entry.case.array(card.buffer).dims[:1] == ("rows",):
-        number -= evidence.row * len(evidence.actual.get(card.buffer, ()))
+    if not evidence.whole and entry.case.array(element.buffer).dims[:1] == ("rows",):
+        number -= evidence.row * len(evidence.actual.get(element.buffer, ()))
 
     def listed(values: dict[str, tuple[str, ...]]) -> str:
-        found = values.get(card.buffer, ())
+        found = values.get(element.buffer, ())
         return found[number] if 0 <= number < len(found) else ""
 
     expected = {oracle: text for oracle, values in evidence.expected.items() if (text := listed(values))}

@@ -21,9 +21,8 @@ MOST_OWNERS = 4096
 
 def observed(trace: Trace, execution: Execution, functions: tuple[Function, ...],
              trees: Mapping[tuple[str, str], ast.Module], buffers: Mapping[str, Buffer], *, verdict: str,
-             fault: Fault | None) -> Memory:
-    """Coverage, bounds, races, undefined values, lines and branches."""
-    kinds = {name: one.spec.dtype for name, one in buffers.items()}
+             fault: Fault | None, kinds: dict[str, str]) -> Memory:
+    """Coverage, bounds, races, undefined values, lines and branches. kinds: types of arrays by name."""
     events = [one for one in trace.events if one.operation != "barrier"]
     return Memory(
         programs=len(execution.programs), accesses=trace.accesses,

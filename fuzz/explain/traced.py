@@ -20,6 +20,7 @@ from tridiff.fuzz.explain.model import Function, Memory, Program, Source
 from tridiff.fuzz.explain.prepared import Prepared, chosen, name_of, prepared
 from tridiff.fuzz.explain.request import Element, Interpreted, Request
 from tridiff.fuzz.explain.source import source_of, tree_of
+from tridiff.fuzz.explain.torch_kernels import interpreted_torch
 from tridiff.fuzz.interpreter import buffers as watched
 from tridiff.fuzz.interpreter.dataflow import Dataflow, following
 from tridiff.fuzz.interpreter.execution import Execution, watching
@@ -62,6 +63,8 @@ class Run:
 
 def interpreted(request: Request) -> Interpreted:
     """Run the request twice: once to see who wrote the element, once to follow the program that did."""
+    if request.case is not None and request.subject.startswith("inductor"):
+        return interpreted_torch(request)
     made = prepared(request)
     if sum(buffer.storage.numel() for buffer in made.buffers.values()) > MOST_ELEMENTS:
         raise TridiffError(f"the arrays have more than {MOST_ELEMENTS:,} elements, too many to trace",
@@ -156,7 +159,7 @@ def _element(request: Request, run: Run) -> cards.Place | None:
             index, buffer.shape, strict=True)):
         raise TridiffError(f"{wanted.buffer} has shape {list(buffer.shape)} and no element {list(index)}",
                            fix=f"write --element '{wanted.buffer}[{', '.join('0' * len(buffer.shape))}]'")
-    return cards.Place(name=wanted.buffer, buffer=buffer, index=index)
+    return cards.Place.of_buffer(wanted.buffer, buffer, index)
 
 
 def _judged(run: Run) -> Judged | None:
@@ -176,6 +179,7 @@ def _memory(run: Run, judged: Judged | None) -> Memory:
     for function in _python(run.call):
         trees[function.__code__.co_filename, function.__name__] = tree_of(function)
     return memory.observed(run.trace, run.execution, run.functions, trees, run.made.buffers, verdict=verdict,
+                           kinds={name: one.spec.dtype for name, one in run.made.buffers.items()},
                            fault=fault_of(run.error, run.functions))
 
 

@@ -6,6 +6,8 @@ launch says by its arguments what the kernel may touch.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -21,10 +23,31 @@ def watch_launches() -> None:
     launch = CachingAutotuner.run
 
     def watched(self: Any, *arguments: Any, **options: Any) -> Any:
-        with recording(_memory(arguments)):
+        with _watch[-1](self.fn, arguments):
             return launch(self, *arguments, **options)
 
     CachingAutotuner.run = watched
+
+
+Watch = Callable[[Any, tuple[Any, ...]], AbstractContextManager[Any]]
+"""What a launch runs in: made from the kernel and its arguments."""
+
+
+def _checked(kernel: Any, arguments: tuple[Any, ...]) -> AbstractContextManager[Any]:
+    return recording(_memory(arguments))
+
+
+_watch: list[Watch] = [_checked]
+
+
+@contextmanager
+def watching_with(watch: Watch) -> Iterator[None]:
+    """Have the launches inside the block run in what `watch` makes instead."""
+    _watch.append(watch)
+    try:
+        yield
+    finally:
+        _watch.pop()
 
 
 def _memory(arguments: tuple[Any, ...]) -> list[Buffer]:

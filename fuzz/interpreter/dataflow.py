@@ -20,10 +20,11 @@ from typing import Any, Literal
 import numpy as np
 
 from tridiff.fuzz.interpreter.faults import Location, kernel_location
+from tridiff.fuzz.interpreter.libdevice import stand_ins
 from tridiff.fuzz.interpreter.narrow_floats import Array
 from tridiff.fuzz.interpreter.patching import Patches
 from tridiff.fuzz.interpreter.trace import Trace
-from tridiff.fuzz.versions import interpreter_module
+from tridiff.fuzz.versions import interpreter_module, libdevice_modules
 
 Role = Literal["value", "mask", "address"]
 ROLES: tuple[Role, ...] = ("value", "mask", "address")
@@ -134,6 +135,9 @@ def following(flow: Dataflow, trace: Trace) -> Iterator[Dataflow]:
             patches.wrap(builder, name, _memory(flow, trace, name))
         elif name not in _THROUGH and name not in _SILENT:
             patches.wrap(builder, name, _plain(flow, name))
+    for library in libdevice_modules():
+        for name in stand_ins():
+            patches.wrap(library, name, _library(flow, name), optional=True)
     patches.wrap(module.ReduceOps, "apply_impl", _line(flow, "reduce"))
     patches.wrap(module.ScanOps, "apply_impl", _line(flow, "scan"))
     try:
@@ -201,6 +205,23 @@ def _plain(flow: Dataflow, name: str) -> Callable[[Call], Call]:
             return result
 
         return method
+
+    return wrapper
+
+
+def _library(flow: Dataflow, name: str) -> Callable[[Call], Call]:
+    """A function of libdevice: element by element."""
+    def wrapper(call: Call) -> Call:
+        def function(*args: Any, **kwargs: Any) -> Any:
+            result = call(*args, **kwargs)
+            made = [one.handle for one in (result if isinstance(result, tuple) else (result,))
+                    if hasattr(one, "handle")]
+            if made and not flow._inside and flow.wanted():
+                operands = [one.handle for one in (*args, *kwargs.values()) if hasattr(one, "handle")]
+                flow.keep(f"libdevice.{name}", operands, made, _by_element(operands, np.shape(made[0].data)))
+            return result
+
+        return function
 
     return wrapper
 

@@ -14,6 +14,8 @@ import pytest
 from tests.support.browser import MISSING, browser
 from tests.support.in_subprocess import Checks
 from tridiff.fuzz.cli.app import run
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.explain.explain import What, Wish, explain
 from tridiff.fuzz.explain.model import Explanation
 from tridiff.fuzz.report.explained import page
 
@@ -108,3 +110,13 @@ def test_what_is_not_understood_is_taught(arguments: list[str], said: str) -> No
 
     with pytest.raises(TridiffError, match=said.replace("[", r"\[")):
         run(["explain", *arguments])
+
+
+def test_a_kernel_of_torch_compile_is_followed_through_its_library() -> None:
+    entry = Corpus(HERE.parents[1] / "corpus").find("inductor.pointwise/nan-missing-42dd8e6869")
+    found = explain(What(named=entry.id, case=entry.case, entry=entry, subject="inductor"), Wish(compile=False))
+    assert found.element is not None and found.element.interpreted == "inf" == found.element.recorded
+    assert {step.operation for step in found.element.steps} >= {"load", "libdevice.floor", "store"}
+    loads = [(step.place, step.values) for step in found.element.steps if step.operation == "load"]
+    assert loads == [("in_ptr0[0]", ("inf",)), ("in_ptr1[0]", ("1.0",))]
+    assert found.memory.verdict.startswith("disagree") and "libdevice.floor" in found.source.functions[0].text
