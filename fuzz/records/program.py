@@ -6,6 +6,7 @@ The union is tagged; a new kind of program is added here and nowhere else.
 from tridiff.kernels.codegen.graph import Graph
 from tridiff.kernels.gluon.chain import Chain
 from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.refusal import Refusal
 from tridiff.kernels.language.script import Script
 from tridiff.kernels.pipelines.boxes import Boxes
 from tridiff.kernels.pipelines.cluster_exchange import Exchange
@@ -13,4 +14,4 @@ from tridiff.kernels.pipelines.loop_programs import Loop
 from tridiff.kernels.pipelines.plan import Plan
 from tridiff.kernels.ttgir.text import Text
 
-Program = Graph | Chain | Plan | Loop | Text | Boxes | Exchange | Call | Script
+Program = Graph | Chain | Plan | Loop | Text | Boxes | Exchange | Call | Script | Refusal

@@ -7,10 +7,11 @@ from hypothesis.strategies import SearchStrategy
 
 from tridiff.fuzz.kinds.kind import ProgramKind, outputs, target_of
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.statements import cases
+from tridiff.fuzz.statements import cases, refusing
 from tridiff.fuzz.statements.draw import function_cases, pointer_cases, statement_cases
 from tridiff.fuzz.statements.faults import FAULTS, affects
 from tridiff.fuzz.target import Faults, Target
+from tridiff.kernels.language.refusal import Refusal
 from tridiff.kernels.language.script import Script
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype
 
@@ -45,4 +46,21 @@ def _target(topic: str) -> Target:
         planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="statements", affects=affects))
 
 
-TARGETS = tuple(map(_target, _ABOUT))
+_REFUSALS = ProgramKind(
+    programs=(Refusal,), launch=f"{_ROOM}.refusing:run",
+    references=(("torch", f"{_ROOM}.refusing:torch_answer"), ("numpy", f"{_ROOM}.refusing:numpy_answer")),
+    valid=refusing.valid, steps=refusing.steps, size=lambda case: (), label=lambda case: refusing.refusal_of(case).row,
+    coverage=lambda case: (f"refused={refusing.refusal_of(case).row}",), across=lambda case: True)
+
+
+def _refusals() -> Target:
+    name = "language.refusals"
+    target = target_of(
+        _REFUSALS, name=name, family="language", contract="statements.md §2",
+        summary="kernels that are wrong in one place: refused with a reason and a line, or right",
+        subjects={"own": f"{_ROOM}.refusing:run"}, cases=lambda limits: refusing.refusal_cases(target=name))
+    return replace(target, dtypes=("i32", "fp32"), backends=("cuda", "compile"), faults=Faults(
+        planted={"nothing_refused": f"{_ROOM}.refusing:run"}))
+
+
+TARGETS = (*map(_target, _ABOUT), _refusals())
