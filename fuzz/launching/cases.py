@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.launching.scene import Choices, Scene, Topic
+from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, Scalar
 from tridiff.fuzz.target import Limits, Vocabulary
@@ -40,9 +40,18 @@ def choices_of(case: Case) -> Choices:
 def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
     """One scene of a topic. All choices shrink towards the first."""
     scene = draw(st.sampled_from(of_topic(topic)))
-    drawn = st.fixed_dictionaries({name: st.sampled_from(tuple(values)) for name, values in scene.vocabulary.items()})
-    choices: dict[str, Scalar] = draw(drawn.filter(scene.legal))
+    drawn = st.fixed_dictionaries({name: st.sampled_from(tuple(values)) if name != scene.each else st.just(EVERY)
+                                   for name, values in scene.vocabulary.items()})
+    choices: dict[str, Scalar] = draw(drawn.filter(lambda found: bool(_plays(scene, found))))
     return Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices})
+
+
+def _plays(scene: Scene, choices: Choices) -> list[Choices]:
+    """What a case plays: its choices, or one after the other all legal ones that it leaves to the scene."""
+    found = [choices]
+    if choices.get(scene.each) == EVERY:
+        found = [{**choices, scene.each: value} for value in scene.vocabulary[scene.each]]
+    return [one for one in found if scene.legal(one)]
 
 
 def valid(case: Case, topic: Topic) -> bool:
@@ -52,14 +61,20 @@ def valid(case: Case, topic: Topic) -> bool:
         return False
     choices = choices_of(case)
     return choices.keys() == scene.vocabulary.keys() and all(
-        any(type(one) is type(value) and one == value for one in scene.vocabulary[name])
-        for name, value in choices.items()) and scene.legal(choices)
+        any(type(one) is type(value) and one == value for one in _may_say(scene, name))
+        for name, value in choices.items()) and bool(_plays(scene, choices))
+
+
+def _may_say(scene: Scene, name: str) -> tuple[Scalar, ...]:
+    values = tuple(scene.vocabulary[name])
+    return (*values, EVERY) if name == scene.each else values
 
 
 def vocabulary(case: Case, topic: Topic) -> Vocabulary:
     """What each parameter of the case may say."""
     scene = scenes().get(str(case.params.get("scene")))
-    return {"scene": tuple(one.name for one in of_topic(topic)), **(scene.vocabulary if scene is not None else {})}
+    return {"scene": tuple(one.name for one in of_topic(topic)), **(
+        {name: _may_say(scene, name) for name in scene.vocabulary} if scene is not None else {})}
 
 
 def simpler(case: Case) -> list[Case]:
@@ -67,18 +82,19 @@ def simpler(case: Case) -> list[Case]:
     from msgspec.structs import replace
 
     scene, found = scene_of(case), []
-    for name, values in scene.vocabulary.items():
-        order = list(values)
+    for name in scene.vocabulary:
+        order = _may_say(scene, name)
         place = order.index(case.params[name])
-        found += [replace(case, params=dict(case.params) | {name: order[one]}) for one in sorted({0, place // 2})
-                  if one < place]
-    return [one for one in found if scene.legal(choices_of(one))]
+        # What is wrong with all of them is wrong with one of them, whichever.
+        nearer = range(place) if case.params[name] == EVERY else sorted({0, place // 2})
+        found += [replace(case, params=dict(case.params) | {name: order[one]}) for one in nearer if one < place]
+    return [one for one in found if _plays(scene, choices_of(one))]
 
 
 def size(case: Case) -> tuple[int, ...]:
     """How far choices lie from the first ones."""
     scene = scene_of(case)
-    return (sum(list(values).index(case.params[name]) for name, values in scene.vocabulary.items()),)
+    return (sum(_may_say(scene, name).index(case.params[name]) for name in scene.vocabulary),)
 
 
 def label(case: Case) -> str:
@@ -101,23 +117,25 @@ def run(launch: Launch) -> None:
     scene, choices, version = scene_of(launch.case), choices_of(launch.case), str(triton.__version__)
     if scene.since and before(version, scene.since):
         raise Declined(f"{scene.name} is new in Triton {scene.since}")
-    for name, first in scene.newer.items():
-        if before(version, first) and choices[name] != next(iter(scene.vocabulary[name])):
-            raise Declined(f"{scene.name} with {name} is new in Triton {first}")
     launch.stage("compile")
-    answers = resolve(scene.play)(choices, launch.backend)
-    # Messages between processes stay small.
-    told = {name: text if len(text) <= MOST else hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-            for name, text in answers.items()}
-    names = list(answers)
-    if launch.planted == "first_answer_lost":
-        answers[names[0]] = ""
-    elif launch.planted == "answers_swapped":
-        answers |= {names[0]: answers[names[1]], names[1]: answers[names[0]]}
-    launch.reports.append(LaunchReport(compiled=1, answers={f"{scene.name} {name}": text
-                                                            for name, text in told.items()}))
-    due = resolve(scene.due)(launch.case.params, version) if scene.due else {}
-    for name, text in due.items():
-        if answers.get(name) != text:
-            raise Refuted(name.replace(" ", "_"), scene.name,
-                          f"{name}: {answers.get(name, 'nothing')[:_SHOWN]!r}, where {text[:_SHOWN]!r} is due")
+    for played in _plays(scene, choices):
+        for name, first in scene.newer.items():
+            if before(version, first) and played[name] != next(iter(scene.vocabulary[name])):
+                raise Declined(f"{scene.name} with {name} is new in Triton {first}")
+        answers: Answers = resolve(scene.play)(played, launch.backend)
+        where = scene.name if played == choices else f"{scene.name} {played[scene.each]}"
+        names = list(answers)
+        if launch.planted == "first_answer_lost":
+            answers[names[0]] = ""
+        elif launch.planted == "answers_swapped":
+            answers |= {names[0]: answers[names[1]], names[1]: answers[names[0]]}
+        # Messages between processes stay small.
+        launch.reports.append(LaunchReport(compiled=1, answers={
+            f"{where} {name}": text if len(text) <= MOST else hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+            for name, text in answers.items()}))
+        due: Answers = resolve(scene.due)({"scene": scene.name, **played}, version) if scene.due else {}
+        for name, text in due.items():
+            if answers.get(name) != text:
+                raise Refuted(name.replace(" ", "_"), scene.name,
+                              f"{where}: {name}: {answers.get(name, 'nothing')[:_SHOWN]!r}, where {text[:_SHOWN]!r} "
+                              f"is due")

@@ -88,3 +88,12 @@ def options(choices: Choices, version: str) -> Answers:
         **({} if instrumented else {"fused": str(fused), "assertions": str(debugged)}),
         "line information": str(knob != "no lines"),
     }
+
+
+def annotated(choices: Choices, version: str) -> Answers:
+    """A pointer to what must not be written has a type of its own."""
+    if choices["style"] != "const":
+        return {}
+    kinds = {"int32": "i32", "int64": "i64", "uint8": "u8", "float32": "fp32", "int1": "u1", "float64": "fp64",
+             "bfloat16": "bf16"}
+    return {"signature": f"*k{kinds[str(choices['annotation'])]}"}

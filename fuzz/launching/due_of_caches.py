@@ -18,7 +18,7 @@ def disk(choices: Choices, version: str) -> Answers:
 def captured(choices: Choices, version: str) -> Answers:
     if choices["plain"]:
         return {"second": "refused CompilationError"}
-    if choices["other"] and choices["name"] != "UNUSED":
+    if choices["other"] and choices["name"] not in ("UNUSED", "DEFAULT"):
         return {"second": "refused RuntimeError", "named": "True"}
     return {"second": "the same kernel"}
 

@@ -29,8 +29,11 @@ def hooks(choices: Choices, version: str) -> Answers:
             loaded = True
         launches += 1
         order += _ENTER if choices["hooked"] else []
-    none = "none" if choices["refusing"] else "True"
-    return {"order": "; ".join(order), "launches": str(launches), "results": f"{none}; {none}",
+    none = "none" if choices["refusing"] else "a kernel"
+    debug = "" if choices["refusing"] else "; ".join([str(choices["decorated"] == "debug")] * 2)
+    stages = "" if choices["refusing"] else "ttir; ttgir; llir; ptx; cubin"
+    return {"debug": debug, "plausible": "True", "timed": stages,
+            "order": "; ".join(order), "launches": str(launches), "results": f"{none}; {none}",
             "names": "" if choices["refusing"] else "another_name" if choices["decorated"] == "name" else "kernel"}
 
 
@@ -126,6 +129,7 @@ def refused(choices: Choices, version: str) -> Answers:
 _ELEMENTS = {"u8": 0, "i8": 0, "fp8e5": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "fp16": 6,
              "fp32": 7, "fp64": 8, "bf16": 9}
 """CUtensorMapDataType of the CUDA driver; it has no signed types of 8 and 16 bits."""
+_ROUNDED = 11
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -140,7 +144,8 @@ def descriptors(choices: Choices, version: str) -> Answers:
         strides.insert(0, strides[0] * extent)
     size = 1 if dtype.startswith("fp8") else _BYTES[dtype.lstrip("fpbiu")]
     is_float = dtype.startswith(("fp", "bf"))
-    return {"maps": "2", "base": "True", "bytes": str(size), "element": str(_ELEMENTS[dtype]),
+    element = _ROUNDED if choices["rounded"] else _ELEMENTS[dtype]
+    return {"maps": "2", "base": "True", "bytes": str(size), "element": str(element),
             "extents": str(extents), "strides": str(strides), "padding": str(int(bool(choices["nan"]) and is_float))}
 
 

@@ -7,9 +7,12 @@ from typing import Literal
 from tridiff.fuzz.records import Scalar
 from tridiff.fuzz.target import Path
 
-Topic = Literal["arguments", "options", "caches", "events", "tuning", "refusals", "sources", "descriptors", "host"]
+Topic = Literal["arguments", "options", "caches", "events", "tuning", "refusals", "sources", "descriptors", "host",
+                "layouts"]
 Choices = Mapping[str, Scalar]
 """What was drawn, by name."""
+EVERY = "every one"
+"""What a case says of the choice that its scene makes in turn (`Scene.each`)."""
 Answers = dict[str, str]
 """What was observed, by name; lists with "; " between their members."""
 
@@ -27,6 +30,8 @@ class Scene:
     play: Path
     due: Path = ""
     since: str = ""
+    each: str = ""
+    """A choice of which a case makes every one in turn, because one alone costs next to nothing."""
     newer: Mapping[str, str] = field(default_factory=dict)
     """Choices whose values beyond the first need a later version than the scene itself."""
     legal: Callable[[Choices], bool] = lambda choices: True

@@ -25,7 +25,8 @@ CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body", "line"
 REFUSALS = ("nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword", "given twice",
             "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
             "a stream", "failed assertion", "text", "complex", "complex array", "shared memory", "a list of keywords",
-            "constant not specialised", "wrong name to tune", "no such arch", "no such file", "blocks together", "fp8")
+            "constant not specialised", "wrong name to tune", "two targets", "starred", "numbered signature",
+            "no backend", "no number", "no such chip", "no such arch", "no such file", "blocks together", "fp8")
 """Launches that cannot be, and one that can."""
 
 DESCRIPTORS = ("nothing", "no rank", "six axes", "ranks", "block's rank", "address", "stride", "last stride", "empty",

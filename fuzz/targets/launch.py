@@ -16,11 +16,12 @@ ABOUT: dict[Topic, str] = {
     "tuning": "configurations chosen by measurement and by rule",
     "refusals": "launches and descriptors that cannot be",
     "descriptors": "tensor descriptors from the host, and scratch",
-    "host": "functions of the Python layer that need no kernel: options, versions, layouts",
+    "host": "functions of the Python layer that need no kernel: options, versions, types",
+    "layouts": "Gluon's layouts as Python objects",
 }
 _SECTIONS: dict[Topic, str] = {
     "arguments": "§1, §2, §3", "options": "§4", "caches": "§5", "sources": "§5", "events": "§6", "tuning": "§7",
-    "refusals": "§8", "descriptors": "§9", "host": "§10"}
+    "refusals": "§8", "descriptors": "§9", "host": "§10", "layouts": "§10"}
 
 
 def _target(topic: Topic) -> Target:

@@ -79,9 +79,11 @@ def _spoil(there: Bench, change: str) -> None:
 
 _GLOBALS = """
 USED = tl.constexpr(3)
+DEFAULT = tl.constexpr(3)
 PLAIN = 3
 UNUSED = tl.constexpr(3)
 INNER = tl.constexpr(3)
+OTHER = 3
 KIND = tl.float32
 
 @triton.jit
@@ -89,15 +91,16 @@ def inner(value):
     return value + INNER
 
 @triton.jit
-def kernel(x, UNUSED):
+def kernel(x, UNUSED, more=DEFAULT):
+    PLAIN = 5
     at = tl.arange(0, 16)
-    tl.store(x + at, (inner(at) * USED{plain}).to(KIND))
+    tl.store(x + at, (inner(at) * USED{plain} + PLAIN).to(KIND))
 """
 
 
 def captured(choices: Choices, backend: str) -> Answers:
     """A global value that a kernel reads, changed between two launches of it."""
-    plain = " + PLAIN" if choices["plain"] else ""
+    plain = " + OTHER" if choices["plain"] else ""
     module = load(HEAD + _GLOBALS.format(plain=plain), name="user")
     kernel(_GLOBALS.format(plain=plain))
     name, kept = str(choices["name"]), vars(module)[str(choices["name"])]

@@ -43,6 +43,8 @@ def on_host(choices: Choices, backend: str) -> Answers:
     text = (_NESTED if choices["nested"] else _COPY).format(zeros=", 0" * (len(block) - 1))
     with bench(int(choices["arch"])) as there:
         more: dict[str, Any] = {"padding": "nan"} if choices["nan"] and dtype.is_floating_point else {}
+        if choices["rounded"]:
+            more["round_f32_to_tf32"] = True
         made = [TensorDescriptor(source, shape, strides, block, **more), TensorDescriptor.from_tensor(source, block)]
         user = kernel(text)
         compiled = user[(1,)](tuple(made), 3) if choices["nested"] else user[(1,)](*made, 3)

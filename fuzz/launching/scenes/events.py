@@ -1,5 +1,6 @@
 """What users hang into a launch: hooks, metadata, warm-up, loading ahead."""
 
+import gc
 from typing import Any
 
 import triton
@@ -25,6 +26,8 @@ _OPTIONS = {"": "", "metadata": "(launch_metadata=about)", "name": '(repr=lambda
 def hooks(choices: Choices, backend: str) -> Answers:
     """Everything that is told of two launches of one kernel, in order."""
     events: list[str] = []
+    timed: list[str] = []
+    measured: list[int] = []
     user = kernel(_TEXT.format(options=_OPTIONS[str(choices["decorated"])]))
     runtime = triton.knobs.runtime
     refusing, hooked = bool(choices["refusing"]), bool(choices["hooked"])
@@ -33,6 +36,9 @@ def hooks(choices: Choices, backend: str) -> Answers:
 
         def listen(**about: Any) -> None:
             events.append(f"compiled {'before' if about['cache_hit'] else 'now'}")
+            times = about["times"]
+            timed.extend(name for name, _ in times.lowering_stages)
+            measured.extend((times.ir_initialization, *(one for _, one in times.lowering_stages), times.store_results))
             before(**about)
 
         triton.knobs.compilation.listener = listen
@@ -63,11 +69,21 @@ def hooks(choices: Choices, backend: str) -> Answers:
             chain.calls.clear()
         user.pre_run_hooks.clear()
         launches = len(there.launches)
+        debug = "; ".join(str(one.metadata.debug) for one in results if one is not None)
+        gone: list[str] = []
+        if hasattr(runtime, "kernel_unload_hook"):
+            runtime.kernel_unload_hook.add(lambda module, function, name, group, digest: gone.append(name))
+        user.device_caches.clear()
+        results = [None if one is None else one.name for one in results]
+        gc.collect()
+        unloaded = f"{there.unloaded} {len(gone)}"
     kinds = "; ".join(event.split()[0] + (f" {event.split()[1]}" if event[:5] in ("enter", "leave") else "")
                       for event in events)
     return {"order": kinds, "events": "; ".join(events), "launches": str(launches),
-            "results": "; ".join("none" if one is None else str(one is results[0]) for one in results),
-            "names": "; ".join(dict.fromkeys(one.name for one in results if one is not None))}
+            "results": "; ".join("none" if one is None else "a kernel" for one in results), "debug": debug,
+            "names": "; ".join(dict.fromkeys(one for one in results if one is not None)), "unloaded": unloaded,
+            # A minute at most, in microseconds.
+            "timed": "; ".join(timed), "plausible": str(all(0 <= one < 60_000_000 for one in measured))}
 
 
 def _told(word: str, about: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ _LAYOUTS: dict[str, Callable[[bool], Any]] = {
 }
 
 _SHAPES = {"slice 0": [32], "slice 1": [32], "shared": [64, 64], "transposed": [64, 64], "default 16": [64, 64],
-           "default 8": [4, 64, 128]}
+           "default 8": [4, 64, 128], "shared linear": [4, 4], "padded": [16, 64]}
 
 
 def layouts(choices: Choices, backend: str) -> Answers:

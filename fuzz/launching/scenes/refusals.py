@@ -1,10 +1,13 @@
 """What a launch must refuse, and say why."""
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import torch
 import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
@@ -39,6 +42,11 @@ def _wide(user: Any, there: Bench) -> Any:
     triton.autotune(configs=[triton.Config({"C": 3})], key=["third"])(user)
 
 
+def _overridden(user: Any) -> Any:
+    triton.knobs.runtime.override_arch = "9.0"
+    return user[(1,)](_data(), 1, 3)
+
+
 _WAYS: dict[str, tuple[str, Callable[[Any, Bench], Any]]] = {
     "nothing": ("", lambda user, there: user[(1,)](_data(), 1, 3)),
     "missing argument": ("second", lambda user, there: user[(1,)](_data(), C=3)),
@@ -63,6 +71,18 @@ _WAYS: dict[str, tuple[str, Callable[[Any, Bench], Any]]] = {
     "constant not specialised": ("", lambda user, there: kernel(
         '@triton.jit(do_not_specialize=["C"])\ndef kernel(C: tl.constexpr):\n    pass\n')[(1,)](3)),
     "wrong name to tune": ("third", _wide),
+    "two targets": ("", lambda user, there: kernel(
+        "@triton.jit\ndef kernel(a):\n    b = c = a\n")[(1,)](3)),
+    "starred": ("", lambda user, there: kernel(
+        "@triton.jit\ndef kernel(a):\n    b, *c = a, a, a\n")[(1,)](3)),
+    "numbered signature": ("tring", lambda user, there: ASTSource(user, {0: "*fp32", 1: "i32", 2: "constexpr"})),
+    "no backend": ("", lambda user, there: triton.compile(
+        ASTSource(user, {"first": "*fp32", "second": "i32", "C": "constexpr"}, {"C": 3}),
+        target=GPUTarget("nothing", 90, 32))),
+    "no number": ("", lambda user, there: triton.compile(
+        ASTSource(user, {"first": "*fp32", "second": "i32", "C": "constexpr"}, {"C": 3}),
+        target=GPUTarget("cuda", "ninety", 32))),
+    "no such chip": ("sm", lambda user, there: _overridden(user)),
     "no such arch": ("", lambda user, there: triton.compile("nothing.ttir", target="sm_90")),
     "no such file": ("nothing", lambda user, there: triton.compile("nothing.ttir")),
 }
@@ -84,7 +104,9 @@ def refusals(choices: Choices, backend: str) -> Answers:
             while (inner := chained[-1].__cause__ or chained[-1].__context__) is not None:
                 chained.append(inner)
             text = " ".join(str(one) for one in chained)
+            frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
             return {"refused": "True", "named": str(named in text), "as": type(error).__name__,
+                    "compiler's frames": str(any(one.endswith("code_generator.py") for one in frames)),
                     "text": str(error).replace("; ", ", ")[:200].replace(str(there.folder), "")}
         return {"refused": "False", "named": "True", "launches": str(len(there.launches))}
 

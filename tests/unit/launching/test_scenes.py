@@ -8,6 +8,7 @@ import pytest
 from tests.support.draws import draws
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.launching import cases
+from tridiff.fuzz.launching.scene import EVERY
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
@@ -43,8 +44,9 @@ def case(scene: str, **choices: object) -> Case:
 def test_what_is_observed_is_what_is_due(name: str) -> None:
     scene = scenes()[name]
     target = find(f"launch.{scene.topic}")
-    drawn = [one for one in draws(target.draw.cases(Limits()), 60, seed=5) if one.params["scene"] == name][:2]
-    for one in (case(name), *drawn):
+    drawn = [one for one in draws(target.draw.cases(Limits()), 60, seed=5) if one.params["scene"] == name][:1]
+    assert drawn and all(one.params.get(scene.each, EVERY) == EVERY for one in drawn)
+    for one in drawn:
         assert target.draw.valid(one)
         assert play(one)
 
@@ -70,6 +72,15 @@ def test_choices_shrink_towards_the_first() -> None:
     for one in target.shrink.steps(far):
         assert target.draw.valid(one) and target.shrink.size(one) < target.shrink.size(far)
     assert not list(target.shrink.steps(case("arguments")))
+
+
+def test_a_case_of_every_one_shrinks_to_each_of_them() -> None:
+    target = find("launch.refusals")
+    every = case("refusals", way=EVERY)
+    single = {one.params["way"] for one in target.shrink.steps(every)}
+    assert target.draw.valid(every) and single == set(scenes()["refusals"].vocabulary["way"])
+    assert all(target.shrink.size(one) < target.shrink.size(every) for one in target.shrink.steps(every))
+    assert not target.draw.valid(case("arguments", a=EVERY))
 
 
 @pytest.mark.parametrize("number, kind", [(2**31 - 1, "i32"), (2**31, "i64"), (-(2**31) - 1, "i64"), (2**63, "u64")])
