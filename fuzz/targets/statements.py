@@ -8,8 +8,10 @@ from hypothesis.strategies import SearchStrategy
 from tridiff.fuzz.kinds.kind import ProgramKind, outputs, target_of
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import cases, refusing
+from tridiff.fuzz.statements.constructs import EXPRESSIONS, STATEMENTS
 from tridiff.fuzz.statements.draw import function_cases, pointer_cases, statement_cases
 from tridiff.fuzz.statements.faults import FAULTS, affects
+from tridiff.fuzz.statements.refused import REFUSED
 from tridiff.fuzz.target import Faults, Target
 from tridiff.kernels.language.refusal import Refusal
 from tridiff.kernels.language.script import Script
@@ -42,7 +44,8 @@ def _target(topic: str) -> Target:
     target = target_of(
         _KIND, name=name, family="language", contract="language.md §1, statements.md §1", summary=summary,
         subjects={"own": f"{_ROOM}.launching:run"}, cases=lambda limits: drawn(target=name, limits=limits))
-    return replace(target, dtypes=("i1", *INTEGERS, *FLOATS), faults=Faults(
+    draw = replace(target.draw, breadth=len(EXPRESSIONS) + len(STATEMENTS))
+    return replace(target, draw=draw, dtypes=("i1", *INTEGERS, *FLOATS), faults=Faults(
         planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="statements", affects=affects))
 
 
@@ -59,7 +62,8 @@ def _refusals() -> Target:
         _REFUSALS, name=name, family="language", contract="statements.md §2",
         summary="kernels that are wrong in one place: refused with a reason and a line, or right",
         subjects={"own": f"{_ROOM}.refusing:run"}, cases=lambda limits: refusing.refusal_cases(target=name))
-    return replace(target, dtypes=("i32", "fp32"), backends=("cuda", "compile"), faults=Faults(
+    draw = replace(target.draw, breadth=len(REFUSED))
+    return replace(target, draw=draw, dtypes=("i32", "fp32"), backends=("cuda", "compile"), faults=Faults(
         planted={"nothing_refused": f"{_ROOM}.refusing:run"}))
 
 
