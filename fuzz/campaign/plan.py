@@ -122,6 +122,6 @@ def _share(options: CampaignOptions, backend: str) -> float:
 
 
 def weight(target: Target) -> float:
-    """A target's part of the time that everything shares, beside that of a target of one thing: with the square root
-    of its breadth, so that broad ones leave time for the others."""
-    return math.sqrt(target.draw.breadth)
+    """A target's part of the time that everything shares, beside that of a target of one thing: with the cube root of
+    its breadth, so that broad ones leave time for those that draw few things in many ways."""
+    return math.cbrt(target.draw.breadth)
