@@ -11,23 +11,28 @@ from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM
 
-_CACHES = ("", ".ca", ".cg", ".cv")
-_EVICTIONS = ("", "evict_first", "evict_last")
+_CACHES = {"tl.load": ("ca", "cg", "cv"), "tl.store": ("wb", "cg", "cs", "wt")}
+"""Cache modifiers of loads and of stores, without their dot."""
+_EVICTIONS = ("evict_first", "evict_last")
 
 
 def _hints(choices: Choices) -> dict[str, bool | int | str]:
     options: dict[str, bool | int | str] = {}
     if choices.whole(0, 3) == 3:
-        options["cache"] = choices.one(_CACHES[1:])[1:]
+        options["cache"] = choices.one(_CACHES["tl.load"])
     if choices.whole(0, 3) == 3:
-        options["evict"] = choices.one(_EVICTIONS[1:])
+        options["evict"] = choices.one(_EVICTIONS)
     if choices.whole(0, 5) == 5:
         options["volatile"] = choices.flag()
     return options
 
 
 def _said(call: Call) -> str:
+    """The hints as arguments. Raises ValueError for a word that is none: it comes from a stranger's file."""
     found = ""
+    if call.options.get("cache", "") not in ("", *_CACHES[call.row]) or (
+            call.options.get("evict", "") not in ("", *_EVICTIONS)):
+        raise ValueError(f"{call.row} has no such hint")
     if "cache" in call.options:
         found += f', cache_modifier=".{call.options["cache"]}"'
     if "evict" in call.options:
@@ -153,7 +158,7 @@ def _store() -> Row:
         one, shape = choices.dtype(EVERY[1:]), choices.shape(high=3)
         options = {key: value for key, value in _hints(choices).items() if key == "evict"}
         if choices.whole(0, 3) == 3:
-            options["cache"] = choices.one(("wb", "cg", "cs", "wt"))
+            options["cache"] = choices.one(_CACHES["tl.store"])
         return Call(row="tl.store", operands=(choices.block(one, shape), choices.block(one, shape),
                                               choices.block("i1", shape)), options=options, stored=(one,))
 
