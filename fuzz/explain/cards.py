@@ -23,6 +23,7 @@ MOST_OF_STEP = 16
 """Lanes of one step on the way to an element."""
 
 MOST_STEPS = 200
+MOST_READ = 4096
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,14 @@ def access(trace: Trace, event: Event, kinds: Kinds) -> Access:
 
 def program_card(trace: Trace, execution: Execution, program: Program, kinds: Kinds) -> ProgramCard:
     """Named values in the order in which they came about, and every access."""
-    return ProgramCard(program=program, values=tuple(_value(one, trace) for one in execution.assignments),
+    read: dict[str, set[int]] = {}
+    for event in trace.events:
+        if event.program == program and event.operation.endswith(views.READS):
+            for index in sorted(set(event.buffer.ravel().tolist()) - {-1}):
+                read.setdefault(trace.buffers[index].name, set()).update(
+                    event.element.ravel()[event.buffer.ravel() == index].tolist())
+    return ProgramCard(program=program, read={name: tuple(sorted(found)[:MOST_READ]) for name, found in read.items()},
+                       values=tuple(_value(one, trace) for one in execution.assignments),
                        accesses=tuple(access(trace, one, kinds) for one in trace.events if one.program == program
                                       and one.operation != "barrier"))
 

@@ -22,7 +22,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.explain import counters, layouts, lines, machine
 from tridiff.fuzz.explain.differences import unified
 from tridiff.fuzz.explain.model import Argument, Departure, Pass, Source, Specialisation, Stage, Stages
-from tridiff.fuzz.explain.prepared import Prepared, chosen, name_of, prepared
+from tridiff.fuzz.explain.prepared import Prepared, chosen, made_by_torch, name_of, prepared
 from tridiff.fuzz.explain.request import Compiled, Request, Setting
 from tridiff.fuzz.explain.source import source_of
 from tridiff.fuzz.repro.recorded import Call
@@ -57,7 +57,7 @@ def compiled(request: Request, folder: Path) -> Compiled:
     """The kernel's source, specialisation and stages. folder: for the journal. Raises TridiffError where there is
     nothing to compile; a compiler that fails is an answer (`Stages.problem`)."""
     made = prepared(request)
-    if request.case is not None and request.subject.startswith("inductor"):
+    if made_by_torch(request):
         raise TridiffError("torch.compile makes this kernel and compiles it where it runs",
                            fix="--subject own shows the stages of our kernel of the same contract")
     calls = made.calls()

@@ -200,11 +200,12 @@ class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ProgramCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one program did."""
+    """What one program did. read: numbers in memory of the elements that it read, by array, at most 4,096 of each."""
 
     program: Program
     values: tuple[Value, ...] = ()
     accesses: tuple[Access, ...] = ()
+    read: dict[str, tuple[int, ...]] = {}
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -125,6 +125,11 @@ def _scalar(value: Scalar) -> Any:
     return value
 
 
+def made_by_torch(request: Request) -> bool:
+    """Whether torch.compile makes and launches the kernels, so that no target does."""
+    return request.case is not None and request.subject in find(request.case.target).run.untraced
+
+
 def chosen(calls: list[Call], request: Request, buffers: dict[str, Buffer]) -> int:
     """The number of the launch that the request is about."""
     if not calls:

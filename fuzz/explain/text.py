@@ -154,6 +154,8 @@ def step_line(step: Step) -> str:
 def _values(values: tuple[str, ...], count: int) -> str:
     if len(values) == 1 and count == 1:
         return values[0]
+    if len(values) > 2 and len(set(values)) == 1 and count == len(values):
+        return f"[{count} x {values[0]}]"
     return f"[{' '.join(values)}{' ...' if count > len(values) else ''}]"
 
 

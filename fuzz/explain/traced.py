@@ -17,7 +17,7 @@ from tridiff.fuzz.explain import cards, memory, twins
 from tridiff.fuzz.explain.debugger import debugged
 from tridiff.fuzz.explain.faults import fault_of
 from tridiff.fuzz.explain.model import Function, Memory, Program, Source
-from tridiff.fuzz.explain.prepared import Prepared, chosen, name_of, prepared
+from tridiff.fuzz.explain.prepared import Prepared, chosen, made_by_torch, name_of, prepared
 from tridiff.fuzz.explain.request import Element, Interpreted, Request
 from tridiff.fuzz.explain.source import source_of, tree_of
 from tridiff.fuzz.explain.torch_kernels import interpreted_torch
@@ -63,7 +63,7 @@ class Run:
 
 def interpreted(request: Request) -> Interpreted:
     """Run the request twice: once to see who wrote the element, once to follow the program that did."""
-    if request.case is not None and request.subject.startswith("inductor"):
+    if made_by_torch(request):
         return interpreted_torch(request)
     made = prepared(request)
     if sum(buffer.storage.numel() for buffer in made.buffers.values()) > MOST_ELEMENTS:

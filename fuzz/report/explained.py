@@ -9,11 +9,13 @@ from markupsafe import Markup
 from tridiff.fuzz.explain.model import Explanation, Layout, Pass, Step, Written
 from tridiff.fuzz.explain.text import step_line
 from tridiff.fuzz.report import pictures
-from tridiff.fuzz.report.html import digest, part
+from tridiff.fuzz.report.html import LARGEST, digest, part
 from tridiff.fuzz.report.text import visible
 
 MOST_LINES = 3000
 """Lines of one stage, and of all differences of passes together."""
+
+_FEWEST = 50
 
 _LOCATION = re.compile(r' loc\((?:#loc\d*|"[^"]*"\(#loc\d*\))\)')
 _NUMBER = re.compile(r"\d+")
@@ -56,17 +58,26 @@ class _Group:
 
 
 def page(one: Explanation) -> str:
-    """The page's text."""
+    """The page's text. Where it would be too large, stages and passes are cut by half again and again."""
+    most = MOST_LINES
+    while True:
+        made = _rendered(one, most)
+        if len(made.encode()) <= LARGEST or most < _FEWEST:
+            return made
+        most //= 2
+
+
+def _rendered(one: Explanation, most: int) -> str:
     style, program = part("page.css") + part("explained.css"), part("explained.js")
     policy = {"default-src": "'none'", "style-src": digest(style), "script-src": digest(program), "base-uri": "'none'",
               "form-action": "'none'"}
     keys = {(line.file, line.line): f"l{number}" for number, line in enumerate(one.stages.lines)}
     return _template().render(
-        one=one, style=Markup(style), program=Markup(program), groups=_groups(one), stages=_stages(one, keys),
+        one=one, style=Markup(style), program=Markup(program), groups=_groups(one), stages=_stages(one, keys, most),
         policy="; ".join(f"{name} {value}" for name, value in policy.items()), functions=_functions(one, keys),
         outputs=[(written, _picture(one, written)) for written in one.memory.written if written.programs],
         inputs=_inputs(one), layouts=[(layout, _layout(layout)) for layout in one.stages.layouts],
-        passes=_passes(one.stages.passes),
+        passes=_passes(one.stages.passes, most),
         tone="bad" if one.stages.problem or (one.element is not None and one.element.recorded) else "unknown",
         marks={True: "ok", False: "not ok", None: "open"})
 
@@ -97,7 +108,7 @@ def _functions(one: Explanation, keys: dict[tuple[str, int], str]) -> list[tuple
     return found
 
 
-def _stages(one: Explanation, keys: dict[tuple[str, int], str]) -> list[_Stage]:
+def _stages(one: Explanation, keys: dict[tuple[str, int], str], most: int) -> list[_Stage]:
     origin: dict[tuple[str, int], list[str]] = {}
     for line in one.stages.lines:
         for name, numbers in line.stages.items():
@@ -108,8 +119,8 @@ def _stages(one: Explanation, keys: dict[tuple[str, int], str]) -> list[_Stage]:
         texts = stage.text.expandtabs().splitlines()
         # Numbers are those of the text as it is; locations are what the two sides of the page are for.
         lines = tuple(_Line(number, _LOCATION.sub("", text), " ".join(origin.get((stage.name, number), ())))
-                      for number, text in enumerate(texts[:MOST_LINES], start=1) if not text.startswith("#loc"))
-        found.append(_Stage(stage.name, f"{stage.name}, {stage.lines} lines", lines, max(len(texts) - MOST_LINES, 0)))
+                      for number, text in enumerate(texts[:most], start=1) if not text.startswith("#loc"))
+        found.append(_Stage(stage.name, f"{stage.name}, {stage.lines} lines", lines, max(len(texts) - most, 0)))
     return found
 
 
@@ -129,19 +140,15 @@ def _picture(one: Explanation, written: Written) -> Markup:
 
 def _inputs(one: Explanation) -> list[tuple[str, Markup]]:
     """Arrays that the program read, with the elements that went into the element's value. Numbers in memory."""
-    read: dict[str, set[int]] = {}
-    for access in one.program.accesses if one.program is not None else ():
-        if access.operation.endswith("load"):
-            for name, number in map(_named, access.elements):
-                read.setdefault(name, set()).add(number)
+    read = one.program.read if one.program is not None else {}
     wanted: dict[str, set[int]] = {}
     for step in one.element.steps if one.element is not None else ():
         if step.operation == "load" and step.role == "value" and step.place:
             for name, number in map(_named, step.place.split(" ")):
                 wanted.setdefault(name, set()).add(number)
-    return [(name, pictures.read(numbers, wanted.get(name, set()) & numbers, name=name,
+    return [(name, pictures.read(numbers, wanted.get(name, set()), name=name,
                                  shape=_shape(one, name) or [max(numbers) + 1]))
-            for name, numbers in read.items() if name]
+            for name, numbers in read.items() if numbers]
 
 
 def _named(place: str) -> tuple[str, int]:
@@ -162,8 +169,8 @@ def _layout(layout: Layout) -> Markup:
     return pictures.held(layout.owners, name=layout.name, shape=layout.shape) if layout.owners else Markup("")
 
 
-def _passes(passes: tuple[Pass, ...]) -> list[Pass]:
-    left, found = MOST_LINES, []
+def _passes(passes: tuple[Pass, ...], most: int) -> list[Pass]:
+    left, found = most, []
     for one in passes:
         left -= one.diff.count("\n")
         if one.changed and left > 0:

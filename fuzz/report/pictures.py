@@ -11,7 +11,7 @@ CELL = 18
 COLOURS = 8
 """Classes c0 to c7 of the page's style; -1 is the class `nobody`."""
 
-MOST_CELLS = 1024
+MOST_CELLS = 2048
 PER_ROW = 32
 
 
@@ -43,6 +43,8 @@ def grid(cells: Sequence[Cell], *, columns: int, label: str) -> Markup:
         if cell.framed:
             parts.append(f'<rect class="frame" x="{x - 1}" y="{y - 1}" width="{CELL}" height="{CELL}"/>')
     parts.append("</svg>")
+    if len(cells) > len(shown):
+        parts.append(f'<p class="note">The first {len(shown):,} of {len(cells):,}.</p>')
     return Markup("".join(parts))
 
 
@@ -69,7 +71,7 @@ def read(elements: Iterable[int], wanted: Iterable[int], *, name: str, shape: Se
         size *= extent
     cells = [Cell(colour=0 if number in read_at else -1, framed=number in framed, said=f"{name}[{number}]: " + (
         "read, and needed for the element" if number in framed else "read" if number in read_at else "not read"))
-        for number in range(min(max(size, max(read_at, default=0) + 1), MOST_CELLS))]
+        for number in range(max(size, max(read_at, default=0) + 1))]
     return grid(cells, columns=columns_of(shape), label=f"elements of {name} that the program read")
 
 
