@@ -15,6 +15,7 @@ from rich.text import Text
 
 from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
 from tridiff.fuzz.cli.progress import clock
+from tridiff.fuzz.cli.sweep_rows import sweep_rows
 from tridiff.fuzz.cli.text import coloured, console, plain
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.sweep import compare as comparing
@@ -33,6 +34,8 @@ EXAMPLES = """**Examples**
 `tridiff sweep --arity 2 --dtype i8 --dtype fp16` : all pairs of every binary operation on two types
 
 `tridiff sweep 'to_fp8*' --backend interpreter` : without a GPU, 8- and 16-bit spaces
+
+`tridiff sweep --rows 'operator.*' tl.cast tl.sort` : calls of the language, every option and type, all inputs
 
 `tridiff sweep --resume` : continue what was interrupted last
 
@@ -60,6 +63,8 @@ def sweep(
     compare: Annotated[list[Path] | None, typer.Option(help="Compare two records instead; give it twice.")] = None,
     measured: Annotated[list[Path] | None, typer.Option(help="Print records' figures for the oracle tables.")] = None,
     render: Annotated[Path | None, typer.Option(help="Write report.md of a record again; with --plots, draw.")] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="OP names calls of the language (`tridiff targets --language`)."
+                                       )] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only list the operations, with their types.")] = False,
     state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
@@ -73,6 +78,9 @@ def sweep(
     if listed:
         _list(tuple(op or ()), as_json=as_json)
         raise typer.Exit(0)
+    if rows:
+        chosen = chosen_backends([backend] if backend else [])[0]
+        raise typer.Exit(sweep_rows(tuple(op or ("*",)), backend=chosen, as_json=as_json))
     if compare:
         raise typer.Exit(_compare(compare, as_json))
     if measured:

@@ -13,7 +13,7 @@ from tridiff.kernels.language.emit import HEAD
 
 NEWEST = "99.0.0"
 """A version newer than all: the results that arrays are made for."""
-MOST_ROWS = 1 << 12
+MOST_ROWS = 1 << 13
 _WORD = re.compile(r"^[A-Za-z0-9_:]{0,40}\Z")
 
 
