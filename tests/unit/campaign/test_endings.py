@@ -84,7 +84,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
         pass
 
     @contextlib.contextmanager
-    def local(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
+    def local(options: CampaignOptions, preloaded: object = None) -> Iterator[concurrent.futures.Executor]:
         with Executor(1) as one:
             yield one
 

@@ -113,7 +113,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
         failing = staticmethod(lambda case: "value" if case.sizes["rows"] >= 5 else "")
 
     @contextlib.contextmanager
-    def drivers(options: CampaignOptions) -> Iterator[concurrent.futures.Executor]:
+    def drivers(options: CampaignOptions, preloaded: object = None) -> Iterator[concurrent.futures.Executor]:
         with concurrent.futures.ThreadPoolExecutor(1) as one:
             yield one
 
