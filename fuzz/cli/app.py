@@ -44,6 +44,7 @@ COMMANDS = {
     "report": Command("report", "report", "Show what a campaign or a gate left behind, in a form that people or other "
                       "programs read."),
     "targets": Command("targets", "targets", "List targets with their subjects, backends, oracles and faults."),
+    "coverage": Command("coverage", "coverage", "Count the branches of Triton's Python layer that drawn cases take."),
     "doctor": Command("doctor", "doctor", "Check this machine."),
     "faults": Command("faults", "faults", "Test the tester: fuzz each planted fault until it is caught."),
     "bench": Command("bench", "bench", "Measure rates beside bare loops that do the same work without a harness."),

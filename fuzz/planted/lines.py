@@ -10,6 +10,9 @@ _COMPILED_CALL = "call_JitFunction"
 """Method of Triton's code generator that reads another kernel function instead of running it; its argument `fn` is
 that function."""
 
+LEFT = 0
+"""In place of a next line: the function was left."""
+
 Trace = Callable[[FrameType, str, Any], Any]
 
 
@@ -23,9 +26,11 @@ class Lines:
         self._root = f"{package}/"
         self._names: dict[str, str] = {}
         self.found: dict[str, set[int]] = {}
+        self.steps: dict[str, set[tuple[int, int]]] = {}
+        """From which line to which next one of the same call, by file; LEFT where the call ended."""
 
     def __enter__(self) -> "Lines":
-        self.found = {}
+        self.found, self.steps = {}, {}
         sys.settrace(self._called)
         return self
 
@@ -44,8 +49,17 @@ class Lines:
             if function is not None and hasattr(function, "__code__"):
                 self._read(function.__code__)
 
+        steps = self.steps.setdefault(name, set())
+        before = frame.f_lineno
+
         def line(frame: FrameType, event: str, argument: Any) -> Trace:
+            nonlocal before
             seen.add(frame.f_lineno)
+            if event == "line":
+                steps.add((before, frame.f_lineno))
+                before = frame.f_lineno
+            elif event == "return":
+                steps.add((before, LEFT))
             return line
 
         return line

@@ -46,6 +46,8 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     observed: Observed | None = None
     died: str = ""
     lines: dict[str, tuple[int, ...]] = {}
+    steps: dict[str, tuple[tuple[int, int], ...]] = {}
+    """Steps from line to line (`fuzz.planted.lines`), by file, if they were asked for."""
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +56,8 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     number: int
     seed: int
+    steps: bool = False
+    """Whether steps between lines are wanted as well, where lines are."""
 
 
 def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Path | None = None) -> Iterator[Ran]:
@@ -143,8 +147,10 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
         # What runs when a module is imported says nothing of the case that happens to be the first.
         for name in _MODULES:
             importlib.import_module(name)
+    stepping = False
     if drawn:
         wanted = msgspec.json.decode(job, type=Drawn)
+        stepping = wanted.steps
         limits = Limits(elements=1 << 10, rows=1 << 5, variants=kind(backend) != "interpreter")
         cases = {one.digest: one for one in draw_cases(wanted.target, limits, wanted.number, seed=wanted.seed)}
     else:
@@ -158,5 +164,7 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
             ran = Ran(case=case, backend=backend, died=f"refused: {error}")
         else:
             ran = Ran(case=case, backend=backend, outcome=outcome, observed=executor.observed,
-                      lines={file: tuple(sorted(found)) for file, found in lines.found.items()} if lines else {})
+                      lines={file: tuple(sorted(found)) for file, found in lines.found.items()} if lines else {},
+                      steps={file: tuple(sorted(found)) for file, found in lines.steps.items()} if (
+                          lines and stepping) else {})
         yield msgspec.json.encode(ran)

@@ -1,0 +1,52 @@
+"""`tridiff coverage`: which branches of Triton's Python layer the targets' cases take."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from tridiff.fuzz.backends import expand
+from tridiff.fuzz.builds import Build, inspect
+from tridiff.fuzz.cli.text import plain
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted.branches import Report, markdown, measure
+
+EXAMPLES = """**Examples**
+
+`tridiff coverage --cases 12` : all targets, compiled for sm_90 and interpreted
+
+`tridiff coverage 'launch.*' --backend compile:sm_90 --record branches.md` : one family, with what it does not take
+"""
+
+
+def coverage(
+    pattern: Annotated[list[str] | None, typer.Argument(help="Targets: names, globs or families; default all.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="Default compile:sm_90 and interpreter.")] = None,
+    cases: Annotated[int, typer.Option(help="Cases of each target and backend.", min=1)] = 12,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 16,
+    at_once: Annotated[int, typer.Option(help="Processes at the same time.", min=1)] = 1,
+    record: Annotated[Path | None, typer.Option(help="Write the page to this Markdown file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of totals.")] = False,
+) -> None:
+    """Count the branches of Triton's Python layer that drawn cases take."""
+    if record is not None and not record.parent.is_dir():
+        raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
+    running = inspect(Build(name="installed"))
+    backends = tuple(one for name in backend or ("compile:sm_90", "interpreter") for one in expand(name))
+    found = measure(Path(running.file).parent, triton=running.version, targets=tuple(pattern or ()), backends=backends,
+                    cases=cases, seed=seed, at_once=at_once, watch=_watch)
+    if record is not None:
+        record.write_text(markdown(found), encoding="utf-8")
+    print(json.dumps(msgspec.to_builtins(found)) if as_json else plain(totals(found)))
+
+
+def totals(found: Report) -> str:
+    """The page up to what is missing, the files without one left out."""
+    return markdown(found).partition("## Not taken")[0].strip()
+
+
+def _watch(done: int, number: int) -> None:
+    print(f"{done} of {number} targets and backends", file=sys.stderr, flush=True)

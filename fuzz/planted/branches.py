@@ -1,0 +1,143 @@
+"""Branches of Triton's Python layer, and which of them cases take."""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted.choose import FILES
+from tridiff.fuzz.planted.lines import LEFT
+from tridiff.fuzz.planted.places import Function, places
+from tridiff.fuzz.planted.trial import Drawn, trials
+from tridiff.fuzz.registry import select
+
+Steps = set[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way out of a condition. file: below the package; line: of the condition; way: "true" or "false"; function:
+    its qualified name. tests: lines of the condition; body: lines that are run if it is true."""
+
+    file: str
+    line: int
+    way: str
+    function: str
+    tests: range
+    body: range
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}:{self.line} {self.function}: {self.way}"
+
+    def taken(self, steps: Steps) -> bool:
+        """Whether a call went this way: from the condition into its body, or past it."""
+        ahead = {after for before, after in steps if before in self.tests and after not in self.tests}
+        inside = any(one in self.body for one in ahead)
+        return inside if self.way == "true" else any(one == LEFT or one not in self.body for one in ahead)
+
+
+class Covered(msgspec.Struct, frozen=True, kw_only=True):
+    """Branches of one file, those that were taken, and the names of the others."""
+
+    file: str
+    branches: int
+    taken: int
+    missing: tuple[str, ...]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What cases of targets took of the branches of a Triton's Python layer. by_target: branches that each target on
+    each backend took."""
+
+    triton: str
+    cases: int
+    files: tuple[Covered, ...]
+    by_target: dict[str, int]
+
+
+def branches(file: str, data: bytes) -> Iterator[Branch]:
+    """The branches of a file: both ways of every `if` and `while` in a function whose body begins on a line of its
+    own. What `fuzz.planted.places` leaves out (errors' texts, other makers' chips) has none."""
+    for place in places(ast.parse(data)):
+        node = place.node
+        if not isinstance(node, ast.If | ast.While) or _is_kernel(place.owner):
+            continue
+        tests = range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1)
+        last = node.body[-1]
+        body = range(node.body[0].lineno, (last.end_lineno or last.lineno) + 1)
+        if body.start in tests:
+            continue
+        for way in ("true", "false"):
+            yield Branch(file, node.lineno, way, place.function, tests, body)
+
+
+def _is_kernel(function: Function) -> bool:
+    """Whether the compiler reads the function and nobody runs it."""
+    return any("jit" in ast.unparse(one) for one in function.decorator_list)
+
+
+def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: tuple[str, ...], cases: int, seed: int,
+            at_once: int, watch: Callable[[int, int], None]) -> Report:
+    """Draw `cases` for each target and backend in processes of their own, and count branches. package: the folder of
+    `triton/__init__.py`. Raises TridiffError where no file of Triton's is there."""
+    known = {path.relative_to(package).as_posix(): path for pattern in FILES for path in sorted(package.glob(pattern))}
+    if not known:
+        raise TridiffError(f"{package} holds no Python layer of Triton", fix="name the folder of triton/__init__.py")
+    wanted = {file: tuple(branches(file, path.read_bytes())) for file, path in known.items()}
+    jobs = [(target.name, backend) for target in select(targets) for backend in backends
+            if kind(backend) in target.backends and "own" in target.subjects]
+
+    def one(job: tuple[str, str]) -> tuple[str, int, dict[str, Steps]]:
+        work = Drawn(target=job[0], number=cases, seed=seed, steps=True)
+        total: dict[str, Steps] = {}
+        number = 0
+        for ran in trials(work, backend=job[1], build="", traced=package):
+            number += 1
+            for file, steps in ran.steps.items():
+                total.setdefault(file, set()).update(steps)
+        return f"{job[0]} on {job[1]}", number, total
+
+    everything: dict[str, Steps] = {}
+    by_target: dict[str, int] = {}
+    ran = 0
+    with ThreadPoolExecutor(max_workers=at_once) as threads:
+        for done, (name, number, steps) in enumerate(threads.map(one, jobs), 1):
+            ran += number
+            by_target[name] = sum(len(_taken(wanted[file], found)) for file, found in steps.items() if file in wanted)
+            for file, found in steps.items():
+                everything.setdefault(file, set()).update(found)
+            watch(done, len(jobs))
+    files = tuple(_covered(file, some, everything.get(file, set())) for file, some in wanted.items())
+    return Report(triton=triton, cases=ran, files=files, by_target=dict(sorted(by_target.items())))
+
+
+def _taken(wanted: Iterable[Branch], steps: Steps) -> list[Branch]:
+    return [one for one in wanted if one.taken(steps)]
+
+
+def _covered(file: str, wanted: tuple[Branch, ...], steps: Steps) -> Covered:
+    taken = _taken(wanted, steps)
+    return Covered(file=file, branches=len(wanted), taken=len(taken),
+                   missing=tuple(one.name for one in wanted if one not in taken))
+
+
+def markdown(report: Report) -> str:
+    """Totals by file, then branches by target, then what is missing."""
+    number, taken = (sum(getattr(one, name) for one in report.files) for name in ("branches", "taken"))
+    lines = ["# Branches of Triton's Python layer", "",
+             f"Triton {report.triton}: {report.cases:,} cases take {taken:,} of {number:,} branches "
+             f"({taken / max(number, 1):.0%}).", "",
+             "| file | branches | taken | |", "|---|---|---|---|"]
+    lines += [f"| {one.file} | {one.branches} | {one.taken} | {one.taken / max(one.branches, 1):.0%} |"
+              for one in report.files]
+    lines += ["", "| target | branches taken |", "|---|---|",
+              *(f"| {name} | {number} |" for name, number in report.by_target.items()), "", "## Not taken", ""]
+    for one in report.files:
+        lines += [f"- {name}" for name in one.missing]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,81 @@
+"""Branches of Triton's Python layer: which there are, and which a run of them takes."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tridiff.fuzz.planted.branches import Covered, Report, branches, markdown
+from tridiff.fuzz.planted.lines import Lines
+
+_TEXT = '''
+def plain(a, b):
+    if a:
+        b += 1
+    if (a and
+            b):
+        b += 2
+    else:
+        b += 3
+    while b > 5:
+        b -= 5
+    return b
+
+
+def left(a):
+    if a:
+        return 1
+
+
+def short(a):
+    if a: return 1
+
+
+@jit
+def kernel(a):
+    if a:
+        a += 1
+'''
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> ModuleType:
+    (tmp_path / "one.py").write_text("jit = lambda function: function\n" + _TEXT)
+    found = ModuleType("one")
+    exec(compile((tmp_path / "one.py").read_text(), str(tmp_path / "one.py"), "exec"), found.__dict__)
+    return found
+
+
+def taken(module: ModuleType, folder: Path, *calls: tuple[str, tuple[object, ...]]) -> set[str]:
+    """Names of branches that the calls take."""
+    lines = Lines(folder)
+    before = sys.gettrace()
+    with lines:
+        for name, arguments in calls:
+            getattr(module, name)(*arguments)
+    sys.settrace(before)
+    every = branches("one.py", (folder / "one.py").read_bytes())
+    return {one.name.partition(":")[2] for one in every if one.taken(lines.steps.get("one.py", set()))}
+
+
+def test_both_ways_of_conditions_are_branches(tmp_path: Path, module: ModuleType) -> None:
+    names = [one.name.partition(":")[2] for one in branches("one.py", (tmp_path / "one.py").read_bytes())]
+    assert names == [f"{line} {function}: {way}" for line, function in (
+        (4, "plain"), (6, "plain"), (11, "plain"), (17, "left")) for way in ("true", "false")]
+
+
+@pytest.mark.parametrize("calls, expected", [
+    ([("plain", (1, 1))], {"4 plain: true", "6 plain: true", "11 plain: false"}),
+    ([("plain", (0, 9))], {"4 plain: false", "6 plain: false", "11 plain: true", "11 plain: false"}),
+    ([("left", (0,))], {"17 left: false"}), ([("left", (1,))], {"17 left: true"}), ([], set())])
+def test_what_a_call_takes(calls: list[tuple[str, tuple[object, ...]]], expected: set[str], tmp_path: Path,
+                           module: ModuleType) -> None:
+    assert taken(module, tmp_path, *calls) == expected
+
+
+def test_the_page_names_what_is_missing() -> None:
+    report = Report(triton="3.9.0", cases=2, by_target={"launch.host on compile:sm_90": 1}, files=(
+        Covered(file="runtime/jit.py", branches=4, taken=3, missing=("runtime/jit.py:7 run: false",)),))
+    page = markdown(report)
+    assert "2 cases take 3 of 4 branches (75%)" in page and "- runtime/jit.py:7 run: false" in page
