@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 from tridiff.fuzz.language.cases import call_of, row_of
@@ -25,11 +27,21 @@ def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:
                   stores=row.stores, definitions=row.definitions(call))
 
 
+def amd_lacks(text: str, backend: str) -> str:
+    """Which functions of libdevice in a kernel's text AMD's libdevice does not have, where the backend compiles for one
+    of its chips; "" if it has all."""
+    if not backend.startswith("compile:gfx"):
+        return ""
+    amd = importlib.import_module("triton.language.extra.hip.libdevice")
+    lacking = sorted({name for name in re.findall(r"\blibdevice\.(\w+)", text) if not hasattr(amd, name)})
+    return f"AMD's libdevice has no {' '.join(lacking)}" if lacking else ""
+
+
 def run(launch: Launch) -> None:
     """Launch the case's call; the target's `launch` function."""
     case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
     version = installed()
-    if declined := row.declined(call, version, launch.backend):
+    if declined := row.declined(call, version, launch.backend) or amd_lacks(row.text(call), launch.backend):
         raise Declined(declined)
     fault = launch.planted if launch.planted in FAULTS else ""
     kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel

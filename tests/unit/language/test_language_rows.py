@@ -12,7 +12,7 @@ from tridiff.fuzz.judge.outputs import call as ask
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
-from tridiff.fuzz.language.launching import text_of
+from tridiff.fuzz.language.launching import amd_lacks, text_of
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
@@ -89,6 +89,12 @@ def test_options_from_a_stranger_cannot_become_source() -> None:
                        options={"axis": "None", "function": text})
         assert not cases.legal(hostile)
     assert not cases.legal(Call(row="no.row"))
+
+
+def test_functions_that_amd_does_not_have_are_no_findings_there() -> None:
+    text = "r0 = libdevice.exp10(x0) + libdevice.sin(x0)"
+    assert amd_lacks(text, "compile:gfx942") == "AMD's libdevice has no exp10"
+    assert amd_lacks(text, "compile:sm_90") == amd_lacks("libdevice.sin(x0)", "compile:gfx942") == ""
 
 
 def test_the_table_is_broad() -> None:
