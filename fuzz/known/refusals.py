@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
+from tridiff.fuzz.records.corpus_entry import Stage
 from tridiff.fuzz.statements.refusing import mended
 from tridiff.kernels.language.refusal import Refusal
 
@@ -12,33 +13,50 @@ def _of(*rows: str) -> Callable[[Case], bool]:
     return lambda case: isinstance(case.program, Refusal) and case.program.row in rows and not case.program.mended
 
 
-def _issue(name: str, *rows: str, title: str, errors: tuple[str, ...]) -> KnownIssue:
-    return KnownIssue(name=name, title=title, stage="front-end", truth="defect",
-                      where=(("language.refusals", "own"),), entries=(), match=_of(*rows), relative=mended,
+def _issue(name: str, *rows: str, entries: tuple[str, ...], title: str, errors: tuple[str, ...],
+           stage: Stage = "front-end") -> KnownIssue:
+    return KnownIssue(name=name, title=title, stage=stage, truth="defect", where=(("language.refusals", "own"),),
+                      entries=tuple(f"language.refusals/{one}" for one in entries), match=_of(*rows), relative=mended,
                       errors=errors, kinds=())
 
 
 ISSUES = (
     _issue("errors-about-tensors-ask-for-a-decorator", "index_tensor", "hint_of_tensor",
+           entries=("another-reason--valueerr-274a433c70",
+                    "another-reason--valueerr-c3e740feac",),
            title="an index or hint that is a tensor is refused with `Did you forget to add @triton.jit ?`",
            errors=("another reason: ValueError in wrapper",)),
     _issue("simultaneous-assignment-names-no-line", "two_targets",
+           entries=("no-line-named--typeerror-48a1da45fa",),
            title="`a = b = c` is refused without the line", errors=("no line named: TypeError in visit_Assign",)),
-    _issue("argmax-of-a-scalar-fails-inside", "argmax_of_scalar",
+    _issue("argmax-of-a-scalar-fails-inside", "argmax_of_scalar", stage="language",
+           entries=("unclear--indexerror-in-427f221474",),
            title="tl.argmax of a scalar ends in an IndexError inside of Triton",
            errors=("unclear: IndexError in __getitem__",)),
     _issue("unpacking-does-not-count", "too_few_values", "too_many_values", "unpacked_tensor", "starred_target",
+           entries=("accepted-7b1bc8abad",
+                    "unclear--assertionerror-bf733675f5",
+                    "unclear--attributeerror-98592cbb4a",
+                    "unclear--indexerror-in-596f2654e9",),
            title="unpacking takes what it needs of a longer tuple, and fails inside on a shorter one, a tensor, a star",
            errors=("accepted", "unclear: IndexError*", "unclear: AttributeError*", "unclear: AssertionError*")),
-    _issue("too-many-indices-accepted", "index_too_many", title="x[:, :] of a line is taken as the line",
+    _issue("too-many-indices-accepted", "index_too_many",
+           entries=("accepted-3a5075903c",),
+           title="x[:, :] of a line is taken as the line",
            errors=("accepted",)),
-    _issue("operator-in-has-no-name", "contained", title="`in` is refused with an AttributeError of the syntax tree",
+    _issue("operator-in-has-no-name", "contained",
+           entries=("unclear--attributeerror-17e32c31c2",),
+           title="`in` is refused with an AttributeError of the syntax tree",
            errors=("unclear: AttributeError*",)),
     _issue("nested-function-stops-an-iteration", "nested_function",
+           entries=("unclear--stopiteration-i-83e588c706",),
            title="a function within a kernel is refused with an empty StopIteration", errors=("unclear: StopIter*",)),
     _issue("field-of-a-tuple-names-no-line", "no_such_field",
+           entries=("no-line-named--attribute-c4895a5d99",),
            title="a field that a tuple lacks is refused without the line", errors=("no line named: AttributeError*",)),
     _issue("assertions-without-a-text", "split_odd", "cat_without_reorder",
+           entries=("unclear--assertionerror-bb76963837",
+                    "unclear--assertionerror-ee6ad76b06",),
            title="tl.split and tl.cat of other shapes fail assertions without a text",
            errors=("unclear: AssertionError*",)),
 )

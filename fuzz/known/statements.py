@@ -31,18 +31,34 @@ def _rewritten(case: Case, change: Callable[[Node], Node]) -> Case | None:
                                            functions=tuple(map(visit, script.functions))))
 
 
-def _runs(one: Node) -> bool:
-    return one.row == "for" and "dtype" in one.words
+def _types_of_variables(case: Case) -> dict[str, str]:
+    """Variables of loops that run on the device, with the types that they have there."""
+    return {one.word("name"): one.word("dtype") for one in _every(case) if one.row == "for" and "dtype" in one.words}
+
+
+def _converted(one: Node) -> bool:
+    return one.row == "cast" and bool(one.words.get("function"))
+
+
+def _uses_variables(case: Case) -> bool:
+    """Whether a variable of a loop is used as it is, without a conversion by `tl.cast`."""
+    if not isinstance(case.program, Script):
+        return False
+    types = _types_of_variables(case)
+    return any(part.row == "name" and part.word("name") in types
+               for one in _every(case) if not _converted(one) for part in one.parts)
 
 
 def _with_converted_variables(case: Case) -> Case | None:
     """Variables of loops are converted to the type that they have where they are used."""
-    types = {one.word("name"): one.word("dtype") for one in _every(case) if _runs(one)}
+    types = _types_of_variables(case)
 
     def change(one: Node) -> Node:
-        if one.row != "name" or one.word("name") not in types:
+        if _converted(one):
             return one
-        return Node(row="cast", words={"to": types[one.word("name")], "function": True}, parts=(one,))
+        return replace(one, parts=tuple(
+            Node(row="cast", words={"to": types[part.word("name")], "function": True}, parts=(part,))
+            if part.row == "name" and part.word("name") in types else part for part in one.parts))
 
     return _rewritten(case, change)
 
@@ -125,32 +141,43 @@ ISSUES = (
     KnownIssue(
         name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect",
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
-        where=(("language.*", "own"),), entries=(), match=_having(_is_pending), relative=_annotated_at_once,
+        where=(("language.*", "own"),),
+        entries=("language.statements/another-type-57f1fa3761",),
+        match=_having(_is_pending), relative=_annotated_at_once,
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="pointer-minus-unsigned-offset", stage="front-end", truth="defect",
         title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
-        where=(("language.*", "own"),), entries=(), match=_having(_goes_back), relative=_by_wide_offsets,
+        where=(("language.*", "own"),),
+        entries=("language.pointers/out-of-bounds-757be6f29f",),
+        match=_having(_goes_back), relative=_by_wide_offsets,
         errors=("out_of_bounds", "illegal_address"), kinds=WRONG),
     KnownIssue(
         name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect",
-        title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),), entries=(),
+        title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),),
+        entries=("language.functions/attributeerror---both--o-6379ed8ce0",),
         match=_having(_has_method), relative=_with_field, errors=("AttributeError*",), kinds=()),
     KnownIssue(
         name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
-        where=(("language.*", "own"),), entries=(), match=_having(_is_word), relative=_with_operators,
+        where=(("language.*", "own"),),
+        entries=("language.statements/attributeerror---bool--o-76512cba24",),
+        match=_having(_is_word), relative=_with_operators,
         errors=("AttributeError*", "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect",
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
-        where=(("language.*", "own"),), entries=(), match=_having(_runs), relative=_with_converted_variables,
+        where=(("language.*", "own"),),
+        entries=("language.statements/attributeerror---int--ob-a655b212da",),
+        match=_uses_variables, relative=_with_converted_variables,
         errors=("AttributeError*", "ValueError*", "OverflowError*", "BlockTruthValue", "another_type",
                 "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect",
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
-        where=(("language.*", "own"),), entries=(), match=_having(_is_of_python),
+        where=(("language.*", "own"),),
+        entries=("language.statements/blocktruthvalue-6b507995f3",),
+        match=_having(_is_of_python),
         relative=_with_functions_of_triton, errors=("BlockTruthValue", "AttributeError*", "ValueError*",
                                                     "another_type", "another_shape"), kinds=WRONG),
 )
