@@ -59,7 +59,8 @@ class Attribution:
         signature = outcome.signature
         if signature is None or not outcome.verdict.failed:
             return ()
-        possible = [one for one in issues_of(case, outcome.subject) if one.shows_as(signature)]
+        possible = [one for one in issues_of(case, outcome.subject)
+                    if one.shows_on(outcome.backend) and one.shows_as(signature)]
         names, refuted = self._belongs(case, outcome, signature, possible)
         self.last = Answer(possible=_names(possible), issues=names, refuted=_names(refuted))
         return names

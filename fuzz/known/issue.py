@@ -61,6 +61,9 @@ class KnownIssue:
     errors: tuple[str, ...] = ()
     kinds: tuple[str, ...] = WRONG
     """Kinds of wrong elements as which it shows; one of `errors` needs no mention."""
+    backends: tuple[str, ...] = ()
+    """Kinds of backends (`cuda`, `interpreter`, `compile`) on which alone it shows; (): on any. A defect of the
+    interpreter never accounts for what a compiled kernel does."""
     repair: str = ""
     """The switch of `tridiff.fuzz.interpreter.Repairs` for want of which the interpreter fails: whoever ran the case
     tried it with that switch on and says so (`Outcome.explained_by`)."""
@@ -68,6 +71,10 @@ class KnownIssue:
     def concerns(self, case: Case, subject: str) -> bool:
         """Whether the case has the pattern, on a subject that has the defect."""
         return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.match(case)
+
+    def shows_on(self, backend: str) -> bool:
+        """Whether the defect is one of a backend."""
+        return not self.backends or backend.partition(":")[0] in self.backends
 
     def shows_as(self, signature: Signature) -> bool:
         """Whether a failure of this kind may be one of the issue."""

@@ -139,7 +139,7 @@ def _annotated_at_once(case: Case) -> Case | None:
 
 ISSUES = (
     KnownIssue(
-        name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect",
+        name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
         where=(("language.*", "own"),),
         entries=("language.statements/another-type-57f1fa3761",),
@@ -153,19 +153,19 @@ ISSUES = (
         match=_having(_goes_back), relative=_by_wide_offsets,
         errors=("out_of_bounds", "illegal_address"), kinds=WRONG),
     KnownIssue(
-        name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect",
+        name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),),
         entries=("language.functions/attributeerror---both--o-6379ed8ce0",),
         match=_having(_has_method), relative=_with_field, errors=("AttributeError*",), kinds=()),
     KnownIssue(
-        name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect",
+        name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
         where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---bool--o-76512cba24",),
         match=_having(_is_word), relative=_with_operators,
         errors=("AttributeError*", "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
-        name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect",
+        name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
         where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---int--ob-a655b212da",),
@@ -173,7 +173,7 @@ ISSUES = (
         errors=("AttributeError*", "ValueError*", "OverflowError*", "BlockTruthValue", "another_type",
                 "another_shape"), kinds=WRONG),
     KnownIssue(
-        name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect",
+        name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
         where=(("language.*", "own"),),
         entries=("language.statements/blocktruthvalue-6b507995f3",),

@@ -1,13 +1,15 @@
 """Failures go to a known issue only if it accounts for all that is wrong."""
 
 from dataclasses import replace as changed
+from pathlib import Path
 
 import pytest
 import torch
 from msgspec.structs import replace
 
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.known import Attribution, KnownIssue, attribute
+from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
@@ -177,3 +179,19 @@ def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_
     out = torch.tensor([[found]])
     assert rehearsal.judged({"out": out}, subject="inductor")[1] == ("bucketize-midpoint-overflow",)
     assert rehearsal.judged({"out": out + 1}, subject="inductor")[1] == ()
+
+
+def test_a_defect_of_the_interpreter_accounts_for_nothing_elsewhere() -> None:
+    issue = next(one for one in all_issues() if one.name == "interpreter-min-and-max-are-pythons")
+    entry = Corpus(Path(__file__).parents[2] / "corpus").find(issue.entries[0])
+
+    def found(backend: str) -> tuple[str, ...]:
+        def outcome(case: Case, verdict: Verdict) -> Outcome:
+            return Outcome(case_digest=case.digest, target=case.target, subject="own", backend=backend,
+                           verdict=verdict, signature=entry.signature if verdict.failed else None)
+
+        known = Attribution(lambda case: outcome(case, Verdict.AGREE))
+        return known.issues(entry.case, outcome(entry.case, Verdict.CRASH))
+
+    assert found("interpreter") == (issue.name,)
+    assert found("cuda") == () and found("compile:sm_90") == ()
