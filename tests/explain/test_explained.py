@@ -16,8 +16,9 @@ from tests.support.in_subprocess import Checks
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.explain.explain import What, Wish, explain
-from tridiff.fuzz.explain.model import Explanation
+from tridiff.fuzz.explain.model import Explanation, Stage, Stages
 from tridiff.fuzz.report.explained import page
+from tridiff.fuzz.report.html import LARGEST
 
 HERE = Path(__file__).parent
 FILES = {path.stem: Checks(path, interpret=path.stem.endswith("memory")) for path in sorted(HERE.glob("checks_*.py"))}
@@ -69,6 +70,14 @@ def test_what_a_file_names_is_text_on_the_page(explained: bytes) -> None:
     foul = "<script>alert(1)</script>\u202e"
     text = page(msgspec.structs.replace(one, title=foul, evidence=(foul,)))
     assert "<script>alert" not in text and "\u202e" not in text
+
+
+def test_a_page_of_a_huge_kernel_is_cut_and_says_so() -> None:
+    text = "\n".join(f"line {number} {'x' * 200}" for number in range(40_000))
+    huge = Explanation(title="huge", stages=Stages(arch="sm_90", texts=tuple(
+        Stage(name=name, bytes=len(text), lines=40_000, text=text) for name in ("ttgir", "llir", "ptx"))))
+    made = page(huge)
+    assert len(made.encode()) <= LARGEST and made.count("lines more: <code>--save</code>") == 3
 
 
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
