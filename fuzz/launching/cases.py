@@ -111,31 +111,47 @@ def run(launch: Launch) -> None:
     """Play the case's scene and hold what was observed against the contract; the target's `launch` function."""
     import triton
 
-    from tridiff.fuzz.backends.launch import LaunchReport, resolve
     from tridiff.fuzz.language.row import before
 
     scene, choices, version = scene_of(launch.case), choices_of(launch.case), str(triton.__version__)
     if scene.since and before(version, scene.since):
         raise Declined(f"{scene.name} is new in Triton {scene.since}")
     launch.stage("compile")
+    wrong: Exception | None = None
     for played in _plays(scene, choices):
-        for name, first in scene.newer.items():
-            if before(version, first) and played[name] != next(iter(scene.vocabulary[name])):
-                raise Declined(f"{scene.name} with {name} is new in Triton {first}")
-        answers: Answers = resolve(scene.play)(played, launch.backend)
-        where = scene.name if played == choices else f"{scene.name} {played[scene.each]}"
-        names = list(answers)
-        if launch.planted == "first_answer_lost":
-            answers[names[0]] = ""
-        elif launch.planted == "answers_swapped":
-            answers |= {names[0]: answers[names[1]], names[1]: answers[names[0]]}
-        # Messages between processes stay small.
-        launch.reports.append(LaunchReport(compiled=1, answers={
-            f"{where} {name}": text if len(text) <= MOST else hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-            for name, text in answers.items()}))
-        due: Answers = resolve(scene.due)({"scene": scene.name, **played}, version) if scene.due else {}
-        for name, text in due.items():
-            if answers.get(name) != text:
-                raise Refuted(name.replace(" ", "_"), scene.name,
-                              f"{where}: {name}: {answers.get(name, 'nothing')[:_SHOWN]!r}, where {text[:_SHOWN]!r} "
-                              f"is due")
+        try:
+            _play(launch, scene, played)
+        except Exception as error:
+            # What comes behind it is told all the same.
+            wrong = wrong or error
+    if wrong is not None:
+        raise wrong
+
+
+def _play(launch: Launch, scene: Scene, played: Choices) -> None:
+    """One way to play a scene. Raises Declined where the version lacks it, Refuted where an answer is not due."""
+    import triton
+
+    from tridiff.fuzz.backends.launch import LaunchReport, resolve
+    from tridiff.fuzz.language.row import before
+
+    version = str(triton.__version__)
+    for name, first in scene.newer.items():
+        if before(version, first) and played[name] != next(iter(scene.vocabulary[name])):
+            raise Declined(f"{scene.name} with {name} is new in Triton {first}")
+    answers: Answers = resolve(scene.play)(played, launch.backend)
+    where = scene.name if played == choices_of(launch.case) else f"{scene.name} {played[scene.each]}"
+    names = list(answers)
+    if launch.planted == "first_answer_lost":
+        answers[names[0]] = ""
+    elif launch.planted == "answers_swapped":
+        answers |= {names[0]: answers[names[1]], names[1]: answers[names[0]]}
+    # Messages between processes stay small.
+    launch.reports.append(LaunchReport(compiled=1, answers={
+        f"{where} {name}": text if len(text) <= MOST else hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        for name, text in answers.items()}))
+    due: Answers = resolve(scene.due)({"scene": scene.name, **played}, version) if scene.due else {}
+    for name, text in due.items():
+        if answers.get(name) != text:
+            raise Refuted(name.replace(" ", "_"), scene.name,
+                          f"{where}: {name}: {answers.get(name, 'nothing')[:_SHOWN]!r}, where {text[:_SHOWN]!r} is due")

@@ -6,6 +6,8 @@ from tridiff.fuzz.launching.scene import Answers, Choices
 SINGLE_IS_NOT_MEASURED = "3.9.0"
 TARGET_IS_LOOKED_AT = "3.7.0"
 """Releases from which on tuning and loading ahead do so."""
+_FROM_3_9 = ("a list of keywords", "wrong name to tune")
+"""What is refused from 3.9.0 on, and passed without a word before."""
 
 _ENTER = ["enter 1", "enter 2", "leave 2", "leave 1"]
 
@@ -122,8 +124,10 @@ def ruled(choices: Choices, version: str) -> Answers:
 
 def refused(choices: Choices, version: str) -> Answers:
     """Refused, with a word that says what is wrong where the scene has one."""
+    if choices["way"] in _FROM_3_9 and before(version, "3.9.0"):
+        return {}
     found = {"refused": str(choices["way"] != "nothing")}
-    return found | {"named": "True"} if choices["scene"] == "refusals" else found
+    return found | {"named": "True"} if choices["scene"] != "illegal descriptors" else found
 
 
 _ELEMENTS = {"u8": 0, "i8": 0, "fp8e5": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "fp16": 6,

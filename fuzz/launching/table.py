@@ -51,10 +51,8 @@ SCENES: tuple[Scene, ...] = (
               (choices["arch"] != 80 and choices["knob"] != "other arch") or choices["num_ctas"] == 1) and (
               # A block has 1024 threads and 65536 registers.
               int(choices["num_warps"]) * int(choices["maxnreg"]) <= 2048)),
-    Scene(name="disk", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
-          vocabulary={"change": CHANGES[:10]}, each="change"),
-    Scene(name="disk again", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
-          vocabulary={"change": CHANGES[10:]}, each="change"),
+    *(Scene(name=f"disk {part}", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
+            vocabulary={"change": CHANGES[part::4]}, each="change") for part in range(4)),
     Scene(name="captured", topic="caches", play=f"{_SCENES}.caches:captured", due=f"{_DUE_OF_CACHES}:captured",
           vocabulary={"name": ("USED", "UNUSED", "INNER", "KIND", "DEFAULT"), "other": (True, False),
                       "plain": (False, True)}, each="name"),
@@ -80,8 +78,9 @@ SCENES: tuple[Scene, ...] = (
                       "kept": ("", "reset", "restore", "both"), "hooks": (False, True), "disk": (False, True)}),
     Scene(name="ruled", topic="tuning", play=f"{_SCENES}.tuning:ruled", due=f"{_DUE_OF_EVENTS}:ruled",
           vocabulary={"n": (5, 1, 2, 16, 17, 100), "named": (True, False)}, each="named"),
-    Scene(name="refusals", topic="refusals", play=f"{_SCENES}.refusals:refusals", due=f"{_DUE_OF_EVENTS}:refused",
-          vocabulary={"way": REFUSALS}, each="way"),
+    # A case takes a second at most.
+    *(Scene(name=f"refusals {part}", topic="refusals", play=f"{_SCENES}.refusals:refusals",
+            due=f"{_DUE_OF_EVENTS}:refused", vocabulary={"way": REFUSALS[part::4]}, each="way") for part in range(4)),
     Scene(name="illegal descriptors", topic="refusals", play=f"{_SCENES}.refusals:descriptors",
           due=f"{_DUE_OF_EVENTS}:refused", vocabulary={"way": DESCRIPTORS}, each="way"),
     Scene(name="text", topic="sources", play=f"{_SCENES}.sources:from_text", due=f"{_DUE_OF_CACHES}:text",

@@ -76,9 +76,9 @@ def test_choices_shrink_towards_the_first() -> None:
 
 def test_a_case_of_every_one_shrinks_to_each_of_them() -> None:
     target = find("launch.refusals")
-    every = case("refusals", way=EVERY)
+    every = case("refusals 0", way=EVERY)
     single = {one.params["way"] for one in target.shrink.steps(every)}
-    assert target.draw.valid(every) and single == set(scenes()["refusals"].vocabulary["way"])
+    assert target.draw.valid(every) and single == set(scenes()["refusals 0"].vocabulary["way"])
     assert all(target.shrink.size(one) < target.shrink.size(every) for one in target.shrink.steps(every))
     assert not target.draw.valid(case("arguments", a=EVERY))
 
