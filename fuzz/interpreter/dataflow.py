@@ -140,6 +140,7 @@ def following(flow: Dataflow, trace: Trace) -> Iterator[Dataflow]:
             patches.wrap(library, name, _library(flow, name), optional=True)
     patches.wrap(module.ReduceOps, "apply_impl", _line(flow, "reduce"))
     patches.wrap(module.ScanOps, "apply_impl", _line(flow, "scan"))
+    patches.wrap(module, "_patch_lang_tensor", _transposed(flow))
     try:
         yield flow
     finally:
@@ -205,6 +206,28 @@ def _plain(flow: Dataflow, name: str) -> Callable[[Call], Call]:
             return result
 
         return method
+
+    return wrapper
+
+
+def _transposed(flow: Dataflow) -> Callable[[Call], Call]:
+    """The property `T` of blocks, which turns them around without the builder."""
+    def wrapper(call: Call) -> Call:
+        def _patch_lang_tensor(tensor: Any, scope: Any) -> None:
+            call(tensor, scope)
+            turn = vars(tensor)["T"].fget
+
+            def turned(self: Any) -> Any:
+                result = turn(self)
+                if not flow._inside and flow.wanted():
+                    numbers = np.arange(self.handle.data.size).reshape(self.handle.data.shape).T.ravel()
+                    flow.keep("trans", (self.handle,), result.handle,
+                              lambda which, lanes: {0: {int(numbers[lane]) for lane in lanes}})
+                return result
+
+            scope.set_attr(tensor, "T", property(turned))
+
+        return _patch_lang_tensor
 
     return wrapper
 

@@ -45,7 +45,7 @@ def turned(x, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     if ROWS > 64:
         tile = twice(tile)
     sums = tl.sum(tile, 1)
-    tl.store(out + columns[:, None] * ROWS + rows[None, :], tl.trans(tile) + sums[None, :])
+    tl.store(out + columns[:, None] * ROWS + rows[None, :], tile.T + sums[None, :])
 
 
 @triton.jit
