@@ -3,13 +3,16 @@
     python -m tests.quality.soak --time 60m --work /tmp/soak
 
 Every five seconds it notes the cases that are on disk, the memory of all processes of the campaign (Pss: shared pages
-count once), the descriptors of the parent and the bytes of shared memory. The first sixth begins with the first case.
+count once), the descriptors of the parent and the bytes of shared memory. The first sixth begins when nine tenths of
+the most processes are there, the last one ends with the last case: behind it only the record is written.
 The answer is JSON; the exit status is 1 if the rate fell below nine tenths, if memory grew by more than a tenth, or if
 processes or files were left."""
 
 import argparse
+import itertools
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -93,7 +96,11 @@ def look(tag: str, parent: int, state: Path, began: float) -> Sample:
 def verdict(samples: list[Sample]) -> dict[str, float]:
     """Cases a second and mean memory of the first and the last sixth, and their ratios. Raises ValueError where there
     are too few samples."""
-    running = [one for one in samples if one.cases]
+    most = max((one.processes for one in samples), default=0)
+    ready = next((number for number, one in enumerate(samples) if one.cases and one.processes >= 0.9 * most), 0)
+    final = max((number for number, (one, after) in enumerate(itertools.pairwise(samples), 1)
+                 if after.cases > one.cases), default=0)
+    running = samples[ready:final + 1]
     if len(running) < 12:
         raise ValueError(f"{len(running)} samples of a campaign that runs are too few")
     sixth = (running[-1].seconds - running[0].seconds) / 6
@@ -125,14 +132,18 @@ def soak(duration: str, work: Path, *, workers: int, options: list[str]) -> dict
         began = time.monotonic()
         process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary),
                                                  "SOAK_TAG": tag.partition("=")[2]}, stdout=out, stderr=out)
-        samples = []
+        samples, ours = list[Sample](), set[int]()
         while process.poll() is None:
             samples.append(look(tag, process.pid, work / "state", began))
+            ours.update(_processes(tag))
             time.sleep(SAMPLE_SECONDS)
     ended = time.monotonic()
     while (left := _processes(tag)) and time.monotonic() < ended + GONE_WITHIN:
         time.sleep(0.1)
-    files = [str(path) for path in (*temporary.glob("tridiff-*"), *sorted(set(SHARED.glob("tridiff-*")) - before))]
+    # Other campaigns of this machine have shared memory of their own: names hold the number of the process.
+    shared = [path for path in set(SHARED.glob("tridiff-*")) - before
+              if ours & set(map(int, re.findall(r"\d+", path.name)))]
+    files = [str(path) for path in (*temporary.glob("tridiff-*"), *sorted(shared))]
     (work / "samples.json").write_text(json.dumps([asdict(one) for one in samples]))
     return {"status": process.returncode, "seconds": ended - began, "cases": samples[-1].cases, **verdict(samples),
             "processes_left": len(left), "files_left": files}
