@@ -85,6 +85,8 @@ class Executor:
             interpreter.install(repairs)
             try:
                 return attempt().run().verdict is Verdict.AGREE
+            except interpreter.NoStandIn:  # a refusal instead of a result that is none
+                return True
             except Exception:
                 return False
 
