@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 
 from tridiff.oracles.bits import to_float64
-from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.dtypes import dtype, name_of_tensor
 from tridiff.oracles.errors import OracleError
 from tridiff.oracles.pointwise import EXP_SLOPE, rule_of
 
@@ -112,7 +112,9 @@ def prefix_product_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -
 def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32") -> torch.Tensor:
     """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8.
 
-    half doubles the accumulation term because tensor cores may truncate while aligning; fp8 allows the
+    half doubles the accumulation term because tensor cores may truncate while aligning, which they do by the exponents
+    as they stand: in it a subnormal operand counts as the smallest normal number (measured on an H200: fp16 products
+    with 2^-24 are summed in steps of 2^-38 beside 13.6, for want of ten leading bits); fp8 allows the
     imprecise accumulation that is the compiler's default on sm_90. A term below the normal numbers is off by a
     subnormal step; a subnormal operand, or the low part of one that is split, may be flushed on its way to tf32, which
     the other operand multiplies.
@@ -122,15 +124,24 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
     wide_a, wide_b = to_float64(a), to_float64(b)
     finite_a, finite_b = torch.isfinite(wide_a), torch.isfinite(wide_b)
     total = torch.where(finite_a, wide_a.abs(), 0.0) @ torch.where(finite_b, wide_b.abs(), 0.0)
+    aligned = total
+    if precision in ("half", "fp8"):
+        aligned = _aligned(a, finite_a) @ _aligned(b, finite_b)
     terms = a.shape[-1]
     growth = {"half": 2 * eps(acc), "fp8": 2.0**-13}.get(precision, eps(acc)) * terms
-    bound = (_DOT_INPUT_ERROR[precision] + growth) * total + terms * dtype(acc).smallest_subnormal
+    bound = _DOT_INPUT_ERROR[precision] * total + growth * aligned + terms * dtype(acc).smallest_subnormal
     finite = finite_a.all(-1).unsqueeze(-1) & finite_b.all(-2).unsqueeze(-2)
     if precision.startswith("tf32"):
         flushed = dtype("fp32").smallest_normal
         sizes = [torch.where(known, wide.abs(), 0.0) for known, wide in ((finite_a, wide_a), (finite_b, wide_b))]
         bound = bound + flushed * (sizes[0].sum(-1).unsqueeze(-1) + sizes[1].sum(-2).unsqueeze(-2))
     return _settle(bound, total, finite, acc)
+
+
+def _aligned(x: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
+    """Sizes by which products of narrow floats are aligned: of subnormal numbers that of the smallest normal one."""
+    size = torch.where(finite, to_float64(x).abs(), 0.0)
+    return torch.where(size > 0, size.clamp(min=dtype(name_of_tensor(x)).smallest_normal), size)
 
 
 def welford_mean_bound(

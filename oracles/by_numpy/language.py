@@ -130,6 +130,9 @@ def fold(x: Array, *, kind: str, axis: int | None, keep: bool) -> Array:
         if is_float and kind in ("sum", "product"):
             wide = flat.astype(np.float64)
             found = wide.sum(place) if kind == "sum" else wide.prod(place)
+            if kind == "sum":
+                # Nothing is added to them, no zero either: -0.0 + -0.0 is -0.0 (IEEE 754, 6.3).
+                found = np.where(((wide == 0) & np.signbit(wide)).all(axis=place), -0.0, found)
         elif kind in ("max", "min"):
             if is_float:
                 ends = (np.fmax if kind == "max" else np.fmin).reduce(_quiet(flat), axis=place)

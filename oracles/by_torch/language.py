@@ -154,6 +154,9 @@ def fold(x: Tensor, *, kind: str, axis: int | None, keep: bool) -> Tensor:
     elif dtype(name).is_float:
         wide = to_float64(values)
         found = wide.sum(place) if kind == "sum" else wide.prod(place)
+        if kind == "sum":
+            # Nothing is added to them, no zero either: -0.0 + -0.0 is -0.0 (IEEE 754, 6.3).
+            found = torch.where(((wide == 0) & torch.signbit(wide)).all(dim=place), -0.0, found)
     else:
         wide = widen(values)
         if kind in ("sum", "product"):

@@ -17,6 +17,7 @@ from tests.oracles.agreement import on_torch, refused
 from tests.oracles.grids import mixed_patterns, random_patterns
 from tridiff.oracles import tolerances as tol
 from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
+from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_exact import folds as by_exact
 from tridiff.oracles.by_numpy import reductions as np_reductions
 from tridiff.oracles.by_numpy import welford as np_welford
@@ -37,7 +38,7 @@ def small_floats(name: str, shape: tuple[int, ...], seed: int, spread: float = 4
 
 
 def passes(actual: Tensor, expected: Tensor, name: str, bound: Tensor) -> bool:
-    return compare(actual, expected, tol.RULES[name], bound=bound).clean
+    return compare(actual, expected, RULES[name], bound=bound).clean
 
 
 def judge(expected: Tensor, name: str, bound: Tensor) -> Callable[[Tensor], bool]:
@@ -310,6 +311,12 @@ def test_dot_bounds_separate_the_precisions() -> None:
     half_bound = tol.dot_bound(*halves, precision="half")
     assert passes(halves[0].float() @ halves[1].float(), exact, "dot_bound", half_bound)
     assert not passes((halves[0] @ halves[1]).float(), exact, "dot_bound", half_bound)
+    # Beside 13.6 a tensor core sums products with 2^-24, the smallest fp16, in steps of 2^-38.
+    left, right = torch.tensor([[13.6, -0.8]], dtype=torch.float16), torch.full((2, 1), 2.0**-24, dtype=torch.float16)
+    near = (left.double() @ right.double())
+    allowed = tol.dot_bound(left, right, precision="half")
+    assert passes((near + 2.0**-38).float(), near, "dot_bound", allowed)
+    assert not passes((near + 2.0**-30).float(), near, "dot_bound", allowed)
     refused("unknown dot precision", tol.dot_bound, a, b, precision="fp16")
 
 
@@ -379,7 +386,7 @@ def test_bounds_open_exactly_where_something_may_overflow() -> None:
 
 
 def test_every_formula_has_a_rule_with_an_origin() -> None:
-    for name, rule in tol.RULES.items():
+    for name, rule in RULES.items():
         assert callable(getattr(tol, name)) and rule.bound == name and "oracles.md §4" in rule.origin
 
 

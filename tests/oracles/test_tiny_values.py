@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tridiff.oracles import tolerances as tol
 from tridiff.oracles.arrays import Array, to_torch
+from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_numpy import bounded_folds, welford_answers
 from tridiff.oracles.by_numpy.bounded import Real, exact_real, settle
 from tridiff.oracles.by_numpy.bounded_ops import apply
@@ -61,7 +62,7 @@ def accepted(found: State, answers: tuple[Any, ...], limits: tuple[Any, ...]) ->
     masks = []
     for part, rule in ((0, "welford_mean_bound"), (1, "welford_m2_bound")):
         expected = torch.as_tensor(answers[part])
-        wrong = compare(to_torch(found[part]), expected, SET(tol.RULES[rule]), bound=limits[part]).mismatch
+        wrong = compare(to_torch(found[part]), expected, SET(RULES[rule]), bound=limits[part]).mismatch
         masks.append(~wrong.numpy())
     return masks[0], masks[1]
 
@@ -213,7 +214,7 @@ def test_means_products_and_variances_of_subnormal_numbers(name: str) -> None:
 
 
 def judged(rule: str, expected: torch.Tensor, bound: torch.Tensor) -> Callable[[Array], bool]:
-    return lambda actual: compare(to_torch(actual), expected, tol.RULES[rule], bound=bound).clean
+    return lambda actual: compare(to_torch(actual), expected, RULES[rule], bound=bound).clean
 
 
 def test_products_of_rows_and_columns_that_vanish() -> None:

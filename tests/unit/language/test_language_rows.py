@@ -2,6 +2,7 @@
 
 import ast
 
+import numpy as np
 import pytest
 import torch
 
@@ -21,6 +22,8 @@ from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import FAULTS
 from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.by_numpy import language as by_numpy
+from tridiff.oracles.by_torch import language as by_torch
 from tridiff.oracles.compare import compare
 from tridiff.oracles.dtypes import name_of_tensor
 from tridiff.oracles.rules import NUM0, REL
@@ -99,3 +102,11 @@ def test_functions_that_amd_does_not_have_are_no_findings_there() -> None:
 
 def test_the_table_is_broad() -> None:
     assert len(rows()) == sum(len(of_topic(topic)) for topic in TOPICS) >= 150
+
+
+def test_a_sum_of_negative_zeros_only_is_a_negative_zero() -> None:
+    lines = np.array([[-0.0, -0.0], [0.0, -0.0], [1.0, -1.0]], dtype=np.float32)
+    found = (by_numpy.fold(lines, kind="sum", axis=0, keep=False),
+             by_torch.fold(torch.from_numpy(lines), kind="sum", axis=0, keep=False).numpy())
+    for one in found:
+        assert one.tolist() == [0, 0, 0] and np.signbit(one).tolist() == [True, False, False]
