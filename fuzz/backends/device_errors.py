@@ -1,4 +1,4 @@
-"""What an exception of a launch, or one that it wraps, says about the device."""
+"""What an exception of a launch, or one that it wraps, says about the device and the tools for it."""
 
 DEVICE_ASSERTED = "device-side assert triggered"
 """In full: torch ends its account of every CUDA error with advice about device-side assertions."""
@@ -17,3 +17,15 @@ def chain(error: BaseException) -> list[BaseException]:
 def asserted_on_the_device(error: BaseException) -> bool:
     """Whether the error, or one that it wraps, says that an assertion stopped a kernel."""
     return any(DEVICE_ASSERTED in str(one) for one in chain(error))
+
+
+def without_assembler(error: BaseException) -> bool:
+    """Whether the error, or one that it wraps, says that the installation has no ptxas for the chip: some packages
+    have the one for newer chips alone."""
+    return any("Cannot find ptxas" in str(one) for one in chain(error))
+
+
+def too_few_registers(error: BaseException) -> bool:
+    """Whether the error, or one that it wraps, is ptxas saying that an instruction needs more registers than the
+    limit that was asked for leaves to a thread."""
+    return any("Insufficient registers (" in str(one) and "register target of" in str(one) for one in chain(error))

@@ -122,8 +122,9 @@ def run(launch: Launch) -> None:
         try:
             _play(launch, scene, played)
         except Exception as error:
-            # What comes behind it is told all the same.
-            wrong = wrong or error
+            # What comes behind it is told all the same, and what is wrong before what could not be played.
+            if wrong is None or (isinstance(wrong, Declined) and not isinstance(error, Declined)):
+                wrong = error
     if wrong is not None:
         raise wrong
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain
+from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain, too_few_registers, without_assembler
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.verdicts import Declined, Refuted, WrittenTwice
 
@@ -75,6 +75,10 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
         return Failure(Verdict.NOT_CHECKED, "declined", str(error))
     if names & {"OutOfResources"}:
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
+    if without_assembler(error):
+        return Failure(Verdict.NOT_CHECKED, "no_assembler", "this installation has no ptxas for the chip")
+    if too_few_registers(error):
+        return Failure(Verdict.NOT_CHECKED, "out_of_resources", "ptxas needs more registers than the limit leaves")
     if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text or "can't allocate memory" in text:
         return Failure(Verdict.CRASH, "out_of_memory", head, spent=True)
     if names & {"DeviceAssertion", "DeviceAssertFailed"}:

@@ -9,9 +9,11 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from tridiff.fuzz.backends.device_errors import chain, without_assembler
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
+from tridiff.fuzz.verdicts import Declined
 from tridiff.oracles.dtypes import torch_dtype
 
 _TEXT = "@triton.jit\ndef kernel(first, second, C: tl.constexpr):\n    tl.static_assert(C > 0, 'too small')\n"
@@ -100,10 +102,10 @@ def refusals(choices: Choices, backend: str) -> Answers:
         try:
             run(kernel(_TEXT), there)
         except Exception as error:
-            chained: list[BaseException] = [error]
-            while (inner := chained[-1].__cause__ or chained[-1].__context__) is not None:
-                chained.append(inner)
-            text = " ".join(str(one) for one in chained)
+            if without_assembler(error):
+                # What an installation lacks is no refusal.
+                raise Declined("this installation has no ptxas for the chip") from error
+            text = " ".join(str(one) for one in chain(error))
             frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
             return {"refused": "True", "named": str(named in text), "as": type(error).__name__,
                     "compiler's frames": str(any(one.endswith("code_generator.py") for one in frames)),

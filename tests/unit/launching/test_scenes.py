@@ -13,7 +13,7 @@ from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
-from tridiff.fuzz.verdicts import Refuted
+from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.oracles import launching
 
 ARCH = "compile:sm_90"
@@ -129,6 +129,24 @@ def test_ways_have_names_that_can_be_drawn() -> None:
     assert set(vocabulary.REFUSALS) == {*refusals._WAYS, *refusals._OLD_CHIP}
     assert set(vocabulary.DESCRIPTORS) == set(refusals._DESCRIPTORS)
     assert set(vocabulary.LAYOUTS) == set(layouts._LAYOUTS)
+
+
+def test_what_an_installation_lacks_is_no_refusal_and_hides_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tridiff.fuzz.launching.scenes import refusals
+
+    def lacking(user: Any, there: Any) -> None:
+        raise RuntimeError("Cannot find ptxas")
+
+    ways = scenes()["refusals 3"].vocabulary["way"]
+    for way in ways:
+        monkeypatch.setitem(refusals._WAYS, str(way), ("", lacking))
+    monkeypatch.setitem(refusals._OLD_CHIP, "fp8", ("fp8e4nv", lacking))
+    with pytest.raises(Declined, match="no ptxas"):
+        play(case("refusals 3", way="fp8"))
+    # One that is accepted, behind others that could not be played.
+    monkeypatch.setitem(refusals._WAYS, str(ways[1]), ("", lambda user, there: None))
+    with pytest.raises(Refuted, match="refused: 'False'"):
+        play(case("refusals 3", way=EVERY))
 
 
 class _Without:

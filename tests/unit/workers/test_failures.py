@@ -68,5 +68,21 @@ def test_a_refutation_keeps_its_kind_whatever_the_device_says_meanwhile() -> Non
     assert (found.verdict, found.kind, found.where, found.spent) == (Verdict.DISAGREE, "sanitizer", "consan", True)
 
 
+def test_what_an_installation_lacks_is_not_checked() -> None:
+    found = classify(_wrapped(RuntimeError, RuntimeError("Cannot find ptxas")), "cuda")
+    assert (found.verdict, found.kind) == (Verdict.NOT_CHECKED, "no_assembler") and not found.spent
+    assert classify(RuntimeError("Cannot find a layout; ptxas was not run"), "cuda").verdict is Verdict.COMPILE_ERROR
+
+
+def test_a_limit_of_registers_that_ptxas_cannot_keep_is_not_checked() -> None:
+    error = RuntimeError("Internal Triton PTX codegen error\n`ptxas` stderr:\nptxas-blackwell fatal : (C7602) "
+                         "Insufficient registers (32) to compile instruction at line 434 in function kernel. Try to "
+                         "compile with register target of 62 or higher.")
+    found = classify(_wrapped(RuntimeError, error), "cuda")
+    assert (found.verdict, found.kind) == (Verdict.NOT_CHECKED, "out_of_resources") and not found.spent
+    other = classify(RuntimeError("`ptxas` stderr: Insufficient registers"), "cuda")
+    assert (other.verdict, other.where) == (Verdict.COMPILE_ERROR, "ptxas")
+
+
 def refuted_by_a_sanitizer(message: str) -> Exception:
     return Refuted("sanitizer", "consan", message, spent=True)
