@@ -15,7 +15,7 @@ from tests.chains.drawn import CHAIN_TARGETS, cases, chain_of
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.kinds.chains.cases import valid, with_chain
 from tridiff.fuzz.kinds.chains.evaluate import by_numpy, by_torch, explained, settle
-from tridiff.fuzz.kinds.chains.steps import reductions, size
+from tridiff.fuzz.kinds.chains.steps import size, steps
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
 from tridiff.kernels.gluon.chain import (
@@ -122,7 +122,7 @@ def shrunk(case: Case, fault: str) -> Case:
     progress = True
     while progress:
         progress = False
-        for candidate in reductions(case):
+        for candidate in steps(case):
             if size(candidate) < size(case) and shows(candidate, fault):
                 case, progress = candidate, True
                 break
@@ -147,7 +147,7 @@ def test_a_failing_chain_shrinks_to_few_steps(target: str, fault: str, most: int
 def test_every_reduction_is_valid_and_keeps_array_names(target: str) -> None:
     for case in cases(target, 6):
         names = {array.name for array in chain_of(case).arrays}
-        tried = list(reductions(case))
+        tried = list(steps(case))
         assert tried, "nothing simpler to try"
         for candidate in tried:
             assert valid(candidate)
