@@ -2,6 +2,7 @@
 
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case, Constant, Iota
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 _PREDICTED = "tridiff.fuzz.known.predictions.division"
@@ -33,6 +34,12 @@ def _bytes_divided(case: Case) -> bool:
     return case.params.get("form") == "blocks" and case.array("a").dtype == "u8"
 
 
+def _bytes_divided_in_a_call(case: Case) -> bool:
+    call = case.program
+    return (isinstance(call, Call) and call.row.removeprefix("gl.") in ("operator.floordiv", "operator.mod")
+            and call.stored == ("u8",) and call.operands[1].given)
+
+
 ISSUES = (
     KnownIssue(
         name="signed-floordiv-ramp", title="// of a contiguous run below zero gives one quotient to a group of lanes",
@@ -54,4 +61,9 @@ ISSUES = (
         entries=("triton.floordiv/value-6d90010665", "triton.mod/value-b52d2a95a0",
                  "helpers.div_floor_integer/value-9db4503538"),
         match=_bytes_divided, explains=f"{_PREDICTED}:byte_division_by_zero"),
+    KnownIssue(
+        name="narrow-division-by-zero", title="u8 // and % of a zero divisor change the lanes above",
+        stage="llvm", truth="undefined", where=(("language.operators", "own"), ("language.gluon", "own")),
+        entries=("language.gluon/value-c83ff3a43a",),
+        match=_bytes_divided_in_a_call, explains=f"{_PREDICTED}:byte_division_by_zero_in_a_call"),
 )

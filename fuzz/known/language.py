@@ -13,7 +13,7 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage
 from tridiff.fuzz.target.subjects import PLAIN
-from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import FP8, dtype
 
 _SHAPES = ("another_shape", "another_type")
@@ -94,11 +94,12 @@ def _between_8_bit_floats(call: Call) -> bool:
 
 def _issue(name: str, *entries: str, title: str, stage: Stage, match: Callable[[Case], bool],
            relative: Callable[[Case], Case | None], errors: Iterable[str] = _SHAPES,
-           kinds: tuple[str, ...] = WRONG, upstream: tuple[str, ...] = ()) -> KnownIssue:
+           kinds: tuple[str, ...] = WRONG, upstream: tuple[str, ...] = (),
+           backends: tuple[str, ...] = ()) -> KnownIssue:
     return KnownIssue(name=name, title=title, stage=stage, truth="defect",
                       where=(("language.*", "own"), ("language.*", PLAIN)),
                       entries=tuple(f"language.{one}" for one in entries), match=match, relative=relative,
-                      errors=tuple(errors), kinds=kinds, upstream=upstream)
+                      errors=tuple(errors), kinds=kinds, upstream=upstream, backends=backends)
 
 
 _FOLDS = ("tl.reduce", "tl.reduce_or", "tl.xor_sum", "tl.reduce.pair", "tl.sum", "tl.max", "tl.min", "tl.argmax",
@@ -131,9 +132,11 @@ def _hints_that_ptx_cannot_combine(call: Call) -> bool:
     return "cache" in call.options and bool({"evict", "volatile"} & set(call.options))
 
 
-def _of_integers(case: Case) -> Case | None:
+def _multiplied(case: Case) -> Case | None:
+    """The opposite of the same numbers, by a product with -1."""
     call = cases.call_of(case)
-    return _changed(case, operands=(replace(call.operands[0], dtype="i32"),), stored=("i32",))
+    minus_one = Operand(kind="number", dtype="fp32", number="-1.0")
+    return _changed(case, row=call.row.replace(".neg", ".mul"), operands=(call.operands[0], minus_one))
 
 
 def _all_of_integers(case: Case) -> Case | None:
@@ -168,10 +171,69 @@ def _flipped_bytes(case: Case) -> Case | None:
     return _changed(case, operands=(replace(call.operands[0], dtype=name),), stored=(name,), options=options)
 
 
+def _longer_than_its_source(call: Call) -> bool:
+    """Whether indices of several axes are more along the gathered axis than the source has places."""
+    source, index = (one.shape for one in call.operands)
+    return len(source) > 1 and max(one - other for one, other in zip(index, source, strict=True)) > 0
+
+
+def _from_a_longer_source(case: Case) -> Case | None:
+    call = cases.call_of(case)
+    return _changed(case, operands=(replace(call.operands[0], shape=call.operands[1].shape), call.operands[1]))
+
+
+def _with_threads_to_spare(case: Case) -> bool:
+    """Whether all axes of a block of Gluon are folded at once, and lanes of the warp lie along two axes (layouts from
+    2 on), along one of which they are more than elements."""
+    call = case.program
+    if not isinstance(call, Call) or call.row.removeprefix("gl.") not in {one.removeprefix("tl.") for one in _FOLDS}:
+        return False
+    shape = call.operands[0].shape
+    return (call.row.startswith("gl.") and call.option("axis", "None") == "None" and len(shape) > 1
+            and call.number("layout") >= 2 and min(shape) < 16)
+
+
+def _along_one_axis(case: Case) -> Case | None:
+    return _changed(case, options=cases.call_of(case).options | {"axis": 0})
+
+
+def _scalar_for_a_block(case: Case) -> bool:
+    call = case.program
+    return (isinstance(call, Call) and call.row.startswith("gl.atomic_") and len(call.operands) > 1
+            and bool(call.operands[0].shape) and call.operands[1].shape != call.operands[0].shape)
+
+
+def _block_for_a_block(case: Case) -> Case | None:
+    memory, value, *mask = cases.call_of(case).operands
+    name = value.dtype if value.given else memory.dtype
+    return _changed(case, operands=(memory, Operand(kind="block", dtype=name, shape=memory.shape), *mask))
+
+
 ISSUES = (
-    _issue("negation-by-subtraction", "operators/zero-sign-44817e5c2f", stage="front-end", kinds=("zero_sign",),
-           match=_of("operator.neg", having=lambda call: dtype(call.operands[0].dtype).is_float), errors=(),
-           relative=_of_integers, title="the minus sign of floats is 0 - x, which has no -0.0"),
+    _issue("gluon-atomics-of-scalars", "gluon/expected-expand-dims-inp-bee3fdccd0", stage="front-end", kinds=(),
+           match=_scalar_for_a_block, relative=_block_for_a_block, errors=("*expected expand_dims input*",),
+           title="an atomic operation on a block by one scalar does not compile in Gluon"),
+    _issue("gather-with-more-indices-than-source", "movement/assertion--gatherlowerin-3055542b1e", stage="ttgir",
+           match=_of("tl.gather", "gl.gather", having=_longer_than_its_source), relative=_from_a_longer_source,
+           errors=("*GatherLoweringHelper*",), kinds=(),
+           title="tl.gather of more indices than the source has places along the axis does not compile"),
+    _issue("gluon-scans-of-few-elements", "gluon/assertion--numscanblocks-b2de64d95b", stage="ttgir", kinds=(),
+           match=lambda case: isinstance(case.program, Call) and case.program.row.startswith("gl.")
+           and case.program.operands[0].shape[-1:] == (1,) and case.program.number("layout") >= 4,
+           relative=lambda case: _changed(case, options=cases.call_of(case).options | {"layout": 0}),
+           errors=("*numScanBlocks*",),
+           title="a scan in Gluon of fewer elements than a thread of the layout holds fails an assertion"),
+    _issue("gluon-folds-of-all-axes", "gluon/value-3841b1409b", stage="ttgir", match=_with_threads_to_spare,
+           relative=_along_one_axis, errors=(),
+           title="folds of all axes in Gluon exchange values between the wrong lanes"),
+    _issue("ieee-rounding-ignored", "pointwise/value-b464d9f765", stage="front-end", errors=(), kinds=("value",),
+           match=_of("tl.fdiv", "gl.fdiv", having=lambda call: call.stored[0] == "fp32"
+                     and bool(call.option("ieee_rounding"))),
+           relative=_without("ieee_rounding"), title="ieee_rounding of tl.fdiv changes nothing"),
+    _issue("negation-by-subtraction", "operators/zero-sign-44817e5c2f", "operators/zero-sign-44817e5c2f-beside",
+           stage="front-end", kinds=("zero_sign",), errors=(), relative=_multiplied,
+           match=_of("operator.neg", "gl.operator.neg", having=lambda call: dtype(call.operands[0].dtype).is_float),
+           title="the minus sign of floats is 0 - x, which has no -0.0"),
     _issue("constants-lose-the-sign-of-zero", "pointwise/inf-059cfe6571", "creation/zero-sign-dea7ac53a9",
            stage="front-end", relative=_with_positive_zero, errors=(), kinds=("zero_sign", "inf", "value"),
            match=lambda case: isinstance(case.program, Call) and _negative_zero(case.program),
@@ -210,12 +272,14 @@ ISSUES = (
     KnownIssue(
         name="cache-hints-that-ptx-cannot-combine", stage="ttgir", truth="contract", where=(("language.*", "own"),),
         entries=("language.memory/command----path-----line-be5ae97611",
-                 "language.memory/command----path-----line-7595d7f159"),
+                 "language.memory/command----path-----line-7595d7f159",
+                 "language.memory/command----path-----line-d254ac9591"),
         title="combinations of cache, eviction and volatile that PTX has no instruction for are refused by ptxas",
         match=_of("tl.load", "tl.store", having=_hints_that_ptx_cannot_combine),
         relative=_without("evict", "volatile"), errors=("Command*", "PTXASError*"), kinds=()),
     _issue("interpreter-takes-axes-from-the-front-only", "reductions/another-shape-5a2e916902",
-           "scans/value-018e4479a3", stage="interpreter", match=_of(*_FOLDS, *_SCANS, having=_negative),
+           "scans/value-018e4479a3", stage="interpreter", backends=("interpreter",),
+           match=_of(*_FOLDS, *_SCANS, having=_negative),
            relative=_counted_from_the_front,
            title="the interpreter folds or scans along another axis where the axis is negative"),
     _issue("softmax-without-kept-axes", "reductions/another-shape-a3e9f40cb8",
@@ -223,7 +287,8 @@ ISSUES = (
            errors=(*_SHAPES, "*make_shape_compatible*", "ValueError*"),
            match=_of("tl.softmax", having=lambda call: call.number("dim") > 0), relative=_without("dim"),
            title="tl.softmax along another axis than the first subtracts the maxima of other lines"),
-    _issue("interpreter-forgets-kept-axes", stage="interpreter", relative=_without("keep_dims", "axis"),
+    _issue("interpreter-forgets-kept-axes", stage="interpreter", backends=("interpreter",),
+           relative=_without("keep_dims", "axis"),
            match=_of(*_FOLDS, having=lambda call: bool(call.option("keep_dims"))
                      and call.option("axis", "None") == "None"),
            title="the interpreter keeps no axes where all of them are folded by a function of the user's"),
@@ -248,12 +313,14 @@ ISSUES = (
                    "*packLLElements*", ""),
            title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
     _issue("interpreter-places-of-nans", "reductions/valueerror--all-nan-slic-d59876b0a5", stage="interpreter",
+           backends=("interpreter",),
            kinds=(), relative=_all_of_integers,
            match=_of("tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices", "fp8.argmax", "fp8.argmin",
                      having=lambda call: dtype(call.operands[0].dtype).is_float),
            errors=("*All-NaN*", "ValueError*"),
            title="the interpreter raises where it looks for the largest or smallest of NaNs alone"),
     _issue("interpreter-exchanges-no-floats", "memory/valueerror--unsupported-1479c69ea1", stage="interpreter",
+           backends=("interpreter",),
            kinds=(), relative=_all_of_integers,
            match=_of("tl.atomic_xchg", having=lambda call: dtype(call.operands[0].dtype).is_float),
            errors=("*Unsupported data type*", "ValueError*"),
@@ -273,7 +340,8 @@ ISSUES = (
            errors=("", "AssertionError*"),
            title="tl.dot of i8 with an i32 accumulator fails an assertion without a text unless out_dtype is given"),
     _issue("interpreter-umulhi-of-negative-numbers", "pointwise/overflowerror--python-in-a364b2f5d2",
-           stage="interpreter", match=_of("tl.umulhi", having=lambda call: call.stored[0][0] == "i"),
+           stage="interpreter", backends=("interpreter",),
+           match=_of("tl.umulhi", having=lambda call: call.stored[0][0] == "i"),
            relative=_unsigned, errors=("OverflowError*",),
            title="the interpreter multiplies negative numbers as unsigned ones and raises"),
     _issue("constants-of-fp8", "creation/attributeerror---interpr-77e44be28b",

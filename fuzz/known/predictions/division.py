@@ -8,6 +8,8 @@ import torch
 
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
+from tridiff.fuzz.language.choices import broadcast
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch.integer import div_trunc, rem_trunc
 
@@ -73,15 +75,34 @@ def ramp_remainder_address(seen: Wrong) -> dict[str, torch.Tensor]:
     return _one_width(seen, candidates())
 
 
+def _above_a_zero(zero: torch.Tensor, axes: range) -> torch.Tensor:
+    """Places up to three behind a zero divisor along one of some axes."""
+    above = torch.zeros_like(zero)
+    for axis in axes:
+        for distance in range(1, min(_NEIGHBOURS, zero.shape[axis] - 1) + 1):
+            kept = zero.shape[axis] - distance
+            above.narrow(axis, distance, kept).logical_or_(zero.narrow(axis, 0, kept))
+    return above
+
+
 def byte_division_by_zero(seen: Wrong) -> dict[str, torch.Tensor]:
     """u8 division: a zero divisor gives the 16-bit quotient 0xFFFF, which is packed with its upper byte over the lanes
     above: 255 there. Lanes are neighbours along either axis."""
     if "out" not in seen.wrong:
         return {}
     zero = seen.inputs["b"] == 0
-    above = torch.zeros_like(zero)
-    for axis in range(zero.dim()):
-        for distance in range(1, min(_NEIGHBOURS, zero.shape[axis] - 1) + 1):
-            kept = zero.shape[axis] - distance
-            above.narrow(axis, distance, kept).logical_or_(zero.narrow(axis, 0, kept))
+    above = _above_a_zero(zero, range(zero.dim()))
     return {"out": seen.wrong["out"] & above & (seen.actual["out"] == 255)}
+
+
+def byte_division_by_zero_in_a_call(seen: Wrong) -> dict[str, torch.Tensor]:
+    """The same for one call of the language: the axes of each program's block, to which the divisor is broadcast."""
+    call, wrong = seen.case.program, seen.wrong.get("out0")
+    if wrong is None or not isinstance(call, Call):
+        return {}
+    shape = broadcast(*(one.shape for one in call.operands))
+    divisor = seen.inputs["x1"].reshape(-1, *(1,) * (len(shape) - len(call.operands[1].shape)),
+                                        *call.operands[1].shape)
+    zero = (divisor == 0).expand(divisor.shape[0], *shape)
+    above = _above_a_zero(zero, range(1, zero.dim())).reshape(wrong.shape)
+    return {"out0": wrong & above & (seen.actual["out0"] == 255)}

@@ -22,6 +22,8 @@ _ONE_SOURCE = ("erf", "erf_tl", "erfc", "erfinv", "erfcx", "i0", "i1")
 """Functions for which fp64 has no second source that is better than itself: codegen.pointwise judges them."""
 _METHODS = ("exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "sqrt_rn", "rsqrt", "sigmoid", "erf", "floor", "ceil")
 """Functions that tensors have as methods, too."""
+_STANDARD = ("sigmoid",)
+"""Functions of `tl` that `tl.math` does not have."""
 _OWN_ROWS = ("minimum", "maximum", "where", "clamp", "fma", "div_rn", "umulhi", "cdiv", "fdiv", "abs")
 
 
@@ -36,7 +38,7 @@ def _of_table() -> Iterator[Row]:
 
 def _elementary(op: Op, form: Form, function: str) -> Row:
     name = function.removeprefix("tl.")
-    ways = ("function", "math", "method") if name in _METHODS else ("function",)
+    ways = ("function", *(() if name in _STANDARD else ("math",)), "method") if name in _METHODS else ("function",)
 
     def draw(choices: Choices) -> Call:
         signature: Signature = choices.one(form.signatures[:1] if op.name in _ONE_SOURCE else form.signatures)
