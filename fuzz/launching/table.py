@@ -12,6 +12,7 @@ from tridiff.fuzz.launching.vocabulary import (
     LAYOUTS,
     NUMBERS,
     REFUSALS,
+    SPOILT,
     WORDS,
 )
 
@@ -53,9 +54,15 @@ SCENES: tuple[Scene, ...] = (
               int(choices["num_warps"]) * int(choices["maxnreg"]) <= 2048)),
     *(Scene(name=f"disk {part}", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
             vocabulary={"change": CHANGES[part::4]}, each="change") for part in range(4)),
+    # What releases get wrong is drawn by itself: it must not hide what else a case would make in turn.
+    Scene(name="spoilt", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
+          vocabulary={"change": SPOILT}),
     Scene(name="captured", topic="caches", play=f"{_SCENES}.caches:captured", due=f"{_DUE_OF_CACHES}:captured",
-          vocabulary={"name": ("USED", "UNUSED", "INNER", "KIND", "DEFAULT"), "other": (True, False),
+          vocabulary={"name": ("USED", "UNUSED", "KIND", "DEFAULT"), "other": (True, False),
                       "plain": (False, True)}, each="name"),
+    Scene(name="captured by a callee", topic="caches", play=f"{_SCENES}.caches:captured",
+          due=f"{_DUE_OF_CACHES}:captured",
+          vocabulary={"name": ("INNER",), "other": (True, False), "plain": (False, True)}),
     Scene(name="stages", topic="caches", play=f"{_SCENES}.caches:stages", due=f"{_DUE_OF_CACHES}:stages",
           vocabulary={"knob": ("nothing", "dump", "binary only", "override", "option"),
                       "stage": ("ttgir", "ttir", "ptx")},

@@ -18,9 +18,11 @@ GRIDS = ("1", "2 3", "2 3 4", "7", "list 5 6", "callable", "0", "3 0 2", "65536 
 DTYPES = ("int32", "int64", "uint8", "float32", "int1", "float64", "bfloat16")
 
 CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body", "line", "comment below", "comment inside",
-           "option", "stages", "fusion", "registers", "always", "file gone", "group cut off", "environment",
-           "constexpr", "hint")
+           "option", "stages", "fusion", "registers", "always", "environment", "constexpr", "hint")
 """What is changed between two compilations of one kernel."""
+
+SPOILT = ("file gone", "group cut off")
+"""What may have become of a kernel on disk between them."""
 
 REFUSALS = ("nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword", "given twice",
             "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",

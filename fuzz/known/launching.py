@@ -1,0 +1,51 @@
+"""Known issues between a kernel's source and its launch."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.launching.scene import EVERY
+from tridiff.fuzz.records import Case, Scalar
+
+
+def _of(scene: str, **choices: Scalar) -> Callable[[Case], bool]:
+    wanted = {"scene": scene, **choices}
+    return lambda case: all(case.params.get(name) == one for name, one in wanted.items())
+
+
+def _with(**choices: Scalar) -> Callable[[Case], Case]:
+    """The case with other choices, all of them if the scene is another."""
+    return lambda case: replace(case, params=choices if "scene" in choices else {**case.params, **choices})
+
+
+def _unspoilt() -> Callable[[Case], Case]:
+    return _with(scene="disk 0", change="nothing")
+
+
+def _tuple(case: Case) -> bool:
+    return _of("ahead", spoilt="")(case) and str(case.params["constant"]).startswith("tuple ")
+
+
+def _issue(name: str, entry: str, title: str, *, match: Callable[[Case], bool], relative: Callable[[Case], Case],
+           errors: tuple[str, ...] = (), kinds: tuple[str, ...] = ()) -> KnownIssue:
+    target, _, _ = entry.partition("/")
+    return KnownIssue(name=name, title=title, stage="runtime", truth="defect", where=((target, "own"),),
+                      entries=(entry,), match=match, relative=relative, errors=errors, kinds=kinds)
+
+
+ISSUES = (
+    _issue("captured-by-a-callee-unnoticed", "launch.caches/second-cfed4032b0",
+           "a constant that a callee captures is changed, and the stale kernel is launched",
+           match=_of("captured by a callee", other=True, plain=False),
+           relative=_with(scene="captured", name=EVERY, other=True, plain=False), kinds=("second",)),
+    _issue("cut-off-group-stops-compilation", "launch.caches/jsondecodeerror--untermi-2518779f98",
+           "a cut-off group file in the cache on disk stops every later compilation",
+           match=_of("spoilt", change="group cut off"), relative=_unspoilt(), errors=("JSONDecodeError: *",)),
+    _issue("incomplete-group-is-a-kernel", "launch.caches/keyerror---unknown-key-e88d4dbb07",
+           "a kernel on disk whose binary is gone is taken for one", match=_of("spoilt", change="file gone"),
+           relative=_unspoilt(), errors=("KeyError: \"Unknown key: 'cubin'\"",)),
+    _issue("preloaded-tuple-is-a-list", "launch.events/hash-6212c2f173",
+           "a tuple of constants that is preloaded is another kernel", match=_tuple, relative=_with(constant="int 3"),
+           kinds=("hash",)),
+)
