@@ -53,12 +53,15 @@ def test_every_free_text_is_looked_at(entry: CorpusEntry) -> None:
     assert misfit(entry.case, entry.signature.subject) == ""
     built = json.loads(msgspec.json.encode(entry))
     accepted = []
+    said = all_targets()[entry.case.target].draw.params(entry.case)
     for path in leaves(built["case"]):
         if path[0] not in ("params", "arrays") and path[:2] != ("program", "options"):
             continue
         for payload in PAYLOADS:
             if path[0] == "program" and not payload:
                 continue  # The shape of a scalar.
+            if path[0] == "params" and payload in said[path[1]]:
+                continue  # A word of the strategy: some scenes of launches draw "none".
             changed = json.loads(json.dumps(built))
             place = changed["case"]
             for key in path[:-1]:
