@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -107,6 +108,9 @@ def _serve(page: Callable[[], str], port: int) -> None:
     """Answer browsers until Ctrl-C."""
     answering = server(page, port=port)
     print(f"http://{answering.server_address[0]!s}:{answering.server_address[1]}/ (Ctrl-C ends it)", flush=True)
+    # A shell that starts this in the background has it ignore what ends it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     with answering, contextlib.suppress(KeyboardInterrupt):
         answering.serve_forever()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -273,12 +274,16 @@ def test_available_backends_ask_a_child_only_where_a_device_exists(monkeypatch: 
         assert available.available_backends() == (
             "interpreter", "compile:sm_80", "compile:sm_90", "compile:sm_100", "compile:gfx942")
         assert asked == []
+        monkeypatch.setattr(available, "_FOR_CUDA", re.compile(r"^__version__", re.MULTILINE))
         for answer, count in (("2\n", 2), ("0\n", 0), ("", 0)):
             monkeypatch.setattr(available.Path, "exists", lambda self: True)
             monkeypatch.setattr(available.subprocess, "run", lambda *a, answer=answer, **k: type(
                 "Done", (), {"stdout": answer})())
             available.gpu_count.cache_clear()
             assert ("cuda" in available.available_backends()) is (count > 0)
+        monkeypatch.setattr(available, "_FOR_CUDA", re.compile("built for no device"))
+        available.gpu_count.cache_clear()
+        assert "cuda" not in available.available_backends(), "torch knows no device"
     finally:
         available.gpu_count.cache_clear()
 
