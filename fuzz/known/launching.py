@@ -27,25 +27,27 @@ def _tuple(case: Case) -> bool:
     return _of("ahead", spoilt="")(case) and str(case.params["constant"]).startswith("tuple ")
 
 
-def _issue(name: str, entry: str, title: str, *, match: Callable[[Case], bool], relative: Callable[[Case], Case],
-           errors: tuple[str, ...] = (), kinds: tuple[str, ...] = ()) -> KnownIssue:
-    target, _, _ = entry.partition("/")
+def _issue(name: str, entries: tuple[str, ...], title: str, *, match: Callable[[Case], bool],
+           relative: Callable[[Case], Case], errors: tuple[str, ...] = (), kinds: tuple[str, ...] = ()) -> KnownIssue:
+    target, _, _ = entries[0].partition("/")
     return KnownIssue(name=name, title=title, stage="runtime", truth="defect", where=((target, "own"),),
-                      entries=(entry,), match=match, relative=relative, errors=errors, kinds=kinds)
+                      entries=entries, match=match, relative=relative, errors=errors, kinds=kinds)
 
 
 ISSUES = (
-    _issue("captured-by-a-callee-unnoticed", "launch.caches/second-cfed4032b0",
+    _issue("captured-by-a-callee-unnoticed", ("launch.caches/second-cfed4032b0",),
            "a constant that a callee captures is changed, and the stale kernel is launched",
            match=_of("captured by a callee", other=True, plain=False),
            relative=_with(scene="captured", name=EVERY, other=True, plain=False), kinds=("second",)),
-    _issue("cut-off-group-stops-compilation", "launch.caches/jsondecodeerror--untermi-2518779f98",
+    _issue("cut-off-group-stops-compilation",
+           ("launch.caches/jsondecodeerror--untermi-2518779f98", "launch.caches/jsondecodeerror--untermi-6e941a6366"),
            "a cut-off group file in the cache on disk stops every later compilation",
            match=_of("spoilt", change="group cut off"), relative=_unspoilt(), errors=("JSONDecodeError: *",)),
-    _issue("incomplete-group-is-a-kernel", "launch.caches/keyerror---unknown-key-e88d4dbb07",
+    _issue("incomplete-group-is-a-kernel",
+           ("launch.caches/keyerror---unknown-key-e88d4dbb07", "launch.caches/keyerror---unknown-key-97a6bd267d"),
            "a kernel on disk whose binary is gone is taken for one", match=_of("spoilt", change="file gone"),
            relative=_unspoilt(), errors=("KeyError: \"Unknown key: 'cubin'\"",)),
-    _issue("preloaded-tuple-is-a-list", "launch.events/hash-6212c2f173",
+    _issue("preloaded-tuple-is-a-list", ("launch.events/hash-6212c2f173",),
            "a tuple of constants that is preloaded is another kernel", match=_tuple, relative=_with(constant="int 3"),
            kinds=("hash",)),
 )
