@@ -1,7 +1,8 @@
 """The process that answers a request: it imports torch and Triton, and compiles or interprets.
 
-Started as `python -m tridiff.fuzz.explain.child FOLDER`; the request lies in FOLDER as `request.json`, the answer is
-left there as `answer.json`. Under TRITON_INTERPRET=1 it interprets. A compiler that aborts ends only this process.
+Started as `python -m tridiff.fuzz.explain.child FOLDER PARENT`: the request lies in FOLDER as `request.json`, the
+answer is left there as `answer.json`, and it ends with the process of number PARENT. Under TRITON_INTERPRET=1 it
+interprets. A compiler that aborts ends only this process.
 """
 
 import os
@@ -12,6 +13,7 @@ import msgspec
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.explain.request import Compiled, Interpreted, Request
+from tridiff.fuzz.workers.zygote import die_with_parent
 
 
 def main(folder: Path) -> None:
@@ -36,4 +38,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    die_with_parent(int(sys.argv[2]))
     main(Path(sys.argv[1]))

@@ -58,7 +58,7 @@ def _run(request: Request, folder: Path, build: Build | None, *, interpret: bool
                        TRITON_DEFAULT_FP_FUSION="1")
     if interpret:
         environment["TRITON_INTERPRET"] = "1"
-    command = [sys.executable, "-m", "tridiff.fuzz.explain.child", str(folder)]
+    command = [sys.executable, "-m", "tridiff.fuzz.explain.child", str(folder), str(os.getpid())]
     if not seconds:
         return f"exit status {subprocess.run(command, env=environment).returncode}", ""
     log = folder / "log"
@@ -69,10 +69,12 @@ def _run(request: Request, folder: Path, build: Build | None, *, interpret: bool
             status = child.wait(timeout=seconds)
             ended = f"exit status {status}" if status >= 0 else signal.Signals(-status).name
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
             ended = f"no answer within {seconds:g} s"
+        finally:
+            if child.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
     return ended, log.read_text(errors="replace")
 
 
