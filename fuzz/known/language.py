@@ -230,7 +230,7 @@ ISSUES = (
            match=_of("tl.fdiv", "gl.fdiv", having=lambda call: call.stored[0] == "fp32"
                      and bool(call.option("ieee_rounding"))),
            relative=_without("ieee_rounding"), title="ieee_rounding of tl.fdiv changes nothing"),
-    _issue("negation-by-subtraction", "operators/zero-sign-44817e5c2f", "operators/zero-sign-44817e5c2f-beside",
+    _issue("negation-by-subtraction", "operators/zero-sign-44817e5c2f",
            stage="front-end", kinds=("zero_sign",), errors=(), relative=_multiplied,
            match=_of("operator.neg", "gl.operator.neg", having=lambda call: dtype(call.operands[0].dtype).is_float),
            title="the minus sign of floats is 0 - x, which has no -0.0"),
