@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case
+from tridiff.fuzz.records import Case, Content, Small
 from tridiff.fuzz.records.corpus_entry import Stage
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call, Operand
@@ -55,6 +55,19 @@ def _without(*options: str) -> Callable[[Case], Case | None]:
         return _changed(case, options={key: one for key, one in call.options.items() if key not in options})
 
     return relative
+
+
+def _of_small_numbers(case: Case) -> Case:
+    """The case with floats that hold neither NaNs nor infinities."""
+    small = Content(base=Small(seed=0, low=-4, high=4))
+    return replace(case, arrays=tuple(
+        replace(spec, content=small) if spec.content is not None and dtype(spec.dtype).is_float else spec
+        for spec in case.arrays))
+
+
+_places_of_floats = _of(
+    "tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices", "fp8.argmax", "fp8.argmin",
+    having=lambda call: dtype(call.operands[0].dtype).is_float)
 
 
 def _widest(name: str) -> str:
@@ -314,9 +327,8 @@ ISSUES = (
            title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
     _issue("interpreter-places-of-nans", "reductions/valueerror--all-nan-slic-d59876b0a5", stage="interpreter",
            backends=("interpreter",),
-           kinds=(), relative=_all_of_integers,
-           match=_of("tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices", "fp8.argmax", "fp8.argmin",
-                     having=lambda call: dtype(call.operands[0].dtype).is_float),
+           kinds=(), relative=_of_small_numbers,
+           match=lambda case: _places_of_floats(case) and _of_small_numbers(case) != case,
            errors=("*All-NaN*", "ValueError*"),
            title="the interpreter raises where it looks for the largest or smallest of NaNs alone"),
     _issue("interpreter-exchanges-no-floats", "memory/valueerror--unsupported-1479c69ea1", stage="interpreter",

@@ -9,6 +9,7 @@ from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.language.elsewhere import TARGETS
 from tridiff.fuzz.language.gluon_names import TARGETS as TARGETS_OF_GLUON
 from tridiff.fuzz.language.index import rows
+from tridiff.fuzz.language.launching import other_lanes
 from tridiff.fuzz.language.table import names, table
 
 
@@ -50,3 +51,9 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(isinstance(reason, str) and reason for reason in said["uncovered"].values())
     assert run(["targets", "--language"]) == 0
     assert "covered by rows" in capsys.readouterr().out
+
+
+def test_rows_of_gluon_are_not_for_chips_with_other_warps() -> None:
+    gluon, other = rows()["gl.minimum"], rows()["tl.minimum"]
+    assert "64" in other_lanes(gluon, "compile:gfx942")
+    assert other_lanes(gluon, "compile:sm_90") == other_lanes(other, "compile:gfx942") == ""
