@@ -85,6 +85,22 @@ def target_of(arch: str) -> GPUTarget:
     return _TARGETS[arch] if arch else triton.runtime.driver.active.get_current_target()
 
 
+def source_of(kernel: Any, arguments: dict[str, Any]) -> ASTSource:
+    """A kernel with its arguments' specialisation, as Triton's `compile` takes it."""
+    given = specialise(kernel, arguments)
+    language = GluonASTSource if kernel.is_gluon() else ASTSource
+    return language(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
+
+
+def options_of(options: LaunchOptions, target: GPUTarget) -> dict[str, int | bool]:
+    """What Triton is told to compile a kernel with for a chip."""
+    given = compiler_options(options)
+    if target.backend != "cuda":
+        for name in _NVIDIA_ONLY:
+            given.pop(name, None)
+    return given
+
+
 class CompileRunner:
     """Compiles down to machine code and stops there; outputs are never checked."""
 
@@ -94,10 +110,7 @@ class CompileRunner:
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
-        given = specialise(kernel, arguments)
-        language = GluonASTSource if kernel.is_gluon() else ASTSource
-        return self._compile(
-            language(kernel, given.signature, constexprs=given.constants, attrs=given.attributes), options)
+        return self._compile(source_of(kernel, arguments), options)
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
                options: LaunchOptions) -> LaunchReport:
@@ -105,12 +118,9 @@ class CompileRunner:
             return self._compile(path, options)
 
     def _compile(self, source: Any, options: LaunchOptions) -> LaunchReport:
-        given = compiler_options(options)
+        given = options_of(options, self._target)
         if options.num_ctas > 1 and (self._target.backend != "cuda" or self._target.arch < _CLUSTERS):
             raise Declined(f"{self.backend} has no clusters of blocks")
-        if self._target.backend != "cuda":
-            for name in _NVIDIA_ONLY:
-                given.pop(name, None)
         compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target, options=given))
         readback = {name: value for name in READ_BACK
                     if name in given and (value := getattr(compiled.metadata, name, None)) is not None}

@@ -4,12 +4,10 @@ from typing import Any
 
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
-from triton.experimental.gluon._runtime import GluonASTSource
 
-from tridiff.fuzz.backends.compile import specialise
-from tridiff.fuzz.backends.launch import LaunchReport, compiler_options
+from tridiff.fuzz.backends.compile import options_of, source_of
+from tridiff.fuzz.backends.launch import LaunchReport
 from tridiff.fuzz.records import LaunchOptions
 
 
@@ -23,14 +21,9 @@ class SourceRunner:
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
-        given = specialise(kernel, arguments)
-        language = GluonASTSource if kernel.is_gluon() else ASTSource
-        source = language(kernel, given.signature, constexprs=given.constants, attrs=given.attributes)
-        asked = compiler_options(options)
-        if self._target.backend != "cuda":
-            del asked["launch_cooperative_grid"]
+        source = source_of(kernel, arguments)
         backend = make_backend(self._target)
-        parsed = backend.parse_options({**asked, **source.parse_options()})
+        parsed = backend.parse_options({**options_of(options, self._target), **source.parse_options()})
         context = ir.context()
         ir.load_dialects(context)
         backend.load_dialects(context)

@@ -107,7 +107,7 @@ def gate(
                      sweep=tuple(sweep or ()))
         print(plain(f"tridiff gate: {made.about.baseline.triton} -> {made.about.candidate.triton}, "
                     f"{' '.join(backends)}, {options.workers} workers, seed {options.seed}"), file=sys.stderr)
-        print(plain(f"{shared.told}"), file=sys.stderr)
+        print(plain(shared.told), file=sys.stderr)
     _finish(made, reports, began, as_json=as_json, rules=rules)
 
 

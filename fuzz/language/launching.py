@@ -7,11 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tridiff.fuzz.language.cases import call_of, row_of
-from tridiff.fuzz.language.row import Row, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
-from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE, FAULTS, parameters, source
+from tridiff.kernels.language.emit import FAULTS, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
+from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -37,18 +38,11 @@ def amd_lacks(text: str, backend: str) -> str:
     return f"AMD's libdevice has no {' '.join(lacking)}" if lacking else ""
 
 
-def other_lanes(row: Row, backend: str) -> str:
-    """Why a row of Gluon is not for AMD's chips, "" if it may run: its layouts are written for warps of 32 lanes."""
-    apart = row.topic == "gluon" and backend.startswith("compile:gfx")
-    return "Gluon's layouts of these rows have 32 lanes to a warp, AMD's chips 64" if apart else ""
-
-
 def run(launch: Launch) -> None:
     """Launch the case's call; the target's `launch` function."""
     case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
     version = installed()
-    if declined := (row.declined(call, version, launch.backend) or other_lanes(row, launch.backend)
-                    or amd_lacks(row.text(call), launch.backend)):
+    if declined := row.declined(call, version, launch.backend) or amd_lacks(row.text(call), launch.backend):
         raise Declined(declined)
     fault = launch.planted if launch.planted in FAULTS else ""
     kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel

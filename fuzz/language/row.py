@@ -79,6 +79,8 @@ class Row:
         for option, first in self.newer.items():
             if option in call.options and before(version, first):
                 return f"{self.name} takes {option} from Triton {first} on"
+        if self.gluon and backend.startswith("compile:gfx"):
+            return "Gluon's layouts of these rows have 32 lanes to a warp, AMD's chips 64"
         return self.refused(call, backend)
 
 

@@ -11,7 +11,7 @@ from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.text import parameters, source
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
-from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE
+from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch

@@ -235,15 +235,20 @@ class _Attempt:
         if not isinstance(self.runner, HoldsBack):
             return self._outcome(Verdict.NOT_CHECKED, reason=f"{self.backend} cannot compile a launch alone")
         helper = resolve(self.subject.helper)
-        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
-        self._lap("materialise")
-        pointers = self.staging.upload(self.buffers) if self.staging is not None else {
-            name: buffer.pointer for name, buffer in self.buffers.items()}
+        pointers = self._placed()
         self.runner.compile_only = True
         for schedule in range(1 + self.target.run.schedules(self.case)):
             self._run(pointers, helper, self.case.options, schedule)
         self.buffers = {}
         return self._outcome(Verdict.NOT_CHECKED, reason="compiled and not launched")
+
+    def _placed(self) -> dict[str, Any]:
+        """Make the arrays; what a launch gets to point to them."""
+        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
+        self._lap("materialise")
+        if self.staging is not None:
+            return self.staging.upload(self.buffers)
+        return {name: buffer.pointer for name, buffer in self.buffers.items()}
 
     def read_sources(self) -> Outcome:
         """The source IR of what `run` would launch first and as other schedules; no array is made. For subjects and
@@ -258,9 +263,7 @@ class _Attempt:
         if not isinstance(self.runner, Times):
             return self._outcome(Verdict.NOT_CHECKED, reason=f"{self.backend} has no clock")
         helper = resolve(self.subject.helper)
-        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
-        pointers = self.staging.upload(self.buffers) if self.staging is not None else {
-            name: buffer.pointer for name, buffer in self.buffers.items()}
+        pointers = self._placed()
         self._run(pointers, helper, self.case.options)
         self.times = tuple(self.runner.timed(lambda: self._run(pointers, helper, self.case.options, wait=False))
                            for _ in range(number))

@@ -10,10 +10,10 @@ Loads, the call and stores stand as a user writes them: nothing is converted on 
 
 from __future__ import annotations
 
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.lines import arrays, loaded, stored
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 
-ANOTHER_TYPE, ANOTHER_SHAPE = "the result has another type", "the result has another shape"
 FAULTS = ("another_type", "another_shape", "first_element", "changed_value")
 """Planted in the text of a call: its result in a wider or narrower type, with one more axis, everywhere that of the
 first element, and changed in its lowest bit."""
@@ -59,21 +59,27 @@ def index(shape: tuple[int, ...]) -> str:
 
 def parameters(call: Call) -> tuple[str, ...]:
     """Names of the kernel's parameters, in order."""
-    names: list[str] = []
-    for number, operand in enumerate(call.operands):
-        if operand.given:
-            names += [f"x{number}_ptr", f"x{number}_pitch"]
-    for number in range(len(call.stored)):
-        names += [f"out{number}_ptr", f"out{number}_pitch"]
-    return *names, *(f"x{number}" for number, one in enumerate(call.operands) if one.kind == "constexpr")
+    constants = (f"x{number}" for number, one in enumerate(call.operands) if one.kind == "constexpr")
+    return *arrays(call.operands, len(call.stored)), *constants
 
 
-def _load(number: int, operand: Operand) -> str:
-    place = f"x{number}_ptr + program * x{number}_pitch"
-    if operand.kind == "block":
-        place += f" + {index(operand.shape)}"
-    # Truth values lie in memory as bytes.
-    return f"x{number} = tl.load({place})" + (".to(tl.int1)" if operand.dtype == "i1" else "")
+def head(call: Call) -> list[str]:
+    """The kernel's first lines: its parameters, and the number of its row."""
+    constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
+    return [f"def kernel({', '.join([*arrays(call.operands, len(call.stored)), *constants])}):",
+            "    program = tl.program_id(0).to(tl.int64)"]
+
+
+def assigned(text: str, results: int) -> list[str]:
+    """The lines that give r0, r1, ...: those of the text, or one that assigns its value."""
+    if text.startswith(("r0", "for ", "if ")) or "\n" in text:
+        return text.splitlines()
+    return [f"{', '.join(f'r{number}' for number in range(results))} = {text}"]
+
+
+def named(results: tuple[Result, ...]) -> list[tuple[str, Result]]:
+    """The results with the names that hold them."""
+    return [(f"r{number}", result) for number, result in enumerate(results)]
 
 
 def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = True, fault: str = "",
@@ -82,32 +88,12 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
     are x0, x1, ... (numbers: their literals). results: what it must give. loads: whether operands are loaded; else the
     text reads `x0_ptr` and `x0_pitch` itself. stores: whether r0, r1, ... are checked and stored; else the text stores
     them. definitions: functions that the text calls."""
-    constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
-    plain = [name for name in parameters(call) if name.endswith(("_ptr", "_pitch"))]
-    lines = [f"def kernel({', '.join([*plain, *constants])}):", "    program = tl.program_id(0).to(tl.int64)"]
-    for number, operand in enumerate(call.operands):
-        if operand.given and loads:
-            lines.append("    " + _load(number, operand))
-    names = ", ".join(f"r{number}" for number in range(len(results)))
-    if not stores:
-        return HEAD + definitions + "@triton.jit\n" + "\n".join(
-            [*lines, *("    " + line for line in text.splitlines())]) + "\n"
-    if text.startswith(("r0", "for ", "if ")) or "\n" in text:
-        lines += ["    " + line for line in text.splitlines()]
+    body = loaded(call.operands, index) if loads else []
+    if stores:
+        body += [*assigned(text, len(results)), *_planted(fault, results[0]), *stored(named(results), index)]
     else:
-        lines.append(f"    {names} = {text}")
-    lines += ["    " + line for line in _planted(fault, results[0])]
-    for number, result in enumerate(results):
-        one = f"r{number}"
-        lines += [f'    tl.static_assert({one}.dtype == {TRITON_NAMES[result.dtype]}, "{ANOTHER_TYPE}")',
-                  f'    tl.static_assert(len({one}.shape) == {len(result.shape)}, "{ANOTHER_SHAPE}")']
-        lines += [f'    tl.static_assert({one}.shape[{axis}] == {extent}, "{ANOTHER_SHAPE}")'
-                  for axis, extent in enumerate(result.shape)]
-        place = f"out{number}_ptr + program * out{number}_pitch"
-        if result.shape:
-            place += f" + {index(result.shape)}"
-        lines.append(f"    tl.store({place}, {one})")
-    return HEAD + definitions + "@triton.jit\n" + "\n".join(lines) + "\n"
+        body += text.splitlines()
+    return HEAD + definitions + "@triton.jit\n" + "\n".join([*head(call), *("    " + line for line in body)]) + "\n"
 
 
 def _planted(fault: str, result: Result) -> tuple[str, ...]:

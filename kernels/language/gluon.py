@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from tridiff.kernels.gluon.dialect import installed
-from tridiff.kernels.language.call import Call, Operand, Result
-from tridiff.kernels.language.emit import ANOTHER_SHAPE, ANOTHER_TYPE, HEAD, parameters
-from tridiff.kernels.pointwise.record import TRITON_NAMES
+from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.emit import HEAD, assigned, head, named
+from tridiff.kernels.language.lines import loaded, stored
 
 _HEAD = """import triton
 import triton.language as plain
@@ -51,43 +51,20 @@ def _index(shape: tuple[int, ...]) -> str:
     return " + ".join(reversed(terms)) or "0"
 
 
-def _load(number: int, operand: Operand) -> str:
-    place = f"x{number}_ptr + program * x{number}_pitch"
-    if operand.kind == "block":
-        place += f" + {_index(operand.shape)}"
-    return f"x{number} = tl.load({place})" + (".to(tl.int1)" if operand.dtype == "i1" else "")
+def _laid_out(name: str, result: Result) -> str:
+    return f"tl.convert_layout({name}, L{len(result.shape)})" if result.shape else name
 
 
 def source(call: Call, text: str, results: tuple[Result, ...], *, warps: int, loads: bool = True,
            definitions: str = "") -> str:
     """The module of a call's kernel; as `tridiff.kernels.language.emit.source`, for a number of warps. A block that the
     text makes by itself has one axis."""
-    constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
-    plain = [name for name in parameters(call) if name.endswith(("_ptr", "_pitch"))]
-    lines = [f"def kernel({', '.join([*plain, *constants])}):", "    program = tl.program_id(0).to(tl.int64)"]
-    for number, operand in enumerate(call.operands):
-        if operand.given and loads:
-            lines.append("    " + _load(number, operand))
-    names = ", ".join(f"r{number}" for number in range(len(results)))
     text = _LINE.sub(r"tl.arange(0, \1, layout=L1)", text)
     text = text.replace("tl.debug_barrier()", installed().barrier.replace("gl.", "tl."))
-    if text.startswith(("r0", "for ", "if ")) or "\n" in text:
-        lines += ["    " + line for line in text.splitlines()]
-    else:
-        lines.append(f"    {names} = {text}")
-    for number, result in enumerate(results):
-        one = f"r{number}"
-        lines += [f'    tl.static_assert({one}.dtype == {TRITON_NAMES[result.dtype]}, "{ANOTHER_TYPE}")',
-                  f'    tl.static_assert(len({one}.shape) == {len(result.shape)}, "{ANOTHER_SHAPE}")']
-        lines += [f'    tl.static_assert({one}.shape[{axis}] == {extent}, "{ANOTHER_SHAPE}")'
-                  for axis, extent in enumerate(result.shape)]
-        place = f"out{number}_ptr + program * out{number}_pitch"
-        if result.shape:
-            place += f" + {_index(result.shape)}"
-            one = f"tl.convert_layout({one}, L{len(result.shape)})"
-        lines.append(f"    tl.store({place}, {one})")
+    body = [*(loaded(call.operands, _index) if loads else ()), *assigned(text, len(results)),
+            *stored(named(results), _index, _laid_out)]
     ranks = range(1, 1 + max(len(one.shape) for one in (*call.operands, *results)))
     layouts = [f"L{rank}: tl.constexpr = tl.constexpr({layout(rank, warps, call.number('layout'))})" for rank in ranks]
     functions = HEAD[HEAD.index("@triton.jit"):] + definitions
     return (_HEAD + "\n".join(layouts) + "\n\n" + functions.replace("@triton.jit", "@gluon.jit") + "@gluon.jit\n"
-            + "\n".join(lines) + "\n")
+            + "\n".join([*head(call), *("    " + line for line in body)]) + "\n")

@@ -15,7 +15,6 @@ def kernel(x, y, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(x + at, tl.load(y + at) + n)
 """
-_PRUNING = ("none", "early", "model", "model half", "early one")
 
 
 def tuned(choices: Choices, backend: str) -> Answers:

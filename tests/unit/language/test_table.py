@@ -9,8 +9,8 @@ from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.language.elsewhere import TARGETS
 from tridiff.fuzz.language.gluon_names import TARGETS as TARGETS_OF_GLUON
 from tridiff.fuzz.language.index import rows
-from tridiff.fuzz.language.launching import other_lanes
 from tridiff.fuzz.language.table import names, table
+from tridiff.kernels.language.call import Call, Operand
 
 
 def test_every_name_is_in_one_place() -> None:
@@ -54,6 +54,9 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_rows_of_gluon_are_not_for_chips_with_other_warps() -> None:
-    gluon, other = rows()["gl.minimum"], rows()["tl.minimum"]
-    assert "64" in other_lanes(gluon, "compile:gfx942")
-    assert other_lanes(gluon, "compile:sm_90") == other_lanes(other, "compile:gfx942") == ""
+    def declined(name: str, backend: str) -> str:
+        call = Call(row=name, operands=(Operand(dtype="i8", shape=(1,)),) * 2, stored=("i8",))
+        return rows()[name].declined(call, "3.9.0", backend)
+
+    assert "64" in declined("gl.minimum", "compile:gfx942")
+    assert declined("gl.minimum", "compile:sm_90") == declined("tl.minimum", "compile:gfx942") == ""
