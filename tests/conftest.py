@@ -1,5 +1,5 @@
-"""Tests of the device are skipped, with the reason, where there is none; checks that share a child process run on one
-worker of xdist."""
+"""Tests of the device are skipped, with the reason, where there is none; the tests of a file run on one worker of
+xdist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from tests.support import shared_imports
-from tests.support.in_subprocess import group_of
 from tridiff.fuzz.backends.available import gpu_count
 
 # The same draws in every run: what a run of the suite draws anew is for campaigns to find. Hypothesis also draws
@@ -33,8 +32,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # First, so that no worker of xdist ends with one of them while the others have nothing left.
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    # Their files first, so that no worker of xdist ends with one of them while the others have nothing left.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     wanting = [item for item in items if item.get_closest_marker("gpu")]
     if wanting and gpu_count() == 0:
         reason = pytest.mark.skip(reason="no NVIDIA GPU that the installed torch can use")
@@ -44,13 +44,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
-    """As `-n` alone distributes, but for checks of one file: every worker that has one runs all of them."""
+    """As `-n` alone distributes, but by files: what the tests of one share is then made in one worker only, be it a
+    child process that runs checks, a fixture of the module or draws that are kept."""
     if config.getvalue("dist") != "load":
         return None
-    from xdist.scheduler import LoadScopeScheduling
+    from xdist.scheduler import LoadFileScheduling
 
-    class ByChildProcess(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return group_of(nodeid)
-
-    return ByChildProcess(config, log)
+    # Files with slow tests come first, not those with many.
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)

@@ -101,14 +101,6 @@ class Checks:
             raise AssertionError(f"{self.path.name}::{name}\n{failure}")
 
 
-def group_of(nodeid: str) -> str:
-    """What tests must run in one process for their child process to run once: the checks of a file, by the node id up
-    to the check's name; a test alone otherwise."""
-    test, _, parameters = nodeid.partition("[")
-    file, check, _ = parameters.partition("check_")
-    return f"{test}[{file}" if check else nodeid
-
-
 class _Preloaded:
     """A running `tests.support.preloaded`, which ends with this process."""
 
