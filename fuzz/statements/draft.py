@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -14,7 +13,7 @@ from tridiff.fuzz.statements.library import LIBRARY
 from tridiff.fuzz.statements.meaning import shapes
 from tridiff.fuzz.statements.meaning.memory import Memory, Pointer
 from tridiff.fuzz.statements.meaning.names import namespace
-from tridiff.fuzz.statements.meaning.rewrite import Rewriter, compiled
+from tridiff.fuzz.statements.meaning.rewrite import compiled, evaluated
 from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, is_number
 from tridiff.kernels.language.script import Node
 
@@ -99,8 +98,7 @@ class Draft:
         """What an expression stands for; Illegal if the language refuses it."""
         self.run.steps = 0
         try:
-            tree = Rewriter().visit(ast.parse(expression(made), mode="eval"))
-            code = compile(ast.fix_missing_locations(tree), "<drawn>", "eval", dont_inherit=True)
+            code = evaluated(expression(made))
             # One dictionary: what is put off until it is needed sees globals only.
             return eval(code, self._names | self.env)
         except REFUSED as error:

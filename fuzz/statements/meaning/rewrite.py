@@ -148,3 +148,10 @@ def compiled(source: str) -> CodeType:
     """The code of a kernel's module, as Python."""
     tree = Rewriter().visit(ast.parse(source))
     return compile(ast.fix_missing_locations(tree), "<kernel as Python>", "exec", dont_inherit=True)
+
+
+@lru_cache(maxsize=1 << 12)
+def evaluated(source: str) -> CodeType:
+    """The code of an expression, as Python. Draws ask for the same ones over and over, with other variables."""
+    tree = Rewriter().visit(ast.parse(source, mode="eval"))
+    return compile(ast.fix_missing_locations(tree), "<expression as Python>", "eval", dont_inherit=True)
