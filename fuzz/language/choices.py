@@ -38,6 +38,10 @@ class Choices:
     def flag(self) -> bool:
         return self.draw(st.booleans())
 
+    def order(self, number: int) -> list[int]:
+        """The numbers below `number` in some order."""
+        return self.draw(st.permutations(range(number)))
+
     def often(self, value: T, *others: T) -> T:
         """The value half of the time."""
         return value if self.flag() else self.one((value, *others))
@@ -52,7 +56,7 @@ class Choices:
             sizes = [1 << k for k in range(14) if least <= 1 << k <= room] or [least]
             found.append(self.one(sizes[: 5 + 4 * (place == rank - 1)]) if self.whole(0, 3) else self.one(sizes))
             left //= found[-1]
-        order = self.draw(st.permutations(range(rank))) if rank > 1 else [0] * rank
+        order = self.order(rank) if rank > 1 else [0] * rank
         return tuple(found[one] for one in order)
 
     def partner(self, shape: tuple[int, ...]) -> tuple[int, ...]:

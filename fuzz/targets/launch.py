@@ -18,10 +18,12 @@ ABOUT: dict[Topic, str] = {
     "descriptors": "tensor descriptors from the host, and scratch",
     "host": "functions of the Python layer that need no kernel: options, versions, types",
     "layouts": "Gluon's layouts as Python objects",
+    "front_end": "many small kernels, legal and nearly so, to their source IR or refusal",
 }
 _SECTIONS: dict[Topic, str] = {
     "arguments": "§1, §2, §3", "options": "§4", "caches": "§5", "sources": "§5", "events": "§6", "tuning": "§7",
-    "refusals": "§8", "descriptors": "§9", "host": "§10", "layouts": "§10"}
+    "refusals": "§8", "descriptors": "§9", "host": "§10", "layouts": "§10",
+    "front_end": "§11"}
 
 
 def _target(topic: Topic) -> Target:

@@ -65,9 +65,7 @@ def _listing(function: str, option: str) -> Callable[[Call], str]:
 
 
 def _order(choices: Choices, shape: Shape) -> Options:
-    from hypothesis import strategies as st
-
-    order = tuple(choices.draw(st.permutations(range(len(shape)))))
+    order = tuple(choices.order(len(shape)))
     return {"order": spelled(order), "way": choices.one(("list", "arguments", "method"))}
 
 

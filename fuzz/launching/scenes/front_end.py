@@ -1,0 +1,186 @@
+"""Many small kernels through the front end alone: each to its source IR, or to the text of its refusal.
+
+Nothing is compiled any further, which is a tenth of the work, and nothing is judged: two builds of one release must
+give the same. Calls of the language's rows as they are drawn elsewhere, and each spoilt in some places.
+"""
+
+import hashlib
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+from typing import Any, TypeVar
+
+from hypothesis.errors import UnsatisfiedAssumption
+
+from tridiff.fuzz.backends.compile import Pointer, source_of, target_of
+from tridiff.fuzz.backends.device_errors import chain
+from tridiff.fuzz.backends.source import source_ir
+from tridiff.fuzz.judge.observed import normalised
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.choices import Choices as Drawn
+from tridiff.fuzz.language.index import rows
+from tridiff.fuzz.language.row import Row, installed
+from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching.apart import answered
+from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.spoil import spoilt
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.generated import load
+from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.emit import assigned, parameters, source
+from tridiff.kernels.language.gluon import source as in_gluon
+
+T = TypeVar("T")
+CALLS, SPOILT = 3, 2
+"""Calls of a case, and changed texts of each."""
+CHANGED = 10
+"""Changed texts of a piece of Gluon."""
+_WARPS = 4
+_PLAIN = {"num_warps": _WARPS}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "": _PLAIN, "debug": {**_PLAIN, "debug": True}, "overflow": {**_PLAIN, "sanitize_overflow": True, "debug": True},
+    "addresses": {**_PLAIN, "debug": True, "instrumentation_mode": "iisan"},
+    "blocks": {**_PLAIN, "num_ctas": 2}, "warps": {"num_warps": 8, "num_stages": 1}}
+"""Options that the front end looks at, by the words of `launching.vocabulary`."""
+_TRIES = 40
+_ADDRESS = re.compile(r"0x[0-9a-f]+|<generated [^>]*>|(?:/[\w.@-]+)+/")
+_OPERATION = re.compile(r'(?:^|= )"?([a-z]\w*(?:\.\w+)+)', re.MULTILINE)
+
+
+class _Seeded(Drawn):
+    """Choices of a call by a generator of numbers, without Hypothesis."""
+
+    def __init__(self, luck: Random) -> None:
+        self._luck, self.limits = luck, Limits(elements=1 << 10, rows=1 << 5)
+
+    def one(self, values: Sequence[T]) -> T:
+        return self._luck.choice(values)
+
+    def whole(self, low: int, high: int) -> int:
+        return self._luck.randint(low, high)
+
+    def flag(self) -> bool:
+        return self._luck.random() < 0.5
+
+    def order(self, number: int) -> list[int]:
+        return self._luck.sample(range(number), number)
+
+
+def call_of(row: Row, luck: Random) -> Call | None:
+    """One legal call of a row that the installed version takes; None where some draws gave none."""
+    for _ in range(_TRIES):
+        try:
+            call = row.draw(_Seeded(luck))
+        except UnsatisfiedAssumption:
+            continue
+        if cases.legal(call) and not row.declined(call, installed(), "compile:sm_90"):
+            return call
+    return None
+
+
+def calls(choices: Choices, backend: str) -> Answers:
+    """Calls of one row, and changed ones."""
+    row = rows()[str(choices["row"])]
+    luck = Random(f"{row.name} {choices['draw']}")
+    asked: dict[str, Callable[[], str]] = {}
+    for number in range(CALLS):
+        call = call_of(row, luck)
+        if call is None:
+            return {"none": f"no call for {installed()}"}
+        text = row.text(call)
+        asked[f"call {number}"] = partial(told, _module(row, call, text), _arguments(call))
+        for other in range(SPOILT):
+            changed = spoilt(textwrap.dedent(text), luck, [f"x{place}" for place in range(len(call.operands))])
+            if changed:
+                asked[f"call {number} changed {other}"] = partial(
+                    told, _module(row, call, changed, legal=False), _arguments(call))
+    return dict(zip(asked, answered(tuple(asked.values())), strict=True))
+
+
+def _module(row: Row, call: Call, text: str, *, legal: bool = True) -> str:
+    """The kernel of a call. legal: whether its results are known, and therefore stored."""
+    results = row.results(call, installed())
+    if row.gluon:
+        made = in_gluon(call, text, results, warps=_WARPS, loads=row.loads, definitions=row.definitions(call))
+    elif legal:
+        return source(call, text, results, loads=row.loads, stores=row.stores, definitions=row.definitions(call))
+    else:
+        body = "\n".join(assigned(text, len(results))) if row.stores else text
+        return source(call, body, results, loads=row.loads, stores=False, definitions=row.definitions(call))
+    if not legal:
+        lines = made.splitlines()
+        made = "\n".join(line for line in lines if "tl.static_assert(r" not in line and "tl.store(out" not in line)
+    return made + "\n"
+
+
+def _arguments(call: Call) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in parameters(call):
+        if name.endswith("_ptr"):
+            place = int(name[1:-4]) if name.startswith("x") else int(name[3:-4])
+            kind = call.operands[place].dtype if name.startswith("x") else call.stored[place]
+            found[name] = Pointer(dtype="i8" if kind == "i1" else kind, aligned=True)
+        elif name.endswith("_pitch"):
+            found[name] = 48
+        else:
+            found[name] = call.operands[int(name[1:])].value
+    return found
+
+
+def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options: dict[str, Any] = _PLAIN) -> str:
+    """What the front end makes of a module's kernel: a digest of the source IR with its operations, or the refusal.
+    options: of the compiler."""
+    try:
+        kernel: Any = load(module, name="kernel").kernel
+        text = source_ir(source_of(kernel, arguments), target_of(chip), options)
+    except Exception as error:
+        return refusal(error)
+    # How often each operation stands there says more to a reader than the digest.
+    operations = Counter(name.rpartition(".")[2] for name in _OPERATION.findall(text))
+    digest = hashlib.blake2b(normalised(text, "ttir").encode(), digest_size=6).hexdigest()
+    return f"{digest} " + " ".join(f"{name} {number}" for name, number in operations.most_common(6))
+
+
+def refusal(error: BaseException) -> str:
+    """The kinds of an error and of what it came of, and the last one's words; nothing of where files lie."""
+    errors = chain(error)
+    root = errors[-1]
+    words = _ADDRESS.sub("", str(root)).replace("; ", ", ")
+    return f"refused: {' '.join(type(one).__name__ for one in errors)}: {' '.join(words.split())[:160]}"
+
+
+def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:
+    """The module and the arguments of a piece's kernel. changed: a text in its place."""
+    language, _, name = piece.partition(": ")
+    texts, head, _, given = _PIECES[language]
+    return head + textwrap.indent(changed or texts[name], "    ") + "\n", given
+
+
+def pieces(choices: Choices, backend: str) -> Answers:
+    """One piece of a kernel, and changed ones."""
+    piece = str(choices["piece"])
+    language, _, name = piece.partition(": ")
+    texts, _, names, _ = _PIECES[language]
+    luck = Random(f"{name} {choices['draw']}")
+    changed = {"as it is": ""} | {f"changed {number}": spoilt(texts[name], luck, names) for number in range(CHANGED)}
+    chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
+    with bench(int(chip.removeprefix("sm_"))):
+        found = answered([partial(told, *kernel_of(piece, text), chip=chip, options=options)
+                          for text in changed.values()])
+    return dict(zip(changed, found, strict=True))
+
+
+def _pointers(**kinds: str) -> dict[str, Any]:
+    return {f"{name}_ptr": Pointer(dtype=kind, aligned=True) for name, kind in kinds.items()}
+
+
+_PIECES: dict[str, tuple[dict[str, str], str, Sequence[str], dict[str, Any]]] = {
+    "plain": (fragments_plain.FRAGMENTS, fragments_plain.HEAD, fragments_plain.NAMES, _pointers(
+        x="i32", f="fp32", h="fp16", l="i64", u="u8") | {"n": 48, "N": 8}),
+    "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.HEAD, fragments_gluon.NAMES, _pointers(
+        x="i32", f="fp32", h="fp16") | {"n": 48})}
+"""By language: pieces, what stands before each, names in scope, arguments of the kernel."""

@@ -1,0 +1,68 @@
+"""Small kernels through the front end: what is legal is taken, and a fault in a check or a conversion is told."""
+
+import ast
+import os
+from functools import partial
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.unit.launching.test_scenes import case, play
+from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.launching.apart import ENDED, answered
+from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.fragments_plain import FRAGMENTS, NAMES
+from tridiff.fuzz.launching.spoil import spoilt
+from tridiff.fuzz.launching.table import scenes
+
+_LATER = ("block pointer", "block pointer of floats")
+"""Pieces of what 3.9.0 has no more."""
+
+
+def test_what_ends_its_process_is_an_answer() -> None:
+    assert answered([lambda: "one", lambda: os._exit(3), lambda: "three"]) == ["one", ENDED, "three"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_spoilt_text_is_another_one_and_the_same_again(seed: int) -> None:
+    for text in FRAGMENTS.values():
+        changed = spoilt(text, Random(seed), NAMES)
+        assert changed and ast.unparse(ast.parse(changed)) != ast.unparse(ast.parse(text))
+        assert changed == spoilt(text, Random(seed), NAMES)
+
+
+def test_pieces_are_legal() -> None:
+    front_end = pytest.importorskip("tridiff.fuzz.launching.scenes.front_end")
+    if before(installed(), "3.9.0"):
+        pytest.skip("the pieces are written for 3.9.0")
+    names = [str(one) for one in scenes()["pieces"].vocabulary["piece"] if str(one).partition(": ")[2] not in _LATER]
+    with bench():
+        found = answered([partial(front_end.told, *front_end.kernel_of(name)) for name in names])
+    assert [name for name, told in zip(names, found, strict=True) if told.startswith("refused") or told == ENDED] == []
+
+
+def _no_check(condition: object, *about: object, **more: object) -> None:
+    return None
+
+
+FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
+    ("triton.experimental.gluon.language._semantic", "_check", _no_check, "pieces",
+     {"piece": "gluon: shared gather"}),
+    ("triton.language.semantic", "TritonSemantic.bitwise_op_type_checking_impl", lambda self, a, b: (a, b), "pieces",
+     {"piece": "plain: bits"}),
+    ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls", {"row": "tl.expand_dims"}),
+)
+"""Module and name of what is changed in Triton, its wrong stand-in, and the scene with choices that shows it."""
+
+
+@pytest.mark.parametrize("module, name, wrong, scene, choices", FAULTS)
+def test_faults_of_the_front_end_change_an_answer(
+        module: str, name: str, wrong: Any, scene: str, choices: dict[str, object],
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton")
+    every = [case(scene, **choices, draw=draw) for draw in range(2)]
+    right = [play(one) for one in every]
+    assert right == [play(one) for one in every]
+    monkeypatch.setattr(f"{module}.{name}", wrong)
+    assert right != [play(one) for one in every]
