@@ -2,13 +2,19 @@
 
 import json
 import os
+import resource
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 ENDED = "ends the process"
-"""The answer of a question whose copy died."""
+"""The answer of a question whose copy died, or was ended because of what it took."""
+SECONDS, BYTES = 4.0, 4 << 30
+"""Time of a core for one question, and memory beyond that of this process, after which the copy is ended: a text may
+ask for more than there is."""
 
 
 def answered(questions: Sequence[Callable[[], str]]) -> list[str]:
@@ -39,8 +45,12 @@ def _copy(questions: Sequence[Callable[[], str]]) -> list[str]:
             quiet = os.open(os.devnull, os.O_WRONLY)
             os.dup2(quiet, 1)
             os.dup2(quiet, 2)
+            signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+            taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, taken + BYTES))
             with os.fdopen(writer, "w", buffering=1) as told:
                 for ask in questions:
+                    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
                     told.write(json.dumps({"answer": ask(), "lines": _noted()}) + "\n")
         finally:
             os._exit(0)

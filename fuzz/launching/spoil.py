@@ -102,15 +102,27 @@ def spoilt(text: str, luck: Random, names: Sequence[str]) -> str:
     """Python statements with one change drawn from all that are possible; "" where there is none. The kind of change
     is drawn before its place: a text has more arguments than words."""
     tree = ast.parse(text)
-    kinds = list(_CHANGES)
+    kinds, counts = list(_CHANGES), _counts(tree)
     while kinds:
         kind = kinds.pop(luck.randrange(len(kinds)))
         found = [(node, changed) for node in ast.walk(tree) for changed in kind(node, luck, names)
-                 if ast.unparse(changed) != ast.unparse(node)]
+                 if ast.unparse(changed) != ast.unparse(node) and not (id(node) in counts and _large(changed))]
         if found:
             node, changed = luck.choice(found)
             return ast.unparse(ast.fix_missing_locations(_Replaced(node, changed).visit(tree)))
     return ""
+
+
+def _counts(tree: ast.AST) -> set[int]:
+    """The nodes by which something is repeated while the kernel is compiled: exponents, factors, bounds of loops."""
+    return {id(part) for node in ast.walk(tree) for part in ast.walk(node)
+            if (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.LShift | ast.Mult))
+            or (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("range"))}
+
+
+def _large(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Constant) and isinstance(one.value, int) and abs(one.value) > 1 << 10
+               for one in ast.walk(node)) or any(isinstance(one, ast.Pow) for one in ast.walk(node))
 
 
 class _Replaced(ast.NodeTransformer):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.unit.launching.test_scenes import case, play
 from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.launching import apart
 from tridiff.fuzz.launching.apart import ENDED, answered
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.fragments_plain import FRAGMENTS, NAMES
@@ -22,6 +23,16 @@ _LATER = ("block pointer", "block pointer of floats")
 
 def test_what_ends_its_process_is_an_answer() -> None:
     assert answered([lambda: "one", lambda: os._exit(3), lambda: "three"]) == ["one", ENDED, "three"]
+
+
+def test_what_takes_too_much_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "SECONDS", 0.1)
+    assert answered([lambda: "one", lambda: str(2 ** 2**40), _forever]) == ["one", ENDED, ENDED]
+
+
+def _forever() -> str:
+    while True:
+        pass
 
 
 @pytest.mark.parametrize("seed", range(5))
