@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 
 import msgspec
@@ -17,6 +18,10 @@ from tridiff.kernels.gluon.check import problem
 CHAIN_TARGETS = tuple(name for name in all_targets() if name.startswith("gluon.") and name != "gluon.global_scratch")
 
 
+class _Enough(BaseException):
+    """Ends a run of Hypothesis from inside, which takes exceptions of other kinds for failures of what it draws."""
+
+
 @cache
 def cases(target: str, count: int, start: int = 1) -> tuple[Case, ...]:
     """The first `count` distinct cases that the target draws from the seed `start`."""
@@ -28,9 +33,12 @@ def cases(target: str, count: int, start: int = 1) -> tuple[Case, ...]:
     @given(find(target).draw.cases(Limits(elements=1 << 12, rows=64)))
     def collect(case: Case) -> None:
         found.setdefault(case.digest, case)
+        if len(found) == count:
+            raise _Enough
 
-    collect()
-    return tuple(found.values())[:count]
+    with suppress(_Enough):
+        collect()
+    return tuple(found.values())
 
 
 def chain_of(case: Case) -> Chain:

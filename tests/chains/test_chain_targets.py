@@ -114,10 +114,10 @@ def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order:
                  to=(8, 16)) == word
 
 
-def test_paddings_that_cut_vectors_are_drawn_of_every_kind_of_buffer() -> None:
-    words = {name: {find(name).judge.label(case) for case in cases(name, 150, 5)} for name in CHAIN_TARGETS}
-    assert {"gluon.local_memory", "gluon.view_chain"} <= {
-        name for name, found in words.items() if "padding cuts vectors" in found}
+@pytest.mark.parametrize("target", ["gluon.local_memory", "gluon.view_chain"])
+def test_paddings_that_cut_vectors_are_drawn(target: str) -> None:
+    label = find(target).judge.label
+    assert any(label(case) == "padding cuts vectors" for start in range(1, 6) for case in cases(target, 40, start))
 
 
 def square(*steps: Step, dtype: str = "i16", shape: tuple[int, int] = (4, 4)) -> str:

@@ -92,7 +92,7 @@ def test_every_fault_belongs_to_a_target_and_has_a_writer() -> None:
 
 @pytest.mark.parametrize("target", CHAIN_TARGETS)
 def test_both_references_agree_on_drawn_cases(target: str) -> None:
-    for case in cases(target, 30):
+    for case in cases(target, 40):
         given = inputs(case)
         first = by_numpy(case, *map(to_numpy, given))
         second = by_torch(case, *given)
@@ -102,7 +102,7 @@ def test_both_references_agree_on_drawn_cases(target: str) -> None:
 
 @pytest.mark.parametrize("target", CHAIN_TARGETS)
 def test_the_text_is_python_in_both_dialects(target: str) -> None:
-    for case in cases(target, 30):
+    for case in cases(target, 40):
         for dialect in (NEW, OLD):
             try:
                 text = emit(chain_of(case), dialect)

@@ -1,19 +1,40 @@
-"""What a clear refusal is, and that wrong kernels get one."""
+"""What a clear refusal is; wrong kernels get one from the compiler, unless that they do not is known, and their legal
+relatives are taken."""
 
 import ast
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from tests.support.in_subprocess import Checks
-from tridiff.fuzz.statements.refusing import unclear
+from tridiff.fuzz.known.issues import issues_of
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.statements.refused import REFUSED
+from tridiff.fuzz.statements.refusing import case_of, unclear
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.kernels.language.refusal import Refusal
 
-CHECKS = Checks(Path(__file__).with_name("checks_refusals.py"))
+TARGET = "language.refusals"
 
 
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_refusals(name: str) -> None:
-    CHECKS.require(name)
+@pytest.fixture(scope="module")
+def compiler() -> Iterator[Pool]:
+    with Pool(PoolOptions(backend="compile:sm_90", spare=False)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar"])
+@pytest.mark.parametrize("mended", [False, True])
+def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool) -> None:
+    case = case_of(TARGET, Refusal(row=row, mended=mended), 0)
+    outcome = compiler.execute(case, "own")
+    known = outcome.signature and any(one.tells(outcome.signature) for one in issues_of(case, "own"))
+    assert outcome.verdict is Verdict.AGREE or known, outcome.reason
+
+
+@pytest.mark.parametrize("row", ["index_slice", "range_not_power"])
+def test_a_front_end_that_takes_everything_is_found_out(row: str, compiler: Pool) -> None:
+    outcome = compiler.execute(case_of(TARGET, Refusal(row=row), 0), "own+fault:nothing_refused")
+    assert outcome.signature is not None and outcome.signature.kind == "accepted"
 
 
 class Placed(Exception):
