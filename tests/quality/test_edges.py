@@ -1,4 +1,4 @@
-"""Within a thousand draws every strategy reaches its edges, and each shrinks to the plain case."""
+"""Within five hundred draws every strategy reaches its edges, and each shrinks to the plain case."""
 
 import random
 from collections import Counter
@@ -35,7 +35,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
-DRAWS = 1000
+DRAWS = 500
 CPU = torch.device("cpu")
 DIMS = ("rows", "cols")
 LIMITS = Limits(elements=1 << 12, rows=64)
@@ -134,7 +134,7 @@ def placed(content: Content, dtype: str) -> torch.Tensor:
 
 @cache
 def arrays(dtype: str) -> tuple[torch.Tensor, ...]:
-    """What a thousand contents hold."""
+    """What that many contents hold."""
     return tuple(placed(content, dtype) for content in draws(contents(dtype=dtype)))
 
 
@@ -283,7 +283,7 @@ def test_wholly_negative_ramps_and_negative_divisors() -> None:
 def test_divisors_that_a_launch_specialises_and_those_it_does_not(kind: str) -> None:
     """1 becomes a constant, a multiple of 16 carries a hint, anything else neither (jit.md §2.2)."""
     found = {ramp.divisor for ramp in signed_ramps() if ramp.divisor_kind == kind}
-    assert {1, 16, 2} <= found and min(found) < 0 and len(found) > 15
+    assert {1, 16, 2} <= found and min(found) < 0 and len(found) > 10
 
 
 def test_int_min_by_minus_one_is_drawn() -> None:
