@@ -1,38 +1,17 @@
 """A gate that was killed goes on: every drawn case is one pair, and none is counted twice."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 from tests.support.pairs import CASE, Side, observed, outcome
+from tests.support.shard_runs import ShardRuns
 from tridiff.fuzz.pair.log import PairLog, lines
 from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.records.pair import Relation
 
-ROOT = Path(__file__).parents[2]
 CASES, KILLED_AT = 120, 40
-
-DRIVER = """
-import sys
-from pathlib import Path
-from tridiff.fuzz.campaign import shard
-from tests.support.campaigns import shard_spec
-from tests.support.fake_pool import FakePool
-FakePool.pause = 0.005
-shard.Pool = FakePool
-spec = shard_spec(seed=3, max_cases=int(sys.argv[2]), rows=16, builds=("before", "after"))
-result = shard.run_shard(spec, sys.argv[1])
-print(result.counts.executed, result.error)
-"""
-
-
-def start(state: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", DRIVER, str(state), str(CASES)], cwd=ROOT, text=True,
-                            stdout=subprocess.PIPE)
+BUILDS = ("before", "after")
 
 
 def written(state: Path) -> int:
@@ -41,15 +20,14 @@ def written(state: Path) -> int:
 
 
 def test_a_kill_loses_and_doubles_no_pair(tmp_path: Path) -> None:
-    process = start(tmp_path)
-    deadline = time.monotonic() + 60
-    while written(tmp_path) < KILLED_AT and time.monotonic() < deadline:
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert KILLED_AT <= written(tmp_path) < CASES
-    said, _ = start(tmp_path).communicate(timeout=60)
-    assert said.split() == [str(CASES)]
+    with ShardRuns() as shards:
+        process = shards.start(tmp_path, CASES, builds=BUILDS)
+        deadline = time.monotonic() + 60
+        while written(tmp_path) < KILLED_AT and time.monotonic() < deadline:
+            time.sleep(0.002)
+        process.kill()
+        assert KILLED_AT <= written(tmp_path) < CASES
+        assert shards.start(tmp_path, CASES, builds=BUILDS).executed() == CASES
     assert [line.number for line in lines(tmp_path)] == list(range(CASES))
 
 

@@ -7,13 +7,17 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.cases import addition
+from tests.support.shard_runs import LOG, ShardRuns
 from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.cli.app import run
+from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.records import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -22,27 +26,11 @@ LINE = 17
 """Bytes that the log has for each case that ran: a digest and the end of the line."""
 OUTCOMES = "select number, digest from outcomes order by number"
 
-DRIVER = """
-import sys
-from pathlib import Path
-from tridiff.fuzz.campaign import shard
-from tests.support.campaigns import shard_spec
-from tests.support.fake_pool import FakePool
-state = Path(sys.argv[1])
-FakePool.log, FakePool.pause = state / "executed.log", 0.005
-shard.Pool = FakePool
-spec = shard_spec(seed=3, max_cases=int(sys.argv[2]), rows=16)
-print("started", flush=True)
-result = shard.run_shard(spec, str(state))
-print(result.counts.executed, result.error)
-"""
 
-
-def start(state: Path, cases: int) -> subprocess.Popen[str]:
-    process = subprocess.Popen([sys.executable, "-c", DRIVER, str(state), str(cases)], cwd=ROOT, text=True,
-                               stdout=subprocess.PIPE)
-    assert process.stdout.readline() == "started\n"
-    return process
+@pytest.fixture(scope="module")
+def shards() -> Iterator[ShardRuns]:
+    with ShardRuns() as made:
+        yield made
 
 
 def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
@@ -65,7 +53,7 @@ def recorded(state: Path) -> list[str]:
 
 
 def executions(state: Path) -> int:
-    log = state / "executed.log"
+    log = state / LOG
     return log.stat().st_size if log.exists() else 0
 
 
@@ -74,13 +62,13 @@ def inflight(state: Path) -> bool:
 
 
 @pytest.mark.slow
-def test_ten_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_ten_kills_lose_and_double_nothing(tmp_path: Path, shards: ShardRuns) -> None:
     moments = random.Random(20)
     before: list[str] = []
     interrupted = 0
     for _ in range(KILLS):
         ran = executions(tmp_path)
-        process = start(tmp_path, 10**9)
+        process = shards.start(tmp_path, 10**9)
         # A few kills while the shard is being set up, most while cases run.
         if moments.random() > 0.15:
             # By cases and not by time, which says little on a machine that has other things to do.
@@ -88,9 +76,8 @@ def test_ten_kills_lose_and_double_nothing(tmp_path: Path) -> None:
             while executions(tmp_path) < ran + enough * LINE:
                 time.sleep(0.002)
         time.sleep(moments.uniform(0.0, 0.02))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        executed = (tmp_path / "executed.log").read_text().split() if (tmp_path / "executed.log").exists() else []
+        process.kill()
+        executed = (tmp_path / LOG).read_text().split() if (tmp_path / LOG).exists() else []
         now = recorded(tmp_path)
         assert now[:len(before)] == before, "an outcome that was recorded is gone or changed"
         if (tmp_path / "shard-00000.sqlite").exists() and inflight(tmp_path):
@@ -102,25 +89,22 @@ def test_ten_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     assert interrupted > 0, "no kill came in the middle of a case"
 
     total = len(before) + 50
-    done = start(tmp_path, total)
-    output, _ = done.communicate(timeout=120)
-    assert output.split() == [str(total)]
+    assert shards.start(tmp_path, total).executed() == total
     final = recorded(tmp_path)
     assert len(final) == total
     assert final[:len(before)] == before
     assert not inflight(tmp_path)
     # Judged outcomes are exactly the executions, in their order, less those that a kill cut off.
-    remaining = iter((tmp_path / "executed.log").read_text().split())
+    remaining = iter((tmp_path / LOG).read_text().split())
     assert all(digest in remaining for digest in final)
 
 
-def test_the_case_in_flight_is_judged_first(tmp_path: Path) -> None:
+def test_the_case_in_flight_is_judged_first(tmp_path: Path, shards: ShardRuns) -> None:
     store = ShardStore(tmp_path / "shard-00000.sqlite")
     case = addition(rows=5)
     store.begin(case, round_number=4)
     store.close()
-    output, _ = start(tmp_path, 3).communicate(timeout=60)
-    assert output.split() == ["3"]
+    assert shards.start(tmp_path, 3).executed() == 3
     digests = recorded(tmp_path)
     assert digests[0] == case.digest and case.digest not in digests[1:]
     seen = rows(tmp_path / "shard-00000.sqlite", "select round, verdict from outcomes order by number")
@@ -147,47 +131,45 @@ def wait_for_outcomes(process: subprocess.Popen[str], folder: Path, number: int)
 
 
 @pytest.mark.slow
-def test_a_real_campaign_survives_kill_and_interrupt(tmp_path: Path) -> None:
+def test_a_real_campaign_survives_kill_and_interrupt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1", "--seed", "11",
-               "--max-cases", "150", "--id", "night")
+               "--max-cases", "60", "--id", "night")
     killed = fuzz(tmp_path, *options)
     wait_for_outcomes(killed, tmp_path, 5)
     killed.kill()
     killed.communicate()
 
     interrupted = fuzz(tmp_path, "--resume", "--id", "night")
-    wait_for_outcomes(interrupted, tmp_path, 40)
+    wait_for_outcomes(interrupted, tmp_path, 15)
     interrupted.send_signal(signal.SIGINT)
     output, errors = interrupted.communicate(timeout=60)
     assert "interrupted; continue with: tridiff fuzz --resume --id night" in errors
     summary = json.loads(output)
-    assert summary["interrupted"] is True and 40 <= summary["executed"] < 150
+    assert summary["interrupted"] is True and 15 <= summary["executed"] < 60
     assert interrupted.returncode == 0
 
     finished = fuzz(tmp_path, "--resume")
     output, errors = finished.communicate(timeout=120)
     summary = json.loads(output)
-    assert (summary["executed"], summary["agree"], summary["interrupted"], summary["errors"]) == (150, 150, False, [])
+    assert (summary["executed"], summary["agree"], summary["interrupted"], summary["errors"]) == (60, 60, False, [])
     assert finished.returncode == 0, errors
     outcomes = rows(tmp_path / "reports" / "night" / "outcomes.sqlite", OUTCOMES)
-    assert [number for number, _ in outcomes] == list(range(1, 151))
+    assert [number for number, _ in outcomes] == list(range(1, 61))
 
-    again = fuzz(tmp_path, "--resume")
-    _, errors = again.communicate(timeout=60)
-    assert again.returncode == 2
-    assert errors.strip().splitlines()[-1].startswith("tridiff: no campaign to resume under ")
+    assert ending(run, ["fuzz", "--state", str(tmp_path / "state"), "--resume"]) == 2
+    assert capsys.readouterr().err.startswith("tridiff: no campaign to resume under ")
 
 
 @pytest.mark.slow
 def test_two_campaigns_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
-    options = ("--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1", "--max-cases", "40")
+    options = ("--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1", "--max-cases", "12")
     both = [fuzz(tmp_path, *options, "--id", name, "--seed", seed) for name, seed in (("one", "1"), ("two", "2"))]
     summaries = []
     for process in both:
         output, errors = process.communicate(timeout=180)
         assert process.returncode == 0, errors
         summaries.append(json.loads(output))
-    assert [(s["id"], s["executed"], s["agree"]) for s in summaries] == [("one", 40, 40), ("two", 40, 40)]
+    assert [(s["id"], s["executed"], s["agree"]) for s in summaries] == [("one", 12, 12), ("two", 12, 12)]
     digests = [[digest for _, digest in rows(tmp_path / "reports" / name / "outcomes.sqlite", OUTCOMES)]
                for name in ("one", "two")]
     assert digests[0] != digests[1]
