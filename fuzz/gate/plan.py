@@ -28,11 +28,15 @@ OF_TIME = 0.25
 SECONDS_EACH = 0.5
 """What a listed case counts for when time is shared."""
 
+ONCE = 0.4
+"""Part of a gate's time that cases to be run once each may have (`Draw.once`)."""
+
 
 def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
     """First the corpus, entry by entry, as far as OF_TIME goes; then every combination once; then what is left of the
-    corpus, the neighbours of its cases, and what a campaign does. A gate with a number of cases has no neighbours, and
-    gives the corpus half of the number at most."""
+    corpus, the neighbours of its cases, and what a campaign does. Cases that are to be run once each come before the
+    combinations where only files of the front end differ, and behind them else. A gate with a number of cases has
+    neither these nor neighbours, and gives the corpus half of the number at most."""
     entries = tuple(entries)
     room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
     # The first shard of each combination gives what all of them share.
@@ -50,7 +54,21 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     # What compiles by itself takes longest: a short gate has looked at everything else before.
     first = sorted(drawn[:floor], key=lambda spec: (spec.subject != "own", kind(spec.backend) != kind(
         options.backends[0])))
-    return _numbered((*listed[:early], *first, *listed[early:], *_listed(near, like, None), *drawn[floor:]))
+    once = _once(options, first, like)
+    seen = (*once, *first) if options.alike.behind_source else (*first, *once)
+    return _numbered((*listed[:early], *seen, *listed[early:], *_listed(near, like, None), *drawn[floor:]))
+
+
+def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combination, ShardSpec],
+          ) -> tuple[ShardSpec, ...]:
+    """The cases that targets want to be run once each, as far as ONCE of the time goes."""
+    room = int(ONCE * options.seconds * options.workers / SECONDS_EACH)
+    cases: dict[Group, list[Case]] = {}
+    for spec in drawn:
+        group = (combination(spec), spec.backend)
+        if spec.subject == "own" and group not in cases:
+            cases[group] = list(find(spec.target).draw.once(options.seed))
+    return tuple(_listed(cases, like, room))
 
 
 def combinations(shards: Iterable[ShardSpec]) -> list[Combination]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from random import Random
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -44,6 +45,22 @@ def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -
                                    for name, values in scene.vocabulary.items()})
     choices: dict[str, Scalar] = draw(drawn.filter(lambda found: bool(_plays(scene, found))))
     return Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices})
+
+
+def once(seed: int, *, target: str, topic: Topic) -> list[Case]:
+    """Every value of what a topic's scenes draw first, the other choices by the seed."""
+    luck, found = Random(seed), []
+    for scene in of_topic(topic):
+        first, *others = scene.vocabulary
+        cases = []
+        for value in scene.vocabulary[first]:
+            choices: dict[str, Scalar] = {first: value}
+            while len(choices) == 1 or not scene.legal(choices):
+                choices |= {name: luck.choice(tuple(scene.vocabulary[name])) for name in others}
+            cases.append(Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices}))
+        luck.shuffle(cases)
+        found += cases
+    return found
 
 
 def _plays(scene: Scene, choices: Choices) -> list[Choices]:

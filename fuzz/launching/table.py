@@ -128,13 +128,13 @@ SCENES: tuple[Scene, ...] = (
     Scene(name="launcher", topic="host", play=f"{_SCENES}.host:launcher", vocabulary={"once": (True,)}),
     Scene(name="layouts", topic="layouts", play=f"{_SCENES}.layouts:layouts",
           vocabulary={"layout": LAYOUTS, "wide": (False, True)}, each="layout"),
-    Scene(name="calls", topic="front_end", play=f"{_SCENES}.front_end:calls",
-          vocabulary={"row": tuple(rows()), "draw": DRAWS}),
     Scene(name="pieces", topic="front_end", play=f"{_SCENES}.front_end:pieces",
           vocabulary={"piece": (*(f"plain: {name}" for name in fragments_plain.FRAGMENTS),
                                 *(f"gluon: {name}" for name in fragments_gluon.FRAGMENTS)),
                       "chip": CHIPS, "option": FRONT_END, "draw": DRAWS},
           legal=lambda choices: choices["option"] != "blocks" or choices["chip"] != "sm_80"),
+    Scene(name="calls", topic="front_end", play=f"{_SCENES}.front_end:calls",
+          vocabulary={"row": tuple(rows()), "draw": DRAWS}),
 )
 
 

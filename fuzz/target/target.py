@@ -72,6 +72,9 @@ class Draw:
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     breadth: int = 1
     """How many things of the language it draws from, one at a time: it needs that many more cases to have seen each."""
+    once: Callable[[int], Iterable[Case]] = lambda seed: ()
+    """Cases that a gate runs once each, by its seed, the most telling first: of a target that shows one thing of many
+    in a case, at next to no cost."""
     interpreter_elements: int = 1 << 12
     """Elements of one array that the interpreter manages in a fraction of a second."""
 

@@ -26,12 +26,17 @@ _SECTIONS: dict[Topic, str] = {
     "front_end": "§11"}
 
 
+_ONCE: tuple[Topic, ...] = ("front_end",)
+"""Topics of which a gate plays every scene with everything that it names first."""
+
+
 def _target(topic: Topic) -> Target:
     name = f"launch.{topic}"
     return Target(
         name=name, family="launch", summary=ABOUT[topic], contract=f"launch.md {_SECTIONS[topic]}",
         subjects={"own": _RUN}, backends=("cuda", "compile"),
         draw=Draw(cases=lambda limits: cases.scene_cases(target=name, topic=topic, limits=limits),
+                  once=partial(cases.once, target=name, topic=topic) if topic in _ONCE else lambda seed: (),
                   params=partial(cases.vocabulary, topic=topic), valid=partial(cases.valid, topic=topic),
                   breadth=sum(max(map(len, scene.vocabulary.values()), default=1) for scene in cases.of_topic(topic))),
         run=Run(launch=cases.run),

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import addition
+from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Yields, combination
-from tridiff.fuzz.gate.plan import OF_TIME, combinations, entries_left_out, gate_shards
+from tridiff.fuzz.gate.plan import OF_TIME, ONCE, combinations, entries_left_out, gate_shards
+from tridiff.fuzz.launching.cases import of_topic
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Signature, Verdict
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.registry import find
@@ -97,3 +99,19 @@ def test_time_goes_where_code_changed(cell: str, worth: bool) -> None:
     yields = Yields()
     yields.add(ShardResult(spec=spec, counts=Counts(executed=1), cells={cell: 1}, seconds=1.0))
     assert (yields.rates()[combination(spec)] > 0) is worth
+
+
+@pytest.mark.parametrize("front_end_alone", [True, False])
+def test_what_a_target_shows_one_by_one_is_run_once_each(front_end_alone: bool) -> None:
+    shards = gate_shards(options(targets=("launch.front_end",), seconds=3000.0, backends=("compile",),
+                                 alike=Alike(behind_source=front_end_alone)), ())
+    once = [case for spec in shards for case in spec.first]
+    scenes = of_topic("front_end")
+    for scene in scenes:
+        first = next(iter(scene.vocabulary))
+        played = [case.params[first] for case in once if case.params["scene"] == scene.name]
+        assert sorted(played, key=str) == sorted(scene.vocabulary[first], key=str)
+    assert all(find(case.target).draw.valid(case) for case in once)
+    assert bool(shards[0].first) == front_end_alone
+    short = gate_shards(options(targets=("launch.front_end",), seconds=10.0, backends=("compile",)), ())
+    assert sum(spec.seconds for spec in short if spec.first) <= ONCE * 10 * 2

@@ -35,7 +35,7 @@ from tridiff.kernels.language.emit import assigned, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
 
 T = TypeVar("T")
-CALLS, SPOILT = 3, 2
+CALLS, SPOILT = 2, 2
 """Calls of a case, and changed texts of each."""
 CHANGED = 10
 """Changed texts of a piece of Gluon."""
