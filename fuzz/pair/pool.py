@@ -2,6 +2,8 @@
 
 import collections
 import functools
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +34,10 @@ REPEATS = {"cuda": 4, "interpreter": 2, "compile": 1}
 do another thing each time, a compiler hardly ever does. What is shrunk is confirmed on both sides, as everything is."""
 
 PLAIN = Observe()
+
+PATIENCE, LEAST_PATIENCE = 20.0, 20.0
+"""A candidate has so many times what the baseline took for a case to compile one of its kernels, and so many seconds
+at least: a compiler that hangs now is told within a short gate."""
 
 
 class PairPool:
@@ -101,9 +107,17 @@ class PairPool:
         if inputs_only:
             return self.candidate.execute(case, subject, backend=backend, inputs_only=True, until=until)
 
+        longest = 0.0
+
         def one(pool: Pool, observe: Observe = PLAIN) -> tuple[Outcome, Observed | None]:
+            nonlocal longest
+            began, limit = time.monotonic(), compile_limit
+            if pool is self.candidate and longest:
+                limit = min(limit or math.inf, max(PATIENCE * longest, LEAST_PATIENCE))
             outcome = pool.execute(case, subject, backend=backend, want_inputs=want_inputs, until=until,
-                                   compile_limit=compile_limit, observe=observe)
+                                   compile_limit=limit, observe=observe)
+            if pool is self.baseline:
+                longest = max(longest, time.monotonic() - began)
             return outcome, pool.observed
 
         def fetch(chunks: Mapping[str, tuple[int, ...]]) -> tuple[Observed | None, Observed | None]:
@@ -133,7 +147,8 @@ class PairPool:
             flaky = ""
             for side, pool, told in (("baseline", self.baseline, (before, first)),
                                      ("candidate", self.candidate, (after, second))):
-                for _ in range(REPEATS[kind(backend or self.options.backend)]):
+                # Whoever waits for the end of one that hangs waits long.
+                for _ in range(1 if after.verdict is Verdict.HANG else REPEATS[kind(backend or self.options.backend)]):
                     if not flaky and not _same(told, one(pool)):
                         flaky = side
             if flaky:

@@ -5,10 +5,12 @@ import struct
 import pytest
 
 from tests.support.pairs import CASE, Side, fetching, observed, outcome
-from tridiff.fuzz.pair.pool import REPEATS, PairPool
+from tridiff.fuzz.pair.pool import LEAST_PATIENCE, REPEATS, PairPool
 from tridiff.fuzz.pair.relate import relate
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.records import Environment, Outcome, Verdict
+from tridiff.fuzz.records.observed import Observed
 from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.workers.pool import PoolOptions
 
 AGREE, WRONG, CRASH, ERROR, UNKNOWN = (
     Verdict.AGREE, Verdict.DISAGREE, Verdict.CRASH, Verdict.COMPILE_ERROR, Verdict.NOT_CHECKED)
@@ -160,3 +162,29 @@ def test_other_code_of_one_version_counts_if_it_comes_again() -> None:
         pool.execute(CASE, "own")
         assert pool.last is not None and (pool.last.relation, pool.last.code_changed) == (relation, changed)
         assert (pool.last.flaky == "candidate") is (relation is Relation.FLAKY)
+
+
+class Compiler:
+    """Stands in for a `Pool`: notes how long it may compile, and hangs where it has to."""
+
+    def __init__(self, *, hangs: bool) -> None:
+        self.options = PoolOptions(backend="compile:sm_90")
+        self.compile_seconds = 0.0
+        self.observed: Observed | None = None
+        self.environment = Environment(triton="3.9.0", backend="compile:sm_90")
+        self.limits: list[float | None] = []
+        self._hangs = hangs
+
+    def execute(self, case: object, subject: str, *, compile_limit: float | None, **given: object) -> Outcome:
+        self.limits.append(compile_limit)
+        self.observed = None if self._hangs else observed(code={"ttgir": "a"})
+        return outcome(Verdict.HANG if self._hangs else Verdict.AGREE, backend="compile:sm_90")
+
+
+def test_a_candidate_that_hangs_where_the_baseline_compiles_is_a_regression_and_has_its_own_limit() -> None:
+    before, after = Compiler(hangs=False), Compiler(hangs=True)
+    pool = PairPool(before, after)  # type: ignore[arg-type]
+    pool.execute(CASE, "own", backend="compile:sm_90")
+    assert pool.last is not None and pool.last.relation is Relation.REGRESSION
+    assert set(before.limits) == {None} and set(after.limits) == {LEAST_PATIENCE}
+    assert len(after.limits) == 2
