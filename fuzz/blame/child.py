@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.errors import TridiffError
 
@@ -106,11 +107,16 @@ def run(trial: Trial, journal: Path) -> Result:
 
 
 def _judged(trial: Trial, enter: Any) -> Result:
+    if trial.evaluated:
+        return _evaluated(trial)
     if trial.backend == "interpreter":
         return _interpreted(trial)
+    if kind(trial.backend) == "evaluated":
+        return _last_ir(trial)
+    from tridiff.fuzz.blame.planted import edits_of
     from tridiff.fuzz.blame.stepping import Stepper, stepping
 
-    stepper = Stepper(enter=enter, drop=trial.drop)
+    stepper = Stepper(enter=enter, drop=trial.drop, **edits_of(trial.plant))
     from tridiff.fuzz.workers.execute import Executor
 
     executor = Executor(backend=trial.backend)
@@ -120,6 +126,26 @@ def _judged(trial: Trial, enter: Any) -> Result:
         outcome, _ = executor.execute(trial.case, trial.subject, backend=trial.backend, stage=enter)
     return Result(outcome=outcome, steps=tuple(stepper.steps), ptx=stepper.ptx,
                   texts=dict(stepper.located) if trial.texts else {})
+
+
+def _evaluation(trial: Trial) -> Any:
+    from tridiff.fuzz.blame.evaluate.points import Evaluation
+    from tridiff.fuzz.blame.planted import edits_of
+
+    arch = {"interpreter": "sm_90", "cuda": ""}.get(kind(trial.backend), trial.backend.partition(":")[2])
+    return Evaluation(arch, drop=trial.drop, **edits_of(trial.plant))
+
+
+def _evaluated(trial: Trial) -> Result:
+    """What the IR computes behind every pass."""
+    return Result(values=_evaluation(trial).values(trial.case, trial.subject, seconds=0.6 * trial.seconds))
+
+
+def _last_ir(trial: Trial) -> Result:
+    """What the last TTGIR computes."""
+    evaluation = _evaluation(trial)
+    outcome = evaluation.outcome(trial.case, trial.subject)
+    return Result(outcome=outcome, steps=tuple(step for step in evaluation.runner.order() if step is not None))
 
 
 def _interpreted(trial: Trial) -> Result:

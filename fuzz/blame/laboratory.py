@@ -48,7 +48,7 @@ class Laboratory:
         """The trial's result, whatever becomes of its process. Raises OutOfTime."""
         if self.left <= 1.0:
             raise OutOfTime
-        interpreted = trial.backend == "interpreter"
+        interpreted = trial.backend == "interpreter" and not trial.evaluated
         child = self._child(interpreted)
         if child is None:
             return Result(refused="no process could be started that imports Triton")

@@ -10,6 +10,7 @@ import msgspec
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame import decide
 from tridiff.fuzz.blame.laboratory import Laboratory, OutOfTime
+from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.trial import Result, Trial, Values
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
@@ -24,6 +25,9 @@ MOST_OMISSIONS = 24
 """Passes left out one at a time, the ones that change the IR first to last."""
 
 TRIAL_SECONDS = 60.0
+
+EVALUATION_SECONDS = 30.0
+"""The longest that the IR is evaluated, all passes together."""
 
 
 class NotFailing(TridiffError):
@@ -117,9 +121,30 @@ class _Search:
         target = find(self._case.target)
         return "own" if self._subject.startswith("inductor") and "own" in target.subjects else ""
 
+    def _evaluate(self) -> None:
+        """Values of the IR behind every pass, on the CPU."""
+        result = self._laboratory.run(self._trial("evaluated", evaluated=True, seconds=EVALUATION_SECONDS))
+        self._values = result.values
+        if result.refused or result.ended:
+            self._vector.append(Tried(change=decide.EVALUATED, effect="unknown", said=told(result)))
+            return
+        for one in (next((one for one in result.values if one.outcome is None), None), *result.values[-1:]):
+            if one is None:
+                continue
+            behind = one.behind.title if one.behind else FRONT_END
+            if one.outcome is None:
+                tried = Tried(change=f"{decide.EVALUATED} behind {behind}", effect="unknown", said=one.problem[:200])
+            else:
+                failed_ = one.outcome.verdict.failed
+                tried = Tried(change=f"{decide.EVALUATED} behind {behind}", effect="same" if failed_ else "gone",
+                              said=one.outcome.verdict.value)
+            if tried not in self._vector:
+                self._vector.append(tried)
+
     def _on_interpreter(self) -> None:
         self._try(decide.PLAIN, repairs="none")
         self._try(decide.STRICT, repairs="strict")
+        self._evaluate()
 
     def _in_compiler(self) -> None:
         """A pass failed, and which one is known: what makes it go away tells findings of one cause."""
@@ -130,10 +155,11 @@ class _Search:
 
     def _on_device(self) -> None:
         self._interpret()
+        self._evaluate()
         if decide.decided(decide.Seen(subject=self._subject, backend=self._backend, vector=tuple(self._vector),
                                       values=self._values)).confidence == "seen":
             return
-        for name, more in self._changes(run=True):
+        for name, more in self._changes(run=kind(self._backend) == "cuda"):
             self._try(name, **more)
         self._omissions()
 

@@ -1,0 +1,93 @@
+"""Loads, stores and atomic operations through pointers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.constants import undefined
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.floats import extreme
+from tridiff.fuzz.blame.evaluate.integers import unsigned
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.memory import Array
+from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.blame.evaluate.types import Type, dtype_of
+
+
+@means("tt.addptr")
+def moved(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Offsets are signed, in elements."""
+    size = dtype_of(operation.types[0].pointee).itemsize
+    return np.asarray(values[0] + np.asarray(values[1]).astype(np.int64) * size)
+
+
+@means("tt.load")
+def loaded(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Pointers, mask, other; masked-off lanes without other are undefined."""
+    pointers = np.asarray(values[0])
+    pointee = Type(operation.types[0].pointee, pointers.shape)
+    active = np.broadcast_to(values[1] if len(values) > 1 else True, pointers.shape)
+    other = values[2] if len(values) > 2 else undefined(pointee)
+    return machine.memory.load(pointers, active, np.asarray(other).astype(pointee.dtype, copy=False))
+
+
+@means("tt.store")
+def stored(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    pointers, value = map(np.asarray, values[:2])
+    active = np.broadcast_to(values[2] if len(values) > 2 else True, pointers.shape)
+    machine.memory.store(pointers, np.broadcast_to(value, pointers.shape), np.asarray(active))
+
+
+def _updated(kind: str, old: Array, value: Array) -> Array:
+    if kind in ("add", "fadd"):
+        return np.asarray(old + value).astype(old.dtype)
+    if kind in ("max", "min"):
+        return np.where((value > old) if kind == "max" else (value < old), value, old).astype(old.dtype)
+    if kind in ("umax", "umin"):
+        first, second = unsigned(value), unsigned(old)
+        return np.where((first > second) if kind == "umax" else (first < second), value, old).astype(old.dtype)
+    if kind in ("fmax", "fmin"):
+        return extreme(old, value, largest=kind == "fmax", propagate=False).astype(old.dtype)
+    found = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}.get(kind)
+    if found is not None:
+        return np.asarray(found(old, value))
+    if kind == "exch":
+        return value
+    raise NotEvaluated(f"op tt.atomic_rmw {kind}")
+
+
+def _one_by_one(machine: Any, pointers: Array, active: Array, kind: Type, update: Any) -> Array:
+    """Every active lane in row-major order; the values that were there before."""
+    found = np.array(undefined(Type(kind.element, pointers.shape)))
+    for place in np.ndindex(pointers.shape):
+        if not active[place]:
+            continue
+        address, always = np.asarray(pointers[place]), np.asarray(True)
+        old = machine.memory.load(address, always, np.zeros((), kind.dtype))
+        found[place] = old
+        machine.memory.store(address, np.asarray(update(old, place)), always)
+    return found
+
+
+@means("tt.atomic_rmw")
+def updated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    pointers, value = map(np.asarray, values[:2])
+    active = np.broadcast_to(values[2] if len(values) > 2 else True, pointers.shape)
+    kind = Type(operation.types[0].pointee)
+    return _one_by_one(machine, pointers, active, kind,
+                       lambda old, place: _updated(operation.words[0], old, np.asarray(value[place])))
+
+
+@means("tt.atomic_cas")
+def exchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    pointers, compared, value = map(np.asarray, values)
+    kind = Type(operation.types[0].pointee)
+    words = f"u{kind.dtype.itemsize}"
+
+    def update(old: Array, place: tuple[int, ...]) -> Array:
+        equal = old.view(words) == np.asarray(compared[place]).view(words)
+        return np.asarray(value[place]) if equal else old
+
+    return _one_by_one(machine, pointers, np.broadcast_to(True, pointers.shape), kind, update)

@@ -1,0 +1,69 @@
+"""Constants."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.blame.evaluate.types import Type, is_float, split
+
+
+@means("arith.constant")
+def constant(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """A scalar, or a block as `dense<...>`."""
+    cached = operation.__dict__.get("constant")
+    if cached is None:
+        text, *kinds = split(operation.head, " : ")
+        text = re.sub(r"^\{[^}]*\}\s*", "", text.strip())
+        kind = operation.type if kinds else Type("i1")
+        cached = operation.__dict__["constant"] = _read(text, kind)
+    return cached
+
+
+def _read(text: str, kind: Type) -> Any:
+    dense = re.fullmatch(r"dense<(.*)>", text, re.DOTALL)
+    if not dense:
+        return _scalar(text, kind)
+    inside = dense[1].strip()
+    if inside.startswith('"0x'):
+        raw = np.frombuffer(bytes.fromhex(inside[3:-1]), dtype=kind.dtype)
+        return np.broadcast_to(raw, kind.shape) if raw.size == 1 else raw.reshape(kind.shape)
+    numbers = [_scalar(one.strip(), kind) for one in re.sub(r"[\[\]]", "", inside).split(",")]
+    if len(numbers) == 1:
+        return np.full(kind.shape, numbers[0])
+    return np.array(numbers).reshape(kind.shape)
+
+
+def _scalar(text: str, kind: Type) -> Any:
+    if text in ("true", "false"):
+        return np.asarray(text == "true")
+    if is_float(kind.element):
+        if text.startswith("0x"):
+            width = kind.dtype.itemsize
+            return np.asarray(np.array(int(text, 16), dtype=f"u{width}").view(kind.dtype))
+        return np.asarray(np.array(float(text)).astype(kind.dtype))
+    try:
+        number = int(text, 0)
+    except ValueError:
+        raise NotEvaluated(f"constant {text[:40]}") from None
+    return np.asarray(number != 0) if kind.element == "i1" else np.asarray(number).astype(kind.dtype)
+
+
+@means("ub.poison")
+def poison(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return undefined(operation.type)
+
+
+def undefined(kind: Type) -> Any:
+    """What stands for values that nothing defines: 0xAB in every byte, a NaN for floats."""
+    if kind.element == "i1":
+        return np.full(kind.shape, True)
+    dtype = kind.dtype
+    if is_float(kind.element):
+        return np.full(kind.shape, np.nan).astype(dtype)
+    return np.full(kind.shape, np.frombuffer(b"\xab" * dtype.itemsize, dtype=dtype)[0])

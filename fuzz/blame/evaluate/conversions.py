@@ -1,0 +1,81 @@
+"""Conversions between element types, as an NVIDIA GPU makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.integers import signed, unsigned
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.memory import Array
+from tridiff.fuzz.blame.evaluate.table import means
+
+
+@means("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
+def resized(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    kind = operation.type.dtype
+    one = unsigned(values[0]) if operation.name.endswith("ui") else signed(values[0])
+    if kind == np.bool_:
+        return np.asarray((one & 1) != 0)
+    return np.asarray(one.astype(kind))
+
+
+@means("arith.sitofp", "arith.uitofp")
+def to_float(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    one = unsigned(values[0]) if operation.name == "arith.uitofp" else signed(values[0])
+    kind = operation.type.dtype
+    return np.asarray(one.astype(np.float32 if kind.itemsize < 4 and one.dtype.itemsize < 4 else kind).astype(kind))
+
+
+@means("arith.fptosi", "arith.fptoui")
+def to_integer(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Toward zero; out of range to the nearest limit, NaN to 0, as `cvt` does."""
+    kind = operation.type.dtype
+    if kind == np.bool_:
+        return np.asarray(np.trunc(np.asarray(values[0]).astype(np.float64)) != 0)
+    name = f"u{kind.itemsize}" if operation.name == "arith.fptoui" else f"i{kind.itemsize}"
+    limits, one = np.iinfo(name), np.trunc(np.asarray(values[0]).astype(np.float64))
+    top = float(limits.max)
+    inside = np.where(np.isnan(one) | (one >= top) | (one <= limits.min), 0, one).astype(name)
+    found = np.where(one <= limits.min, np.array(limits.min, name), inside)
+    found = np.where(one >= top, np.array(limits.max, name), found)
+    return np.asarray(found).astype(name).view(kind)
+
+
+def narrowed(one: Array, kind: np.dtype, *, toward_zero: bool = False) -> Array:
+    """Rounded to the nearest, ties to even, or toward zero. What is beyond the range of an 8-bit float becomes its
+    largest number."""
+    found = np.asarray(one.astype(kind))
+    if kind.itemsize == 1:
+        largest = float(ml_dtypes.finfo(kind).max)
+        wide = one.astype(np.float64)
+        beyond = np.abs(wide) > largest
+        found = np.where(beyond, np.copysign(largest, wide).astype(kind), found)
+    if toward_zero:
+        over = np.abs(found.astype(np.float64)) > np.abs(one.astype(np.float64))
+        bits = found.view(f"u{kind.itemsize}")
+        found = np.where(over, bits - bits.dtype.type(1), bits).astype(bits.dtype).view(kind)
+    return found
+
+
+@means("arith.extf", "arith.truncf", "tt.fp_to_fp")
+def between_floats(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    words = operation.words
+    rounding = words[words.index("rounding") + 1] if "rounding" in words else "rtne"
+    if rounding not in ("rtne", "rtz"):
+        raise NotEvaluated(f"op {operation.name} with rounding {rounding}")
+    return narrowed(np.asarray(values[0]), operation.type.dtype, toward_zero=rounding == "rtz")
+
+
+@means("arith.bitcast", "tt.bitcast", "tt.ptr_to_int", "tt.int_to_ptr")
+def same_bits(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    one, kind = np.asarray(values[0]), operation.type.dtype
+    if kind == np.bool_:
+        return np.asarray(one.astype(np.uint8) != 0)
+    one = one.astype(np.uint8) if one.dtype == np.bool_ else one
+    if one.dtype.itemsize != kind.itemsize:
+        raise NotEvaluated(f"op {operation.name} to another width")
+    return one.view(kind)

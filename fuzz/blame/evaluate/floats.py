@@ -1,0 +1,122 @@
+"""Floating-point arithmetic and functions. Functions of narrow types are computed in fp64 and rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.memory import Array
+from tridiff.fuzz.blame.evaluate.table import means
+
+
+def _arithmetic(name: str, function: Callable[[Array, Array], Any]) -> None:
+    @means(*name.split())
+    def meaning(machine: Any, operation: Operation, values: list[Any]) -> Any:
+        a, b = map(np.asarray, values)
+        return np.asarray(function(a, b)).astype(a.dtype, copy=False)
+
+
+_arithmetic("arith.addf", np.add)
+_arithmetic("arith.subf", np.subtract)
+_arithmetic("arith.mulf", np.multiply)
+_arithmetic("arith.divf tt.precise_divf", np.divide)
+_arithmetic("arith.remf", lambda a, b: np.fmod(a.astype(np.float64), b.astype(np.float64)))
+
+
+@means("arith.negf")
+def negated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Only the sign's bit changes."""
+    one = np.asarray(values[0])
+    bits = one.view(f"u{one.dtype.itemsize}")
+    return np.asarray(bits ^ bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))).view(one.dtype)
+
+
+@means("math.absf")
+def absolute(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    one = np.asarray(values[0])
+    bits = one.view(f"u{one.dtype.itemsize}")
+    return np.asarray(bits & bits.dtype.type((1 << (8 * bits.dtype.itemsize - 1)) - 1)).view(one.dtype)
+
+
+def larger(a: Array, b: Array) -> Array:
+    """The larger number, +0 before -0; of a NaN and anything the first."""
+    return np.where((a > b) | ((a == b) & ~np.signbit(a)) | np.isnan(a), a, b)
+
+
+def smaller(a: Array, b: Array) -> Array:
+    """The smaller number, -0 before +0; of a NaN and anything the first."""
+    return np.where((a < b) | ((a == b) & np.signbit(a)) | np.isnan(a), a, b)
+
+
+def extreme(a: Array, b: Array, *, largest: bool, propagate: bool) -> Array:
+    """Maximum or minimum. propagate: NaN if either is, otherwise a number if either is."""
+    found = (larger if largest else smaller)(a, b)
+    return np.where(np.isnan(b), b, found) if propagate else np.where(np.isnan(a), b, np.where(np.isnan(b), a, found))
+
+
+@means("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
+def extremes(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    return extreme(a, b, largest="max" in operation.name, propagate="imumf" in operation.name)
+
+
+@means("tt.clampf")
+def clamped(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    x, low, high = map(np.asarray, values)
+    if "all" in operation.words:
+        return np.where(np.isnan(x), x, extreme(extreme(x, low, largest=True, propagate=True), high, largest=False,
+                                                propagate=True))
+    return extreme(extreme(x, low, largest=True, propagate=False), high, largest=False, propagate=False)
+
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+
+
+@means("arith.cmpf")
+def compared(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    predicate, unordered = operation.words[0], np.isnan(a) | np.isnan(b)
+    if predicate in ("ord", "uno"):
+        return np.asarray(unordered if predicate == "uno" else ~unordered)
+    if predicate in ("true", "false"):
+        return np.full(np.shape(unordered), predicate == "true")
+    found = _COMPARED[predicate[1:]](a, b)
+    return np.asarray(found | unordered if predicate[0] == "u" else found & ~unordered)
+
+
+FUNCTIONS: dict[str, Callable[[Array], Any]] = {
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "floor": np.floor,
+    "ceil": np.ceil, "trunc": np.trunc, "roundeven": np.rint, "erf": scipy.special.erf,
+}
+
+
+@means(*(f"math.{name}" for name in FUNCTIONS), "tt.precise_sqrt")
+def function(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    one = np.asarray(values[0])
+    name = operation.name.removeprefix("math.").removeprefix("tt.precise_")
+    return np.asarray(FUNCTIONS[name](one.astype(np.float64))).astype(one.dtype)
+
+
+@means("math.fma")
+def fused(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b, c = map(np.asarray, values)
+    wide = np.float64 if a.dtype.itemsize < 8 else np.longdouble
+    return np.asarray(a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(a.dtype)
+
+
+@means("math.powf", "math.copysign", "math.atan2")
+def of_two(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    found = {"math.powf": np.power, "math.copysign": np.copysign, "math.atan2": np.arctan2}.get(operation.name)
+    if found is None:
+        raise NotEvaluated(f"op {operation.name}")
+    return np.asarray(found(a.astype(np.float64), b.astype(np.float64))).astype(a.dtype)

@@ -1,0 +1,73 @@
+"""Reductions, scans and functions mapped over elements: operations with a region that combines scalars.
+
+The region is run on whole blocks where it has no branch, element by element otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.errors import BlockCondition, NotEvaluated
+from tridiff.fuzz.blame.evaluate.ir import Operation, Region
+from tridiff.fuzz.blame.evaluate.memory import Array
+from tridiff.fuzz.blame.evaluate.table import means
+
+FOLDS = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
+"""Operations whose region gets elements, not the operands themselves."""
+
+
+def _elementwise(machine: Any, region: Region, values: list[Array]) -> list[Array]:
+    """The region's results over blocks of equal shapes."""
+    shape = values[0].shape
+    try:
+        _, found = machine.region(region, values)
+        return [np.broadcast_to(one, shape) for one in found]
+    except BlockCondition:
+        rows: list[tuple[Any, ...]] = []
+        for place in np.ndindex(shape):
+            rows.append(machine.region(region, [np.asarray(one[place]) for one in values])[1])
+        return [np.array([row[number] for row in rows], dtype=np.asarray(rows[0][number]).dtype).reshape(shape)
+                for number in range(len(rows[0]))]
+
+
+@means("tt.reduce")
+def reduced(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """A tree: the first half of the axis with the second until one element is left."""
+    axis = operation.number("axis")
+    state = [np.moveaxis(one, axis, 0) for one in values]
+    while len(state[0]) > 1:
+        half = len(state[0]) // 2
+        if len(state[0]) % 2:
+            raise NotEvaluated("op tt.reduce over an odd number of elements")
+        pairs = [one[:half] for one in state] + [one[half:] for one in state]
+        state = _elementwise(machine, operation.regions[0], pairs)
+    found = tuple(np.asarray(one[0]) for one in state)
+    return found[0] if len(found) == 1 else found
+
+
+@means("tt.scan")
+def scanned(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """From the first element to the last, or from the last one where it is reversed."""
+    axis = operation.number("axis")
+    turned = [np.moveaxis(one, axis, 0) for one in values]
+    if operation.flag("reverse"):
+        turned = [one[::-1] for one in turned]
+    rows = [[np.asarray(one[0]) for one in turned]]
+    for number in range(1, len(turned[0])):
+        rows.append(_elementwise(machine, operation.regions[0],
+                                 rows[-1] + [np.asarray(one[number]) for one in turned]))
+    found = tuple(np.stack([row[number] for row in rows]) for number in range(len(turned)))
+    if operation.flag("reverse"):
+        found = tuple(one[::-1] for one in found)
+    found = tuple(np.moveaxis(one, 0, axis) for one in found)
+    return found[0] if len(found) == 1 else found
+
+
+@means("tt.map_elementwise")
+def mapped(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    if operation.number("pack", 1) != 1:
+        raise NotEvaluated("op tt.map_elementwise over packs of elements")
+    found = tuple(_elementwise(machine, operation.regions[0], [np.asarray(one) for one in values]))
+    return found[0] if len(found) == 1 else found

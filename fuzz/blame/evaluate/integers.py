@@ -1,0 +1,141 @@
+"""Integer arithmetic: two's complement, as `arith` defines it. Blocks of i1 are Boolean arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.memory import Array
+from tridiff.fuzz.blame.evaluate.table import means
+
+
+def unsigned(one: Any) -> Array:
+    """The same bits as an unsigned integer."""
+    one = np.asarray(one)
+    return one if one.dtype == np.bool_ else one.view(f"u{one.dtype.itemsize}")
+
+
+def signed(one: Any) -> Array:
+    """Booleans as the i1 that they are: true is -1."""
+    one = np.asarray(one)
+    return -(one.astype(np.int8)) if one.dtype == np.bool_ else one
+
+
+def _poisoned(found: Array, where: Array) -> Array:
+    """Undefined lanes hold 0xAB in every byte."""
+    if not np.any(where):
+        return found
+    filler = np.frombuffer(b"\xab" * found.dtype.itemsize, dtype=found.dtype)[0]
+    return np.where(where, filler, found).astype(found.dtype)
+
+
+def _wrapping(on_integers: Callable[[Array, Array], Any], on_booleans: Callable[[Array, Array], Any]) -> Any:
+    def meaning(machine: Any, operation: Operation, values: list[Any]) -> Any:
+        a, b = map(np.asarray, values)
+        return np.asarray((on_booleans if a.dtype == np.bool_ else on_integers)(a, b)).astype(a.dtype, copy=False)
+
+    return meaning
+
+
+means("arith.addi")(_wrapping(np.add, np.logical_xor))
+means("arith.subi")(_wrapping(np.subtract, np.logical_xor))
+means("arith.muli")(_wrapping(np.multiply, np.logical_and))
+means("arith.andi")(_wrapping(np.bitwise_and, np.logical_and))
+means("arith.ori")(_wrapping(np.bitwise_or, np.logical_or))
+means("arith.xori")(_wrapping(np.bitwise_xor, np.logical_xor))
+
+
+def _quotient(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Quotient toward zero, remainder, and where they are undefined."""
+    zero = b == 0
+    divisor = np.where(zero, np.ones_like(b), b)
+    down = np.asarray(a // divisor)
+    rest = np.asarray(a - down * divisor)
+    fix = (rest != 0) & ((a < 0) != (divisor < 0))
+    quotient = (down + fix.astype(a.dtype)).astype(a.dtype)
+    return quotient, np.asarray(a - quotient * divisor).astype(a.dtype), zero
+
+
+@means("arith.divsi", "arith.remsi", "arith.divui", "arith.remui")
+def divided(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    if a.dtype == np.bool_:
+        return _poisoned(a if "div" in operation.name else np.zeros_like(a), ~b)
+    kind = a.dtype
+    if operation.name.endswith("ui"):
+        a, b = unsigned(a), unsigned(b)
+    quotient, rest, zero = _quotient(a, b)
+    return _poisoned((quotient if "div" in operation.name else rest).view(kind), zero)
+
+
+@means("arith.shli", "arith.shrsi", "arith.shrui")
+def shifted(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    if a.dtype == np.bool_:
+        return _poisoned(a, b)
+    far = unsigned(b) >= 8 * a.dtype.itemsize
+    by = np.where(far, np.zeros_like(b), b)
+    if operation.name == "arith.shli":
+        found = np.left_shift(a, by)
+    elif operation.name == "arith.shrsi":
+        found = np.right_shift(a, by)
+    else:
+        found = np.right_shift(unsigned(a), unsigned(by)).view(a.dtype)
+    return _poisoned(np.asarray(found), far)
+
+
+@means("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
+def extreme(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    as_ordered = signed if operation.name.endswith("si") else unsigned
+    first = as_ordered(a) >= as_ordered(b) if "max" in operation.name else as_ordered(a) <= as_ordered(b)
+    return np.where(first, a, b)
+
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+
+
+@means("arith.cmpi")
+def compared(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    predicate = operation.words[0]
+    as_ordered = unsigned if predicate.startswith("u") else signed
+    return np.asarray(_COMPARED[predicate[-2:]](*map(as_ordered, values)))
+
+
+@means("math.absi")
+def absolute(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.asarray(np.abs(values[0]))
+
+
+def high_word(a: Array, b: Array) -> Array:
+    """The upper half of the product of unsigned integers of 32 or 64 bits."""
+    bits = 8 * a.dtype.itemsize
+    if bits < 64:
+        return np.asarray((a.astype(np.uint64) * b.astype(np.uint64)) >> np.uint64(bits)).astype(a.dtype)
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    al, ah, bl, bh = a & low, a >> half, b & low, b >> half
+    middle = (al * bl >> half) + (ah * bl & low) + (al * bh & low)
+    return np.asarray(ah * bh + (ah * bl >> half) + (al * bh >> half) + (middle >> half))
+
+
+@means("tt.mulhiui")
+def multiplied_high(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    return high_word(unsigned(a), unsigned(b)).view(a.dtype)
+
+
+@means("arith.mului_extended")
+def multiplied_wide(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    return np.asarray(a * b), high_word(unsigned(a), unsigned(b)).view(a.dtype)
+
+
+@means("arith.select")
+def selected(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    condition, a, b = map(np.asarray, values)
+    words = np.dtype(f"u{a.dtype.itemsize}")
+    return np.where(condition, np.asarray(a).view(words), np.asarray(b).view(words)).view(a.dtype)

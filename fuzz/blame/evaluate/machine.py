@@ -1,0 +1,114 @@
+"""Runs a module: one function call for each program of the grid, operation by operation."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate import (  # noqa: F401  each file enters its operations
+    accesses,
+    constants,
+    control,
+    conversions,
+    floats,
+    folds,
+    integers,
+    library,
+    products,
+    programs,
+    shapes,
+    shared,
+)
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.ir import Block, Function, Module, Operation, Region
+from tridiff.fuzz.blame.evaluate.memory import Memory
+from tridiff.fuzz.blame.evaluate.table import MEANINGS
+
+MOST_OPERATIONS = 1_000_000
+"""Of one launch, those of all programs together: what waits for another program never ends here."""
+
+_LEAVING = frozenset({"tt.return", "scf.yield", "scf.condition", "tt.reduce.return", "tt.scan.return",
+                      "tt.map_elementwise.return"})
+
+
+class Machine:
+    """memory: what pointers point to. grid: programs along x, y and z. deadline: on the monotonic clock, in seconds."""
+
+    def __init__(self, module: Module, memory: Memory, grid: tuple[int, int, int], *,
+                 deadline: float = math.inf) -> None:
+        self.module, self.memory, self.grid, self._deadline = module, memory, grid, deadline
+        self.program = (0, 0, 0)
+        self.left = MOST_OPERATIONS
+        self._values: dict[str, Any] = {}
+
+    def launch(self, arguments: Sequence[Any]) -> None:
+        """Run every program, x fastest. arguments: one for each parameter of the kernel."""
+        kernel = self.module.kernel
+        if len(arguments) != len(kernel.parameters):
+            raise NotEvaluated(f"{len(arguments)} arguments for {len(kernel.parameters)} parameters")
+        given = [np.asarray(one).astype(kind.dtype)
+                 for one, (_, kind) in zip(arguments, kernel.parameters, strict=True)]
+        with np.errstate(all="ignore"):
+            for z in range(self.grid[2]):
+                for y in range(self.grid[1]):
+                    for x in range(self.grid[0]):
+                        self.program = (x, y, z)
+                        self.call(kernel, given)
+
+    def call(self, function: Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """The function's results."""
+        outer, self._values = self._values, {}
+        try:
+            for (name, _), value in zip(function.parameters, arguments, strict=True):
+                self._values[name] = value
+            _, results = self.region(function.body, ())
+            return results
+        finally:
+            self._values = outer
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a name."""
+        return self._values[name]
+
+    def region(self, region: Region, arguments: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:
+        """Run a region from its first block; the operation that leaves it, and what that hands on."""
+        block, given = region.blocks[0], tuple(arguments)
+        while True:
+            operation, values = self._block(block, given)
+            if operation.name in _LEAVING:
+                return operation, values
+            block, given = self._next(region, operation)
+
+    def _next(self, region: Region, operation: Operation) -> tuple[Block, tuple[Any, ...]]:
+        label, names = control.successor(self, operation)
+        return region.block(label), tuple(self[name] for name in names)
+
+    def _block(self, block: Block, arguments: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:
+        values = self._values
+        for name, value in zip(block.arguments, arguments, strict=True):
+            values[name] = value
+        for operation in block.operations:
+            self.left -= 1
+            if self.left < 0:
+                raise NotEvaluated(f"more than {MOST_OPERATIONS} operations")
+            if self.left % 64 == 0 and time.monotonic() > self._deadline:
+                raise NotEvaluated("a launch that takes longer than there is time for")
+            if operation.name in _LEAVING:
+                return operation, tuple(values[name] for name in operation.operands)
+            if operation.name in control.BRANCHES:
+                return operation, ()
+            meaning = MEANINGS.get(operation.name)
+            if meaning is None:
+                raise NotEvaluated(f"op {operation.name}")
+            found = meaning(self, operation, [values[name] for name in operation.operands]
+                            if not operation.regions or operation.name in folds.FOLDS else [])
+            results = operation.results
+            if len(results) == 1:
+                values[results[0]] = found
+            elif results:
+                values.update(zip(results, found, strict=True))
+        raise NotEvaluated("a block that nothing leaves")

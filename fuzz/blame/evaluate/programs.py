@@ -1,0 +1,34 @@
+"""What a program knows of the grid, assertions, and operations that compute nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.errors import DeviceAssertFailed
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.table import means
+
+
+@means("tt.get_program_id")
+def number(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.asarray(machine.program["xyz".index(operation.words[0])], dtype=np.int32)
+
+
+@means("tt.get_num_programs")
+def programs(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.asarray(machine.grid["xyz".index(operation.words[0])], dtype=np.int32)
+
+
+@means("tt.assert")
+def asserted(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    if not np.all(values[0]):
+        raise DeviceAssertFailed(operation.head[:200])
+
+
+@means("tt.print", "llvm.intr.assume", "ttg.barrier", "gpu.barrier", "ttg.async_commit_group", "ttg.async_wait",
+       "ttg.local_dealloc", "ttng.fence_async_shared", "tt.debug_barrier")
+def nothing(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Output, hints and order; tokens have no value."""
+    return np.asarray(0) if operation.results else None

@@ -1,0 +1,85 @@
+"""Movements of elements: ranges, splats, broadcasts, transpositions, joins. Layouts change no value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.table import means
+
+
+@means("tt.make_range")
+def numbers(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.arange(operation.number("start"), operation.number("end"), dtype=np.int32)
+
+
+@means("tt.splat")
+def splat(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.broadcast_to(np.asarray(values[0]), operation.type.shape)
+
+
+@means("tt.unsplat")
+def unsplat(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.asarray(values[0]).reshape(())
+
+
+@means("tt.broadcast")
+def broadcast(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.broadcast_to(values[0], operation.type.shape)
+
+
+@means("tt.expand_dims")
+def expanded(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.expand_dims(values[0], operation.number("axis"))
+
+
+@means("tt.reshape")
+def reshaped(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """In row-major order, which is one of those that `allow_reorder` leaves open."""
+    return np.reshape(values[0], operation.type.shape)
+
+
+@means("tt.trans")
+def transposed(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.transpose(values[0], operation.numbers("order"))
+
+
+@means("tt.join")
+def joined(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.stack(values, axis=-1)
+
+
+@means("tt.split")
+def halves(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return values[0][..., 0], values[0][..., 1]
+
+
+@means("tt.cat")
+def catenated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.concatenate(values)
+
+
+@means("tt.gather")
+def gathered(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    source, places = values
+    axis = operation.number("axis")
+    if np.any((places < 0) | (places >= source.shape[axis])):
+        raise NotEvaluated("op tt.gather with an index outside of its block")
+    others = np.ogrid[tuple(slice(size) for size in places.shape)]
+    return source[tuple(places if one == axis else others[one] for one in range(places.ndim))]
+
+
+@means("tt.histogram")
+def histogram(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    counted = values[0][values[1]] if len(values) > 1 else values[0]
+    bins = operation.type.shape[0]
+    inside = counted[(counted >= 0) & (counted < bins)]
+    return np.bincount(inside.reshape(-1), minlength=bins).astype(operation.type.dtype)
+
+
+@means("ttg.convert_layout", "tt.optimization_barrier", "ttg.warp_group_dot_wait")
+def unchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return values[0]

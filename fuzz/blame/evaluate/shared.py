@@ -1,0 +1,74 @@
+"""Shared memory as arrays: allocations, views of them, copies. What is copied asynchronously is there at once."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tridiff.fuzz.blame.evaluate.constants import undefined
+from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.blame.evaluate.ir import Operation
+from tridiff.fuzz.blame.evaluate.memory import Array
+from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.blame.evaluate.types import Type
+
+
+@means("ttg.local_alloc")
+def allocated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.array(values[0] if values else undefined(operation.type))
+
+
+@means("ttg.local_load")
+def loaded(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.array(values[0])
+
+
+@means("ttg.local_store")
+def stored(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    values[1][...] = values[0]
+
+
+@means("ttg.memdesc_index")
+def indexed(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    number = int(values[1])
+    if not 0 <= number < len(values[0]):
+        raise NotEvaluated("op ttg.memdesc_index outside of its buffer")
+    return values[0][number]
+
+
+@means("ttg.memdesc_trans")
+def transposed(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    return np.transpose(values[0], operation.numbers("order"))
+
+
+@means("ttg.memdesc_reshape")
+def reshaped(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    found = np.asarray(values[0]).reshape(operation.type.shape)
+    if not np.shares_memory(found, values[0]):
+        raise NotEvaluated("op ttg.memdesc_reshape of a view that is not contiguous")
+    return found
+
+
+@means("ttg.memdesc_subslice")
+def sliced(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    found = re.search(r"\[([\d, ]*)\]", operation.head)
+    if not found:
+        raise NotEvaluated(f"op ttg.memdesc_subslice {operation.head[:40]}")
+    ranges = zip(map(int, found[1].split(",")), operation.type.shape, strict=True)
+    return values[0][tuple(slice(begin, begin + size) for begin, size in ranges)]
+
+
+@means("ttg.async_copy_global_to_local")
+def copied(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Pointers and buffer, then `mask` and `other` by word."""
+    pointers, buffer = np.asarray(values[0]), values[1]
+    named: dict[str, Array] = dict(zip(
+        [one for one in operation.words if one in ("mask", "other")], values[2:], strict=True))
+    active = np.broadcast_to(named.get("mask", np.asarray(True)), pointers.shape)
+    kind = Type(operation.types[0].pointee, pointers.shape)
+    # Lanes that are masked off and have no other are zeros: cp.async fills them.
+    other = named.get("other", np.zeros(pointers.shape, kind.dtype))
+    buffer[...] = machine.memory.load(pointers, active, np.asarray(other))
+    return np.asarray(0)

@@ -1,0 +1,27 @@
+"""Operations by name: what each computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tridiff.fuzz.blame.evaluate.ir import Operation
+    from tridiff.fuzz.blame.evaluate.machine import Machine
+
+Meaning = Callable[["Machine", "Operation", list[Any]], Any]
+"""The machine, the operation and the values of its operands give the result: an array (of rank 0 for scalars), a tuple
+for several, None for none. Arrays are never changed in place; views of shared memory are."""
+
+MEANINGS: dict[str, Meaning] = {}
+
+
+def means(*names: str) -> Callable[[Meaning], Meaning]:
+    """The decorated function is what these operations compute."""
+    def enter(meaning: Meaning) -> Meaning:
+        for name in names:
+            assert name not in MEANINGS, name
+            MEANINGS[name] = meaning
+        return meaning
+
+    return enter
