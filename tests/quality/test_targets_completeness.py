@@ -73,7 +73,7 @@ def test_every_contract_row_has_a_target_for_all_its_dtypes(helper: str) -> None
 def test_drawn_cases_are_valid_and_judged_by_two_oracles_that_are_there(name: str) -> None:
     """The same draws for all three questions: each target draws once."""
     target = find(name)
-    drawn = _drawn(target, 40)
+    drawn = _drawn(target, 15)
     _valid_and_small_enough(target, drawn)
     _two_oracles_and_a_rule(target, drawn)
     _every_path_resolves(target, drawn)
