@@ -44,12 +44,14 @@ def draw(generator: torch.Generator, shape: tuple[int, ...], dtype: torch.dtype)
 
 
 def check_equals_torch_for_every_dtype_size_side_and_index_type() -> None:
-    """Every size from either side; index types take turns."""
+    """Every size from either side for a type of each kind, those around a step of the search for all; index types take
+    turns."""
     generator = torch.Generator().manual_seed(1)
     dtypes = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32,
               torch.float64, torch.bfloat16)
     for dtype in dtypes:
-        for number, size in enumerate((0, 1, 2, 3, 4, 7, 8, 9, 31, 32, 33)):
+        whole = dtype in (torch.int32, torch.float32)
+        for number, size in enumerate((0, 1, 2, 3, 4, 7, 8, 9, 31, 32, 33) if whole else (0, 1, 7, 8, 33)):
             values = draw(generator, (3, 21), dtype)
             boundaries = draw(generator, (1, size), dtype).sort(dim=1).values  # NaN last, as required
             for right in (False, True):
