@@ -1,5 +1,9 @@
 """What an exception of a launch, or one that it wraps, says about the device and the tools for it."""
 
+import re
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+|<generated [^>]*>|(?:/[\w.@-]+)+/")
+
 DEVICE_ASSERTED = "device-side assert triggered"
 """In full: torch ends its account of every CUDA error with advice about device-side assertions."""
 
@@ -12,6 +16,17 @@ def chain(error: BaseException) -> list[BaseException]:
         found.append(current)
         current = current.__cause__ or current.__context__
     return found
+
+
+def plainly(text: str) -> str:
+    """A text of Triton's in one line, without addresses and folders, which are not the same twice."""
+    return " ".join(_ADDRESS.sub("", text).replace("; ", ", ").split())
+
+
+def refusal(error: BaseException) -> str:
+    """The kinds of an error and of what it came of, and the beginning of the last one's words."""
+    errors = chain(error)
+    return f"refused: {' '.join(type(one).__name__ for one in errors)}: {plainly(str(errors[-1]))[:160]}"
 
 
 def asserted_on_the_device(error: BaseException) -> bool:

@@ -15,6 +15,8 @@ ENDED = "ends the process"
 SECONDS, BYTES = 4.0, 4 << 30
 """Time of a core for one question, and memory beyond that of this process, after which the copy is ended: a text may
 ask for more than there is."""
+WAITING = 60.0
+"""Seconds by the clock after which a copy that waits for something is ended."""
 
 
 def answered(questions: Sequence[Callable[[], str]]) -> list[str]:
@@ -46,11 +48,13 @@ def _copy(questions: Sequence[Callable[[], str]]) -> list[str]:
             os.dup2(quiet, 1)
             os.dup2(quiet, 2)
             signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
             taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, taken + BYTES))
             with os.fdopen(writer, "w", buffering=1) as told:
                 for ask in questions:
                     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+                    signal.setitimer(signal.ITIMER_REAL, WAITING)
                     told.write(json.dumps({"answer": ask(), "lines": _noted()}) + "\n")
         finally:
             os._exit(0)

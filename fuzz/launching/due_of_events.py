@@ -176,3 +176,15 @@ def versions(choices: Choices, version: str) -> Answers:
 def helpers(choices: Choices, version: str) -> Answers:
     a, b = int(choices["a"]), int(choices["b"])
     return {"cdiv": str(-(-a // b)), "power": str(1 << (a - 1).bit_length())}
+
+
+def clock(choices: Choices, version: str) -> Answers:
+    """A look at the clock after each part, in microseconds; the n-th look is at 2^n seconds."""
+    number = int(choices["stages"])
+    if not choices["begun"]:
+        # A kernel from the cache: nothing was lowered, and whatever it took counts as the beginning.
+        return {"begin": "1000000", "store": "0", "total": "0 1000000"}
+    parts = [(1 << place) * 1_000_000 for place in range(number + 2)]
+    lowered = sum(parts[1:-1])
+    return {"begin": str(parts[0]), "store": str(parts[-1]), "total": f"{lowered} {sum(parts)}",
+            "stages": "; ".join(f"stage {place} {one}" for place, one in enumerate(parts[1:-1]))}

@@ -4,6 +4,7 @@ from functools import cache
 
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching.expressions import EXPRESSIONS
 from tridiff.fuzz.launching.scene import Scene
 from tridiff.fuzz.launching.vocabulary import (
     CHANGES,
@@ -125,9 +126,15 @@ SCENES: tuple[Scene, ...] = (
                       "arch": (90, 80, 100)}, each="name"),
     Scene(name="helpers", topic="host", play=f"{_SCENES}.host:cells", due=f"{_DUE_OF_EVENTS}:helpers",
           vocabulary={"a": (5, 1, 2, 16, 17, 1000, 2**31, 2**33 + 1), "b": (3, 1, 2, 16, 2**20)}, each="a"),
+    Scene(name="clock", topic="host", play=f"{_SCENES}.host:clock", due=f"{_DUE_OF_EVENTS}:clock",
+          vocabulary={"stages": (2, 0, 1, 5), "begun": (True, False)}, each="stages",
+          # A kernel from the cache has no stages.
+          legal=lambda choices: bool(choices["begun"]) or choices["stages"] == 0),
     Scene(name="launcher", topic="host", play=f"{_SCENES}.host:launcher", vocabulary={"once": (True,)}),
     Scene(name="layouts", topic="layouts", play=f"{_SCENES}.layouts:layouts",
           vocabulary={"layout": LAYOUTS, "wide": (False, True)}, each="layout"),
+    Scene(name="expressions", topic="front_end", play=f"{_SCENES}.host:expressions",
+          vocabulary={"expression": tuple(EXPRESSIONS), "draw": DRAWS}),
     Scene(name="pieces", topic="front_end", play=f"{_SCENES}.front_end:pieces",
           vocabulary={"piece": (*(f"plain: {name}" for name in fragments_plain.FRAGMENTS),
                                 *(f"gluon: {name}" for name in fragments_gluon.FRAGMENTS)),

@@ -17,6 +17,7 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends.device_errors import refusal as spelled
 from tridiff.fuzz.language.row import before, installed
 from tridiff.fuzz.records import ArraySpec, Case, Content, Small
 from tridiff.fuzz.statements.refused import HEAD, REFUSED
@@ -97,6 +98,9 @@ def run(launch: Launch) -> None:
     except Exception as error:
         if refusal.mended:
             raise
+        from tridiff.fuzz.backends.launch import LaunchReport
+
+        launch.reports.append(LaunchReport(answers={refusal.row: spelled(error)}))
         if problem := unclear(error, one.says):
             raise Refuted(problem, refusal.row, f"{problem}: {_root(error)!r}"[:600]) from None
         launch.run(load(_AFTERWARDS, name="afterwards").kernel, (1, 1, 1), {"out_ptr": launch.pointer("out")})

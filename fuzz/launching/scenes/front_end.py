@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from hypothesis.errors import UnsatisfiedAssumption
 
 from tridiff.fuzz.backends.compile import Pointer, source_of, target_of
-from tridiff.fuzz.backends.device_errors import chain
+from tridiff.fuzz.backends.device_errors import refusal
 from tridiff.fuzz.backends.source import source_ir
 from tridiff.fuzz.judge.observed import normalised
 from tridiff.fuzz.language import cases
@@ -47,7 +47,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "blocks": {**_PLAIN, "num_ctas": 2}, "warps": {"num_warps": 8, "num_stages": 1}}
 """Options that the front end looks at, by the words of `launching.vocabulary`."""
 _TRIES = 40
-_ADDRESS = re.compile(r"0x[0-9a-f]+|<generated [^>]*>|(?:/[\w.@-]+)+/")
 _OPERATION = re.compile(r'(?:^|= )"?([a-z]\w*(?:\.\w+)+)', re.MULTILINE)
 
 
@@ -143,14 +142,6 @@ def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options
     operations = Counter(name.rpartition(".")[2] for name in _OPERATION.findall(text))
     digest = hashlib.blake2b(normalised(text, "ttir").encode(), digest_size=6).hexdigest()
     return f"{digest} " + " ".join(f"{name} {number}" for name, number in operations.most_common(6))
-
-
-def refusal(error: BaseException) -> str:
-    """The kinds of an error and of what it came of, and the last one's words; nothing of where files lie."""
-    errors = chain(error)
-    root = errors[-1]
-    words = _ADDRESS.sub("", str(root)).replace("; ", ", ")
-    return f"refused: {' '.join(type(one).__name__ for one in errors)}: {' '.join(words.split())[:160]}"
 
 
 def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:

@@ -1,11 +1,22 @@
 """Functions of Triton's Python layer that are called without a kernel."""
 
 import dataclasses
+from functools import partial
+from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import triton
 
+from tridiff.fuzz.backends.device_errors import plainly, refusal
+from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.expressions import EXPRESSIONS, HEAD, NAMES
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.spoil import spoilt
+
+CHANGED = 16
+"""Changed texts of an expression."""
 
 
 def versions(choices: Choices, backend: str) -> Answers:
@@ -54,6 +65,49 @@ def cells(choices: Choices, backend: str) -> Answers:
     return {"cdiv": str(triton.cdiv(a, b)), "power": str(triton.next_power_of_2(a)),
             "mock": f"{mock.stride()} {mock.data_ptr()} {mock.shape}",
             "mangled": "; ".join(str(mangle_type(one)) for one in (a, 1.0, True, None, (a, 2.0)))}
+
+
+def clock(choices: Choices, backend: str) -> Answers:
+    """What a listener is told of the time that a compilation took, by a clock of which every look is twice as late."""
+    from triton.compiler import compiler
+
+    ticks = iter([float(1 << number) for number in range(12)])
+    kept = compiler.time
+    compiler.time = SimpleNamespace(time=lambda: next(ticks))
+    try:
+        timer = compiler.CompileTimer()
+        if choices["begun"]:
+            timer.finished_ir_initialization()
+        for number in range(int(choices["stages"])):
+            timer.stage_finished(f"stage {number}")
+        times = timer.end()
+    finally:
+        compiler.time = kept
+    return {"begin": str(times.ir_initialization), "store": str(times.store_results),
+            "stages": "; ".join(f"{name} {one}" for name, one in times.lowering_stages),
+            "total": f"{times.total_lowering} {times.total}"}
+
+
+def expressions(choices: Choices, backend: str) -> Answers:
+    """One expression of a user's, and changed ones: what each gives, or why it does not."""
+    name = str(choices["expression"])
+    luck = Random(f"{name} {choices['draw']}")
+    texts = {"as it is": EXPRESSIONS[name]}
+    texts |= {f"changed {number}": spoilt(EXPRESSIONS[name], luck, NAMES) for number in range(CHANGED)}
+    with bench():
+        # What all share is made before the process is copied.
+        names: dict[str, Any] = {"__file__": ""}
+        exec(HEAD, names)
+        found = answered([partial(given_by, text, names) for text in texts.values()])
+    return dict(zip(texts, found, strict=True))
+
+
+def given_by(text: str, names: dict[str, Any]) -> str:
+    """What an expression gives, or its refusal. names: that are in scope."""
+    try:
+        return plainly(repr(eval(text, names)))
+    except Exception as error:
+        return refusal(error)
 
 
 def launcher(choices: Choices, backend: str) -> Answers:

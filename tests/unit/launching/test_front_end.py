@@ -13,6 +13,7 @@ from tridiff.fuzz.language.row import before, installed
 from tridiff.fuzz.launching import apart
 from tridiff.fuzz.launching.apart import ENDED, answered
 from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.expressions import EXPRESSIONS, HEAD
 from tridiff.fuzz.launching.fragments_plain import FRAGMENTS, NAMES
 from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.launching.table import scenes
@@ -53,6 +54,17 @@ def test_pieces_are_legal() -> None:
     assert [name for name, told in zip(names, found, strict=True) if told.startswith("refused") or told == ENDED] == []
 
 
+def test_expressions_are_legal() -> None:
+    host = pytest.importorskip("tridiff.fuzz.launching.scenes.host")
+    if before(installed(), "3.9.0"):
+        pytest.skip("the expressions are written for 3.9.0")
+    names: dict[str, Any] = {}
+    exec(HEAD, names)
+    found = answered([partial(host.given_by, text, names) for text in EXPRESSIONS.values()])
+    assert [name for name, told in zip(EXPRESSIONS, found, strict=True) if told.startswith("refused")] == []
+    assert ENDED not in found
+
+
 def _no_check(condition: object, *about: object, **more: object) -> None:
     return None
 
@@ -62,6 +74,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"piece": "gluon: shared gather"}),
     ("triton.language.semantic", "TritonSemantic.bitwise_op_type_checking_impl", lambda self, a, b: (a, b), "pieces",
      {"piece": "plain: bits"}),
+    ("triton.experimental.gluon.language._layouts", "bases_per_dim",
+     lambda bases, rank, skip_broadcast=True: [1] * rank, "expressions", {"expression": "bases"}),
     ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls", {"row": "tl.expand_dims"}),
 )
 """Module and name of what is changed in Triton, its wrong stand-in, and the scene with choices that shows it."""

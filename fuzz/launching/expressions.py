@@ -1,0 +1,135 @@
+"""Python that users of Triton call outside of kernels, which `scenes.host` evaluates as it is and spoilt."""
+
+NAMES = ("gl", "tl", "blocked", "mma", "data", "16", "[1, 0]", "GPUTarget")
+
+HEAD = """
+import torch
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia import compiler as nvidia
+from triton.compiler import compiler
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language import _layouts as layouts
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier
+from triton.runtime import jit
+from triton.tools.tensor_descriptor import TensorDescriptor
+try:
+    from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as Tiled, TensorDescriptorIm2Col as Columns
+except ImportError:
+    pass
+blocked = gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0])
+mma = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
+swizzled = gl.NVMMASharedLayout(128, 32, 2)
+data = torch.zeros(4096)
+"""
+
+EXPRESSIONS: dict[str, str] = {
+    "blocked":
+        "gl.BlockedLayout(size_per_thread=[1, 2], threads_per_warp=[4, 8], warps_per_cta=[2, 2], order=[1, "
+        "0])",
+    "blocked clusters": "gl.BlockedLayout([2, 2], [4, 8], [2, 2], [0, 1], cga_layout=[[1, 0]]).cga_layout",
+    "names of blocked": "gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0], [[0, 1]]).mangle()",
+    "slice":
+        "gl.SliceLayout(dim=0, parent=gl.SliceLayout(1, gl.BlockedLayout([1] * 3, [2, 4, 4], [4, 1, 1], [2, "
+        "1, 0])))",
+    "names of slices":
+        "[gl.SliceLayout(0, blocked).mangle(), gl.SliceLayout(1, blocked).rank, gl.SliceLayout(1, "
+        "blocked).cga_layout]",
+    "linear":
+        "gl.DistributedLinearLayout([[0, 1], [0, 2]], [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], [[8, 0], [0, "
+        "16]], [], [16, 32])",
+    "names of linear":
+        "gl.DistributedLinearLayout([[1]], [[2], [4], [8], [16], [32]], [[64]], [[128]], [256]).mangle()",
+    "products": "gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16], cga_layout=[[1, 0]])",
+    "operands": "gl.DotOperandLayout(operand_index=1, parent=mma, k_width=2)",
+    "names of operands":
+        "[gl.DotOperandLayout(0, mma, 4).mangle(), gl.DotOperandLayout(0, mma, 4).cga_layout, mma.mangle(), "
+        "mma.rank]",
+    "shared": "gl.NVMMASharedLayout(128, 16, 2, transposed=False, fp4_padded=False, cga_layout=[[1, 0]])",
+    "names of shared": "gl.NVMMASharedLayout(64, 8, rank=3, transposed=True).mangle()",
+    "default shared":
+        "gl.NVMMASharedLayout.get_default_for([64, 32], gl.float16, transposed=False, fp4_padded=False)",
+    "default of bytes":
+        "gl.NVMMASharedLayout.get_default_for(block_shape=[16, 128], dtype=gl.int8, cga_layout=[[0, 1]])",
+    "default of clusters": "gl.NVMMASharedLayout.get_default_for([128, 64], gl.float32, cga_layout=[[1, 0], [0, 0]])",
+    "swizzled": "gl.SwizzledSharedLayout(vec=8, per_phase=2, max_phase=4, order=[1, 0], cga_layout=[[0, 1]])",
+    "names of swizzled": "gl.SwizzledSharedLayout(1, 1, 1, [0]).mangle()",
+    "padded": "gl.PaddedSharedLayout([[32, 4], [128, 8]], [[0, 1], [0, 2], [1, 0]], [], [2, 4])",
+    "padded by itself": "gl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [1, 0], cga_layout=[[1, 0]])",
+    "names of padded": "gl.PaddedSharedLayout.with_identity_for([[64, 8]], [8, 8], [0, 1]).mangle()",
+    "shared bases": "gl.SharedLinearLayout([[0, 1], [0, 2], [1, 0]], [[2, 0]], alignment=32)",
+    "names of bases": "[gl.SharedLinearLayout([[1], [2]]).mangle(), gl.SharedLinearLayout([[0, 1], [1, 0]]).shape]",
+    "bases": "layouts.bases_per_dim([[0, 1], [0, 2], [1, 0], [0, 0]], 2, skip_broadcast=True)",
+    "warps": "layouts.warps_per_cta(gl.SliceLayout(0, blocked), [16, 32])",
+    "barriers": "mbarrier.MBarrierLayout.multicta(num_ctas=4, two_cta=True).mangle()",
+    "equal":
+        "[blocked == gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0]), blocked == mma, "
+        "hash(blocked) == hash(blocked)]",
+    "policy":
+        "CachePolicy(cache_modifier='.ca', l1='evict_first', l2=FractionalEvictionPolicy('evict_last', 0.5), "
+        "l2_prefetch_size=128)",
+    "names of policies":
+        "CachePolicy(l2=FractionalEvictionPolicy('evict_normal', 0.25, secondary='evict_first')).mangle()",
+    "fraction": "FractionalEvictionPolicy(primary='evict_first', fraction=1, secondary='evict_unchanged')",
+    "descriptor":
+        "TensorDescriptor(data, shape=[32, 32], strides=[32, 1], block_shape=[16, 16], "
+        "padding='zero').block_shape",
+    "descriptor of an array": "TensorDescriptor.from_tensor(data.view(64, 64), [16, 32], padding='nan').strides",
+    "tiled": "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='zero').block_shape",
+    "tiled of an array": "Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled).shape",
+    "columns":
+        "Columns(base=data.view(1, 8, 8, 64), shape=[1, 8, 8, 64], strides=[4096, 512, 64, 1], "
+        "block_shape=[16, 32], layout=swizzled, padding='zero', element_strides=[1, 1, 1, 1], "
+        "pixel_box_lower_corner=[0, 0], pixel_box_upper_corner=[0, 0]).block_shape",
+    "options":
+        "compiler.make_backend(GPUTarget('cuda', 90, 32)).parse_options({'num_warps': 8, 'num_ctas': 2, "
+        "'maxnreg': 64})",
+    "options of older chips":
+        "compiler.make_backend(GPUTarget('cuda', 80, 32)).parse_options({'num_stages': 4, 'debug': True})",
+    "options of newer chips":
+        "compiler.make_backend(GPUTarget('cuda', 100, 32)).parse_options({'enable_fp_fusion': False})",
+    "options themselves":
+        "nvidia.CUDAOptions(num_warps=4, num_ctas=1, arch='sm90', default_dot_input_precision='tf32x3')",
+    "hash of options":
+        "nvidia.CUDAOptions(num_warps=4, num_stages=2, maxnreg=32).hash() != nvidia.CUDAOptions().hash()",
+    "features": "nvidia.get_features(nvidia.CUDAOptions(arch='sm90', ptx_version=83), 90)",
+    "chips": "[nvidia.sm_arch_from_capability(one) for one in (75, 80, 86, 89, 90, 100, 103, 120)]",
+    "versions": "[nvidia.ptx_get_version(one) for one in ('12.0', '12.5', '12.8', '13.0')]",
+    "smallest products": "nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(tl.float16, tl.float16)",
+    "names of types": "[jit.mangle_type(one) for one in (1, 2**40, 2**63, 1.5, True, None, data, (1, 2.0))]",
+    "types as texts": "[tl.core.get_int_dtype(32, True), tl.str_to_ty('*fp16', None), tl.str_to_ty('i1', None)]",
+    "a type":
+        "[tl.dtype('uint16').primitive_bitwidth, tl.dtype('bf16').is_floating(), "
+        "tl.dtype('fp8e5').fp_mantissa_width]",
+    "questions about types":
+        "[(one.is_int(), one.is_fp8(), one.is_bool(), one.is_standard_floating(), one.is_int_signed(), "
+        "one.is_int_unsigned(), one.itemsize) for one in (tl.int1, tl.uint8, tl.float16, tl.bfloat16)]",
+    "kinds of types":
+        "[tl.float32.kind(), tl.int1.kind(), tl.int8.get_int_max_value(), tl.uint32.get_int_min_value()]",
+    "blocks": "tl.block_type(tl.int32, [16, 32]).with_element_ty(tl.float16).nbytes",
+    "pointers":
+        "[tl.pointer_type(tl.float32, 3, const=True).mangle(), "
+        "tl.pointer_type(tl.int8) == tl.pointer_type(tl.int8, 1)]",
+    "constants":
+        "[tl.constexpr(3) + 2, 7 - tl.constexpr(3), tl.constexpr(7) // 2, 2 ** tl.constexpr(3), "
+        "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "
+        "tl.constexpr(8) >> 1]",
+    "constants compared":
+        "[tl.constexpr(3) < 4, tl.constexpr(3) == 3, 3 != tl.constexpr(3), tl.constexpr(2).logical_and(0), "
+        "tl.constexpr(0).logical_or(5), tl.constexpr(3) | 8, tl.constexpr(3) ^ 1, 1 / tl.constexpr(4)]",
+    "constants as values": "[bool(tl.constexpr(0)), tl.constexpr([1, 2, 3])[1], hash(tl.constexpr(3))]",
+    "tuples": "tl.tuple([1, 2]) + tl.tuple([3])",
+    "parts of tuples":
+        "[tl.tuple([1, 2, 3])[1:], tl.tuple([1, 2])[0], len(tl.tuple([1])), tl.tuple([1, "
+        "2]) * tl.constexpr(2)]",
+    "shapes":
+        "[tl.core._unwrap_shape([tl.constexpr(4), 8]), tl.core._unwrap_iterable([(1, 2)]), "
+        "tl.core._wrap_axis(-1, 3)]",
+    "configurations":
+        "str(triton.Config({'BLOCK': 16}, num_warps=8, num_stages=2, num_ctas=1, maxnreg=64).all_kwargs())",
+    "equal configurations": "triton.Config({'A': 1}, num_warps=8) == triton.Config({'A': 1}, num_warps=4)",
+    "helpers": "[triton.cdiv(17, 4), triton.next_power_of_2(17), triton.reinterpret(data, tl.int32).dtype]",
+    "target": "GPUTarget('cuda', 90, 32)",
+}
