@@ -36,26 +36,18 @@ TARGETS: dict[str, str] = {
     **{f"tma.{name}": "tma.load_store" for name in ("async_copy_global_to_shared", "async_copy_shared_to_global",
                                                      "async_load", "async_store", "store_wait")},
     "tma.make_tensor_descriptor": "tma.boxes", "tma.tensor_descriptor": "tma.boxes",
+    **dict.fromkeys(("tma.async_load_im2col", "tma.tensor_descriptor_im2col"), "launch.descriptors"),
     **{f"tma.async_atomic_{op}": "tma.reduce" for op in ("add", "and", "max", "min", "or", "xor")},
 }
 """Where a name of Gluon is reached that has no row."""
 
 REFUSED: dict[str, str] = {
     **dict.fromkeys(("hopper.warpgroup_mma_accumulator", "hopper.unflatten_ir_values", "ampere.DotOperandLayout",
-                     "ampere.NVMMADistributedLayout", "tma.NVMMASharedLayout"), "imported there for its own use"),
+                     "ampere.NVMMADistributedLayout", "tma.NVMMASharedLayout", "tma.CachePolicy", "hopper.CachePolicy",
+                     "hopper.FractionalEvictionPolicy"), "imported there for its own use"),
+    "tma.async_copy_global_to_shared_im2col": "gone: the call says so, and names async_load_im2col",
 }
-
-REASONS: dict[str, str] = {
-    **dict.fromkeys(("tma.async_copy_global_to_shared_im2col", "tma.async_load_im2col", "tma.tensor_descriptor_im2col"),
-                    "boxes of images: no target draws them"),
-    **dict.fromkeys(("gl.CachePolicy", "ampere.CachePolicy", "hopper.CachePolicy", "tma.CachePolicy",
-                     "ampere.FractionalEvictionPolicy", "hopper.FractionalEvictionPolicy"),
-                    "hints of caches as objects: they change no value, and only the instruction would show them"),
-    "gl.inline_asm": "assembly of a whole program: what it may do to registers is not described",
-    **{f"smem.{name}": "a property at compile time" for name in ("dtype", "layout", "nbytes_per_cta", "numel", "rank",
-                                                                 "shape")},
-}
-"""Why a name is not covered."""
+"""What is no function of its own, or not any more."""
 
 NO_FUNCTIONS = ("annotations", "builtin", "constexpr_function", "jit", "dataclass", "constexpr_type", "mma_v2",
                 "distributed_type", "shared_memory_descriptor", "shared_memory_descriptor_type",

@@ -23,7 +23,7 @@ def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:
     call, row = call_of(case), row_of(case)
     if row.gluon:
         return in_gluon(call, row.text(call), row.results(call, version), warps=warps or case.options.num_warps,
-                        loads=row.loads, definitions=row.definitions(call))
+                        loads=row.loads, stores=row.stores, definitions=row.definitions(call))
     return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault,
                   stores=row.stores, definitions=row.definitions(call))
 

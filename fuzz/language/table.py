@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tridiff.fuzz.language.elsewhere import NO_FUNCTIONS, REFUSED, TARGETS
-from tridiff.fuzz.language.gluon_names import METHODS, REASONS
+from tridiff.fuzz.language.gluon_names import METHODS
 from tridiff.fuzz.language.gluon_names import MODULES as GLUON
 from tridiff.fuzz.language.gluon_names import NO_FUNCTIONS as NO_FUNCTIONS_OF_GLUON
 from tridiff.fuzz.language.gluon_names import REFUSED as REFUSED_OF_GLUON
@@ -94,8 +94,6 @@ def table() -> Table:
             elsewhere[name] = TARGETS_OF_GLUON[name]
         elif name in REFUSED_OF_GLUON:
             refused[name] = REFUSED_OF_GLUON[name]
-        elif name in REASONS:
-            uncovered[name] = REASONS[name]
         elif name in TARGETS or plain in TARGETS:
             elsewhere[name] = TARGETS.get(name) or TARGETS[plain]
         elif name in REFUSED:

@@ -130,7 +130,7 @@ def refused(choices: Choices, version: str) -> Answers:
     return found | {"named": "True"} if choices["scene"] != "illegal descriptors" else found
 
 
-_ELEMENTS = {"u8": 0, "i8": 0, "fp8e5": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "fp16": 6,
+ELEMENTS = {"u8": 0, "i8": 0, "fp8e5": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "fp16": 6,
              "fp32": 7, "fp64": 8, "bf16": 9}
 """CUtensorMapDataType of the CUDA driver; it has no signed types of 8 and 16 bits."""
 _ROUNDED = 11
@@ -148,7 +148,7 @@ def descriptors(choices: Choices, version: str) -> Answers:
         strides.insert(0, strides[0] * extent)
     size = 1 if dtype.startswith("fp8") else _BYTES[dtype.lstrip("fpbiu")]
     is_float = dtype.startswith(("fp", "bf"))
-    element = _ROUNDED if choices["rounded"] else _ELEMENTS[dtype]
+    element = _ROUNDED if choices["rounded"] else ELEMENTS[dtype]
     return {"maps": "2", "base": "True", "bytes": str(size), "element": str(element),
             "extents": str(extents), "strides": str(strides), "padding": str(int(bool(choices["nan"]) and is_float))}
 

@@ -21,11 +21,13 @@ from tridiff.fuzz.launching.vocabulary import (
     SPOILT,
     WORDS,
 )
+from tridiff.oracles.dtypes import dtype
 
 _SCENES = "tridiff.fuzz.launching.scenes"
 _DUE = "tridiff.fuzz.launching.due"
 _DUE_OF_CACHES = "tridiff.fuzz.launching.due_of_caches"
 _DUE_OF_EVENTS = "tridiff.fuzz.launching.due_of_events"
+_DUE_OF_IMAGES = "tridiff.fuzz.launching.due_of_images"
 _ARCHITECTURES = (90, 80)
 
 SCENES: tuple[Scene, ...] = (
@@ -111,6 +113,14 @@ SCENES: tuple[Scene, ...] = (
                       "nested": (False, True), "rounded": (False, True)},
           newer={"nested": "3.7.0", "rounded": "3.7.0"},
           legal=lambda choices: not choices["rounded"] or choices["dtype"] == "fp32"),
+    Scene(name="images", topic="descriptors", play=f"{_SCENES}.images:images", due=f"{_DUE_OF_IMAGES}:images",
+          since="3.8.0",
+          vocabulary={"dtype": ("fp32", "fp16", "bf16", "i8", "u8", "i16", "i32"), "channels": (32, 16, 64, 8),
+                      "rank": (4, 3, 5), "pixels": (32, 16, 64), "upper": (-1, 0, 1), "step": (1, 2),
+                      "nan": (False, True), "hint": ("", "plain", "parts"), "shifted": (False, True)},
+          newer={"hint": "3.9.0"},
+          # Lines of shared memory are as wide as a swizzle.
+          legal=lambda choices: int(choices["channels"]) * dtype(str(choices["dtype"])).bits // 8 in (32, 64, 128)),
     Scene(name="scratch", topic="descriptors", play=f"{_SCENES}.descriptors:scratch", due=f"{_DUE_OF_EVENTS}:scratch",
           vocabulary={"grid": ("1", "2 3", "2 3 4"), "two": (False, True), "arch": (90, 80, 100), "num_ctas": (1, 2)},
           legal=lambda choices: choices["arch"] != 80 or choices["num_ctas"] == 1),

@@ -56,13 +56,13 @@ def _laid_out(name: str, result: Result) -> str:
 
 
 def source(call: Call, text: str, results: tuple[Result, ...], *, warps: int, loads: bool = True,
-           definitions: str = "") -> str:
+           stores: bool = True, definitions: str = "") -> str:
     """The module of a call's kernel; as `tridiff.kernels.language.emit.source`, for a number of warps. A block that the
     text makes by itself has one axis."""
     text = _LINE.sub(r"tl.arange(0, \1, layout=L1)", text)
     text = text.replace("tl.debug_barrier()", installed().barrier.replace("gl.", "tl."))
     body = [*(loaded(call.operands, _index) if loads else ()), *assigned(text, len(results)),
-            *stored(named(results), _index, _laid_out)]
+            *(stored(named(results), _index, _laid_out) if stores else ())]
     ranks = range(1, 1 + max(len(one.shape) for one in (*call.operands, *results)))
     layouts = [f"L{rank}: tl.constexpr = tl.constexpr({layout(rank, warps, call.number('layout'))})" for rank in ranks]
     functions = HEAD[HEAD.index("@triton.jit"):] + definitions

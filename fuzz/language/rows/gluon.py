@@ -14,6 +14,7 @@ from tridiff.fuzz.language.rows import (
     atomics,
     conversions,
     creation,
+    hardware,
     hints,
     layouts,
     mapped,
@@ -69,7 +70,10 @@ def _in_gluon(row: Row) -> Row:
         return f"Gluon has no {' '.join(missing)}" if missing else row.refused(plain(call), backend)
 
     covers = tuple(one.replace("tl.", "gl.") for one in row.covers if one.startswith("tl."))
-    return replace(row, name=name, topic="gluon", covers=covers, draw=draw, text=text, refused=refused, gluon=True)
+    # Gluon had the function before Triton's own language named it.
+    since = "" if row.name == "tl.to_tensor" else row.since
+    return replace(row, name=name, topic="gluon", covers=covers, draw=draw, text=text, refused=refused, gluon=True,
+                   since=since)
 
 
 def _rows() -> Iterator[Row]:
@@ -82,4 +86,4 @@ def _rows() -> Iterator[Row]:
                 yield _in_gluon(row)
 
 
-ROWS = (*_rows(), *layouts.ROWS)
+ROWS = (*_rows(), *layouts.ROWS, *hardware.ROWS)

@@ -12,6 +12,7 @@ from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.movement import shape_of, spelled
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.emit import index
+from tridiff.kernels.language.lines import ANOTHER_SHAPE
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT
@@ -141,6 +142,29 @@ def _reordered() -> Row:
         rules=lambda call: (BIT,))
 
 
+def _joined() -> Row:
+    """Two lines one behind the other, in any order: the sum stays."""
+
+    def draw(choices: Choices) -> Call:
+        one, shape = choices.dtype(("i32", "i64", "u32")), choices.shape(high=1)
+        return Call(row="tl.cat.reordered", operands=(choices.block(one, shape), choices.block(one, shape)),
+                    stored=(one,))
+
+    def text(call: Call) -> str:
+        return "\n".join([
+            "r0 = 0", "moved = tl.cat(x0, x1, can_reorder=True)",
+            f'tl.static_assert(moved.shape[0] == {2 * call.operands[0].shape[0]}, "{ANOTHER_SHAPE}")',
+            "r0 = tl.sum(moved)"])
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (lib.pointwise("add", call.stored[0], *(
+            lib.fold(one, kind="sum", axis=None, keep=False) for one in operands)),)
+
+    return Row(
+        name="tl.cat.reordered", topic="hints", covers=("tl.cat",), draw=draw, text=text, answer=answer,
+        results=lambda call, version: (Result(dtype=call.stored[0]),), rules=lambda call: (BIT,))
+
+
 def _constant() -> Row:
     """`tl.max_constancy` of what is equal in groups of the drawn length."""
 
@@ -234,7 +258,7 @@ ROWS = (
     _aggregate(),
     _same("tl.max_contiguous", ("tl.max_contiguous", "tl.max_constancy", "tl.multiple_of"), _said_of_addresses, low=1,
           options=_hint, loads=False, dtypes=NUMBERS),
-    _multiples(), _constant(), _item(), _to_tensor(), _reordered(), _range(),
+    _multiples(), _constant(), _item(), _to_tensor(), _reordered(), _joined(), _range(),
     _same("tl.assume", ("tl.assume",), lambda call: "r0 = x0\ntl.assume(program >= 0)\ntl.assume(True)\nr0 = x0"),
     _same("tl.expect_zero", ("tl.expect_zero",), lambda call: "tl.expect_zero(x0, x0 != x0)", since="3.8.0",
           dtypes=("fp32", "fp16", "i32")),
