@@ -110,9 +110,9 @@ def _repair_reductions(patches: Patches, module: Any) -> None:
         if wide.dtype != tl.float32:
             return wide
         bits = encode(wide.handle.data, NARROW[dtype.name])
-        tensor = self.to_tensor(bits, dtype)
-        tensor.type = wide.type.with_element_ty(dtype) if wide.type.is_block() else dtype
-        return tensor
+        # Data of scalars are arrays of one element: a tensor takes its shape from its type, never from them.
+        return tl.core.tensor(module.TensorHandle(bits, dtype), wide.type.with_element_ty(dtype)
+                              if wide.type.is_block() else dtype)
 
     def through_fp32(call: Callable[..., Any]) -> Callable[..., Any]:
         def reduce(self: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:

@@ -245,6 +245,22 @@ def check_bf16_reductions() -> None:
 
 
 @jit
+def largest(src, dst, place, N: tl.constexpr):
+    value, index = tl.max(tl.load(src + tl.arange(0, N)), 0, return_indices=True)
+    tl.static_assert(len(value.shape) == 0)
+    tl.store(dst, value)
+    tl.store(place, index)
+
+
+def check_bf16_largest_of_a_line() -> None:
+    """A scalar, whatever form its data have."""
+    value, place = torch.empty(1, dtype=bfloat16), torch.empty(1, dtype=torch.int32)
+    with repaired():
+        largest[(1,)](tensor([1.0, -3.0, 2.5, 0.0], dtype=bfloat16), value, place, N=4)
+    assert value.item() == 2.5 and place.item() == 2
+
+
+@jit
 def scan(src, dst, N: tl.constexpr):
     i = tl.arange(0, N)
     tl.store(dst + i, tl.associative_scan(tl.load(src + i), 0, add_up))
