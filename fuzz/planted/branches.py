@@ -13,6 +13,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.choose import FILES
 from tridiff.fuzz.planted.lines import LEFT
 from tridiff.fuzz.planted.places import Function, places
+from tridiff.fuzz.planted.reach import reason
 from tridiff.fuzz.planted.trial import Drawn, trials
 from tridiff.fuzz.registry import select
 
@@ -22,7 +23,7 @@ Steps = set[tuple[int, int]]
 @dataclass(frozen=True)
 class Branch:
     """One way out of a condition. file: below the package; line: of the condition; way: "true" or "false"; function:
-    its qualified name. tests: lines of the condition; body: lines that are run if it is true."""
+    its qualified name. tests: lines of the condition; body: lines that are run if it is true; test: its text."""
 
     file: str
     line: int
@@ -30,6 +31,12 @@ class Branch:
     function: str
     tests: range
     body: range
+    test: str = ""
+
+    @property
+    def key(self) -> str:
+        """What says the same of it in other versions, too: no line."""
+        return f"{self.file} {self.function}: {self.test}: {self.way}"
 
     @property
     def name(self) -> str:
@@ -43,12 +50,14 @@ class Branch:
 
 
 class Covered(msgspec.Struct, frozen=True, kw_only=True):
-    """Branches of one file, those that were taken, and the names of the others."""
+    """Branches of one file, those that were taken, and the names of the others: out of reach, each with the reason
+    (`fuzz.planted.reach`), or missing."""
 
     file: str
     branches: int
     taken: int
     missing: tuple[str, ...]
+    unreachable: dict[str, str] = {}
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +83,7 @@ def branches(file: str, data: bytes) -> Iterator[Branch]:
         if body.start in tests:
             continue
         for way in ("true", "false"):
-            yield Branch(file, node.lineno, way, place.function, tests, body)
+            yield Branch(file, node.lineno, way, place.function, tests, body, ast.unparse(node.test))
 
 
 def _is_kernel(function: Function) -> bool:
@@ -123,21 +132,32 @@ def _taken(wanted: Iterable[Branch], steps: Steps) -> list[Branch]:
 
 def _covered(file: str, wanted: tuple[Branch, ...], steps: Steps) -> Covered:
     taken = _taken(wanted, steps)
-    return Covered(file=file, branches=len(wanted), taken=len(taken),
-                   missing=tuple(one.name for one in wanted if one not in taken))
+    left = [one for one in wanted if one not in taken]
+    reasons = {one.name: why for one in left if (why := reason(one.key))}
+    return Covered(file=file, branches=len(wanted), taken=len(taken), unreachable=reasons,
+                   missing=tuple(one.name for one in left if one.name not in reasons))
 
 
 def markdown(report: Report) -> str:
-    """Totals by file, then branches by target, then what is missing."""
-    number, taken = (sum(getattr(one, name) for one in report.files) for name in ("branches", "taken"))
+    """Totals by file, then branches by target, then what is missing and what is out of reach."""
+    number, taken, far = (sum(found) for found in zip(*(
+        (one.branches, one.taken, len(one.unreachable)) for one in report.files), strict=True))
     lines = ["# Branches of Triton's Python layer", "",
              f"Triton {report.triton}: {report.cases:,} cases take {taken:,} of {number:,} branches "
-             f"({taken / max(number, 1):.0%}).", "",
-             "| file | branches | taken | |", "|---|---|---|---|"]
-    lines += [f"| {one.file} | {one.branches} | {one.taken} | {one.taken / max(one.branches, 1):.0%} |"
-              for one in report.files]
+             f"({taken / max(number, 1):.0%}). {far:,} are out of reach, with reasons: "
+             f"{taken / max(number - far, 1):.0%} of the others, {number - far - taken:,} left.", "",
+             "| file | branches | taken | out of reach | left | |", "|---|---|---|---|---|---|"]
+    lines += [f"| {one.file} | {one.branches} | {one.taken} | {len(one.unreachable)} | {len(one.missing)} | "
+              f"{one.taken / max(one.branches - len(one.unreachable), 1):.0%} |" for one in report.files]
     lines += ["", "| target | branches taken |", "|---|---|",
               *(f"| {name} | {number} |" for name, number in report.by_target.items()), "", "## Not taken", ""]
     for one in report.files:
         lines += [f"- {name}" for name in one.missing]
+    by_reason: dict[str, list[str]] = {}
+    for one in report.files:
+        for name, why in one.unreachable.items():
+            by_reason.setdefault(why, []).append(name)
+    lines += ["", "## Out of reach"]
+    for why, names in by_reason.items():
+        lines += ["", f"{why[0].upper()}{why[1:]}:", "", *(f"- {name}" for name in names)]
     return "\n".join(lines) + "\n"

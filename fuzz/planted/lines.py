@@ -13,6 +13,9 @@ that function."""
 LEFT = 0
 """In place of a next line: the function was left."""
 
+RAISED = -1
+"""In place of a line whose next one an exception chose."""
+
 Trace = Callable[[FrameType, str, Any], Any]
 
 
@@ -58,6 +61,9 @@ class Lines:
             if event == "line":
                 steps.add((before, frame.f_lineno))
                 before = frame.f_lineno
+            elif event == "exception":
+                # Whatever comes next, no condition on this line decided it.
+                before = RAISED
             elif event == "return":
                 steps.add((before, LEFT))
             return line

@@ -47,7 +47,8 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     died: str = ""
     lines: dict[str, tuple[int, ...]] = {}
     steps: dict[str, tuple[tuple[int, int], ...]] = {}
-    """Steps from line to line (`fuzz.planted.lines`), by file, if they were asked for."""
+    """Steps from line to line (`fuzz.planted.lines`), by file, if they were asked for; with the first case those of
+    the import of Triton."""
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,15 +143,17 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
     from tridiff.fuzz.target import Limits
     from tridiff.fuzz.workers.execute import Executor
 
-    executor = Executor(backend=backend)
-    if traced:
-        # What runs when a module is imported says nothing of the case that happens to be the first.
-        for name in _MODULES:
-            importlib.import_module(name)
-    stepping = False
-    if drawn:
-        wanted = msgspec.json.decode(job, type=Drawn)
-        stepping = wanted.steps
+    wanted = msgspec.json.decode(job, type=Drawn) if drawn else None
+    stepping = wanted is not None and wanted.steps
+    # What runs when a module is imported says nothing of the case that happens to be the first: its lines are not told.
+    imported = Lines(Path(traced)) if traced and stepping else None
+    with imported or contextlib.nullcontext():
+        executor = Executor(backend=backend)
+        if traced:
+            for name in _MODULES:
+                importlib.import_module(name)
+    before = imported.steps if imported else {}
+    if wanted is not None:
         limits = Limits(elements=1 << 10, rows=1 << 5, variants=kind(backend) != "interpreter")
         cases = {one.digest: one for one in draw_cases(wanted.target, limits, wanted.number, seed=wanted.seed)}
     else:
@@ -165,6 +168,7 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
         else:
             ran = Ran(case=case, backend=backend, outcome=outcome, observed=executor.observed,
                       lines={file: tuple(sorted(found)) for file, found in lines.found.items()} if lines else {},
-                      steps={file: tuple(sorted(found)) for file, found in lines.steps.items()} if (
-                          lines and stepping) else {})
+                      steps={file: tuple(sorted(lines.steps.get(file, set()) | before.get(file, set())))
+                             for file in (lines.steps | before)} if lines and stepping else {})
+            before = {}
         yield msgspec.json.encode(ran)

@@ -1,13 +1,17 @@
 """Branches of Triton's Python layer: which there are, and which a run of them takes."""
 
+import contextlib
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import triton
 
 from tridiff.fuzz.planted.branches import Covered, Report, branches, markdown
+from tridiff.fuzz.planted.choose import FILES
 from tridiff.fuzz.planted.lines import Lines
+from tridiff.fuzz.planted.reach import reason, table
 
 _TEXT = '''
 def plain(a, b):
@@ -79,3 +83,37 @@ def test_the_page_names_what_is_missing() -> None:
         Covered(file="runtime/jit.py", branches=4, taken=3, missing=("runtime/jit.py:7 run: false",)),))
     page = markdown(report)
     assert "2 cases take 3 of 4 branches (75%)" in page and "- runtime/jit.py:7 run: false" in page
+
+
+def test_what_is_out_of_reach_counts_apart() -> None:
+    far = {"runtime/jit.py:9 run: true": "other chips"}
+    page = markdown(Report(triton="3.9.0", cases=2, by_target={}, files=(
+        Covered(file="runtime/jit.py", branches=4, taken=2, missing=("runtime/jit.py:7 run: false",),
+                unreachable=far),)))
+    assert "1 are out of reach, with reasons: 67% of the others, 1 left" in page
+    parts = ("## Not taken", "## Out of reach", "Other chips:", "jit.py:9")
+    assert [page.index(one) for one in parts] == sorted(page.index(one) for one in parts)
+
+
+def test_reasons_are_of_branches_that_exist() -> None:
+    """In the release that the list was written for: a branch that was renamed is one that may be taken."""
+    if not triton.__version__.startswith("3.9.0"):
+        pytest.skip("the list is of Triton 3.9.0")
+    package = Path(triton.__file__).parent
+    keys = {one.key for pattern in FILES for path in package.glob(pattern)
+            for one in branches(path.relative_to(package).as_posix(), path.read_bytes())}
+    assert all(any(key == one or (one.endswith("*") and key.startswith(one[:-1])) for key in keys) for one in table())
+    assert reason("language/semantic.py TritonSemantic.mod: scalar_ty.is_floating(): true") == ""
+
+
+def test_a_condition_that_raises_goes_no_way(tmp_path: Path, module: ModuleType) -> None:
+    with pytest.raises(TypeError):
+        taken(module, tmp_path, ("plain", (1, "a")))
+    lines = Lines(tmp_path)
+    before = sys.gettrace()
+    with lines, contextlib.suppress(TypeError):
+        module.plain(0, None)
+    sys.settrace(before)
+    found = {one.name for one in branches("one.py", (tmp_path / "one.py").read_bytes())
+             if one.taken(lines.steps["one.py"])}
+    assert "one.py:11 plain: false" not in found

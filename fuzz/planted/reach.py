@@ -1,0 +1,23 @@
+"""Branches of Triton's Python layer that no case of a machine with an sm_90 chip can take, each with the reason."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("unreachable.toml")
+"""Tables with `why` and `branches`: `Branch.key`, or the beginning of one in front of a *."""
+
+
+@cache
+def table() -> dict[str, str]:
+    """Reasons by key."""
+    found = tomllib.loads(FILE.read_text(encoding="utf-8"))["group"]
+    return {key: str(one["why"]) for one in found for key in one["branches"]}
+
+
+def reason(key: str) -> str:
+    """Why a branch cannot be taken, "" if it can."""
+    known = table()
+    if key in known:
+        return known[key]
+    return next((why for one, why in known.items() if one.endswith("*") and key.startswith(one[:-1])), "")
