@@ -59,4 +59,12 @@ ISSUES = (
                     "unclear--assertionerror-ee6ad76b06",),
            title="tl.split and tl.cat of other shapes fail assertions without a text",
            errors=("unclear: AssertionError*",)),
+    _issue("masks-of-loads-are-checked-late", "load_mask_of_numbers",
+           entries=("no-line-named--runtimeer-c8ac20a79a",),
+           title="tl.load takes a mask of numbers, which only the verifier of the IR refuses, without the line",
+           errors=("no line named: RuntimeError*",)),
+    _issue("scopes-are-called-semantics", "atomic_scope_word", stage="language",
+           entries=("another-reason--valueerr-1fdc5c0ab8",),
+           title="an unknown scope of an atomic is refused as a memory semantic",
+           errors=("another reason: ValueError in _str_to_scope",)),
 )

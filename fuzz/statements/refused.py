@@ -6,19 +6,8 @@ a pointer to i32, N the constexpr 8. `helper` and its like are in `HEAD`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """legal: the same without what is wrong. says: words of which the error must have one, in small letters: a name
-    of an argument, or the reason. since: the first version that has what the text is about."""
-
-    text: str
-    legal: str
-    says: str
-    since: str = ""
-
+from tridiff.fuzz.statements.refused_further import FURTHER
+from tridiff.fuzz.statements.wrong import Wrong
 
 HEAD = '''import triton
 import triton.language as tl
@@ -260,4 +249,4 @@ CALLS: dict[str, Wrong] = {
     "histogram_of_matrix": Wrong("r = tl.histogram(m, 8)", "r = tl.histogram(x & 7, 8)", "1d|1-d|rank"),
 }
 
-REFUSED = STATEMENTS | OPERATORS | CALLS
+REFUSED = STATEMENTS | OPERATORS | CALLS | FURTHER

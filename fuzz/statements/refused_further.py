@@ -1,0 +1,121 @@
+"""Further kernels that are wrong in one place: types and extents of memory, atomics, descriptors, products, hints, and
+constants. What the texts may name stands in `fuzz.statements.refused`."""
+
+from __future__ import annotations
+
+from tridiff.fuzz.statements.wrong import Wrong
+
+_BLOCK = "x_ptr + tl.arange(0, 8)"
+_DESCRIPTOR = "tl.make_tensor_descriptor(x_ptr, {shape}, {strides}, {block}{more})"
+
+
+def _descriptor(shape: str = "[8, 4]", strides: str = "[4, 1]", block: str = "[8, 4]", more: str = "") -> str:
+    return "r = " + _DESCRIPTOR.format(shape=shape, strides=strides, block=block, more=more)
+
+
+def _dot(left: str = "tl.float16", right: str = "tl.float16", more: str = "") -> str:
+    return (f"a = tl.zeros((32, 32), {left})\nb = tl.zeros((32, 32), {right})\nr = tl.dot(a, b{more})")
+
+
+MEMORY: dict[str, Wrong] = {
+    "store_of_larger_block": Wrong("tl.store(x_ptr, x)", "tl.store(x_ptr, n)", "scalar|block"),
+    "store_of_larger_mask": Wrong("tl.store(x_ptr, n, mask=x > 0)", "tl.store(x_ptr, n, mask=n > 0)", "mask"),
+    "store_mask_of_numbers": Wrong(f"tl.store({_BLOCK}, x, mask=x)", f"tl.store({_BLOCK}, x, mask=x > 0)", "mask"),
+    "load_mask_of_numbers": Wrong(f"r = tl.load({_BLOCK}, mask=x)", f"r = tl.load({_BLOCK}, mask=x > 0)", "mask"),
+    "store_to_number": Wrong("tl.store(n, 1)", "tl.store(x_ptr, 1)", "ptr|pointer"),
+    "padding_word": Wrong(_descriptor(more=', padding_option="one"'), _descriptor(more=', padding_option="zero"'),
+                          "padding"),
+    "padding_of_integers": Wrong(_descriptor(more=', padding_option="nan"'), _descriptor(), "nan|padding"),
+    "descriptor_of_no_axis": Wrong(_descriptor("[]", "[]", "[]"), _descriptor(), "ndim|dimensions"),
+    "descriptor_of_six_axes": Wrong(_descriptor("[8, 1, 1, 1, 1, 4]", "[4, 4, 4, 4, 4, 1]", "[8, 1, 1, 1, 1, 4]"),
+                                    _descriptor(), "ndim|dimensions"),
+    "descriptor_strides": Wrong(_descriptor(strides="[1]"), _descriptor(), "stride"),
+    "descriptor_block_rank": Wrong(_descriptor(block="[8]"), _descriptor(), "block"),
+    "descriptor_short_line": Wrong(_descriptor(block="[8, 2]"), _descriptor(), "16|bytes"),
+    "descriptor_last_stride": Wrong(_descriptor(strides="[8, 2]"), _descriptor(strides="[8, 1]"), "last dim|stride"),
+    "descriptor_stride_of_bytes": Wrong(_descriptor(strides="[5, 1]"), _descriptor(strides="[8, 1]"), "16|align",
+                                        "3.9.0"),
+    "descriptor_float_extent": Wrong(_descriptor(shape="[8.0, 4]"), _descriptor(), "int|expected|type"),
+    "descriptor_offsets": Wrong(_descriptor() + "\ns = r.load([0])", _descriptor() + "\ns = r.load([0, 0])",
+                                "offset|expected|rank|dimension"),
+    "descriptor_stored_shape": Wrong(_descriptor() + "\nr.store([0, 0], x)", _descriptor() + "\nr.store([0, 0], "
+                                     "tl.zeros((8, 4), tl.int32))", "shape|block|expected"),
+}
+
+ATOMICS: dict[str, Wrong] = {
+    "atomic_of_larger_block": Wrong("r = tl.atomic_add(x_ptr, x)", "r = tl.atomic_add(x_ptr, n)", "scalar|block"),
+    "atomic_larger_mask": Wrong("r = tl.atomic_add(x_ptr, n, mask=x > 0)", "r = tl.atomic_add(x_ptr, n, mask=n > 0)",
+                                "mask"),
+    "atomic_to_number": Wrong("r = tl.atomic_add(n, n)", "r = tl.atomic_add(x_ptr, n)", "pointer|ptr"),
+    "atomic_order_word": Wrong('r = tl.atomic_add(x_ptr, n, sem="seq")', 'r = tl.atomic_add(x_ptr, n, sem="acq_rel")',
+                               "semantic|seq"),
+    "atomic_scope_word": Wrong('r = tl.atomic_add(x_ptr, n, scope="all")', 'r = tl.atomic_add(x_ptr, n, scope="cta")',
+                               "scope"),
+    "atomic_max_of_bytes": Wrong("r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.int8)), n.to(tl.int8))",
+                                 "r = tl.atomic_max(x_ptr, n)", "int8|type|support"),
+    "atomic_max_of_halves": Wrong("r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.float16)), h.to(tl.float16))",
+                                  "r = tl.atomic_max(f_ptr, h)", "fp16|type|support"),
+    "atomic_max_of_bfloats": Wrong("r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.bfloat16)), h.to(tl.bfloat16))",
+                                   "r = tl.atomic_max(f_ptr, h)", "bf16|type|support"),
+    "exchange_of_bytes": Wrong("r = tl.atomic_cas(x_ptr.to(tl.pointer_type(tl.int8)), n.to(tl.int8), k.to(tl.int8))",
+                               "r = tl.atomic_cas(x_ptr, n, k)", "bit|width|int8|support"),
+    "atomic_load_released": Wrong('r = tl.atomic_load(x_ptr, sem="release")',
+                                  'r = tl.atomic_load(x_ptr, sem="acquire")',
+                                  "sem|release", "3.9.0"),
+    "atomic_store_acquired": Wrong('tl.atomic_store(x_ptr, n, sem="acquire")',
+                                   'tl.atomic_store(x_ptr, n, sem="release")', "sem|acquire", "3.9.0"),
+    "poll_of_floats": Wrong("tl.atomic_poll(f_ptr, h)", "tl.atomic_poll(x_ptr, n)", "int|bit|type", "3.9.0"),
+    "poll_of_number": Wrong("tl.atomic_poll(n, n)", "tl.atomic_poll(x_ptr, n)", "pointer|ptr", "3.9.0"),
+    "poll_negative_time": Wrong("tl.atomic_poll(x_ptr, n, timeout_ns=-1)", "tl.atomic_poll(x_ptr, n, timeout_ns=1)",
+                                "timeout", "3.9.0"),
+    "poll_float_time": Wrong("tl.atomic_poll(x_ptr, n, timeout_ns=h)", "tl.atomic_poll(x_ptr, n, timeout_ns=1)",
+                             "timeout", "3.9.0"),
+    "poll_released": Wrong('tl.atomic_poll(x_ptr, n, sem="release")', 'tl.atomic_poll(x_ptr, n, sem="acquire")',
+                           "sem|release", "3.9.0"),
+}
+
+VALUES: dict[str, Wrong] = {
+    "fdiv_of_integers": Wrong("r = tl.fdiv(x, y)", "r = tl.fdiv(f, f)", "float"),
+    "fdiv_both_ways": Wrong("r = tl.fdiv(f, f, ieee_rounding=True, approx=True)", "r = tl.fdiv(f, f, approx=True)",
+                            "approx|ieee", "3.9.0"),
+    "words_as_tensor": Wrong('r = tl.to_tensor("a")', "r = tl.to_tensor(3)", "convert|tensor", "3.7.0"),
+    "rounding_to_nearest_word": Wrong('r = f.to(tl.float64, fp_downcast_rounding="rtne")',
+                                      'r = f.to(tl.float16, fp_downcast_rounding="rtne")', "rounding"),
+    "multiples_per_axis": Wrong("r = tl.multiple_of(m, [2])", "r = tl.multiple_of(m, [1, 1])", "shape|length|values"),
+    "contiguous_per_axis": Wrong("r = tl.max_contiguous(m, [2])", "r = tl.max_contiguous(m, [1, 1])",
+                                 "shape|length|values"),
+    "constancy_per_axis": Wrong("r = tl.max_constancy(m, [2])", "r = tl.max_constancy(m, [1, 1])",
+                                "shape|length|values"),
+    "multiples_of_words": Wrong('r = tl.multiple_of(x, ["a"])', "r = tl.multiple_of(x, [1])", "int|type"),
+    "contiguous_of_words": Wrong('r = tl.max_contiguous(x, ["a"])', "r = tl.max_contiguous(x, [1])", "int|type"),
+    "constancy_of_words": Wrong('r = tl.max_constancy(x, ["a"])', "r = tl.max_constancy(x, [1])", "int|type"),
+    "multiples_of_tensor": Wrong("r = tl.multiple_of(x, [n])", "r = tl.multiple_of(x, [N // 8])", "constexpr"),
+    "contiguous_of_tensor": Wrong("r = tl.max_contiguous(x, [n])", "r = tl.max_contiguous(x, [N // 8])", "constexpr"),
+    "constancy_of_tensor": Wrong("r = tl.max_constancy(x, [n])", "r = tl.max_constancy(x, [N // 8])", "constexpr"),
+    "histogram_mask": Wrong("r = tl.histogram(x, 8, mask=x)", "r = tl.histogram(x, 8, mask=x > 0)", "mask"),
+    "split_of_three": Wrong("r, s = tl.split(tl.join(m, m)[None, :, :, :, None])", "r, s = tl.split(tl.join(m, m))",
+                            "2"),
+    "trans_of_line": Wrong("r = tl.trans(x)", "r = tl.trans(m)", "2|rank|dim|permut"),
+    "negative_axis_of_insertion": Wrong("r = tl.expand_dims(x, -4)", "r = tl.expand_dims(x, -2)", "axis"),
+    "broadcast_other_extent": Wrong("r = tl.broadcast_to(m, 4, 16)", "r = tl.broadcast_to(m, 4, 8)",
+                                    "broadcast|expand"),
+    "cat_ranks": Wrong("r = tl.cat(x, m)", "r = tl.cat(x, y)", "rank", "3.7.0"),
+    "dot_imprecise_digits": Wrong(_dot("tl.float8e5", "tl.float8e5", ", max_num_imprecise_acc=64"),
+                                  _dot("tl.float8e5", "tl.float8e5", ", max_num_imprecise_acc=16"),
+                                  "max_num_imprecise"),
+    "dot_to_bf16": Wrong(_dot(more=", out_dtype=tl.bfloat16"), _dot(more=", out_dtype=tl.float16"), "bf16|bfloat16"),
+    "dot_precision_word": Wrong(_dot(more=', input_precision="tf64"'), _dot(more=', input_precision="ieee"'),
+                                "precision"),
+    "dot_precision_twice": Wrong(_dot(more=', input_precision="ieee", allow_tf32=True'), _dot(), "precision|tf32"),
+    "dot_types": Wrong(_dot("tl.float16", "tl.bfloat16"), _dot(), "dtype|type"),
+    "scaled_format_word": Wrong(
+        "a = tl.zeros((32, 64), tl.uint8)\nr = tl.dot_scaled(a, None, 'e9m9', tl.trans(a), None, 'e5m2')",
+        "a = tl.zeros((32, 64), tl.uint8)\nr = tl.dot_scaled(a, None, 'e5m2', tl.trans(a), None, 'e5m2')",
+        "e9m9|format"),
+    "mapped_results": Wrong("r = tl.map_elementwise(helper, x)", "r, = tl.map_elementwise(helper, x, y), ",
+                            "argument|'b'|missing"),
+    "assertion_without_condition": Wrong("tl.static_assert()", "tl.static_assert(True)", "static_assert|argument"),
+    "range_without_end": Wrong("for i in tl.range():\n    r = i", "for i in tl.range(3):\n    r = i", "arg1|argument"),
+}
+
+FURTHER = MEMORY | ATOMICS | VALUES

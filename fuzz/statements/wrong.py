@@ -1,0 +1,16 @@
+"""Wrong: a kernel that the language must refuse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """legal: the same without what is wrong. says: words of which the error must have one, in small letters: a name
+    of an argument, or the reason. since: the first version that has what the text is about."""
+
+    text: str
+    legal: str
+    says: str
+    since: str = ""
