@@ -20,6 +20,7 @@ from tridiff.fuzz.blame.evaluate.ir import Module
 from tridiff.fuzz.blame.evaluate.machine import Machine
 from tridiff.fuzz.blame.evaluate.memory import Memory
 from tridiff.fuzz.blame.evaluate.parse import parse
+from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.blame.trial import Step, Values
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
@@ -77,6 +78,17 @@ class EvaluatingRunner:
     def launched(self) -> bool:
         """Whether any kernel came this far: torch.compile launches its own."""
         return bool(self._compiled)
+
+    def texts(self) -> dict[str, str]:
+        """The IR of the first kernel, by the title of the first step that made it so; "front-end" for the source."""
+        compiled = next(iter(self._compiled.values()), None)
+        if compiled is None:
+            return {}
+        found = {FRONT_END: compiled.texts[0]}
+        for step, text in zip(compiled.steps, compiled.texts[1:], strict=True):
+            if step.changed:
+                found.setdefault(step.title, text)
+        return found
 
     def order(self) -> list[Step | None]:
         """Every step of every kernel that was compiled, in order; None stands for the front end."""

@@ -1,0 +1,39 @@
+"""How planted faults of stages are enumerated and counted, and that a few of them are blamed on their pass."""
+
+from tridiff.fuzz.bench.stage_faults import Planted, evaluated, faults, figures, planted_at
+from tridiff.fuzz.blame.planted import Plant, plant
+
+
+def one(*, said_stage: str = "ttir", said_step: str = "make_ttir add_cse", seconds: float = 1.0) -> Planted:
+    return Planted(target="t", fault="f", stage="ttir", step="make_ttir add_cse", said_stage=said_stage,
+                   said_step=said_step, confidence="seen", seconds=seconds)
+
+
+def test_shares_of_stages_and_passes() -> None:
+    found = figures([one(), one(said_step="make_ttir add_combine", seconds=3.0), one(said_stage="ttgir", seconds=2.0),
+                     one(seconds=9.0)])
+    assert found == {"faults": 4, "right_stage": 0.75, "right_pass": 0.5, "median_seconds": 2.5}
+
+
+def test_a_fault_needs_a_place_in_the_text() -> None:
+    text = "%1 = arith.addi %a, %b : i32\n%2 = arith.addi %1, %c : i32"
+    found = list(faults({"front-end": text, "make_ttir add_cse": ""}, device=False))
+    assert [(each.step, each.number) for each in found] == [("front-end", 0), ("front-end", 1)]
+    assert found[1](text).splitlines()[1] == "%2 = arith.subi %1, %c : i32"
+    assert all(plant(each.written) == each for each in found)
+
+
+def test_text_behind_the_lowering_is_llvms() -> None:
+    assert planted_at(Plant("stage ptx", "a", "b")) == ("llvm", "")
+    assert planted_at(Plant("make_ttgir add_coalesce", "a", "b")) == ("ttgir", "make_ttgir add_coalesce")
+
+
+def test_faults_of_a_division_are_found_where_they_were_planted() -> None:
+    found = []
+    for number, fault in enumerate(evaluated("triton.floordiv", 1)):
+        if fault is not None:
+            found.append(fault)
+        if len(found) == 3 or number > 40:
+            break
+    assert len(found) == 3
+    assert all(fault.right_step and fault.confidence == "seen" for fault in found)
