@@ -13,7 +13,7 @@ ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 
 def test_the_bundle_of_a_compiler_that_aborts(tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
-    said = write_bundle(ENTRIES.find("gluon.view_chain/sigabrt-4e679f5cf0"), folder, seconds=6.0)
+    said = write_bundle(ENTRIES.find("gluon.view_chain/sigabrt-4e679f5cf0"), folder, seconds=60.0)
     assert said.answer == "BUG" and {path.name for path in folder.iterdir()} == said.files.keys()
     entry = parse((folder / "entry.json").read_bytes(), source="entry.json")
     assert entry.id == "sigabrt-4e679f5cf0"

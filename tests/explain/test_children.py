@@ -6,10 +6,12 @@ import time
 from pathlib import Path
 
 ASKS = """
+import signal
 import sys
 from pathlib import Path
 from tridiff.fuzz.explain import children
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
 children.sys.executable = sys.argv[1]  # in place of Python: something that never ends
 try:
     children._run({}, Path(sys.argv[2]), None, interpret=False, seconds=float(sys.argv[3]))
