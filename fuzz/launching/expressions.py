@@ -19,6 +19,20 @@ try:
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as Tiled, TensorDescriptorIm2Col as Columns
 except ImportError:
     pass
+@tl.core._aggregate
+class Loose:
+    one: tl.constexpr
+    two: tl.constexpr
+
+    def __init__(self, one, first, second):
+        setattr(self, first, one)
+        setattr(self, second, one)
+
+@tl.core._aggregate
+class Fields:
+    one: tl.constexpr
+    two: tl.constexpr = 5
+
 blocked = gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0])
 mma = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
 swizzled = gl.NVMMASharedLayout(128, 32, 2)
@@ -130,6 +144,12 @@ EXPRESSIONS: dict[str, str] = {
     "configurations":
         "str(triton.Config({'BLOCK': 16}, num_warps=8, num_stages=2, num_ctas=1, maxnreg=64).all_kwargs())",
     "equal configurations": "triton.Config({'A': 1}, num_warps=8) == triton.Config({'A': 1}, num_warps=4)",
+    "an aggregate":
+        "[Loose(tl.constexpr(3), 'one', 'two').one, "
+        "Loose(one=tl.constexpr(1), first='two', second='one').two]",
+    "fields of an aggregate":
+        "[Fields(tl.constexpr(1)).two, "
+        "Fields(one=tl.constexpr(2), two=tl.constexpr(3)).one, Fields(4, 5).two]",
     "helpers": "[triton.cdiv(17, 4), triton.next_power_of_2(17), triton.reinterpret(data, tl.int32).dtype]",
     "target": "GPUTarget('cuda', 90, 32)",
 }
