@@ -18,8 +18,9 @@ KEPT = 64
 _modules: OrderedDict[str, types.ModuleType] = OrderedDict()
 
 
-def load(source: str, *, name: str) -> types.ModuleType:
-    """The module that `source` defines; equal text under an equal name is executed once.
+def load(source: str, *, name: str, fresh: bool = False) -> types.ModuleType:
+    """The module that `source` defines; equal text under an equal name is executed once, or anew if it is to be fresh:
+    a kernel that was refused, for one, keeps what the attempt left in it, and may be refused otherwise the next time.
 
     name: an identifier that says what was generated; it shows in tracebacks and in line information. The text is
     code of this project's own generators, never text from a corpus file. Raises whatever executing it raises.
@@ -28,7 +29,7 @@ def load(source: str, *, name: str) -> types.ModuleType:
         raise ValueError(f"{name!r} is not an identifier; name the generated module like a Python module")
     digest = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
     filename = f"<generated {name} {digest}>"
-    if filename in _modules:
+    if filename in _modules and not fresh:
         _modules.move_to_end(filename)
         return _modules[filename]
     module = types.ModuleType(f"generated.{name}_{digest}")
@@ -41,7 +42,15 @@ def load(source: str, *, name: str) -> types.ModuleType:
         del linecache.cache[filename]
         raise
     _modules[filename] = module
+    _modules.move_to_end(filename)
     while len(_modules) > KEPT:
         oldest, _ = _modules.popitem(last=False)
         linecache.cache.pop(oldest, None)
     return module
+
+
+def forget() -> None:
+    """Have every module executed anew that is asked for again. Called after a failure, which a kernel may remember."""
+    for filename in _modules:
+        linecache.cache.pop(filename, None)
+    _modules.clear()

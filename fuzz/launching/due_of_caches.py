@@ -23,6 +23,11 @@ def captured(choices: Choices, version: str) -> Answers:
     return {"second": "the same kernel"}
 
 
+def mended(choices: Choices, version: str) -> Answers:
+    refused = "RuntimeError; RuntimeError" if choices["refused"] else ""
+    return {"refused": refused, "hits": "False; False", "same code": "False"}
+
+
 def stages(choices: Choices, version: str) -> Answers:
     knob = choices["knob"]
     written = ("cubin", "llir", "ptx", "source", "ttgir", "ttir")
@@ -39,6 +44,10 @@ def text(choices: Choices, version: str) -> Answers:
     return {"same code": "True", "warps": str(choices["num_warps"]), "blocks": str(choices["num_ctas"]),
             "hits": "False; False; True", "again": "True", "shared": "True", "grid": "(2, 3, 1)",
             "parameters": "array 0 + 0; array 1 + 0; array 2 + 0; 65; 130"}
+
+
+def repeated(choices: Choices, version: str) -> Answers:
+    return {"codes": "1"}
 
 
 def ahead_of_time(choices: Choices, version: str) -> Answers:

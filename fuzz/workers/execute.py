@@ -35,6 +35,7 @@ from tridiff.fuzz.verdicts import WrittenTwice
 from tridiff.fuzz.workers import failures, sabotage
 from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
 from tridiff.fuzz.workers.diagnostics import Diagnostics
+from tridiff.kernels import generated
 
 CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, untouched, expected_ir, repetition,
                              variation)
@@ -185,6 +186,7 @@ class Executor:
             if isinstance(error, TridiffError):
                 raise
             failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
+            generated.forget()
             if observe is not None and attempt.reports:
                 self.observed = Observed(code=code(attempt.reports))
             return self._told(attempt.failed(failure), begun), failure.spent

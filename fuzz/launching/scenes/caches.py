@@ -122,6 +122,41 @@ def captured(choices: Choices, backend: str) -> Answers:
     return found
 
 
+_HELPED = """
+def inner(value):
+    return value
+
+@triton.jit
+def kernel(x):
+    at = tl.arange(0, 16)
+    tl.store(x + at, inner(at))
+"""
+_HELPER = """
+@triton.jit
+def inner(value):
+    return value + {callee}
+"""
+
+
+def mended(choices: Choices, backend: str) -> Answers:
+    """Two kernels of one name and text whose helpers differ; where they are refused first, because the helper is a
+    plain function of Python, it is replaced by one that is not, as in a notebook."""
+    codes, refused = [], []
+    with bench() as there:
+        for callee in (1, 2):
+            module = load(HEAD + _HELPED, name="user", fresh=True)
+            made = Arguments()
+            if choices["refused"]:
+                try:
+                    module.kernel[(1,)](made.make("tensor i32 0"))
+                except Exception as error:
+                    refused.append(type(error).__name__)
+            vars(module)["inner"] = load(HEAD + _HELPER.format(callee=callee), name="helper", fresh=True).inner
+            codes.append(module.kernel[(1,)](made.make("tensor i32 0")).asm["ptx"])
+        hits = there.compiled
+    return {"hits": "; ".join(map(str, hits)), "refused": "; ".join(refused), "same code": str(codes[0] == codes[1])}
+
+
 def stages(choices: Choices, backend: str) -> Answers:
     """What is written where, and stages taken from elsewhere."""
     knob = str(choices["knob"])

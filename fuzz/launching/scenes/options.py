@@ -90,8 +90,8 @@ def options(choices: Choices, backend: str) -> Answers:
         load = there.loads[-1]
     metadata, ptx, ttgir = compiled.metadata, compiled.asm["ptx"], compiled.asm["ttgir"]
     return {
-        "metadata": "; ".join(f"{name}={getattr(metadata, name, None)}" for name in _TOLD),
         "asked": "; ".join(f"{name}={getattr(metadata, name)}" for name in asked),
+        "metadata": "; ".join(f"{name}={getattr(metadata, name, None)}" for name in _TOLD),
         **_head(ptx), "target": "; ".join(re.findall(r"^\.(?:target \w+|address_size \d+)", ptx, re.MULTILINE)),
         "module": _attributes(ttgir), "debug": str(metadata.debug),
         "stages": "; ".join(compiled.asm), "passes": "; ".join(seen.passes), "tools": "; ".join(seen.tools),

@@ -39,6 +39,24 @@ def from_text(choices: Choices, backend: str) -> Answers:
             "stages": "; ".join(second.asm)}
 
 
+TIMES = 5
+"""How often `repeated` compiles: what depends on addresses shows in one of two or three orders."""
+
+
+def repeated(choices: Choices, backend: str) -> Answers:
+    """One kernel compiled several times, never from a cache: how many different codes there are."""
+    codes = set()
+    with bench(int(choices["arch"])):
+        triton.knobs.compilation.always_compile = True
+        for _ in range(TIMES):
+            arrays = [Arguments().make("tensor fp32 0") for _ in range(3)]
+            made = kernel(TEXTS[str(choices["kernel"])]).warmup(
+                *arrays, 65, 130, grid=(1,), num_warps=choices["num_warps"], num_stages=choices["num_stages"],
+                num_ctas=choices["num_ctas"])
+            codes.add(normalised(made.asm["ptx"], "ptx"))
+    return {"codes": str(len(codes))}
+
+
 def ahead_of_time(choices: Choices, backend: str) -> Answers:
     """`triton.compile` of a source with a signature, and what is compiled in by name and by place."""
     from triton.backends.compiler import GPUTarget
