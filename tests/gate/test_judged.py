@@ -8,6 +8,7 @@ import pytest
 from tests.gate.test_plan import ENTRIES, entry, options
 from tests.support.cases import addition
 from tests.support.pairs import CASE, observed, outcome
+from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import Counts, Summary, TargetCounts
 from tridiff.fuzz.gate.judge import judged
@@ -61,6 +62,17 @@ def test_work_that_was_not_done_is_no_upgrade(tmp_path: Path, change: dict[str, 
     found = verdict(tmp_path, line(), **change)
     assert found.verdict == "could not check"
     assert bool(found.floor_missed) is ("by_target" in change)
+
+
+@pytest.mark.parametrize(("changed", "versions", "found"), [
+    (0, ("3.9.0", "3.9.0"), "upgrade"), (1, ("3.9.0", "3.9.0"), "could not check"),
+    (None, ("3.9.0", "3.9.0"), "could not check"), (0, ("3.6.0", "3.9.0"), "could not check")])
+def test_no_floor_is_due_between_the_same_files(tmp_path: Path, changed: int | None, versions: tuple[str, str],
+                                                found: str) -> None:
+    options = msgspec.structs.replace(ASKED, alike=Alike(changed=changed))
+    left_out = {NO_TIME: ("triton.vector_add on compile:sm_90",)}
+    assert verdict(tmp_path, line(), versions=versions, by_target=(), left_out=left_out,
+                   options=options).verdict == found
 
 
 def test_what_a_build_lacks_is_left_out_and_not_missed(tmp_path: Path) -> None:
