@@ -200,6 +200,29 @@ def _keeps_axes_of_one_value(case: Case) -> bool:
             and (call.option("axis", "None") == "None" or len(call.operands[0].shape) == 1))
 
 
+def _narrow_beside_an_argument(case: Case) -> bool:
+    """Whether a float that is passed at launch meets a block of narrower floats or of integers."""
+    call = case.program
+    return (isinstance(call, Call) and any(one.kind == "argument" and one.dtype == "fp32" for one in call.operands)
+            and any(one.given and one.dtype not in ("fp32", "fp64") for one in call.operands))
+
+
+def _passes_a_truth_value(case: Case) -> bool:
+    call = case.program
+    return isinstance(call, Call) and any(one.kind == "argument" and one.dtype == "i1" for one in call.operands)
+
+
+def _truth_values_as_constants(case: Case) -> Case | None:
+    return _changed(case, operands=tuple(
+        replace(one, kind="constexpr") if one.kind == "argument" else one for one in cases.call_of(case).operands))
+
+
+def _wide_beside_an_argument(case: Case) -> Case | None:
+    call = cases.call_of(case)
+    operands = tuple(replace(one, dtype="fp32") if one.given else one for one in call.operands)
+    return _changed(case, operands=operands, stored=tuple(one if one == "i1" else "fp32" for one in call.stored))
+
+
 def _longer_than_its_source(call: Call) -> bool:
     """Whether indices of several axes are more along the gathered axis than the source has places."""
     source, index = (one.shape for one in call.operands)
@@ -306,6 +329,14 @@ ISSUES = (
         title="combinations of cache, eviction and volatile that PTX has no instruction for are refused by ptxas",
         match=_of("tl.load", "tl.store", having=_hints_that_ptx_cannot_combine),
         relative=_without("evict", "volatile"), errors=("Command*", "PTXASError*"), kinds=()),
+    _issue("interpreter-takes-floats-for-constants", "operators/another-type-760cfb6022", stage="interpreter",
+           backends=("interpreter",), match=_narrow_beside_an_argument, relative=_wide_beside_an_argument,
+           errors=_SHAPES, kinds=("value", "inf", "nan_missing", "nan_unexpected", "zero_sign"),
+           title="the interpreter takes a float that is passed at launch for a constant, which does not promote"),
+    _issue("interpreter-refuses-truth-values", "operators/valueerror--numpy-data-i-10aa2ec322", stage="interpreter",
+           kinds=(), backends=("interpreter",), match=_passes_a_truth_value, relative=_truth_values_as_constants,
+           errors=("*exceeds dtype primitive_bitwidth*", "ValueError*"),
+           title="the interpreter refuses a truth value that is passed at launch"),
     _issue("interpreter-takes-axes-from-the-front-only", "reductions/another-shape-5a2e916902",
            "scans/value-018e4479a3", stage="interpreter", backends=("interpreter",),
            match=_of(*_FOLDS, *_SCANS, having=_negative),

@@ -3,6 +3,8 @@
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from tridiff.fuzz.language.cases import call_of, results_of, row_of
 from tridiff.fuzz.records import Case
 from tridiff.kernels.language.call import Call
@@ -13,7 +15,7 @@ from tridiff.oracles.rules import Rule
 
 
 def _operands(call: Call, arrays: tuple[Any, ...], lib: ModuleType) -> tuple[Any, ...]:
-    """Operands in order: blocks with the rows in front, numbers as they are."""
+    """Operands in order: blocks with the rows in front, numbers as they are, or as they are passed."""
     left = list(arrays)
     found: list[Any] = []
     for operand in call.operands:
@@ -21,7 +23,8 @@ def _operands(call: Call, arrays: tuple[Any, ...], lib: ModuleType) -> tuple[Any
             x = left.pop(0)
             found.append(lib.reshape(x, shape=operand.shape) if operand.kind == "block" else x)
         else:
-            found.append(operand.value)
+            found.append(float(np.float32(operand.value)) if operand.kind == "argument" and operand.dtype == "fp32"
+                         else operand.value)
     return tuple(found)
 
 

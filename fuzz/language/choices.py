@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.language.promotion import of_number
+from tridiff.fuzz.language.promotion import of_argument, of_number
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Operand, OperandKind
 from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, dtype
@@ -18,7 +18,11 @@ NUMBERS = INTEGERS + FLOATS
 EVERY = (*BOOL, *NUMBERS, *FP8)
 __all__ = ["BOOL", "EVERY", "FLOATS", "FP8", "FULL", "INTEGERS", "NUMBERS", "Choices"]
 
-_WHOLE = (0, 1, 2, 3, 7, 31, 64, 127, 128, 255, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
+_WHOLE = (0, 1, 2, 3, 7, 31, 64, 127, 128, 255, 32767, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1,
+          2**63, 2**64 - 1)
+_PASSED = (2, 0, -1, 7, 64, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, -(2**31), -(2**31) - 1,
+           -(2**63))
+"""Whole numbers that are passed at launch: the ends of what each type holds. 1 would be a constant."""
 _REAL = ("0.0", "-0.0", "1.0", "-1.0", "0.5", "-1.5", "2.0", "3.0", "0.1", "100.0", 'float("inf")', 'float("-inf")',
          'float("nan")', "1.0e-10", "65504.0")
 
@@ -78,6 +82,8 @@ class Choices:
             text = self.one(_REAL)
         elif info.kind == "bool":
             text = self.one(("True", "False"))
+        elif kind == "argument":
+            text = str(self.one(_PASSED))
         else:
             top = int(info.max) if not info.is_float else 128
             values = [n for n in _WHOLE if n <= top]
@@ -87,7 +93,7 @@ class Choices:
                 values.append(int(info.min))
             text = str(self.one(values))
         made = Operand(kind=kind, dtype="i32", number=text)
-        return Operand(kind=kind, dtype=of_number(made.value), number=text)
+        return Operand(kind=kind, dtype=(of_argument if kind == "argument" else of_number)(made.value), number=text)
 
     def partners(self, *, first: Sequence[str], second: Sequence[str] = ()) -> tuple[Operand, Operand]:
         """Two operands of a binary operation: blocks, scalars, numbers, in both orders."""
@@ -95,11 +101,11 @@ class Choices:
         other = self.dtype(second or first) if self.flag() else (name if not second or name in second else second[0])
         shape = self.shape(low=0 if self.whole(0, 7) == 7 else 1)
         a = self.block(name, shape)
-        form = self.one(("block", "block", "partner", "scalar", "number", "constexpr"))
-        if form == "number" or form == "constexpr":
-            b = self.number(like=name, kind="number" if form == "number" else "constexpr")
-        else:
+        form = self.one(("block", "block", "partner", "scalar", "number", "constexpr", "argument"))
+        if form in ("block", "partner", "scalar"):
             b = self.block(other, {"block": shape, "partner": self.partner(shape), "scalar": ()}[form])
+        else:
+            b = self.number(like=name, kind=form)
         return (b, a) if self.whole(0, 2) == 2 else (a, b)
 
 

@@ -50,7 +50,7 @@ def run(launch: Launch) -> None:
     for spec in case.arrays:
         arguments[f"{spec.name}_ptr"] = launch.pointer(spec.name)
         arguments[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
-    arguments |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.kind == "constexpr"}
+    arguments |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.passed}
     try:
         launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(call)})
     except Exception as error:

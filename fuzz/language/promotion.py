@@ -21,10 +21,20 @@ def of_number(value: float) -> str:
     return "fp32" if normal else "fp64"
 
 
+def of_argument(value: float) -> str:
+    """The type of a Python number that is passed at launch (source: Triton's mangling of arguments). The number 1 is
+    none of these: the compiler makes a constant of it."""
+    if isinstance(value, bool):
+        return "i1"
+    if isinstance(value, int):
+        return next(name for name in ("i32", "i64", "u64") if dtype(name).min <= value <= dtype(name).max)
+    return "fp32"
+
+
 def promoted(a: Operand, b: Operand, *, division: bool = False) -> str:
     """The type of a binary operation. division: for / and %, which halves are widened for."""
     first, second = a.dtype, b.dtype
-    numbers = (a.kind in ("number", "constexpr"), b.kind in ("number", "constexpr"))
+    numbers = (a.constant, b.constant)
     if numbers[0] != numbers[1]:
         scalar, tensor = (first, second) if numbers[0] else (second, first)
         if _KINDS[dtype(scalar).kind] <= _KINDS[dtype(tensor).kind]:
@@ -66,7 +76,7 @@ def _integers(first: str, second: str) -> str:
 def same_signedness(a: Operand, b: Operand) -> bool:
     """Whether `//`, `/` and `%` accept a pair of operands: integers of unlike signedness are refused, and so are
     negative numbers beside unsigned tensors, by every operation."""
-    numbers = [one for one in (a, b) if one.kind in ("number", "constexpr")]
+    numbers = [one for one in (a, b) if one.constant]
     kinds = [dtype(one.dtype).kind for one in (a, b)]
     if len(numbers) == 1:
         return True

@@ -14,12 +14,13 @@ Number = Annotated[
     str, Meta(pattern=r'^(True|False|-?\d{1,20}|-?\d{1,20}\.\d{1,20}(e-?\d{1,3})?|float\("(nan|inf|-inf)"\))\Z')]
 """A Python number as source text."""
 
-OperandKind = Literal["block", "scalar", "number", "constexpr"]
+OperandKind = Literal["block", "scalar", "number", "constexpr", "argument"]
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One operand. block: a tensor of `shape`; scalar: one value loaded by a scalar pointer; number: a literal in the
-    source; constexpr: the same value as a `tl.constexpr` parameter. dtype of numbers: that which Triton gives them."""
+    source; constexpr: the same value as a `tl.constexpr` parameter; argument: a number that is known at launch only.
+    dtype of numbers: that which Triton gives them."""
 
     kind: OperandKind = "block"
     dtype: _DType
@@ -30,6 +31,16 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def given(self) -> bool:
         """Whether the operand comes from an array."""
         return self.kind in ("block", "scalar")
+
+    @property
+    def constant(self) -> bool:
+        """Whether the compiler knows the value."""
+        return self.kind in ("number", "constexpr")
+
+    @property
+    def passed(self) -> bool:
+        """Whether the value is one of the kernel's parameters."""
+        return self.kind in ("constexpr", "argument")
 
     @property
     def value(self) -> float | int | bool:

@@ -59,14 +59,15 @@ def index(shape: tuple[int, ...]) -> str:
 
 def parameters(call: Call) -> tuple[str, ...]:
     """Names of the kernel's parameters, in order."""
-    constants = (f"x{number}" for number, one in enumerate(call.operands) if one.kind == "constexpr")
-    return *arrays(call.operands, len(call.stored)), *constants
+    values = (f"x{number}" for number, one in enumerate(call.operands) if one.passed)
+    return *arrays(call.operands, len(call.stored)), *values
 
 
 def head(call: Call) -> list[str]:
     """The kernel's first lines: its parameters, and the number of its row."""
-    constants = [f"x{number}: tl.constexpr" for number, one in enumerate(call.operands) if one.kind == "constexpr"]
-    return [f"def kernel({', '.join([*arrays(call.operands, len(call.stored)), *constants])}):",
+    values = [f"x{number}: tl.constexpr" if one.kind == "constexpr" else f"x{number}"
+              for number, one in enumerate(call.operands) if one.passed]
+    return [f"def kernel({', '.join([*arrays(call.operands, len(call.stored)), *values])}):",
             "    program = tl.program_id(0).to(tl.int64)"]
 
 

@@ -2,8 +2,11 @@
 
 import pytest
 
+from tests.support.draws import draws
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.language.promotion import of_number, of_types, promoted, same_signedness
+from tridiff.fuzz.language.promotion import of_argument, of_number, of_types, promoted, same_signedness
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Operand
 
 
@@ -44,6 +47,21 @@ def test_numbers_have_the_first_type_that_holds_them() -> None:
     assert [of_number(one) for one in (0.0, 1e-40, float("inf"), 1e300)] == ["fp32", "fp64", "fp32", "fp64"]
     with pytest.raises(TridiffError, match="fits no integer type"):
         of_number(2**64)
+
+
+def test_what_is_passed_at_launch_takes_part_as_a_tensor() -> None:
+    assert [of_argument(one) for one in (True, -1, 2**31, 2**32, 2**63, -(2**31) - 1, 1e300)] == [
+        "i1", "i32", "i64", "i64", "u64", "i64", "fp32"]
+    passed = Operand(kind="argument", dtype=of_argument(0.5), number="0.5")
+    assert promoted(tensor("fp16"), passed) == promoted(passed, tensor("i64")) == "fp32"
+    assert promoted(tensor("i8"), Operand(kind="argument", dtype=of_argument(2**31), number=str(2**31))) == "i64"
+
+
+def test_operators_meet_arguments_of_every_width() -> None:
+    found = {(one.dtype, one.number) for case in draws(find("language.operators").draw.cases(Limits()), 2500, seed=1)
+             for one in case.program.operands if one.kind == "argument"}  # type: ignore[union-attr]
+    assert {"i32", "i64", "u64", "fp32"} <= {kind for kind, _ in found}
+    assert ("i64", str(2**31)) in found and ("i32", "1") not in found
 
 
 def test_division_refuses_integers_of_unlike_signedness() -> None:
