@@ -93,6 +93,12 @@ class Budget:
         self._cut_short |= not fits
         return fits
 
+    def may_repeat(self, phase: str) -> bool:
+        """Whether a new finding may be run once more, which takes as long as any case that is drawn: also where the
+        shard has used up what it may take to make findings smaller. What does not end is too long for that."""
+        in_time = self.until is None or time.monotonic() < self.until
+        return in_time and not self.endless and not self._stop.exists()
+
     def granted(self) -> float:
         """Seconds that are left for the present finding."""
         return self._granted - time.monotonic()

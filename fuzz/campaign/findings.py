@@ -58,7 +58,7 @@ def doubt(entry: CorpusEntry) -> str:
     faults are what they are."""
     signature, (failed, runs) = entry.signature, map(int, entry.reproduced.split("/"))
     if runs == 0:
-        return "seen once, with no time to run it again"
+        return "seen once, with no time to run it again: the next campaign begins with it"
     if "+fault:" in signature.subject:
         return ""
     if signature.verdict is Verdict.CRASH and signature.kind == "out_of_memory":

@@ -325,6 +325,10 @@ class Hunt:
             return found
 
         budget, endless = self._budget, self._budget.endless
+        came = tried = 0
+        if self._spec.shrink or not budget.may_begin():
+            # Before anything else: a finding that came again counts, however little time is left to make it small.
+            came, tried = self._confirm(signature, case, times=1, may_begin=budget.may_repeat)
         case_final, outcome_final = case, outcome
         if self._spec.shrink and budget.may_begin():
             shrunk = minimise(case, outcome, target=self._target, run=run, inputs=self._recorder.pool.inputs,
@@ -337,6 +341,8 @@ class Hunt:
             failed, runs = self._confirm(signature, case_final)
         elif runs and failed == 0 and case_final != case:
             case_final, outcome_final = case, outcome
+        elif not runs and came:
+            case_final, outcome_final, failed, runs = case, outcome, came, tried
         entry = self._entry(signature, case_final, outcome_final, failed, runs)
         self.findings.append(entry)
         write(self._state, entry)
@@ -345,11 +351,13 @@ class Hunt:
             self._keep(signature, case_final, outcome_final)
         budget.endless = ""
 
-    def _confirm(self, signature: Signature, case: Case) -> tuple[int, int]:
+    def _confirm(self, signature: Signature, case: Case, *, times: int = CONFIRMATIONS,
+                 may_begin: Callable[[str], bool] | None = None) -> tuple[int, int]:
         """(how often the case showed the signature, how often there was time to run it)."""
         again: list[bool] = []
+        may_begin = may_begin or self._budget.may_begin
         with contextlib.suppress(TimeUp):
-            while len(again) < (1 if self._budget.endless else CONFIRMATIONS) and self._budget.may_begin("confirm"):
+            while len(again) < (1 if self._budget.endless else times) and may_begin("confirm"):
                 outcome = self._execute(case, "confirm")
                 again.append(outcome is not None and outcome.signature == signature)
         return sum(again), len(again)

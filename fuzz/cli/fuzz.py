@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tridiff.fuzz.campaign import history
+from tridiff.fuzz.campaign import again, history
 from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.known import known_of
 from tridiff.fuzz.campaign.plan import plan_shards
@@ -99,7 +99,8 @@ def fuzz(
             known = known_of(store, options)
             for line in known.unreadable:
                 _note(f"tridiff: {line}")
-            plan = Plan(id=identity, options=options, shards=plan_shards(options, known=known.keys))
+            shards = again.first(plan_shards(options, known=known.keys), again.left(reports))
+            plan = Plan(id=identity, options=options, shards=shards)
             campaign = Campaign.start(plan, root=state, known=known)
             campaign.preloaded = preloaded
             undone.pop_all()
@@ -188,6 +189,7 @@ def _write(campaign: Campaign, summary: Summary, ledger: Ledger, reports: Path) 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _write_summary(summary, folder)
+        again.keep(folder, campaign.doubtful())
         if ledger.reached:
             write_ledger(folder, ledger)
         campaign.merge(folder / "outcomes.sqlite")

@@ -1,0 +1,45 @@
+"""What a campaign saw once is kept beside its record, and the next campaign begins with it."""
+
+import os
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from tests.gate.test_plan import entry
+from tests.support.campaigns import campaign_options
+from tests.support.cases import addition
+from tridiff.fuzz.campaign import again
+from tridiff.fuzz.campaign.plan import plan_shards
+from tridiff.fuzz.records import CorpusEntry
+
+SHARDS = plan_shards(campaign_options(seconds=20.0, workers=4, targets=("triton.vector_add", "triton.negate"),
+                                      subjects=("own",), backends=("interpreter",), seed=1), known=())
+
+
+def record(reports: Path, name: str, *entries: CorpusEntry, when: int) -> None:
+    """A campaign's record with findings that do not count."""
+    (reports / name).mkdir()
+    again.keep(reports / name, entries)
+    (reports / name / "summary.json").write_text("{}")
+    os.utime(reports / name / "summary.json", (when, when))
+
+
+def test_the_latest_record_speaks_and_what_is_no_entry_is_left_out(tmp_path: Path) -> None:
+    assert again.left(tmp_path) == ()
+    old, new = entry(addition(rows=3), "interpreter"), entry(addition(rows=4), "interpreter")
+    record(tmp_path, "b", old, when=1000)
+    record(tmp_path, "a", new, when=2000)
+    (tmp_path / "a" / again.FOLDER / "bad.json").write_text("{")
+    assert again.left(tmp_path) == (new,)
+    record(tmp_path, "c", when=3000)
+    assert again.left(tmp_path) == ()
+
+
+def test_the_first_shard_of_its_target_and_backend_begins_with_it() -> None:
+    seen, elsewhere = entry(addition(rows=3), "interpreter"), entry(addition(rows=4), "cuda")
+    other = replace(addition(rows=5), target="triton.no_such")
+    planned = again.first(SHARDS, (seen, elsewhere, entry(other, "interpreter")))
+    first = [spec for spec in planned if spec.first]
+    assert len(first) == 1 and first[0].first == (seen.case,) and first[0].target == "triton.vector_add"
+    assert first[0] == replace(next(spec for spec in SHARDS if spec.target == first[0].target), first=(seen.case,))
+    assert [spec.index for spec in planned] == [spec.index for spec in SHARDS]
