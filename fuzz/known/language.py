@@ -6,6 +6,7 @@ a type or an option that does not show the defect.
 
 from collections.abc import Callable, Iterable
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
@@ -223,6 +224,19 @@ def _wide_beside_an_argument(case: Case) -> Case | None:
     return _changed(case, operands=operands, stored=tuple(one if one == "i1" else "fp32" for one in call.stored))
 
 
+def _packed_along_n(call: Call) -> bool:
+    """Whether the right side of a scaled product is of fp4, two to a byte along n."""
+    return call.option("rhs") == "e2m1" and not call.option("rhs_k_pack", True)
+
+
+def _packed_along_k(case: Case) -> Case | None:
+    call = cases.call_of(case)
+    lhs, lhs_scale, rhs, *others = call.operands
+    turned = replace(rhs, shape=(rhs.shape[0] // 2, rhs.shape[1] * 2))
+    return _changed(case, operands=(lhs, lhs_scale, turned, *others),
+                    options={name: one for name, one in call.options.items() if name != "rhs_k_pack"})
+
+
 def _longer_than_its_source(call: Call) -> bool:
     """Whether indices of several axes are more along the gathered axis than the source has places."""
     source, index = (one.shape for one in call.operands)
@@ -265,6 +279,15 @@ ISSUES = (
     _issue("gluon-atomics-of-scalars", "gluon/expected-expand-dims-inp-bee3fdccd0", stage="front-end", kinds=(),
            match=_scalar_for_a_block, relative=_block_for_a_block, errors=("*expected expand_dims input*",),
            title="an atomic operation on a block by one scalar does not compile in Gluon"),
+    _issue("fp4-of-few-bytes-a-thread", "products/assertion--xvals-size-054b46e414", stage="ttgir", kinds=(),
+           match=lambda case: isinstance(case.program, Call) and case.program.row == "tl.dot_scaled"
+           and "e2m1" in (case.program.option("lhs"), case.program.option("rhs")) and case.options.num_warps >= 16,
+           relative=lambda case: replace(case, options=replace(case.options, num_warps=4, maxnreg=UNSET), variants=()),
+           errors=("*xVals.size()*",), title="tl.dot_scaled of fp4 by many warps fails an assertion"),
+    _issue("fp4-packed-along-n", "products/assertion--mlir--isa-dot-4442b10a8f", stage="ttgir", kinds=(),
+           relative=_packed_along_k,
+           match=_of("tl.dot_scaled", having=_packed_along_n), errors=("*DotOperandEncodingAttr*",),
+           title="tl.dot_scaled of fp4 that is packed along n does not compile"),
     _issue("gather-with-more-indices-than-source", "movement/assertion--gatherlowerin-3055542b1e", stage="ttgir",
            match=_of("tl.gather", "gl.gather", having=_longer_than_its_source), relative=_from_a_longer_source,
            errors=("*GatherLoweringHelper*",), kinds=(),

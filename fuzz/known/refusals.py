@@ -63,6 +63,10 @@ ISSUES = (
            entries=("no-line-named--runtimeer-c8ac20a79a",),
            title="tl.load takes a mask of numbers, which only the verifier of the IR refuses, without the line",
            errors=("no line named: RuntimeError*",)),
+    _issue("atomics-are-checked-late", "atomic_of_larger_block", "atomic_larger_mask",
+           entries=("no-line-named--runtimeer-c50eff8c25", "no-line-named--runtimeer-fc9fff2fac"),
+           title="an atomic of one place takes a block or a mask of several, which only the verifier refuses, "
+                 "without the line", errors=("no line named: RuntimeError*",)),
     _issue("scopes-are-called-semantics", "atomic_scope_word", stage="language",
            entries=("another-reason--valueerr-1fdc5c0ab8",),
            title="an unknown scope of an atomic is refused as a memory semantic",

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
 
 _SIZES = {"rows": 1, "n": 8}
+_WRITES = re.compile(r"\b(?:store|atomic_\w+)\((?:x|f)_ptr|\.store\(")
+"""What a legal kernel would do to the arrays that it is given: it stands behind a condition that does not hold, since
+n is 3 at most."""
 _AFTERWARDS = """import triton
 import triton.language as tl
 
@@ -79,8 +82,10 @@ def mended(case: Case) -> Case:
 def source(refusal: Refusal) -> str:
     """The module of a kernel, `kernel`."""
     one = REFUSED[refusal.row]
-    text = one.legal if refusal.mended else one.text
-    return HEAD + "".join(f"    {line}\n" for line in [*text.splitlines(), "tl.store(out_ptr, 1)"])
+    lines = (one.legal if refusal.mended else one.text).splitlines()
+    if refusal.mended and _WRITES.search(one.legal):
+        lines = ["if n > 9:", *(f"    {line}" for line in lines)]
+    return HEAD + "".join(f"    {line}\n" for line in [*lines, "tl.store(out_ptr, 1)"])
 
 
 def run(launch: Launch) -> None:

@@ -44,6 +44,8 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
         return "fp32" if op == "truediv" and not dtype(computed(call)).is_float else computed(call)
 
     def write(call: Call) -> str:
+        if call.option("way", "plain") not in WAYS:
+            raise ValueError(f"{call.option('way')} is no way to write an operator")
         if call.option("way") == "in_place":
             return f"r0 = x0\nr0 {text.split()[1]}= {argument(call, 1)}"
         return text.format(argument(call, 0), argument(call, 1))

@@ -143,6 +143,8 @@ def _scaled() -> Row:
         return found
 
     def text(call: Call) -> str:
+        if not {call.options["lhs"], call.options["rhs"]} <= set(_FORMATS):
+            raise ValueError("an operand of another format")
         said = {name: "None" if number is None else f"x{number}" for name, number in places(call).items()}
         acc = f", acc={said['acc']}" if "acc" in call.options else ""
         return (f"tl.dot_scaled({said['lhs']}, {said['lhs_scale']}, \"{call.options['lhs']}\", {said['rhs']}, "
