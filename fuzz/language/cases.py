@@ -144,15 +144,17 @@ def _shorter(operand: Operand, axis: int, divisor: int) -> Operand:
 
 
 def with_call(case: Case, call: Call) -> Case | None:
-    """The case with another call of the same operands or fewer; None if it is not legal. Contents stay, unless they
-    list values for another length or type."""
+    """The case with another call; None if it is not legal. Contents stay, unless they list values for another length
+    or type; what was a number before has any."""
     if not legal(call):
         return None
     sizes, given = sizes_of(call, case.sizes["rows"]), given_of(case)
     kept: dict[str, Content] = {}
     for number, operand in enumerate(call.operands):
         name, length = f"x{number}", f"n{number}"
-        if operand.given:
+        if operand.given and name not in given:
+            kept[name] = Content(base=Mixture())  # a number before
+        elif operand.given:
             same = sizes.get(length) == case.sizes.get(length) and case.array(name).dtype == operand.dtype
             listed = isinstance(given[name].base, Explicit)
             kept[name] = given[name] if same or not listed else Content(base=Mixture())
