@@ -93,6 +93,9 @@ class Hunt:
         """Those that this round avoids."""
         self._finding = ""
         """The present finding, by its cause."""
+        self._hurried = self._unasked = False
+        """Whether there was no time to ask what is known: about the failure looked at last, and the present finding,
+        which then is told as seen once, not as new."""
         self._hunted: _Hunted | None = None
         self._first: tuple[Case, Outcome] | None = None
         """The present finding as it was drawn."""
@@ -157,6 +160,7 @@ class Hunt:
     def _is_new(self, case: Case, outcome: Outcome) -> bool:
         """Whether the case shows a finding that this shard is to follow up."""
         new: str | None = None
+        self._hurried = False
         for finding in self._findings(case, outcome):
             if self._is_known(finding):
                 self._recorder.store.saw(finding)
@@ -166,7 +170,7 @@ class Hunt:
             self._recorder.store.tally(self._attribution.last)
         if new is None or not self._known.claim(new):
             return False
-        self._finding = new
+        self._finding, self._unasked = new, self._hurried
         return not self._accident(case, outcome)
 
     def _accident(self, case: Case, outcome: Outcome) -> bool:
@@ -189,15 +193,19 @@ class Hunt:
         if self._spec.builds is not None:
             # Defects of both builds cancel: what is left is not one of them, whatever it looks like.
             return (finding_of(outcome.signature),)
-        with contextlib.suppress(TimeUp):
+        try:
             issues = self._attribution.issues(case, outcome)
+        except TimeUp:
+            self._hurried = True
         self._failing |= set(issues)
         return findings_of(outcome.signature, issues)
 
     def _is_known(self, finding: str) -> bool:
         """Whether the corpus or another shard has it. When there is no time to ask, it is told as seen once."""
-        with contextlib.suppress(TimeUp):
+        try:
             return self._known.is_known(finding, self._run_beside)
+        except TimeUp:
+            self._hurried = True
         return False
 
     def _shows(self, signature: Signature, case: Case, outcome: Outcome | None) -> bool:
@@ -326,7 +334,7 @@ class Hunt:
 
         budget, endless = self._budget, self._budget.endless
         came = tried = 0
-        if self._spec.shrink or not budget.may_begin():
+        if not self._unasked and (self._spec.shrink or not budget.may_begin()):
             # Before anything else: a finding that came again counts, however little time is left to make it small.
             came, tried = self._confirm(signature, case, times=1, may_begin=budget.may_repeat)
         case_final, outcome_final = case, outcome

@@ -17,7 +17,9 @@ from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.findings import unfinished
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.workers.pool import TimeUp
 
 SHARD = shard_spec(seconds=100.0, overtime=110.0)
 AMPLE = {"seconds": 10_000.0, "overtime": 11_000.0, "shrink_seconds": 900.0}
@@ -138,6 +140,18 @@ def test_what_shards_have_no_time_for_is_shrunk_in_the_end(tmp_path: Path, here:
     assert summary.counts.shrink_runs == sum(line.counts.shrink_runs for line in summary.by_target) > 0
     assert one.findings() and unfinished(one.state) == []
     assert {(entry.case.sizes["rows"], entry.reproduced) for entry in one.findings()} == {(5, "5/5")}
+
+
+def test_what_there_was_no_time_to_ask_about_is_not_new(tmp_path: Path, here: type[FakePool],
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(self: Attribution, case: Case, outcome: Outcome) -> tuple[str, ...]:
+        raise TimeUp
+
+    monkeypatch.setattr(Attribution, "issues", late)
+    one = campaign(tmp_path)
+    for spec in one.plan.shards:
+        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    assert one.findings() == [] and len(one.doubtful()) == 1
 
 
 def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks_them_when_resumed(
