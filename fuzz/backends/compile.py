@@ -39,6 +39,11 @@ class Pointer:
     aligned: bool
 
 
+def pointer_to(dtype: str, *, aligned: bool) -> Pointer:
+    """The argument for an array of a dtype; truth values lie in memory as bytes."""
+    return Pointer(dtype="i8" if dtype == "i1" else dtype, aligned=aligned)
+
+
 def _integer_type(value: int) -> str:
     if -(2**31) <= value < 2**31:
         return "i32"

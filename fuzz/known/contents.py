@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from tridiff.fuzz.records import Case, Constant, Content, Small
+from tridiff.oracles.dtypes import dtype
 
 
 def tamed(case: Case, *, names: tuple[str, ...], value: str = "") -> Case:
@@ -11,3 +12,8 @@ def tamed(case: Case, *, names: tuple[str, ...], value: str = "") -> Case:
     return replace(case, arrays=tuple(
         replace(spec, content=content) if spec.name in names and spec.content is not None else spec
         for spec in case.arrays))
+
+
+def of_small_numbers(case: Case) -> Case:
+    """The case with small whole numbers in every input of floats: neither NaNs nor infinities."""
+    return tamed(case, names=tuple(spec.name for spec in case.arrays if dtype(spec.dtype).is_float))

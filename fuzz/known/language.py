@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from tridiff.fuzz.known.contents import of_small_numbers
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Small
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call, Operand
@@ -58,14 +59,6 @@ def _without(*options: str) -> Callable[[Case], Case | None]:
     return relative
 
 
-def _of_small_numbers(case: Case) -> Case:
-    """The case with floats that hold neither NaNs nor infinities."""
-    small = Content(base=Small(seed=0, low=-4, high=4))
-    return replace(case, arrays=tuple(
-        replace(spec, content=small) if spec.content is not None and dtype(spec.dtype).is_float else spec
-        for spec in case.arrays))
-
-
 _places_of_floats = _of(
     "tl.argmax", "tl.argmin", "tl.max.indices", "tl.min.indices", "fp8.argmax", "fp8.argmin",
     having=lambda call: dtype(call.operands[0].dtype).is_float)
@@ -87,7 +80,7 @@ def _of_32_bits(case: Case) -> Case | None:
 
 def _by_function(case: Case) -> Case | None:
     """`tl.sort` of small numbers that it does not widen: the order of NaNs is open, and what is open is no control."""
-    wide = _of_32_bits(case) if _narrow(cases.call_of(case)) else _of_small_numbers(case)
+    wide = _of_32_bits(case) if _narrow(cases.call_of(case)) else of_small_numbers(case)
     return _changed(wide, row="tl.sort") if wide is not None else None
 
 
@@ -143,7 +136,7 @@ def _with_a_half(case: Case) -> Case | None:
 
 
 def _hints_that_ptx_cannot_combine(call: Call) -> bool:
-    return "cache" in call.options and bool({"evict", "volatile"} & set(call.options))
+    return len({"cache", "evict", "volatile"} & set(call.options)) > 1
 
 
 def _multiplied(case: Case) -> Case | None:
@@ -279,6 +272,11 @@ ISSUES = (
     _issue("gluon-atomics-of-scalars", "gluon/expected-expand-dims-inp-bee3fdccd0", stage="front-end", kinds=(),
            match=_scalar_for_a_block, relative=_block_for_a_block, errors=("*expected expand_dims input*",),
            title="an atomic operation on a block by one scalar does not compile in Gluon"),
+    _issue("bitwise-sums-of-signed-64-bits", "descriptors/illegal-instruction-710f223f80", stage="ttgir", kinds=(),
+           match=_of("descriptor.atomic_and", "descriptor.atomic_or", "descriptor.atomic_xor",
+                     having=lambda call: call.stored[0] == "i64"),
+           relative=_unsigned, errors=("illegal_instruction",),
+           title="atomic_and, atomic_or and atomic_xor of a descriptor of int64 end in an illegal instruction"),
     _issue("fp4-of-few-bytes-a-thread", "products/assertion--xvals-size-054b46e414", stage="ttgir", kinds=(),
            match=lambda case: isinstance(case.program, Call) and case.program.row == "tl.dot_scaled"
            and "e2m1" in (case.program.option("lhs"), case.program.option("rhs")) and case.options.num_warps >= 16,
@@ -330,7 +328,7 @@ ISSUES = (
            errors=("*has no attribute*", "AttributeError*"), title="tl.topk of one element does not compile"),
     _issue("ieee-rounding-of-fp64", "pointwise/intrinsic-call-returns-d-a170789e86",
            "reductions/intrinsic-call-returns-d-3726622d17", stage="ttgir", kinds=(),
-           match=_of("tl.fdiv", "tl.softmax", having=lambda call: call.stored[0] == "fp64"
+           match=_of("tl.fdiv", "gl.fdiv", "tl.softmax", having=lambda call: call.stored[0] == "fp64"
                      and bool(call.option("ieee_rounding"))),
            relative=_without("ieee_rounding"), errors=("*intrinsic call returns*", "SIG*"),
            title="ieee_rounding of fp64 calls the division of fp32"),
@@ -396,8 +394,8 @@ ISSUES = (
            title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
     _issue("interpreter-places-of-nans", "reductions/valueerror--all-nan-slic-d59876b0a5", stage="interpreter",
            backends=("interpreter",),
-           kinds=(), relative=_of_small_numbers,
-           match=lambda case: _places_of_floats(case) and _of_small_numbers(case) != case,
+           kinds=(), relative=of_small_numbers,
+           match=lambda case: _places_of_floats(case) and of_small_numbers(case) != case,
            errors=("*All-NaN*", "ValueError*"),
            title="the interpreter raises where it looks for the largest or smallest of NaNs alone"),
     _issue("interpreter-exchanges-no-floats", "memory/valueerror--unsupported-1479c69ea1", stage="interpreter",

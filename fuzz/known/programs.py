@@ -10,6 +10,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
+from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
 from tridiff.fuzz.records import Case, Content, Scattered, Small, Sorted
@@ -125,8 +126,7 @@ def _with_literals(expr: Expr, sizes: dict[str, int], *, inside: bool) -> Expr:
 
 
 def _added(analysis: Analysis, position: int, node: Node) -> Changes:
-    one_cell = isinstance(node, Store) and node.mode == "atomic_add" and isinstance(node.index, Num)
-    return {position: node} if one_cell else {}
+    return {position: node} if isinstance(node, Store) and cell_of_a_sum(analysis.graph, node) is not None else {}
 
 
 def _to_fp8e5(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -254,8 +254,9 @@ ISSUES = (
             upstream=("pytorch#175430",), title="a looped scan of narrow values does not compile",
             errors=("*Cannot bitcast data-type of size*",)),
     _erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
-            upstream=("pytorch#151018",), title="bool to fp8 does not compile",
-            errors=("cannot cast int1*fp8*", "AssertionError: cannot cast *fp8*")),
+            "reduction/cannot-cast-int8-constex-53e4b150a2",
+            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
+            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*")),
     _erring("constants-of-fp8", has(_converts_to_fp8), "pointwise/triton--c-libtriton-ir-33ab3533f6",
             upstream=("triton#5601", "pytorch#141396"), title="there are no constants of fp8", stage="front-end",
             errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),

@@ -13,7 +13,7 @@ import msgspec
 import torch
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.backends.compile import CompileRunner, Pointer, Specialisation, specialise
+from tridiff.fuzz.backends.compile import CompileRunner, Specialisation, pointer_to, specialise
 from tridiff.fuzz.backends.launch import READ_BACK, without_overflow_checks
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.errors import TridiffError
@@ -182,7 +182,7 @@ def _pointers(buffers: Mapping[str, Buffer], call: Call) -> dict[str, Any]:
         if isinstance(value, torch.Tensor):
             spec = buffers[array_of(buffers, value)].spec
             aligned = spec.layout.offset * dtype_info(spec.dtype).itemsize % 16 == 0
-            result[name] = Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype, aligned=aligned)
+            result[name] = pointer_to(spec.dtype, aligned=aligned)
     return result
 
 

@@ -407,11 +407,10 @@ class _Attempt:
 
     def _stand_ins(self) -> dict[str, Any]:
         """For each array what its pointer tells the compiler."""
-        from tridiff.fuzz.backends.compile import Pointer
+        from tridiff.fuzz.backends.compile import pointer_to
         from tridiff.oracles.dtypes import dtype
 
-        return {spec.name: Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype,
-                                   aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
+        return {spec.name: pointer_to(spec.dtype, aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
                 for spec in self.case.arrays}
 
     def failed(self, failure: failures.Failure) -> Outcome:

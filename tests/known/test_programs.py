@@ -5,11 +5,12 @@ import pytest
 from tests.known.test_issues import entry
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.known import Attribution, KnownIssue
+from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.codegen.graph import Bucketize, Graph
+from tridiff.kernels.codegen.graph import Apply, Bucketize, Buffer, Graph, Num, Store, Sym
 
 SEARCH = "inductor.programs_sort/value-7848f174d2"
 LIMITS = Limits(elements=1 << 10, rows=1 << 6)
@@ -46,6 +47,19 @@ def test_a_search_that_is_wrong_among_plain_boundaries_too_is_new() -> None:
 def test_the_own_generator_has_none_of_these_issues() -> None:
     case = entry(SEARCH).case
     assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case, subject="own")) == ()
+
+
+def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() -> None:
+    remainder = Apply(function="mod", args=(Sym(name="x0"), Num(value=1)))
+    buffers = (Buffer(name="one", dtype="fp32", length=1, role="inout"),
+               Buffer(name="more", dtype="fp32", length=9, role="inout"))
+    graph = Graph(outer=(15,), buffers=buffers, nodes=(), schedules=())
+
+    def added(buffer: str, index: Num | Apply | Sym, mode: str = "atomic_add") -> int | None:
+        return cell_of_a_sum(graph, Store(buffer=buffer, index=index, value=0, mode=mode))
+
+    assert added("one", remainder) == 0 and added("more", Num(value=7)) == 7
+    assert added("more", Sym(name="x0")) is None and added("one", remainder, "set") is None
 
 
 @pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])

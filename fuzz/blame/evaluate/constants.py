@@ -61,9 +61,10 @@ def poison(machine: Any, operation: Operation, values: list[Any]) -> Any:
 
 def undefined(kind: Type) -> Any:
     """What stands for values that nothing defines: 0xAB in every byte, a NaN for floats."""
-    if kind.element == "i1":
-        return np.full(kind.shape, True)
-    dtype = kind.dtype
-    if is_float(kind.element):
-        return np.full(kind.shape, np.nan).astype(dtype)
-    return np.full(kind.shape, np.frombuffer(b"\xab" * dtype.itemsize, dtype=dtype)[0])
+    value = np.nan if is_float(kind.element) else filler(kind.dtype)
+    return np.full(kind.shape, value).astype(kind.dtype)
+
+
+def filler(dtype: np.dtype) -> Any:
+    """What an undefined integer holds: 0xAB in every byte; a truth value is true."""
+    return True if dtype == np.bool_ else np.frombuffer(b"\xab" * dtype.itemsize, dtype=dtype)[0]

@@ -5,6 +5,7 @@ The region is run on whole blocks where it has no branch, element by element oth
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ def _elementwise(machine: Any, region: Region, values: list[Array]) -> list[Arra
                 for number in range(len(rows[0]))]
 
 
+def _results(found: Iterable[Array]) -> Any:
+    """What an operation gives: its one result, or all of them."""
+    together = tuple(found)
+    return together[0] if len(together) == 1 else together
+
+
 @means("tt.reduce")
 def reduced(machine: Any, operation: Operation, values: list[Any]) -> Any:
     """A tree: the first half of the axis with the second until one element is left."""
@@ -43,8 +50,7 @@ def reduced(machine: Any, operation: Operation, values: list[Any]) -> Any:
             raise NotEvaluated("op tt.reduce over an odd number of elements")
         pairs = [one[:half] for one in state] + [one[half:] for one in state]
         state = _elementwise(machine, operation.regions[0], pairs)
-    found = tuple(np.asarray(one[0]) for one in state)
-    return found[0] if len(found) == 1 else found
+    return _results(np.asarray(one[0]) for one in state)
 
 
 @means("tt.scan")
@@ -61,13 +67,11 @@ def scanned(machine: Any, operation: Operation, values: list[Any]) -> Any:
     found = tuple(np.stack([row[number] for row in rows]) for number in range(len(turned)))
     if operation.flag("reverse"):
         found = tuple(one[::-1] for one in found)
-    found = tuple(np.moveaxis(one, 0, axis) for one in found)
-    return found[0] if len(found) == 1 else found
+    return _results(np.moveaxis(one, 0, axis) for one in found)
 
 
 @means("tt.map_elementwise")
 def mapped(machine: Any, operation: Operation, values: list[Any]) -> Any:
     if operation.number("pack", 1) != 1:
         raise NotEvaluated("op tt.map_elementwise over packs of elements")
-    found = tuple(_elementwise(machine, operation.regions[0], [np.asarray(one) for one in values]))
-    return found[0] if len(found) == 1 else found
+    return _results(_elementwise(machine, operation.regions[0], [np.asarray(one) for one in values]))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tridiff.fuzz.blame.evaluate.constants import filler
 from tridiff.fuzz.blame.evaluate.ir import Operation
 from tridiff.fuzz.blame.evaluate.memory import Array
 from tridiff.fuzz.blame.evaluate.table import means
@@ -25,11 +26,8 @@ def signed(one: Any) -> Array:
 
 
 def _poisoned(found: Array, where: Array) -> Array:
-    """Undefined lanes hold 0xAB in every byte."""
-    if not np.any(where):
-        return found
-    filler = np.frombuffer(b"\xab" * found.dtype.itemsize, dtype=found.dtype)[0]
-    return np.where(where, filler, found).astype(found.dtype)
+    """Undefined lanes hold what stands for undefined values."""
+    return np.where(where, filler(found.dtype), found).astype(found.dtype) if np.any(where) else found
 
 
 def _wrapping(on_integers: Callable[[Array, Array], Any], on_booleans: Callable[[Array, Array], Any]) -> Any:

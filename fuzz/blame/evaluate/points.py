@@ -12,7 +12,7 @@ import msgspec
 import torch
 import triton
 
-from tridiff.fuzz.backends.compile import Pointer, options_of, source_of, target_of
+from tridiff.fuzz.backends.compile import Pointer, options_of, pointer_to, source_of, target_of
 from tridiff.fuzz.backends.ir_file import ir_file
 from tridiff.fuzz.backends.launch import LaunchReport, Runner
 from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
@@ -157,8 +157,7 @@ class EvaluatingRunner:
 
 
 def _pointer(array: torch.Tensor) -> Pointer:
-    name = name_of_tensor(array)
-    return Pointer("i8" if name == "i1" else name, array.data_ptr() % 16 == 0)
+    return pointer_to(name_of_tensor(array), aligned=array.data_ptr() % 16 == 0)
 
 
 def _stopping(name: str) -> None:

@@ -231,6 +231,16 @@ def anew(chain: Chain) -> Iterator[Chain]:
                 yield kept(made, wanted | {source})
 
 
+def without(chain: Chain, steps: set[int]) -> Chain | None:
+    """What is left of a chain where some steps, and all that follows from them, are not done; None if nothing is."""
+    gone = set(steps)
+    for number, step in enumerate(chain.steps):
+        if not gone.isdisjoint(operands(step)):
+            gone.add(number)
+    left = [number for number in _ends(chain) if number not in gone]
+    return kept(chain, live(chain, left)) if left else None
+
+
 def _typed_out(chain: Chain) -> Chain | None:
     """The chain with its output arrays given the types of what is now stored to them; None if it is illegal."""
     arrays = list(chain.arrays)

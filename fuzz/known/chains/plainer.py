@@ -8,8 +8,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.chains.cases import with_chain
-from tridiff.fuzz.kinds.chains.steps import anew, plain_blocked
-from tridiff.fuzz.known.chains.features import decodes_behind, masks_narrow, words
+from tridiff.fuzz.kinds.chains.steps import anew, plain_blocked, without
+from tridiff.fuzz.known.chains.features import decodes_behind, masks_narrow, transposes_a_slice, words
 from tridiff.fuzz.known.chains.misplaced import of_fold
 from tridiff.fuzz.records import Case
 from tridiff.kernels.gluon.chain import (
@@ -18,6 +18,7 @@ from tridiff.kernels.gluon.chain import (
     Convert,
     Fp4,
     Load,
+    Permute,
     Reduce,
     Reinterpret,
     Ring,
@@ -37,8 +38,11 @@ _Around = Callable[[int, Step], tuple[Distributed | None, Distributed | None]]
 def _first(case: Case, chains: Iterable[Chain], *rid_of: str) -> Case | None:
     """The case with the first of the chains that is legal and has none of the words."""
     for chain in chains:
-        made = with_chain(case, chain)
-        if made is not None and words(chain).isdisjoint(rid_of):
+        try:
+            made = with_chain(case, chain) if words(chain).isdisjoint(rid_of) else None
+        except Illegal:  # such as a read of a buffer that nothing fills any more
+            continue
+        if made is not None:
             return made
     return None
 
@@ -61,10 +65,14 @@ def buffers_untransposed(case: Case) -> Case | None:
 
 
 def untransposed_slices(case: Case) -> Case | None:
-    """Row-major buffers for linear ones; or a buffer of its own for the slice, or for what is transposed."""
+    """Row-major buffers for linear ones; or a buffer of its own for the slice, or for what is transposed; or the chain
+    without what follows from such a slice."""
     chain = _chain(case)
-    return _first(case, (_row_major(chain, (SharedLinear,)), _row_major(chain, (object,)), *_anew(chain)),
-                  "transposed slice")
+    types = typed(chain)
+    left = without(chain, {number for number, step in enumerate(chain.steps)
+                           if isinstance(step, Permute) and transposes_a_slice(types[step.view])})
+    return _first(case, (_row_major(chain, (SharedLinear,)), _row_major(chain, (object,)), *_anew(chain),
+                         *([] if left is None else [left])), "transposed slice")
 
 
 def _anew(chain: Chain) -> Iterator[Chain]:

@@ -13,7 +13,7 @@ from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Graph, Node, Pointwise, Reduce, Scan, Sort, Store
+from tridiff.kernels.codegen.graph import Graph, Node, Num, Pointwise, Reduce, Scan, Sort, Store
 
 Changes = dict[int, Node]
 """New nodes by position."""
@@ -25,6 +25,16 @@ Defect = Callable[[Analysis, Any], Iterator[Changes]]
 
 _ROUNDS = 4
 """Rewriting one node may leave, or make, another of the form."""
+
+
+def cell_of_a_sum(graph: Graph, node: Store) -> int | None:
+    """The one element to which every point adds atomically; None if the node is no such sum. Any index into a buffer of
+    one element is 0, and torch.compile makes it that."""
+    if node.mode != "atomic_add":
+        return None
+    if isinstance(node.index, Num):
+        return node.index.value
+    return 0 if next(one.length for one in graph.buffers if one.name == node.buffer) == 1 else None
 
 
 @dataclass(frozen=True, kw_only=True)

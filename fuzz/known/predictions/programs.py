@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.issue import Wrong
-from tridiff.kernels.codegen.graph import Graph, Num, Store
+from tridiff.kernels.codegen.graph import Graph, Store
 
 _LARGEST_E5M2 = 57344.0
 
@@ -27,9 +28,10 @@ def in_one_cell(seen: Wrong) -> dict[str, torch.Tensor]:
     assert isinstance(graph, Graph)
     found: dict[str, torch.Tensor] = {}
     for node in graph.nodes:
-        if isinstance(node, Store) and node.mode == "atomic_add" and isinstance(node.index, Num):
+        cell = cell_of_a_sum(graph, node) if isinstance(node, Store) else None
+        if isinstance(node, Store) and cell is not None:
             name = f"{node.buffer}_after"
             if name in seen.wrong:
                 mask = found.setdefault(name, torch.zeros_like(seen.wrong[name]))
-                mask[node.index.value] = True
+                mask[cell] = True
     return found

@@ -38,10 +38,17 @@ def _made(name: str, array: str, shape: tuple[int, ...], block: tuple[int, ...],
 
 def _block(choices: Choices, name: str, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """A shape and a block in it: rows of a multiple of 16 bytes."""
-    least = 16 * 8 // dtype(name).bits
+    least = _unit(name)
     block = (*(choices.one((1, 2, 4, 8)) for _ in range(rank - 1)), least * choices.one((1, 2)))
     more = tuple(choices.one((1, 2, 3)) * extent + choices.one((0, 0, 1)) for extent in block[:-1])
     return (*more, least * choices.one((1, 2, 3, 4))), block
+
+
+def _unit(name: str) -> int:
+    """Elements in 16 bytes. The first column of a block is a multiple of them: `tl.tensor_descriptor.load` and `store`
+    ask for that ("Offset must be a multiple of 16-bytes"), and an H200 ends kernels that break it with an illegal
+    instruction."""
+    return 16 * 8 // dtype(name).bits
 
 
 def _rule(name: str) -> Rule:
@@ -68,7 +75,9 @@ def _copy() -> Row:
     def draw(choices: Choices) -> Call:
         name, rank = choices.dtype(_TYPES), choices.one((2, 2, 1, 3))
         shape, block = _block(choices, name, rank)
-        steps = tuple(choices.often(0, -extent, -1, 1, extent // 2, extent) for extent in block)
+        unit, last = _unit(name), block[-1]
+        steps = (*(choices.often(0, -extent, -1, 1, extent // 2, extent) for extent in block[:-1]),
+                 choices.often(0, -last, -unit, unit, last // 2 // unit * unit, last))
         options: dict[str, bool | int | str] = {
             "block": spelled(block), "steps": "".join(
                 f"{'m' if step < 0 else 'p'}{abs(step)}" for step in steps), "way": choices.one(("m", "f"))}
@@ -126,7 +135,7 @@ def _reduction(name: str) -> Row:
         one = choices.dtype(types)
         shape, block = _block(choices, one, 2)
         options: dict[str, bool | int | str] = {"down": choices.whole(0, shape[0] - 1),
-                                                "right": choices.one((0, shape[1] // 2))}
+                                                "right": choices.one((0, shape[1] // 2 // _unit(one) * _unit(one)))}
         return Call(row=f"descriptor.{name}", operands=(choices.block(one, shape), choices.block(one, block)),
                     options=options, stored=(one,))
 

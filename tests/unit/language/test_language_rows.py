@@ -1,6 +1,7 @@
 """Every row of the language: its draws are valid, its kernels parse, and its two references agree with each other."""
 
 import ast
+import re
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from tridiff.oracles.bits import from_bits, to_bits
 from tridiff.oracles.by_numpy import language as by_numpy
 from tridiff.oracles.by_torch import language as by_torch
 from tridiff.oracles.compare import compare
-from tridiff.oracles.dtypes import name_of_tensor
+from tridiff.oracles.dtypes import dtype, name_of_tensor
 from tridiff.oracles.rules import NUM0, REL
 
 LIMITS = Limits(elements=1 << 8, rows=8)
@@ -110,3 +111,14 @@ def test_a_sum_of_negative_zeros_only_is_a_negative_zero() -> None:
              by_torch.fold(torch.from_numpy(lines), kind="sum", axis=0, keep=False).numpy())
     for one in found:
         assert one.tolist() == [0, 0, 0] and np.signbit(one).tolist() == [True, False, False]
+
+
+def test_blocks_of_descriptors_begin_at_multiples_of_sixteen_bytes_and_not_at_the_first_column_alone() -> None:
+    """The docstrings of load and store ask for it; an H200 ends a kernel that breaks it with an illegal instruction."""
+    places = []
+    for case in drawn("descriptors", 150):
+        assert isinstance(case.program, Call)
+        steps = re.findall(r"[mp](\d+)", str(case.program.options.get("steps", "")))
+        column = case.program.options.get("right", steps[-1] if steps else 0)
+        places.append(int(column) * dtype(case.program.operands[0].dtype).bits // 8)
+    assert sum(place > 0 for place in places) > 20 and all(place % 16 == 0 for place in places)
