@@ -5,7 +5,8 @@ from functools import cache
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.expressions import EXPRESSIONS
-from tridiff.fuzz.launching.scene import Scene
+from tridiff.fuzz.launching.lines import parts
+from tridiff.fuzz.launching.scene import Choices, Scene
 from tridiff.fuzz.launching.vocabulary import (
     CHANGES,
     CHIPS,
@@ -29,6 +30,11 @@ _DUE_OF_CACHES = "tridiff.fuzz.launching.due_of_caches"
 _DUE_OF_EVENTS = "tridiff.fuzz.launching.due_of_events"
 _DUE_OF_IMAGES = "tridiff.fuzz.launching.due_of_images"
 _ARCHITECTURES = (90, 80)
+
+def _has_clusters(choices: Choices) -> bool:
+    """Whether a chip has what the option asks for: sm_80 has no clusters of blocks."""
+    return choices["option"] != "blocks" or choices["chip"] != "sm_80"
+
 
 SCENES: tuple[Scene, ...] = (
     Scene(name="arguments", topic="arguments", play=f"{_SCENES}.arguments:arguments", due=f"{_DUE}:arguments",
@@ -155,7 +161,10 @@ SCENES: tuple[Scene, ...] = (
           vocabulary={"piece": (*(f"plain: {name}" for name in fragments_plain.FRAGMENTS),
                                 *(f"gluon: {name}" for name in fragments_gluon.FRAGMENTS)),
                       "chip": CHIPS, "option": FRONT_END, "draw": DRAWS},
-          legal=lambda choices: choices["option"] != "blocks" or choices["chip"] != "sm_80"),
+          legal=_has_clusters),
+    Scene(name="lines", topic="front_end", play=f"{_SCENES}.front_end:lines",
+          vocabulary={"part": tuple(parts()), "chip": CHIPS, "option": FRONT_END},
+          legal=_has_clusters),
     Scene(name="calls", topic="front_end", play=f"{_SCENES}.front_end:calls",
           vocabulary={"row": tuple(rows()), "draw": DRAWS}),
 )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from hypothesis.errors import UnsatisfiedAssumption
 
-from tridiff.fuzz.backends.compile import Pointer, source_of, target_of
+from tridiff.fuzz.backends.compile import Pointer, pointer_to, source_of, target_of
 from tridiff.fuzz.backends.device_errors import refusal
 from tridiff.fuzz.backends.source import source_ir
 from tridiff.fuzz.judge.observed import normalised
@@ -26,6 +26,7 @@ from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.lines import module, parts
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.target import Limits
@@ -39,6 +40,8 @@ CALLS, SPOILT = 2, 2
 """Calls of a case, and changed texts of each."""
 CHANGED = 10
 """Changed texts of a piece of Gluon."""
+_SHOWN = 60
+"""Characters of a statement in the name of its answer."""
 _WARPS = 4
 _PLAIN = {"num_warps": _WARPS}
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -104,16 +107,11 @@ def _module(row: Row, call: Call, text: str, *, legal: bool = True) -> str:
     """The kernel of a call. legal: whether its results are known, and therefore stored."""
     results = row.results(call, installed())
     if row.gluon:
-        made = in_gluon(call, text, results, warps=_WARPS, loads=row.loads, definitions=row.definitions(call))
-    elif legal:
-        return source(call, text, results, loads=row.loads, stores=row.stores, definitions=row.definitions(call))
-    else:
-        body = "\n".join(assigned(text, len(results))) if row.stores else text
-        return source(call, body, results, loads=row.loads, stores=False, definitions=row.definitions(call))
-    if not legal:
-        lines = made.splitlines()
-        made = "\n".join(line for line in lines if "tl.static_assert(r" not in line and "tl.store(out" not in line)
-    return made + "\n"
+        return in_gluon(call, text, results, warps=_WARPS, loads=row.loads, stores=row.stores and legal,
+                        definitions=row.definitions(call))
+    if row.stores and not legal:
+        text = "\n".join(assigned(text, len(results)))
+    return source(call, text, results, loads=row.loads, stores=row.stores and legal, definitions=row.definitions(call))
 
 
 def _arguments(call: Call) -> dict[str, Any]:
@@ -122,7 +120,7 @@ def _arguments(call: Call) -> dict[str, Any]:
         if name.endswith("_ptr"):
             place = int(name[1:-4]) if name.startswith("x") else int(name[3:-4])
             kind = call.operands[place].dtype if name.startswith("x") else call.stored[place]
-            found[name] = Pointer(dtype="i8" if kind == "i1" else kind, aligned=True)
+            found[name] = pointer_to(kind, aligned=True)
         elif name.endswith("_pitch"):
             found[name] = 48
         else:
@@ -163,6 +161,23 @@ def pieces(choices: Choices, backend: str) -> Answers:
         found = answered([partial(told, *kernel_of(piece, text), chip=chip, options=options)
                           for text in changed.values()])
     return dict(zip(changed, found, strict=True))
+
+
+def lines(choices: Choices, backend: str) -> Answers:
+    """Statements of one part, each a kernel of its own."""
+    part = str(choices["part"])
+    language = part.partition(": ")[0]
+    chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
+    given = _PIECES[language][3]
+    asked = parts()[part]
+    with bench(int(chip.removeprefix("sm_"))):
+        found = answered([partial(_line, language, line, given, chip, options) for line in asked])
+    return {f"line {number} {line[:_SHOWN]}": answer
+            for number, (line, answer) in enumerate(zip(asked, found, strict=True), 1)}
+
+
+def _line(language: str, line: str, given: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
+    return told(module(language, line), given, chip=chip, options=options)
 
 
 def _pointers(**kinds: str) -> dict[str, Any]:

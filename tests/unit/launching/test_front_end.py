@@ -15,6 +15,7 @@ from tridiff.fuzz.launching.apart import ENDED, answered
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.expressions import EXPRESSIONS, HEAD
 from tridiff.fuzz.launching.fragments_plain import FRAGMENTS, NAMES
+from tridiff.fuzz.launching.lines import module, parts
 from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.launching.table import scenes
 
@@ -54,6 +55,31 @@ def test_pieces_are_legal() -> None:
     assert [name for name, told in zip(names, found, strict=True) if told.startswith("refused") or told == ENDED] == []
 
 
+def test_a_line_has_what_it_names_around_it_and_nothing_else() -> None:
+    text = module("plain", "r = Longer(x, 9) + 1; s = r.block")
+    tree = ast.parse(text)
+    names = [one.name for one in tree.body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
+    assert names == ["Sum", "Longer", "kernel"]
+    kernel = tree.body[-1]
+    assert isinstance(kernel, ast.FunctionDef)
+    assert [ast.unparse(one).partition(" =")[0] for one in kernel.body] == ["at", "x", "r", "s"]
+
+
+def test_lines_are_all_different_kernels() -> None:
+    texts = [module(part.partition(": ")[0], line) for part, lines in parts().items() for line in lines]
+    assert len(set(texts)) == len(texts) > 1400
+    assert all(ast.parse(text) for text in texts)
+
+
+def test_lines_are_legal_and_refused() -> None:
+    pytest.importorskip("triton")
+    if before(installed(), "3.9.0"):
+        pytest.skip("the lines are written for 3.9.0")
+    told = play(case("lines", part="plain: atomics 1", chip="sm_90", option=""))
+    refused = {name for name, answer in told.items() if answer.startswith("refused")}
+    assert 8 <= len(refused) <= len(told) - 8 and ENDED not in told.values()
+
+
 def test_expressions_are_legal() -> None:
     host = pytest.importorskip("tridiff.fuzz.launching.scenes.host")
     if before(installed(), "3.9.0"):
@@ -76,6 +102,10 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"piece": "plain: bits"}),
     ("triton.experimental.gluon.language._layouts", "bases_per_dim",
      lambda bases, rank, skip_broadcast=True: [1] * rank, "expressions", {"expression": "bases"}),
+    ("triton.language.semantic", "TritonSemantic._str_to_scope", lambda self, scope: None, "lines",
+     {"part": "plain: atomics 1", "chip": "sm_90", "option": ""}),
+    ("triton.experimental.gluon.language._semantic", "_check", _no_check, "lines",
+     {"part": "gluon: blocks 1", "chip": "sm_90", "option": ""}),
     ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls", {"row": "tl.expand_dims"}),
 )
 """Module and name of what is changed in Triton, its wrong stand-in, and the scene with choices that shows it."""
@@ -86,7 +116,7 @@ def test_faults_of_the_front_end_change_an_answer(
         module: str, name: str, wrong: Any, scene: str, choices: dict[str, object],
         monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("triton")
-    every = [case(scene, **choices, draw=draw) for draw in range(2)]
+    every = [case(scene, **choices, **more) for more in ([{}] if scene == "lines" else [{"draw": 0}, {"draw": 1}])]
     right = [play(one) for one in every]
     assert right == [play(one) for one in every]
     monkeypatch.setattr(f"{module}.{name}", wrong)

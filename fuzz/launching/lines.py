@@ -1,0 +1,87 @@
+"""Single statements as kernels: each with just as much around it as it names, and the parts that are played."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+from tridiff.fuzz.launching import fragments_gluon, fragments_plain, lines_gluon, lines_plain, lines_statements
+
+PART = 32
+"""Kernels of one case."""
+
+_KERNEL = "kernel"
+_LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS, (lines_plain.LINES, lines_statements.LINES)),
+              "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS, (lines_gluon.LINES,))}
+
+
+@cache
+def parts() -> dict[str, tuple[str, ...]]:
+    """Statements by part: "LANGUAGE: GROUP NUMBER". A line that is indented goes on with the one before it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, (_, _, tables) in _LANGUAGES.items():
+        for group, text in ((group, text) for table in tables for group, text in table.items()):
+            lines = text.strip().replace("\n    ", " ").splitlines()
+            for start in range(0, len(lines), PART):
+                found[f"{language}: {group} {start // PART + 1}"] = tuple(lines[start:start + PART])
+    return found
+
+
+@cache
+def module(language: str, line: str) -> str:
+    """A module with one kernel that ends in the statement. What it does not name, directly or through what it names,
+    is left out: most of a kernel's time is its values, most of a module's its functions."""
+    head, helpers, _ = _LANGUAGES[language]
+    # Helpers stand behind the imports and in front of the kernel.
+    pieces = list(_pieces(head))
+    kernel, others = pieces[-1], [*pieces[:-1], *_pieces(helpers)]
+    text = kernel.splitlines()
+    start = next(number for number, one in enumerate(text, 1) if one.startswith("def "))
+    first, body = "\n".join(text[:start]), text[start:]
+    values = ["\n".join(f"    {one}" for one in piece.splitlines())
+              for piece in _pieces("\n".join(one.removeprefix("    ") for one in body))]
+    wanted = _names(line)
+    kept = _needed(values, wanted)
+    # Parameters and decorators name functions and types as well.
+    around = _needed(others, {name for one in kept for name in _names(one)} | wanted | _names(f"{first}\n    pass"))
+    return "\n\n".join((*around, "\n".join((first, *kept, f"    {line}")))) + "\n"
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The statements of a text, with decorators."""
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        start = min((one.lineno for one in getattr(node, "decorator_list", ())), default=node.lineno)
+        yield "\n".join(lines[start - 1:node.end_lineno])
+
+
+def _names(text: str) -> set[str]:
+    """Every name that a text has, whatever for."""
+    return {node.id for node in ast.walk(ast.parse(_flush(text))) if isinstance(node, ast.Name)}
+
+
+def _flush(text: str) -> str:
+    indent = len(text) - len(text.lstrip(" "))
+    return "\n".join(one[indent:] for one in text.splitlines())
+
+
+def _given(text: str) -> set[str]:
+    """The names that a statement defines."""
+    found: set[str] = set()
+    for node in ast.parse(_flush(text)).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {one.asname or one.name for one in node.names}
+        else:
+            found |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return found
+
+
+def _needed(texts: list[str], wanted: set[str]) -> list[str]:
+    """The statements that define what is wanted, or what those name, in their order."""
+    wanted, kept = set(wanted), dict.fromkeys(range(len(texts)), False)
+    for place in reversed(range(len(texts))):
+        if _given(texts[place]) & wanted:
+            kept[place] = True
+            wanted |= _names(texts[place])
+    return [text for place, text in enumerate(texts) if kept[place]]
