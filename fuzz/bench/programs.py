@@ -102,13 +102,12 @@ class _Collecting:
 
 def _kernels(case: Case, arch: str, *, variants: bool = True) -> list[tuple[Any, dict[str, Any]]]:
     """The sources and options of all launches of a case. variants: under its other options too, as on a GPU."""
-    from tridiff.fuzz.backends.compile import Pointer
+    from tridiff.fuzz.backends.compile import pointer_to
     from tridiff.fuzz.backends.launch import Launch
     from tridiff.fuzz.kinds.graphs.launching import launch_graph
     from tridiff.oracles.dtypes import dtype
 
-    pointers = {spec.name: Pointer(dtype="i8" if spec.dtype == "i1" else spec.dtype,
-                                   aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
+    pointers = {spec.name: pointer_to(spec.dtype, aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
                 for spec in case.arrays}
     collecting = _Collecting(f"compile:{arch}")
     ways = [(options, 0) for options in (case.options, *(case.variants if variants else ()))]

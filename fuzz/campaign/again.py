@@ -7,10 +7,12 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.campaign.records import newest
+from tridiff.fuzz.campaign.replay import misfit
+from tridiff.fuzz.campaign.yields import Combination, combination
 from tridiff.fuzz.corpus.store import parse
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, pretty_json
-from tridiff.fuzz.registry import find
 
 FOLDER = "unconfirmed"
 """Where they lie in a campaign's record."""
@@ -29,9 +31,9 @@ def keep(record: Path, entries: Iterable[CorpusEntry]) -> None:
 
 def left(reports: Path) -> tuple[CorpusEntry, ...]:
     """Findings that the latest campaign with a record in `reports` left unconfirmed, of the files that are readable."""
-    records = sorted(reports.glob("*/summary.json"), key=lambda path: path.stat().st_mtime_ns)
+    record = newest(reports, of=("campaign",))
     found = []
-    for path in sorted((records[-1].parent / FOLDER).glob("*.json"))[:MOST] if records else ():
+    for path in sorted((record / FOLDER).glob("*.json"))[:MOST] if record is not None else ():
         try:
             found.append(parse(path.read_bytes(), source=str(path)))
         except (TridiffError, OSError):
@@ -40,18 +42,14 @@ def left(reports: Path) -> tuple[CorpusEntry, ...]:
 
 
 def first(shards: Iterable[ShardSpec], entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
-    """The shards, the first one of each target, subject and kind of backend with the cases seen there before others."""
-    waiting: dict[tuple[str, str, str], list[Case]] = {}
+    """The shards, the first one of each combination with the cases seen there before others."""
+    waiting: dict[Combination, list[Case]] = {}
     for entry in entries:
         signature, case = entry.signature, entry.case
-        try:
-            fits = find(case.target).draw.valid(case)
-        except (TridiffError, KeyError, AttributeError, TypeError, ValueError):
-            fits = False
-        for backend in {kind(one.backend) for one in entry.expected} if fits else ():
+        for backend in () if misfit(case, signature.subject) else {kind(one.backend) for one in entry.expected}:
             waiting.setdefault((signature.target, signature.subject, backend), []).append(case)
     found = []
     for spec in shards:
-        cases = waiting.pop((spec.target, spec.subject, kind(spec.backend)), ())
+        cases = waiting.pop(combination(spec), ())
         found.append(replace(spec, first=(*cases, *spec.first)) if cases else spec)
     return tuple(found)

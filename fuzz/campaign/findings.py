@@ -31,6 +31,8 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     outcome: Outcome
     finding: str = ""
     """Its cause (`fuzz.corpus.cause`)."""
+    unasked: bool = False
+    """Whether there was no time to ask if it is known."""
 
 
 _UNFINISHED = msgspec.json.Decoder(Unfinished)
@@ -96,6 +98,12 @@ def _note(state: Path, name: str) -> Path:
 def keep(state: Path, one: Unfinished) -> None:
     """Note that the finding may become smaller."""
     _replace(_note(state, id_of(one.signature, one.finding)), msgspec.json.encode(one))
+
+
+def withdraw(state: Path, name: str) -> None:
+    """What was written and noted of a finding is taken back: it is none. name: its id."""
+    _note(state, name).unlink(missing_ok=True)
+    (state / "findings" / f"{name}.json").unlink(missing_ok=True)
 
 
 def settle(state: Path, entry: CorpusEntry) -> None:

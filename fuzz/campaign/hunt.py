@@ -13,7 +13,7 @@ from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, Unsatisf
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
-from tridiff.fuzz.campaign.findings import Unfinished, built, keep, settle, write
+from tridiff.fuzz.campaign.findings import Unfinished, built, id_of, keep, settle, withdraw, write
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
@@ -315,10 +315,30 @@ class Hunt:
         self._keep(signature, case, outcome)
 
     def finish(self, one: Unfinished, seconds: float) -> None:
-        """Go on with a finding for which there was no time."""
+        """Go on with a finding for which there was no time. Where there was none to ask what is known, it is asked now,
+        and what is known is none."""
         self._finding = one.finding or finding_of(one.signature)
-        self._begin(one.signature, one.case, one.outcome, seconds=seconds)
+        self._budget.grant(one.signature, seconds=seconds)
+        if one.unasked and not self._still_new(one):
+            return
+        self._begin(one.signature, one.case, one.outcome, seconds=self._budget.granted())
         self.conclude(one.signature, one.case, one.outcome)
+
+    def _still_new(self, one: Unfinished) -> bool:
+        """Whether a finding that was told without asking is to be followed up. If it is known, or another one, what was
+        told of it is taken back."""
+        self._hurried = False
+        found = self._findings(one.case, one.outcome)
+        known = [finding for finding in found if self._is_known(finding)]
+        self._unasked = self._hurried
+        if self._finding in found and self._finding not in known:
+            return True
+        for finding in known:
+            self._recorder.store.saw(finding)
+        withdraw(self._state, id_of(one.signature, self._finding))
+        self._known.withdraw(self._finding)
+        self._finding = next((finding for finding in found if finding not in known), "")
+        return bool(self._finding) and self._known.claim(self._finding)
 
     def conclude(self, signature: Signature, case: Case, outcome: Outcome) -> None:
         """Minimise, confirm k of n, write the entry; note what there was no time for."""
@@ -372,7 +392,7 @@ class Hunt:
 
     def _keep(self, signature: Signature, case: Case, outcome: Outcome) -> None:
         keep(self._state, Unfinished(shard=self._spec.index, signature=signature, case=case, outcome=outcome,
-                                     finding=self._finding))
+                                     finding=self._finding, unasked=self._unasked))
 
     def _entry(self, signature: Signature, case: Case, outcome: Outcome, failed: int, runs: int) -> CorpusEntry:
         return built(signature, case, outcome, failed=failed, runs=runs, environment=self._recorder.pool.environment,

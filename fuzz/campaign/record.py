@@ -181,6 +181,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     by_target: tuple[TargetCounts, ...]
     new_findings: tuple[str, ...] = ()
     """Corpus ids."""
+    proposed: dict[str, str] = {}
+    """New findings whose minimal pattern (`fuzz.corpus.pattern`) is that of another entry, TARGET/ID: perhaps one."""
     known_findings: tuple[str, ...] = ()
     issues: dict[str, dict[str, IssueCounts]] = {}
     """By "TARGET SUBJECT" and known issue."""

@@ -14,6 +14,7 @@ from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.known import known_of
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
+from tridiff.fuzz.campaign.records import CAMPAIGN
 from tridiff.fuzz.campaign.run import Campaign, campaign_id
 from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
@@ -22,13 +23,14 @@ from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.cli.start import moment
 from tridiff.fuzz.cli.text import console, plain
 from tridiff.fuzz.corpus.installed import DEFAULT, fill
+from tridiff.fuzz.corpus.pattern import proposed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.coverage.show import write_ledger
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import pretty_json_without_defaults
+from tridiff.fuzz.records import CorpusEntry, pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_campaign
-from tridiff.fuzz.report.scripts import seconds_after
+from tridiff.fuzz.report.scripts import planted, seconds_after
 
 EXAMPLES = """**Examples**
 
@@ -173,15 +175,19 @@ def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
     still. Faults planted on purpose stay out of the corpus."""
     new: list[str] = []
     known = set(summary.known_findings)
-    for entry in campaign.findings():
-        if "+fault:" in entry.signature.subject or entry.id in campaign.admitted():
+    findings = campaign.findings()
+    for entry in findings:
+        if planted(entry) or entry.id in campaign.admitted():
             new.append(entry.id)
         elif corpus.admit(entry).status == "new":
             campaign.admit(entry.id)
             new.append(entry.id)
         else:
             known.add(entry.signature.key)
-    return msgspec.structs.replace(summary, new_findings=tuple(new), known_findings=tuple(sorted(known)))
+    alike = proposed((one for one in findings if one.id in new),
+                     (one for one in corpus.entries() if isinstance(one, CorpusEntry))) if new else {}
+    return msgspec.structs.replace(summary, new_findings=tuple(new), proposed=alike,
+                                   known_findings=tuple(sorted(known)))
 
 
 def _write(campaign: Campaign, summary: Summary, ledger: Ledger, reports: Path) -> Path:
@@ -200,7 +206,7 @@ def _write(campaign: Campaign, summary: Summary, ledger: Ledger, reports: Path) 
 
 
 def _write_summary(summary: Summary, folder: Path) -> None:
-    (folder / "summary.json").write_text(pretty_json_without_defaults(summary, only_in_rows=True))
+    (folder / CAMPAIGN).write_text(pretty_json_without_defaults(summary, only_in_rows=True))
 
 
 def _json(summary: Summary, record: Path) -> dict[str, object]:
@@ -208,7 +214,8 @@ def _json(summary: Summary, record: Path) -> dict[str, object]:
     return {
         "id": summary.id, **counts, "new_findings": len(summary.new_findings),
         "known_findings": len(summary.known_findings), "seconds": summary.seconds,
-        "new_finding_ids": list(summary.new_findings), "known_finding_keys": list(summary.known_findings),
+        "new_finding_ids": list(summary.new_findings), "proposed": summary.proposed,
+        "known_finding_keys": list(summary.known_findings),
         "stopped_failing": list(summary.stopped_failing), "not_checked_reasons": summary.not_checked_reasons,
         "left_out": {reason: list(names) for reason, names in summary.left_out.items()},
         "errors": list(summary.errors), "repaired": list(summary.repaired),

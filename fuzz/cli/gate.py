@@ -11,6 +11,7 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.builds import Build, resolve
 from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.campaign.record import CampaignOptions
+from tridiff.fuzz.campaign.records import GATE
 from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
 from tridiff.fuzz.cli.progress import LiveProgress
@@ -136,7 +137,7 @@ def _finish(made: Gate, reports: Path, began: float, *, as_json: bool, rules: Po
 def write(summary: GateSummary, folder: Path) -> None:
     """The record: `gate.json`, `gate.md`, and each shrunk case as a file that `tridiff repro` takes."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "gate.json").write_text(pretty_json_without_defaults(summary, only_in_rows=True))
+    (folder / GATE).write_text(pretty_json_without_defaults(summary, only_in_rows=True))
     (folder / "gate.md").write_text(markdown(summary))
     for one in summary.findings:
         place = folder / "cases" / one.relation.value

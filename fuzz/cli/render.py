@@ -51,7 +51,7 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
     for name in summary.stopped_failing:
         out.print(coloured(("no longer fails here", "yellow"), f": {name} (see `tridiff replay {name}`)"))
     for entry in findings[:SHOWN]:
-        _finding(out, entry)
+        _finding(out, entry, summary.proposed.get(entry.id, ""))
     if len(findings) > SHOWN:
         out.print(f"\nand {len(findings) - SHOWN} more: {' '.join(e.id for e in findings[SHOWN:])}")
     if summary.known_findings:
@@ -92,7 +92,7 @@ def values_line(values: tuple[str, ...]) -> str:
     return f"[{shown}{f' ... {len(values) - 8} more' if len(values) > 8 else ''}]"
 
 
-def _finding(out: Console, entry: CorpusEntry) -> None:
+def _finding(out: Console, entry: CorpusEntry, alike: str) -> None:
     out.print(coloured("\n", ("finding", "red bold"), f" {entry.id}  ({entry.status}, {entry.reproduced})"))
     out.print(f"  {entry.title}")
     for name, values in entry.evidence.inputs.items():
@@ -104,4 +104,6 @@ def _finding(out: Console, entry: CorpusEntry) -> None:
         out.print(f"  got {name}: {values_line(values)}")
     if entry.evidence.log:
         out.print(f"  log: {entry.evidence.log.splitlines()[-1][:200]}")
+    if alike:
+        out.print(coloured("  ", ("proposed as one", "yellow"), f" with {alike}: the same minimal pattern"))
     out.print(f"  next: tridiff repro {entry.id} --script bug.py")

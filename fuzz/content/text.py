@@ -101,4 +101,6 @@ def complexity(text: str, dtype: str) -> tuple[int, int]:
         return (3, 0) if text.startswith("-") else (0, 0)
     if value_f == int(value_f) and abs(value_f) <= 2**20:
         return 0, 2 * int(abs(value_f)) - (1 if value_f > 0 else 0)
-    return (1 if abs(value_f) >= 1e-6 else 2), to_bits(text, dtype) & ((1 << (info.bits - 1)) - 1)
+    pattern = to_bits(text, dtype)
+    negative = pattern >> (info.bits - 1)
+    return (1 if abs(value_f) >= 1e-6 else 2), 2 * (pattern & ((1 << (info.bits - 1)) - 1)) + negative

@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from tridiff.fuzz.campaign import history
 from tridiff.fuzz.campaign.record import Summary
+from tridiff.fuzz.campaign.records import CAMPAIGN, GATE, Kind, kind_of, newest
 from tridiff.fuzz.corpus.store import Corpus, parse
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.coverage.show import ledgers
@@ -24,9 +24,6 @@ from tridiff.fuzz.report.gates import Kept, gate_report
 from tridiff.fuzz.report.heat import changes
 from tridiff.fuzz.report.model import Report, Script
 
-CAMPAIGN, GATE = "summary.json", "gate.json"
-"""The file that makes a folder a record of this kind."""
-
 FINDINGS, NOTES = "findings", "notes.json"
 """Folder of a record with a case, a script and an issue text for each new finding, and what its scripts said."""
 
@@ -38,38 +35,30 @@ class Place:
     """A record."""
 
     folder: Path
-    kind: Literal["campaign", "gate"]
+    kind: Kind
 
 
 def find_record(name: str, reports: Path) -> Place:
     """The record that `name` denotes: a folder, or one below `reports`; "" for the newest. TridiffError where there is
     none."""
     if not name:
-        found = [(max(path.stat().st_mtime for path in files), folder) for folder in _folders(reports)
-                 if (files := [folder / one for one in (CAMPAIGN, GATE) if (folder / one).is_file()])]
-        if not found:
+        found = newest(reports)
+        if found is None:
             raise TridiffError(f"no record below {reports}",
                                fix="run `tridiff fuzz` or `tridiff gate`, or name a folder")
-        return _place(max(found)[1])
+        return _place(found)
     for folder in (Path(name), reports / name):
         if folder.is_dir():
             return _place(folder)
     raise TridiffError(f"no record is called {printable(name, limit=100)}", fix=f"name a folder below {reports}")
 
 
-def _folders(reports: Path) -> list[Path]:
-    with contextlib.suppress(OSError):
-        return [path for path in reports.iterdir() if path.is_dir() and not path.is_symlink()]
-    return []
-
-
 def _place(folder: Path) -> Place:
-    if (folder / GATE).is_file():
-        return Place(folder=folder, kind="gate")
-    if (folder / CAMPAIGN).is_file():
-        return Place(folder=folder, kind="campaign")
-    raise TridiffError(f"{folder} holds neither {CAMPAIGN} nor {GATE}",
-                       fix="name the record of a campaign or of a gate; `tridiff sweep --render` shows a sweep")
+    kind = kind_of(folder)
+    if kind is None:
+        raise TridiffError(f"{folder} holds neither {CAMPAIGN} nor {GATE}",
+                           fix="name the record of a campaign or of a gate; `tridiff sweep --render` shows a sweep")
+    return Place(folder=folder, kind=kind)
 
 
 def read_summary(folder: Path) -> Summary:

@@ -206,7 +206,8 @@ def _shrink_sizes(search: _Search) -> bool:
             start, removed = 0, False
             # Later positions first: tails are the usual ballast.
             positions = list(range(length))
-            for start in range(max(length - chunk, 0), -1, -chunk):
+            # The head is tried whatever the chunk: a ramp can lose nothing but its ends.
+            for start in (*range(max(length - chunk, 0), 0, -chunk), 0):
                 keep = positions[:start] + positions[start + chunk:]
                 if keep and search.accept(_resized(search.case, dim, keep)):
                     removed = changed = True
@@ -238,6 +239,7 @@ def _simpler_texts(value: str, dtype: str) -> Iterator[str]:
         if number - number == 0:
             for candidate in (float(int(number)), number / 2, float(f"{number:.1g}"), float(f"{number:.2g}")):
                 yield repr(candidate)
+            yield repr(-number)
         return
     number_i = int(value)
     # Powers of two are where integer code changes its mind: smallest first, so that the first hit is the minimum.

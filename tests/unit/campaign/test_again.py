@@ -31,6 +31,9 @@ def test_the_latest_record_speaks_and_what_is_no_entry_is_left_out(tmp_path: Pat
     record(tmp_path, "a", new, when=2000)
     (tmp_path / "a" / again.FOLDER / "bad.json").write_text("{")
     assert again.left(tmp_path) == (new,)
+    record(tmp_path, "gate", old, when=4000)
+    (tmp_path / "gate" / "gate.json").write_text("{}")
+    assert again.left(tmp_path) == (new,), "a gate's record is none of a campaign"
     record(tmp_path, "c", when=3000)
     assert again.left(tmp_path) == ()
 

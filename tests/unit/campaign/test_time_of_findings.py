@@ -127,10 +127,10 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     return Pool
 
 
-def campaign(root: Path) -> run.Campaign:
+def campaign(root: Path, *, known: tuple[str, ...] = ()) -> run.Campaign:
     options = campaign_options(seconds=20.0, targets=("triton.vector_add",), subjects=("own",),
                                backends=("interpreter",), seed=1)
-    shards = tuple(replace(one, rows=16, elements=64, most_findings=1) for one in plan_shards(options, known=()))
+    shards = tuple(replace(one, rows=16, elements=64, most_findings=1) for one in plan_shards(options, known=known))
     return run.Campaign.start(Plan(id="one", options=options, shards=shards), root=root)
 
 
@@ -152,6 +152,28 @@ def test_what_there_was_no_time_to_ask_about_is_not_new(tmp_path: Path, here: ty
     for spec in one.plan.shards:
         shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
     assert one.findings() == [] and len(one.doubtful()) == 1
+
+
+@pytest.mark.parametrize(("answer", "found"), [("known", 0), ("another", 1), ("", 1)])
+def test_it_is_asked_about_in_the_end(tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch,
+                                      answer: str, found: int) -> None:
+    late = True
+
+    def issues(self: Attribution, case: Case, outcome: Outcome) -> tuple[str, ...]:
+        if late:
+            raise TimeUp
+        return (answer,) if answer else ()
+
+    monkeypatch.setattr(Attribution, "issues", issues)
+    one = campaign(tmp_path, known=("issue known",))
+    for spec in one.plan.shards:
+        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    assert len(one.doubtful()) == 1
+    late = False
+    shard.finish_finding(one.plan.shards[0], str(one.state), unfinished(one.state)[0], 60.0)
+    assert one.doubtful() == [] and unfinished(one.state) == []
+    assert [(entry.case.sizes["rows"], entry.reproduced) for entry in one.findings()] == [(5, "5/5")] * found
+    assert len(list((one.state / "claims").glob("*"))) == found
 
 
 def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks_them_when_resumed(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.cases import addition, division, ramp
-from tridiff.fuzz.content.text import to_bits
+from tridiff.fuzz.content.text import complexity, to_bits
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import (
     ArraySpec,
@@ -146,6 +146,19 @@ def test_a_ramp() -> None:
     found = shrink(big, floors_wrongly)
     assert found.case == replace(ramp(start=-1, divisor=2), arrays=found.case.arrays)
     assert pairs(found.case) == [(-1, 2)]
+
+
+@pytest.mark.parametrize("rows", [225, 257])
+def test_a_ramp_that_fails_at_its_end_loses_its_head(rows: int) -> None:
+    # Only the last row is wrong; every run of a long ramp is dear, so that a head that goes in small pieces stays.
+    big = ramp(start=3 - rows, divisor=-20, rows=rows, block=128, start_kind="run_time", divisor_kind="loaded")
+    found = shrink(big, lambda case: (2, -20) in pairs(case), max_runs=100)
+    assert pairs(found.case) == [(2, -20)]
+
+
+@pytest.mark.parametrize("value", ["-5e-324", "-0.1"])
+def test_of_two_numbers_that_differ_in_sign_the_positive_one_is_simpler(value: str) -> None:
+    assert complexity(value.removeprefix("-"), "fp64") < complexity(value, "fp64")
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 5, 8, 13, 33])

@@ -1,0 +1,60 @@
+"""What is left of small failing cases: when two are proposed as one finding, and when not."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tridiff.fuzz.corpus.classes import class_of, relation
+from tridiff.fuzz.corpus.pattern import pattern_of, proposed
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.records import CorpusEntry
+
+CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
+
+
+@pytest.mark.parametrize(("text", "dtype", "told"), [
+    ("-1", "i8", "-1"), ("1.0", "fp32", "1"), ("-128", "i8", "min"), ("4294967295", "u32", "max"), ("64", "i8", "2^k"),
+    ("33554431", "u32", "large"), ("-0.0", "fp16", "-0"), ("1e-45", "fp32", "subnormal"), ("0.5", "fp64", "fraction"),
+    ("nan:0x1", "fp32", "nan"), ("-inf", "fp32", "-inf"), ("1e+20", "fp32", "large")])
+def test_classes_of_values(text: str, dtype: str, told: str) -> None:
+    assert class_of(text, dtype) == told
+
+
+def test_a_wrong_value_is_told_beside_the_right_one() -> None:
+    assert relation("-1", "1", "i32") == "-1 > 1"
+    assert relation("0.30000001", "0.3", "fp32") == "fraction inexact"
+    assert relation("100", "101", "i32") == "large other"
+    assert relation("0.25", "0.7501", "fp32") == "fraction > 0.75"
+
+
+def entry() -> CorpusEntry:
+    return CORPUS.find("triton.negate/zero-sign-c65330b634")
+
+
+def in_another_dtype(one: CorpusEntry) -> CorpusEntry:
+    arrays = tuple(replace(spec, dtype="fp64") for spec in one.case.arrays)
+    return replace(one, id="zero-sign-0000000000", case=replace(one.case, arrays=arrays))
+
+
+def test_the_same_in_another_dtype_is_proposed_as_one() -> None:
+    old = entry()
+    new = in_another_dtype(old)
+    assert proposed([new], [old]) == {new.id: f"triton.negate/{old.id}"}
+    assert proposed([new], [new]) == {}
+    # Of two new ones, the later with the earlier.
+    assert proposed([old, new], []) == {new.id: f"triton.negate/{old.id}"}
+
+
+def test_another_wrong_value_or_another_operand_is_another_finding() -> None:
+    old = entry()
+    new = in_another_dtype(old)
+    pattern = pattern_of(old.signature, old.case, old.evidence)
+    assert pattern is not None
+    wrong = replace(new.evidence, actual={name: ("nan",) * len(one) for name, one in new.evidence.actual.items()})
+    other = replace(new.evidence, inputs={name: ("inf",) * len(one) for name, one in new.evidence.inputs.items()})
+    for evidence in (wrong, other):
+        changed = replace(new, evidence=evidence)
+        found = pattern_of(changed.signature, changed.case, changed.evidence)
+        assert found is not None and found.key != pattern.key
+        assert proposed([changed], [old]) == {}
