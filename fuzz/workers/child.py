@@ -12,8 +12,14 @@ from tridiff.fuzz.records import Outcome
 from tridiff.fuzz.records.outcome import LONGEST_REASON
 from tridiff.fuzz.workers import addresses, protocol
 
-RETIRE_AFTER = 4000
-"""Kernels built before a worker is replaced: loaded modules are never unloaded and would fill the GPU."""
+RETIRE_AFTER = 1500
+"""Kernels built, or cases that built none, before a worker is replaced. Loaded modules are never unloaded and would
+fill the GPU; a case leaves some 28 KB behind in the process (reports/attack.md), one that is interpreted too."""
+
+
+def wear(outcome: Outcome) -> int:
+    """What a case adds to `RETIRE_AFTER`."""
+    return max(outcome.compiled_kernels, 1)
 
 
 def serve(address: str, *, backend: str, device: int, memory: int) -> int:
@@ -28,7 +34,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
     executor = Executor(backend=backend)
     connection.sendall(protocol.line(protocol.Ready(pid=os.getpid(), environment=read_environment(backend))))
     stream = connection.makefile("rb")
-    built = 0
+    worn = 0
     while request_line := stream.readline():
         request = protocol.read_run(request_line)
         number = request.sequence
@@ -44,8 +50,8 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
             connection.sendall(protocol.line(protocol.Refused(
                 sequence=number, case_digest=request.case.digest, problem=error.problem, fix=error.fix)))
             continue
-        built += outcome.compiled_kernels
-        spent = spent or built >= RETIRE_AFTER
+        worn += wear(outcome)
+        spent = spent or worn >= RETIRE_AFTER
         connection.sendall(protocol.line(protocol.Done(
             sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed)))
         if spent:

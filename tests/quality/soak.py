@@ -28,9 +28,11 @@ SHARED = Path("/dev/shm")
 
 @dataclass(frozen=True)
 class Sample:
-    """One look. seconds: since the start. cases: on disk. memory, shared: bytes. descriptors: of the parent."""
+    """One look. seconds: since the start. work: seconds of processors that the processes of the campaign have had,
+    with those that ended. cases: on disk. memory, shared: bytes. descriptors: of the parent."""
 
     seconds: float
+    work: float
     cases: int
     processes: int
     memory: int
@@ -58,6 +60,15 @@ def _memory(pid: int) -> int:
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
 
 
+def _work(pid: int) -> float:
+    """Seconds of processors of a process and of its children that ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _cases(state: Path) -> int:
     total = 0
     for path in state.glob("*/shard-*.sqlite"):
@@ -70,14 +81,17 @@ def _cases(state: Path) -> int:
     return total
 
 
-def _sizes(paths: list[Path]) -> int:
+def sizes(paths: list[Path]) -> int:
+    """Bytes of files and of everything in folders, as far as they are there while this looks."""
     total = 0
     for path in paths:
-        for one in (path, *path.rglob("*")) if path.is_dir() else (path,):
-            try:
-                total += one.lstat().st_size
-            except OSError:
-                continue
+        # os.walk passes over folders that went away; a file alone has no entries.
+        for folder, _, files in os.walk(path) if path.is_dir() else [("", [], [str(path)])]:
+            for name in files:
+                try:
+                    total += os.lstat(os.path.join(folder, name)).st_size
+                except OSError:
+                    continue
     return total
 
 
@@ -88,14 +102,16 @@ def look(tag: str, parent: int, state: Path, began: float) -> Sample:
         descriptors = len(os.listdir(f"/proc/{parent}/fd"))
     except OSError:
         descriptors = 0
-    return Sample(seconds=time.monotonic() - began, cases=_cases(state), processes=len(pids),
+    return Sample(seconds=time.monotonic() - began, work=sum(map(_work, pids)), cases=_cases(state),
+                  processes=len(pids),
                   memory=sum(map(_memory, pids)), descriptors=descriptors,
-                  shared=_sizes(list(SHARED.glob("tridiff-*"))))
+                  shared=sizes(list(SHARED.glob("tridiff-*"))))
 
 
 def verdict(samples: list[Sample]) -> dict[str, float]:
-    """Cases a second and mean memory of the first and the last sixth, and their ratios. Raises ValueError where there
-    are too few samples."""
+    """Cases a second, cases a second of work and mean memory of the first and the last sixth, and their ratios. On a
+    machine that does other things beside, the second rate is the one to look at. Raises ValueError where there are too
+    few samples."""
     most = max((one.processes for one in samples), default=0)
     ready = next((number for number, one in enumerate(samples) if one.cases and one.processes >= 0.9 * most), 0)
     final = max((number for number, (one, after) in enumerate(itertools.pairwise(samples), 1)
@@ -110,10 +126,17 @@ def verdict(samples: list[Sample]) -> dict[str, float]:
     def rate(part: list[Sample]) -> float:
         return (part[-1].cases - part[0].cases) / max(part[-1].seconds - part[0].seconds, 1e-9)
 
+    def yielded(part: list[Sample]) -> float:
+        # Work goes back where processes end without having been waited for: at the end, all of them.
+        there = [one for one, after in itertools.pairwise(part) if after.work >= one.work]
+        return (there[-1].cases - there[0].cases) / max(there[-1].work - there[0].work, 1e-9)
+
     def memory(part: list[Sample]) -> float:
         return sum(one.memory for one in part) / len(part)
 
     return {"first_rate": rate(first), "last_rate": rate(last), "rate_ratio": rate(last) / max(rate(first), 1e-9),
+            "first_rate_of_work": yielded(first), "last_rate_of_work": yielded(last),
+            "rate_of_work_ratio": yielded(last) / max(yielded(first), 1e-9),
             "first_memory": memory(first), "last_memory": memory(last),
             "memory_ratio": memory(last) / max(memory(first), 1.0),
             "most_descriptors": max(one.descriptors for one in running)}
