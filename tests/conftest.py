@@ -1,7 +1,9 @@
-"""Tests of the device are skipped, with the reason, where there is none; the tests of a file run on one worker of
-xdist."""
+"""Tests of the device are skipped, with the reason, where there is none; those for nights are counted at the end; the
+tests of a file run on one worker of xdist."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,10 @@ if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = lambda: NO_CONSTANTS
 
 
+FOR_NIGHTS = pytest.StashKey[int]()
+"""How many of the collected tests have the marker nightly."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than ten seconds")
     config.addinivalue_line("markers", f"{shared_imports.MARKER}: pools import torch and Triton for themselves")
@@ -31,7 +37,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     shared_imports.shared = item.get_closest_marker(shared_imports.MARKER) is None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Before -m takes them away.
+    config.stash[FOR_NIGHTS] = sum(item.get_closest_marker("nightly") is not None for item in items)
     # Their files first, so that no worker of xdist ends with one of them while the others have nothing left.
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
@@ -40,6 +49,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         reason = pytest.mark.skip(reason="no NVIDIA GPU that the installed torch can use")
         for item in wanting:
             item.add_marker(reason)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:  # a worker of xdist, which collects for the others
+        output["for nights"] = session.config.stash.get(FOR_NIGHTS, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    counted = getattr(node, "workeroutput", {}).get("for nights", 0)  # by each worker; none by one that died
+    node.config.stash[FOR_NIGHTS] = max(counted, node.config.stash.get(FOR_NIGHTS, 0))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    count = config.stash.get(FOR_NIGHTS, 0)
+    if count and config.option.markexpr == "not nightly":
+        terminalreporter.line(f"not run: {count} tests with the marker nightly, which ask the same of more seeds, "
+                              "types and combinations: python -m pytest -n auto -m nightly")
 
 
 @pytest.hookimpl(optionalhook=True)

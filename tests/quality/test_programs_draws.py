@@ -13,6 +13,7 @@ from hypothesis import Phase, settings
 from msgspec.structs import replace
 
 from tests.support.draws import GENERATE, draws
+from tests.support.nights import by_day
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.coverage import cells, features
 from tridiff.fuzz.kinds.graphs.coverage_report import declared
@@ -59,7 +60,7 @@ def test_at_least_95_percent_are_accepted(family: Family) -> None:
             case.check()
 
 
-@pytest.mark.parametrize("family", ["pointwise", "memory", "mixed"])
+@pytest.mark.parametrize("family", by_day(["pointwise", "memory", "mixed"], only=["mixed"]))
 def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_not_even_then(family: Family) -> None:
     target = find(f"codegen.{family}")
 

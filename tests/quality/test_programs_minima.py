@@ -18,8 +18,9 @@ LEAST = 14
 """Nodes of the smallest program that is drawn: three times what is left of it, and more."""
 
 
-SHRINK_RUNS = 40
-"""By runs and not by seconds, of which there are plenty: the minimum must not depend on how busy the machine is."""
+SHRINK_RUNS = 8
+"""Few, since it is explicit minimisation that comes to the minimum. By runs and not by seconds, of which there are
+plenty: the minimum must not depend on how busy the machine is."""
 
 
 @pytest.fixture(scope="module", autouse=True)
