@@ -12,13 +12,15 @@ from tridiff.fuzz.backends import expand
 from tridiff.fuzz.builds import Build, inspect
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.planted.branches import Report, markdown, measure
+from tridiff.fuzz.planted.branches import Report, markdown, measure, merged
 
 EXAMPLES = """**Examples**
 
 `tridiff coverage --cases 12` : all targets, compiled for sm_90 and interpreted
 
 `tridiff coverage 'launch.*' --backend compile:sm_90 --record branches.md` : one family, with what it does not take
+
+`tridiff coverage --merge one.json --merge two.json --only-merge --record branches.md` : what runs with `--json` took
 """
 
 
@@ -28,6 +30,8 @@ def coverage(
     cases: Annotated[int, typer.Option(help="Cases of each target and backend.", min=1)] = 12,
     seed: Annotated[int, typer.Option(help="Of the draws.")] = 16,
     at_once: Annotated[int, typer.Option(help="Processes at the same time.", min=1)] = 1,
+    merge: Annotated[list[Path] | None, typer.Option(help="Count what earlier runs with --json took as well.")] = None,
+    only: Annotated[bool, typer.Option("--only-merge", help="Run nothing: count what --merge names.")] = False,
     record: Annotated[Path | None, typer.Option(help="Write the page to this Markdown file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of totals.")] = False,
 ) -> None:
@@ -36,8 +40,14 @@ def coverage(
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
     running = inspect(Build(name="installed"))
     backends = tuple(one for name in backend or ("compile:sm_90", "interpreter") for one in expand(name))
-    found = measure(Path(running.file).parent, triton=running.version, targets=tuple(pattern or ()), backends=backends,
-                    cases=cases, seed=seed, at_once=at_once, watch=_watch)
+    package = Path(running.file).parent
+    reports = [_read(path) for path in merge or ()]
+    if not only:
+        reports.append(measure(package, triton=running.version, targets=tuple(pattern or ()), backends=backends,
+                               cases=cases, seed=seed, at_once=at_once, watch=_watch))
+    elif not reports:
+        raise TridiffError("--only-merge has nothing to count", fix="name files of earlier runs with --merge")
+    found = merged(reports, package)
     if record is not None:
         record.write_text(markdown(found), encoding="utf-8")
     print(json.dumps(msgspec.to_builtins(found)) if as_json else plain(totals(found)))
@@ -46,6 +56,13 @@ def coverage(
 def totals(found: Report) -> str:
     """The page up to what is missing, the files without one left out."""
     return markdown(found).partition("## Not taken")[0].strip()
+
+
+def _read(path: Path) -> Report:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Report)
+    except (OSError, msgspec.DecodeError) as error:
+        raise TridiffError(f"{path} is no report: {error}", fix="keep what `tridiff coverage --json` prints") from error
 
 
 def _watch(done: int, number: int) -> None:

@@ -1,7 +1,7 @@
 """Branches of Triton's Python layer, and which of them cases take."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,14 +91,19 @@ def _is_kernel(function: Function) -> bool:
     return any("jit" in ast.unparse(one) for one in function.decorator_list)
 
 
-def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: tuple[str, ...], cases: int, seed: int,
-            at_once: int, watch: Callable[[int, int], None]) -> Report:
-    """Draw `cases` for each target and backend in processes of their own, and count branches. package: the folder of
-    `triton/__init__.py`. Raises TridiffError where no file of Triton's is there."""
+def _wanted(package: Path) -> dict[str, tuple[Branch, ...]]:
     known = {path.relative_to(package).as_posix(): path for pattern in FILES for path in sorted(package.glob(pattern))}
     if not known:
         raise TridiffError(f"{package} holds no Python layer of Triton", fix="name the folder of triton/__init__.py")
-    wanted = {file: tuple(branches(file, path.read_bytes())) for file, path in known.items()}
+    return {file: tuple(branches(file, path.read_bytes())) for file, path in known.items()}
+
+
+def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: tuple[str, ...], cases: int, seed: int,
+            at_once: int, watch: Callable[[int, int], None]) -> Report:
+    """Draw `cases` for each target and backend in processes of their own, and count branches; what a gate plays of a
+    target in any case (`Draw.once`) is played as well. package: the folder of `triton/__init__.py`. Raises
+    TridiffError where no file of Triton's is there."""
+    wanted = _wanted(package)
     jobs = [(target.name, backend) for target in select(targets) for backend in backends
             if kind(backend) in target.backends and "own" in target.subjects]
 
@@ -122,24 +127,43 @@ def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: t
             for file, found in steps.items():
                 everything.setdefault(file, set()).update(found)
             watch(done, len(jobs))
-    files = tuple(_covered(file, some, everything.get(file, set())) for file, some in wanted.items())
+    files = tuple(_covered(file, some, {one.name for one in some} - {
+        one.name for one in _taken(some, everything.get(file, set()))}) for file, some in wanted.items())
     return Report(triton=triton, cases=ran, files=files, by_target=dict(sorted(by_target.items())))
+
+
+def merged(reports: Sequence[Report], package: Path) -> Report:
+    """What several runs took together; reasons are those that are known now. package: as of `measure`, of the Triton
+    that the runs were of. Raises TridiffError where that is another."""
+    versions = {one.triton for one in reports}
+    if len(versions) != 1:
+        raise TridiffError(f"reports of {', '.join(sorted(versions)) or 'nothing'}", fix="merge reports of one Triton")
+    files = []
+    for file, wanted in _wanted(package).items():
+        left = {one.name for one in wanted}
+        for covered in (one for report in reports for one in report.files if one.file == file):
+            left &= {*covered.missing, *covered.unreachable}
+        files.append(_covered(file, wanted, left))
+    by_target: dict[str, int] = {}
+    for name, number in ((name, number) for report in reports for name, number in report.by_target.items()):
+        by_target[name] = max(number, by_target.get(name, 0))
+    return Report(triton=versions.pop(), cases=sum(one.cases for one in reports), files=tuple(files),
+                  by_target=dict(sorted(by_target.items())))
 
 
 def _taken(wanted: Iterable[Branch], steps: Steps) -> list[Branch]:
     return [one for one in wanted if one.taken(steps)]
 
 
-def _covered(file: str, wanted: tuple[Branch, ...], steps: Steps) -> Covered:
-    taken = _taken(wanted, steps)
-    left = [one for one in wanted if one not in taken]
-    reasons = {one.name: why for one in left if (why := reason(one.key))}
-    return Covered(file=file, branches=len(wanted), taken=len(taken), unreachable=reasons,
-                   missing=tuple(one.name for one in left if one.name not in reasons))
+def _covered(file: str, wanted: tuple[Branch, ...], left: set[str]) -> Covered:
+    far = {one.name: why for one in wanted if one.name in left and (why := reason(one.key))}
+    names = [one.name for one in wanted if one.name in left]
+    return Covered(file=file, branches=len(wanted), taken=len(wanted) - len(names), unreachable=far,
+                   missing=tuple(name for name in names if name not in far))
 
 
 def markdown(report: Report) -> str:
-    """Totals by file, then branches by target, then what is missing and what is out of reach."""
+    """Totals by file, then what is missing, and what is out of reach by reason."""
     number, taken, far = (sum(found) for found in zip(*(
         (one.branches, one.taken, len(one.unreachable)) for one in report.files), strict=True))
     lines = ["# Branches of Triton's Python layer", "",
@@ -148,9 +172,9 @@ def markdown(report: Report) -> str:
              f"{taken / max(number - far, 1):.0%} of the others, {number - far - taken:,} left.", "",
              "| file | branches | taken | out of reach | left | |", "|---|---|---|---|---|---|"]
     lines += [f"| {one.file} | {one.branches} | {one.taken} | {len(one.unreachable)} | {len(one.missing)} | "
-              f"{one.taken / max(one.branches - len(one.unreachable), 1):.0%} |" for one in report.files]
-    lines += ["", "| target | branches taken |", "|---|---|",
-              *(f"| {name} | {number} |" for name, number in report.by_target.items()), "", "## Not taken", ""]
+              f"{one.taken / max(one.branches - len(one.unreachable), 1):.0%} |"
+              for one in report.files if one.branches]
+    lines += ["", "## Not taken", ""]
     for one in report.files:
         lines += [f"- {name}" for name in one.missing]
     by_reason: dict[str, list[str]] = {}
@@ -159,5 +183,16 @@ def markdown(report: Report) -> str:
             by_reason.setdefault(why, []).append(name)
     lines += ["", "## Out of reach"]
     for why, names in by_reason.items():
-        lines += ["", f"{why[0].upper()}{why[1:]}:", "", *(f"- {name}" for name in names)]
+        lines += ["", f"{why[0].upper()}{why[1:]} ({len(names)}):", "", *_by_function(names)]
     return "\n".join(lines) + "\n"
+
+
+def _by_function(names: Iterable[str]) -> Iterator[str]:
+    """Branches of a list, those of one file on one line."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        file, _, rest = name.partition(":")
+        line, _, way = rest.partition(" ")
+        function, _, way = way.rpartition(": ")
+        found.setdefault(file, []).append(f"{line} {function.rpartition('.')[2]} {way}")
+    return (f"- {file}: {', '.join(some)}" for file, some in found.items())

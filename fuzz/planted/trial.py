@@ -140,6 +140,7 @@ def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, cache
 def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[bytes]:
     from tridiff.fuzz.bench.draws import draw_cases
     from tridiff.fuzz.planted.lines import Lines
+    from tridiff.fuzz.registry import find
     from tridiff.fuzz.target import Limits
     from tridiff.fuzz.workers.execute import Executor
 
@@ -155,7 +156,10 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
     before = imported.steps if imported else {}
     if wanted is not None:
         limits = Limits(elements=1 << 10, rows=1 << 5, variants=kind(backend) != "interpreter")
-        cases = {one.digest: one for one in draw_cases(wanted.target, limits, wanted.number, seed=wanted.seed)}
+        some = draw_cases(wanted.target, limits, wanted.number, seed=wanted.seed) if wanted.number else []
+        # What a gate plays whatever it draws.
+        always = find(wanted.target).draw.once(wanted.seed) if wanted.steps else ()
+        cases = {one.digest: one for one in (*some, *always)}
     else:
         cases = {one.digest: one for one in msgspec.json.decode(job, type=list[Case])}
     for case in cases.values():

@@ -8,7 +8,8 @@ from types import ModuleType
 import pytest
 import triton
 
-from tridiff.fuzz.planted.branches import Covered, Report, branches, markdown
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted.branches import Covered, Report, branches, markdown, merged
 from tridiff.fuzz.planted.choose import FILES
 from tridiff.fuzz.planted.lines import Lines
 from tridiff.fuzz.planted.reach import reason, table
@@ -91,8 +92,24 @@ def test_what_is_out_of_reach_counts_apart() -> None:
         Covered(file="runtime/jit.py", branches=4, taken=2, missing=("runtime/jit.py:7 run: false",),
                 unreachable=far),)))
     assert "1 are out of reach, with reasons: 67% of the others, 1 left" in page
-    parts = ("## Not taken", "## Out of reach", "Other chips:", "jit.py:9")
+    parts = ("## Not taken", "## Out of reach", "Other chips (1):", "jit.py: 9 run true")
     assert [page.index(one) for one in parts] == sorted(page.index(one) for one in parts)
+
+
+def test_what_any_of_several_runs_took_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "runtime").mkdir()
+    (tmp_path / "runtime/jit.py").write_text("def run(a):\n    if a:\n        a()\n    while a:\n        a()\n")
+    names = [f"runtime/jit.py:{line} run: {way}" for line in (2, 4) for way in ("true", "false")]
+
+    def report(*missing: str, triton: str = "3.9.0", **far: str) -> Report:
+        return Report(triton=triton, cases=2, by_target={}, files=(Covered(
+            file="runtime/jit.py", branches=4, taken=4 - len(missing) - len(far), missing=missing,
+            unreachable=far),))
+
+    both = merged([report(*names[:3]), report(names[0], **{names[1]: "thought so once"})], tmp_path)
+    assert both.cases == 4 and both.files[0].missing == tuple(names[:2]) and both.files[0].taken == 2
+    with pytest.raises(TridiffError, match="one Triton"):
+        merged([report(), report(triton="3.6.0")], tmp_path)
 
 
 def test_reasons_are_of_branches_that_exist() -> None:
