@@ -73,7 +73,7 @@ def _drawing(done: int, number: int) -> None:
 
 def status(lines: list[Tried]) -> int:
     """0, 1 or 2, as `planted` says."""
-    tried = [one for one in lines if one.outcome not in ("not tried", "loud")]
+    tried = [one for one in lines if one.outcome not in ("not tried", "loud", "cannot show")]
     if not tried:
         return 2
     return int(any((one.outcome not in QUIET) if one.harmless else (one.outcome != "caught") for one in tried))

@@ -14,6 +14,7 @@ import msgspec
 
 from tridiff.fuzz.gate.record import GateSummary
 from tridiff.fuzz.pair.log import lines
+from tridiff.fuzz.planted import hidden
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.loud import loud
@@ -40,7 +41,7 @@ def measure(edit: Edit, settings: Settings, package: Path, folder: Path, *, stop
         why = loud(build, folder / "cache")
         if why:
             return tried(edit, "loud", how=why, seconds=time.monotonic() - began)
-        return _gated(edit, settings, build, folder, stop)
+        return hidden.told(edit, _gated(edit, settings, build, folder, stop), package)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -20,6 +20,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.gate import api
 from tridiff.fuzz.pair.relate import EXACT, relate
+from tridiff.fuzz.planted import hidden
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.loud import loud
@@ -30,7 +31,10 @@ from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.registry import select
 
 MOST = 16
-"""Cases of one backend that an edit is tried with, of as many targets as there are."""
+"""Drawn cases of one backend that an edit is tried with, of as many targets as there are."""
+
+MOST_ONCE = 320
+"""Of those that a gate plays whatever it draws (`Draw.once`), which are cheap, behind the others."""
 
 
 def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: int,
@@ -91,7 +95,7 @@ class Probe:
             why = loud(build, folder / "cache")
             if why:
                 return tried(edit, "loud", how=why, seconds=time.monotonic() - began)
-            return self._probed(edit, build, began, stop)
+            return hidden.told(edit, self._probed(edit, build, began, stop), package)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -132,8 +136,9 @@ class Probe:
         return tried(edit, "missed", how=f"{pairs} cases run the line", pairs=pairs, seconds=seconds)
 
     def reaching(self, edit: Edit) -> tuple[list[Ran], bool]:
-        """Cases that run a changed line, targets in turn and at most MOST for each backend, and True; where there are
-        none, cases that call the function, and whether that says as much (the defaults of a function are not run)."""
+        """Cases that run a changed line, targets in turn and at most MOST and MOST_ONCE for each backend, and True;
+        where there are none, cases that call the function, and whether that says as much (the defaults of a function
+        are not run)."""
         first = edit.line
         text = (self._package / edit.file).read_bytes()
         last = first + max(text.count(b"\n", one.start, one.end) for one in edit.replacements)
@@ -172,14 +177,24 @@ def compare(was: Ran, now: Ran) -> tuple[Relation, str, bool]:
 
 
 def _in_turn(found: Iterable[Ran]) -> list[Ran]:
-    """At most MOST for each backend, a case of each target before the second of any."""
+    """At most MOST for each backend, a case of each target before the second of any; then at most MOST_ONCE of those
+    that are always played, a case of each scene before the second of any."""
     by_target: dict[tuple[str, str], list[Ran]] = {}
+    by_scene: dict[tuple[str, str], list[Ran]] = {}
     for ran in found:
-        by_target.setdefault((ran.backend, ran.case.target), []).append(ran)
+        if ran.once:
+            by_scene.setdefault((ran.backend, str(ran.case.params.get("scene"))), []).append(ran)
+        else:
+            by_target.setdefault((ran.backend, ran.case.target), []).append(ran)
+    return _first(by_target, MOST) + _first(by_scene, MOST_ONCE)
+
+
+def _first(groups: dict[tuple[str, str], list[Ran]], most: int) -> list[Ran]:
+    """At most `most` for each backend, the groups in turn."""
     taken: dict[str, list[Ran]] = {}
-    for turn in itertools.zip_longest(*by_target.values()):
+    for turn in itertools.zip_longest(*groups.values()):
         for ran in turn:
-            if ran is not None and len(taken.setdefault(ran.backend, [])) < MOST:
+            if ran is not None and len(taken.setdefault(ran.backend, [])) < most:
                 taken[ran.backend].append(ran)
     return [ran for some in taken.values() for ran in some]
 

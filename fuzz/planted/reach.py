@@ -1,22 +1,23 @@
-"""Branches of Triton's Python layer that no case of a machine with an sm_90 chip can take, each with the reason."""
+"""Parts of Triton's Python layer that no case of a machine with an sm_90 chip can take or show, with the reasons."""
 
 import tomllib
 from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).with_name("unreachable.toml")
-"""Tables with `why` and `branches`: `Branch.key`, or the beginning of one in front of a *."""
+"""Tables with `why` and `branches`: `Branch.key`, or the beginning of one in front of a *; and `statements`, which are
+run and whose change nobody sees, in the same manner: "FILE FUNCTION: STATEMENT"."""
 
 
 @cache
 def table() -> dict[str, str]:
     """Reasons by key."""
     found = tomllib.loads(FILE.read_text(encoding="utf-8"))["group"]
-    return {key: str(one["why"]) for one in found for key in one["branches"]}
+    return {key: str(one["why"]) for one in found for kind in ("branches", "statements") for key in one.get(kind, ())}
 
 
 def reason(key: str) -> str:
-    """Why a branch cannot be taken, "" if it can."""
+    """Why a branch cannot be taken or a statement cannot show, "" if it can."""
     known = table()
     if key in known:
         return known[key]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tridiff.fuzz.planted.record import Outcome, Settings, Tried
 
-COLUMNS: tuple[Outcome, ...] = ("caught", "changed code", "missed", "not reached", "loud",
+COLUMNS: tuple[Outcome, ...] = ("caught", "changed code", "missed", "not reached", "cannot show", "loud",
                                 "not tried")
 
 
@@ -23,11 +23,13 @@ def table(lines: Sequence[Tried], settings: Settings) -> str:
              f"{'; subjects ' + ' '.join(settings.subjects) if settings.subjects else ''}"
              f"{'; targets ' + ' '.join(settings.targets) if settings.targets else ''}.", "",
              "*caught*: the verdict rests on it; other code of one release blocks as well. *changed code*: code or "
-             "bits within the tolerance differ, and the policy lets it pass. *loud*: Triton cannot be imported, or "
-             "`vector_add` does not compile: counted apart.", ""]
+             "bits within the tolerance differ, and the policy lets it pass. *cannot show*: missed, and for the reason "
+             "beside it no run on a machine of this class could show it: counted apart. *loud*: Triton cannot be "
+             "imported, or `vector_add` does not compile: counted apart.", ""]
     parts += _totals("file", faults, lambda one: one.file) + _totals("operator", faults, lambda one: one.operator)
     for outcome, title in (("missed", "Missed"), ("not reached", "Not reached"), ("changed code", "Changed code only"),
-                           ("not tried", "Not tried"), ("caught", "Caught"), ("loud", "Loud")):
+                           ("cannot show", "Cannot show"), ("not tried", "Not tried"), ("caught", "Caught"),
+                           ("loud", "Loud")):
         parts += _listed(title, [one for one in faults if one.outcome == outcome])
     parts += _listed("Edits that change nothing", harmless)
     return "\n".join(parts)
@@ -43,6 +45,7 @@ def headline(lines: Sequence[Tried]) -> str:
     told = f"{found['caught']} of {number} faults caught"
     told += f", {found['changed code']} more with changed code" if found["changed code"] else ""
     told += f", {found['not reached']} not reached" if found["not reached"] else ""
+    told += f"; {found['cannot show']} cannot show" if found["cannot show"] else ""
     told += f"; {found['loud']} loud" if found["loud"] else ""
     told += f"; {found['not tried']} not tried" if found["not tried"] else ""
     return f"{told}; {silent} of {len(quiet)} harmless edits quiet." if quiet else f"{told}."

@@ -46,13 +46,16 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     observed: Observed | None = None
     died: str = ""
     lines: dict[str, tuple[int, ...]] = {}
+    once: bool = False
+    """Whether a gate plays the case whatever it draws (`Draw.once`)."""
     steps: dict[str, tuple[tuple[int, int], ...]] = {}
     """Steps from line to line (`fuzz.planted.lines`), by file, if they were asked for; with the first case those of
     the import of Triton."""
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True):
-    """Cases that are still to be drawn, in the process that runs them: `number` of a target with a seed."""
+    """Cases that are still to be drawn, in the process that runs them: `number` of a target with a seed, and what a
+    gate plays of it whatever it draws (`Draw.once`)."""
 
     target: str
     number: int
@@ -157,10 +160,10 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
     if wanted is not None:
         limits = Limits(elements=1 << 10, rows=1 << 5, variants=kind(backend) != "interpreter")
         some = draw_cases(wanted.target, limits, wanted.number, seed=wanted.seed) if wanted.number else []
-        # What a gate plays whatever it draws.
-        always = find(wanted.target).draw.once(wanted.seed) if wanted.steps else ()
-        cases = {one.digest: one for one in (*some, *always)}
+        always = {one.digest: one for one in find(wanted.target).draw.once(wanted.seed)}
+        cases = {one.digest: one for one in some} | always
     else:
+        always = {}
         cases = {one.digest: one for one in msgspec.json.decode(job, type=list[Case])}
     for case in cases.values():
         lines = Lines(Path(traced)) if traced else None
@@ -168,9 +171,10 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
             with lines or contextlib.nullcontext():
                 outcome, _ = executor.execute(case, "own", backend=backend, observe=Observe())
         except TridiffError as error:
-            ran = Ran(case=case, backend=backend, died=f"refused: {error}")
+            ran = Ran(case=case, backend=backend, died=f"refused: {error}", once=case.digest in always)
         else:
             ran = Ran(case=case, backend=backend, outcome=outcome, observed=executor.observed,
+                      once=case.digest in always,
                       lines={file: tuple(sorted(found)) for file, found in lines.found.items()} if lines else {},
                       steps={file: tuple(sorted(lines.steps.get(file, set()) | before.get(file, set())))
                              for file in (lines.steps | before)} if lines and stepping else {})

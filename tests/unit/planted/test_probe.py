@@ -16,7 +16,7 @@ from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.lines import Lines
-from tridiff.fuzz.planted.probe import MOST, Probe, compare, draw
+from tridiff.fuzz.planted.probe import MOST, MOST_ONCE, Probe, compare, draw
 from tridiff.fuzz.planted.record import Settings
 from tridiff.fuzz.planted.trial import Drawn, Ran, trials
 from tridiff.fuzz.records import Verdict
@@ -71,6 +71,13 @@ def test_cases_that_run_the_line_come_first_and_targets_take_turns(edit: Edit) -
     assert exact and elsewhere not in found and len(found) == 2 * MOST
     assert [one.case.target for one in found[:4]] == ["a", "b", "a", "b"]
     assert {one.backend for one in found} == set(backends)
+
+
+def test_what_a_gate_always_plays_comes_behind_and_has_a_bound_of_its_own(edit: Edit) -> None:
+    always = [ran({FILE: (edit.line,)}, rows=rows, once=True) for rows in range(1, MOST_ONCE + 4)]
+    drawn = [ran({FILE: (edit.line,)}, rows=1000 + rows) for rows in range(MOST + 1)]
+    found, _ = Probe([*always, *drawn], PACKAGE).reaching(edit)
+    assert found == [*drawn[:MOST], *always[:MOST_ONCE]]
 
 
 def test_a_call_of_the_function_is_not_a_run_of_the_line(edit: Edit) -> None:

@@ -85,13 +85,17 @@ def test_table_counts_each_outcome_and_names_what_was_missed() -> None:
     assert headline([*lines, loud, quiet]) in text
     assert headline(lines) == "1 of 2 faults caught."
     assert "1 loud; 1 of 1 harmless edits quiet" in text
-    assert "| language/core.py | 1 |  | 1 |  | 1 |  |" in text
+    assert "| language/core.py | 1 |  | 1 |  |  | 1 |  |" in text
+    apart = tried(EDITS[1], "cannot show")
+    assert headline([*lines, apart]) == "1 of 2 faults caught; 1 cannot show."
+    assert "## Cannot show" in table([*lines, apart], SETTINGS)
     missed = text.partition("## Missed")[2].partition("## Caught")[0]
     assert EDITS[1].name in missed and EDITS[0].name not in missed
 
 
 def test_exit_status() -> None:
     assert status([tried(EDITS[0]), tried(EDITS[1], "missed", harmless=True)]) == 0
+    assert status([tried(EDITS[0]), tried(EDITS[1], "cannot show")]) == 0
     assert status([tried(EDITS[0], "missed")]) == 1
     assert status([tried(EDITS[0]), tried(EDITS[1], "changed code", harmless=True)]) == 1, "a false alarm"
     assert status([tried(EDITS[0], "loud"), tried(EDITS[0], "not tried")]) == 2

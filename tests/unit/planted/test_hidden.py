@@ -1,0 +1,58 @@
+"""What was missed and cannot show is told as such, with the reason; what was caught is not asked about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tridiff.fuzz.planted import reach
+from tridiff.fuzz.planted.choose import edits_of
+from tridiff.fuzz.planted.edit import Edit
+from tridiff.fuzz.planted.hidden import hidden, told
+from tridiff.fuzz.planted.measure import tried
+from tridiff.fuzz.planted.record import Outcome
+
+_FILE = "language/core.py"
+_TEXT = b'''
+def f(a, b):
+    if a > 5:
+        b = g(a - 7, b)
+    else:
+        b = a - 9
+    note(a, b)
+    return (b - 11) if a < 13 else (a - 15)
+'''
+_KNOWN = {f"{_FILE} f: a > 5: true": "no such a", f"{_FILE} f: note(*": "only text",
+          f"{_FILE} f: a < 13: false": "small"}
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "table", lambda: _KNOWN)
+
+
+def edit(before: str) -> Edit:
+    """The first fault of a text."""
+    return next(one for one in edits_of(_FILE, _TEXT) if one.before == before and not one.harmless)
+
+
+@pytest.mark.parametrize("before, why", [
+    ("a - 7", "no such a"), ("a > 5", "no such a"), ("a - 9", ""), ("a, b", "only text"), ("b - 11", ""),
+    ("a - 15", "small"), ("13", "small")])
+def test_what_lies_out_of_reach_cannot_show(before: str, why: str) -> None:
+    assert hidden(edit(before), _TEXT) == why
+
+
+@pytest.mark.parametrize("outcome, harmless, expected", [
+    ("missed", False, "cannot show"), ("not reached", False, "cannot show"), ("caught", False, "caught"),
+    ("changed code", False, "changed code"), ("missed", True, "missed")])
+def test_only_what_was_tried_and_missed_is_asked_about(outcome: Outcome, harmless: bool, expected: str,
+                                                       tmp_path: Path) -> None:
+    (tmp_path / "language").mkdir()
+    (tmp_path / _FILE).write_bytes(_TEXT)
+    one = replace(edit("a - 7"), harmless=harmless)
+    line = told(one, tried(one, outcome, how="3 cases run the line"), tmp_path)
+    assert line.outcome == expected
+    assert (line.how == "no such a (3 cases run the line)") == (expected == "cannot show")
