@@ -87,6 +87,14 @@ def test_a_workflow_is_well_formed(path: Path) -> None:
             assert all(word in one for one in job["strategy"]["matrix"]["include"])
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_job_without_a_gpu_installs_no_cuda(path: Path) -> None:
+    for job in yaml.safe_load(path.read_text())["jobs"].values():
+        installs = re.findall(r"pip install .*", "\n".join(step.get("run", "") for step in job["steps"]))
+        if installs and "gpu" not in job["runs-on"]:
+            assert re.search(r"torch==.+ --index-url https://download\.pytorch\.org/whl/cpu$", installs[0])
+
+
 def test_the_gate_runs_where_a_pin_may_change_and_never_for_strangers() -> None:
     flow = yaml.safe_load((ROOT / ".github" / "workflows" / "gate.yml").read_text())
     assert "pull_request_target" not in flow[True]
