@@ -1,7 +1,11 @@
 """A campaign's draws do not copy each other: what a compilation costs should not buy the same kernel twice."""
 
+import hypothesis
 import pytest
+from hypothesis import Phase, given
+from hypothesis import strategies as st
 
+from tests.support.draws import draws
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
@@ -19,3 +23,23 @@ def test_the_same_seed_draws_the_same_cases() -> None:
     one, again, other = ([case.digest for case in draw_cases("helpers.minimum", Limits(), 30, seed=seed)]
                          for seed in (8, 8, 9))
     assert one == again != other
+
+
+def test_draws_do_not_depend_on_what_the_process_drew_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hypothesis' own backend takes constants of imported modules, and remembers them for every backend."""
+    providers = pytest.importorskip("hypothesis.internal.conjecture.providers")
+    constants = pytest.importorskip("hypothesis.internal.constants_ast").Constants(integers={1003, 2011})
+    numbers = st.integers(1000, 2500)
+    before = draws(numbers, 100, seed=3)
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: constants)
+    monkeypatch.setattr(providers, "CONSTANTS_CACHE", type(providers.CONSTANTS_CACHE)(16))
+    seen: set[int] = set()
+
+    @hypothesis.settings(database=None, max_examples=200, derandomize=True, phases=[Phase.generate])
+    @given(numbers)
+    def plain(value: int) -> None:
+        seen.add(value)
+
+    plain()
+    assert seen > {1003, 2011}, "constants of modules are drawn here"
+    assert draws(numbers, 100, seed=3) == before

@@ -1,4 +1,8 @@
-"""What Hypothesis draws, without shrinking or a database: the same for the same seed."""
+"""What a campaign draws, without shrinking: the same for the same seed, whatever the process did before.
+
+Hypothesis' own way of drawing does not repeat itself: it keeps what it still may draw under `id`s of nodes of a tree
+that it frees (`DataTree._children_cache`), so that one seed gave two lists in two processes.
+"""
 
 from typing import TypeVar
 
@@ -6,17 +10,19 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
+from tridiff.fuzz.strategies.independent import BACKEND
+
 T = TypeVar("T")
-GENERATE = hypothesis.settings(database=None, deadline=None, phases=[Phase.generate],
+GENERATE = hypothesis.settings(database=None, deadline=None, phases=[Phase.generate], backend=BACKEND,
                                suppress_health_check=list(HealthCheck))
 
 
-def draws(strategy: st.SearchStrategy[T], number: int, *, seed: int, backend: str = "hypothesis") -> list[T]:
-    """About `number` values. backend: `tridiff.fuzz.strategies.independent.BACKEND` draws as a campaign does."""
+def draws(strategy: st.SearchStrategy[T], number: int, *, seed: int) -> list[T]:
+    """About `number` values."""
     found: list[T] = []
 
     @hypothesis.seed(seed)
-    @hypothesis.settings(GENERATE, max_examples=number, backend=backend)
+    @hypothesis.settings(GENERATE, max_examples=number)
     @given(strategy)
     def collect(value: T) -> None:
         found.append(value)

@@ -12,7 +12,6 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Delay, decode
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.shrink.order import simplicity
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 
 LINES = {
@@ -70,7 +69,7 @@ def test_what_a_target_never_delays_is_unheard_of(name: str, of: str) -> None:
     "mbarrier.phases", "gluon.convert_layout", "loops.num_stages", "helpers.exclusive_scan_decoupled_lookback"])
 def test_some_cases_are_delayed_and_are_simpler_without(name: str) -> None:
     target = find(name)
-    cases = draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), 60, seed=5, backend=BACKEND)
+    cases = draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), 60, seed=5)
     delayed = [case for case in cases if case.delay]
     assert 10 < len(delayed) < len(cases)
     for case in delayed:

@@ -14,7 +14,6 @@ from tridiff.fuzz.kinds.graphs.swarm import FAMILIES
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case, Content, Explicit
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Graph
 
@@ -74,7 +73,7 @@ def test_little_is_left_open() -> None:
     """Over 300 independent draws per family: 12 to 23 % of elements and 3 to 9 % of outputs once, of which most were
     gaps between stores; a margin for the few draws here."""
     shares = [open_share(case) for family in FAMILIES for case in draws(
-        programs(family, target=f"codegen.{family}", limits=Limits(elements=1 << 11)), 20, seed=12, backend=BACKEND)]
+        programs(family, target=f"codegen.{family}", limits=Limits(elements=1 << 11)), 20, seed=12)]
     total = sum(shares, OpenShare())
     assert total.elements > 100_000 and total.outputs > 300
     assert total.of_elements < 0.08 and total.of_outputs < 0.04
@@ -83,8 +82,7 @@ def test_little_is_left_open() -> None:
 
 def test_special_values_are_still_drawn() -> None:
     kinds = {"nan": 0, "infinite": 0, "minus zero": 0, "subnormal": 0}
-    for case in draws(programs("pointwise", target="codegen.pointwise", limits=Limits(elements=1 << 9)), 300, seed=4,
-                      backend=BACKEND):
+    for case in draws(programs("pointwise", target="codegen.pointwise", limits=Limits(elements=1 << 9)), 300, seed=4):
         for spec in case.arrays:
             if spec.dtype == "fp32" and spec.content is not None:
                 values = place(spec, case.sizes, device=torch.device("cpu")).values

@@ -30,7 +30,6 @@ from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.swarm import Family
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Real, Scan, Sym
 
@@ -79,10 +78,10 @@ def test_known_suspects_are_told_from_programs_without_one() -> None:
         assert suspect(pointwise(name, dtype, result, arity=arity)) == known
 
 
-def _drawn(family: Family, number: int, *, backend: str = "hypothesis") -> list[Case]:
+def _drawn(family: Family, number: int) -> list[Case]:
     """Programs of three seeds."""
     strategy = torch_programs(family, target=f"inductor.programs_{family}", limits=Limits(elements=512, variants=False))
-    return [case for seed in range(5, 8) for case in draws(strategy, number, seed=seed, backend=backend)]
+    return [case for seed in range(5, 8) for case in draws(strategy, number, seed=seed)]
 
 
 def test_programs_end_in_idioms_that_are_legal_and_told_apart() -> None:
@@ -114,8 +113,7 @@ def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace() -> None:
 @pytest.mark.parametrize("family", ["pointwise", "reduction", "scan", "sort", "memory", "mixed"])
 def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family) -> None:
     declined, sizes = [], []
-    # As a campaign draws: Hypothesis's own draws repeat each other, and then how many are declined is a matter of luck.
-    for case in _drawn(family, 40, backend=BACKEND):
+    for case in _drawn(family, 40):
         graph = graph_of(case)
         sizes.append(len(graph.nodes))
         problem = expressible(graph)

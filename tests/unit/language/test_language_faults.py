@@ -14,7 +14,6 @@ from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.records import Case, Content, Small, Verdict
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -33,7 +32,7 @@ def pool() -> Iterator[Pool]:
 
 def outcomes(pool: Pool, topic: str, number: int, fault: str = "") -> list[Verdict]:
     target = find(f"language.{topic}")
-    cases = draws(call_cases(target=target.name, topic=topic, limits=LIMITS), number, seed=3, backend=BACKEND)
+    cases = draws(call_cases(target=target.name, topic=topic, limits=LIMITS), number, seed=3)
     return [pool.execute(case, f"own+fault:{fault}" if fault else "own").verdict for case in cases]
 
 

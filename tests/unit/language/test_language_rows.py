@@ -18,7 +18,6 @@ from tridiff.fuzz.language.launching import amd_lacks, text_of
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import FAULTS
@@ -34,7 +33,7 @@ _CPU = torch.device("cpu")
 
 
 def drawn(topic: Topic, number: int = 60) -> list[Case]:
-    return draws(call_cases(target=f"language.{topic}", topic=topic, limits=LIMITS), number, seed=11, backend=BACKEND)
+    return draws(call_cases(target=f"language.{topic}", topic=topic, limits=LIMITS), number, seed=11)
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -73,9 +73,12 @@ def test_an_ignored_register_request_is_read_back(pool: Pool) -> None:
 
 def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool) -> None:
     target = find("tma.load_store")
-    (case,) = drawn(target, 30, number=9)[-1:]
-    for fault in target.faults.planted:
-        outcome = pool.execute(case, f"own+fault:{fault}")
+    case = next(case for case in drawn(target, 30, number=9) if isinstance(case.program.sink, TmaStore))
+    outcomes = {fault: pool.execute(case, f"own+fault:{fault}") for fault in target.faults.planted}
+    for fault in ("store_wait_missing", "store_wait_one_too_shallow"):  # can be read off the instructions
+        short = outcomes.pop(fault)
+        assert (short.verdict, short.reason) == (Verdict.DISAGREE, "the compiled kernel does not promise completion")
+    for fault, outcome in outcomes.items():
         assert outcome.verdict in (Verdict.AGREE, Verdict.NOT_CHECKED), (fault, outcome.reason)
     assert pool.execute(case, "own+fault:compile_error").verdict is Verdict.COMPILE_ERROR
 

@@ -10,7 +10,6 @@ from tridiff.fuzz.statements.idioms import IDIOMS
 from tridiff.fuzz.statements.meaning.memory import Memory
 from tridiff.fuzz.statements.meaning.run import refusal, stored
 from tridiff.fuzz.statements.meaning.values import Illegal
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 from tridiff.oracles.by_numpy import language as in_numpy
 from tridiff.oracles.by_torch import language as in_torch
@@ -84,7 +83,7 @@ def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
     met: dict[str, None] = {}
     for topic, number in (("statements", 120), ("functions", 120), ("pointers", 120)):
         target = find(f"language.{topic}")
-        for case in draws(target.draw.cases(Limits()), number, seed=1, backend=BACKEND):
+        for case in draws(target.draw.cases(Limits()), number, seed=1):
             assert target.draw.valid(case)
             met |= {one.word("name"): None for one in nodes(script_of(case).body) if one.row == "idiom"}
     assert len(met) > 0.85 * len(IDIOMS), set(IDIOMS) - set(met)

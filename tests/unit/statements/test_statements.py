@@ -10,7 +10,6 @@ from tridiff.fuzz.known.attribute import Attribution
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.faults import affects
-from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
@@ -26,7 +25,7 @@ def interpreter() -> Iterator[Pool]:
 @cache
 def drawn(number: int, seed: int = 3, topic: str = "statements") -> list[Case]:
     target = find(f"language.{topic}")
-    return draws(target.draw.cases(LIMITS), number, seed=seed, backend=BACKEND)
+    return draws(target.draw.cases(LIMITS), number, seed=seed)
 
 
 def test_right_programs_are_clean_but_for_known_issues(interpreter: Pool) -> None:
