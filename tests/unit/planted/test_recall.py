@@ -67,18 +67,18 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tried]:
 
 def test_a_wrong_value_is_caught(measured: dict[str, Tried]) -> None:
     line = measured["wrong value"]
-    assert (line.outcome, line.verdict) == ("caught", "do not upgrade"), line
+    assert (line.outcome, line.verdict) == ("caught", "do not upgrade"), line.how
     assert "regression" in line.how and "triton.vector_add" in line.how
 
 
 def test_other_code_is_caught_where_no_values_are_computed(measured: dict[str, Tried]) -> None:
     line = measured["other code"]
-    assert (line.outcome, line.code_changed) == ("caught", ("triton.vector_add on compile:sm_90",)), line
+    assert (line.outcome, line.code_changed) == ("caught", ("triton.vector_add on compile:sm_90",)), line.how
 
 
 def test_an_edit_that_changes_nothing_stays_quiet(measured: dict[str, Tried]) -> None:
     line = measured["harmless"]
-    assert (line.outcome, line.harmless, line.verdict) == ("missed", True, "upgrade"), line
+    assert (line.outcome, line.harmless, line.verdict) == ("missed", True, "upgrade"), line.how
     assert line.pairs > 0
 
 
