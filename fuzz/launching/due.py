@@ -76,7 +76,7 @@ def options(choices: Choices, version: str) -> Answers:
         found["maxnreg"] = registers or None  # type: ignore[assignment]
     if choices["debug"]:
         found["debug"] = True
-    if knob in ("consan", "iisan"):
+    if knob in ("consan", "iisan") and not before(version, "3.7.0"):
         found["sanitize_overflow"] = False
     head = {"threads": str(warps * 32), "registers": str(registers or ""), "blocks": str(ctas if ctas > 1 else "")}
     debugged = bool(choices["debug"]) or knob in ("debug", "consan", "iisan")
