@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.known.bounds import counted_with_a_sign, counts_otherwise
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import cases
@@ -105,42 +106,6 @@ def _with_field(case: Case) -> Case | None:
         one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1])) if _has_method(one) else one)
 
 
-def _counts(one: Node) -> bool:
-    """Whether a loop runs on the device."""
-    return one.row == "for" and one.word("loop") != "tl.static_range" and "dtype" in one.words
-
-
-def _bounds(one: Node) -> tuple[Node, ...]:
-    """The bounds and the step of a loop that are computed."""
-    return tuple(part for part in one.parts if part.row not in ("number", "block")
-                 and not (part.row == "cast" and part.parts[0].row == "number"))
-
-
-def _counts_in_unsigned_types(case: Case) -> bool:
-    """Whether a loop with a computed bound counts in u32 or u64, or stands in a kernel that has values of u8 or u16."""
-    if not isinstance(case.program, Script):
-        return False
-    nodes = tuple(_every(case))
-    types = {one.dtype for one in case.program.operands} | {one.words.get("to") for one in nodes if one.row == "cast"}
-    narrow = not types.isdisjoint(("u8", "u16"))
-    return any(_counts(one) and _bounds(one) and (narrow or str(one.words["dtype"]).startswith("u")) for one in nodes)
-
-
-def _between_numbers(case: Case) -> Case | None:
-    """Loops run twice, from 0 to 2 in the type of their variable."""
-
-    def change(one: Node) -> Node:
-        if not (_counts(one) and _bounds(one)):
-            return one
-        *found, block = one.parts
-        ends = ("2",) if len(found) == 1 else ("0", "2", "1")[:len(found)]
-        return replace(one, parts=(*(Node(
-            row="cast", words={"to": one.word("dtype"), "function": True},
-            parts=(Node(row="number", words={"value": end}),)) for end in ends), block))
-
-    return _rewritten(case, change)
-
-
 _BACKWARDS = ("offset_back", "offset_subtracted")
 
 
@@ -189,12 +154,12 @@ ISSUES = (
         match=_having(_goes_back), relative=_by_wide_offsets,
         errors=("out_of_bounds", "illegal_address"), kinds=WRONG),
     KnownIssue(
-        name="unsigned-bounds-are-negative", stage="front-end", truth="defect",
+        name="unsigned-bounds-are-negative", stage="front-end", truth="defect", backends=("cuda",),
         title="loops count in signed numbers: u8 is extended with its sign, u32 and u64 are compared with one",
         where=(("language.*", "own"),),
         entries=("language.statements/value-843ef4b6ee", "language.pointers/value-b087a21ae9",
                  "language.statements/value-45b5e0e3b0"),
-        match=_counts_in_unsigned_types, relative=_between_numbers, kinds=WRONG),
+        match=counts_otherwise, relative=counted_with_a_sign, kinds=WRONG),
     KnownIssue(
         name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.records import ArraySpec, Case, Content, Layout, Mixture
 from tridiff.fuzz.statements.meaning.memory import Memory
-from tridiff.fuzz.statements.meaning.run import refusal
+from tridiff.fuzz.statements.meaning.run import typed
 from tridiff.fuzz.statements.text import source
 from tridiff.kernels.language.call import Result
 from tridiff.kernels.language.script import Node, Script
@@ -80,22 +80,27 @@ def arguments_of(script: Script) -> dict[str, int | float | bool]:
 
 def problem(script: Script) -> str:
     """Why a kernel of the program would be refused, "" if it is legal."""
-    return _problem(msgspec.json.encode(script))
+    return _typed(msgspec.json.encode(script))[0]
+
+
+def types(script: Script) -> dict[str, str]:
+    """Element types of the variables that the kernel of a legal program assigns; {} for a program that is not."""
+    return _typed(msgspec.json.encode(script))[1]
 
 
 @lru_cache(maxsize=1 << 12)
-def _problem(encoded: bytes) -> str:
+def _typed(encoded: bytes) -> tuple[str, dict[str, str]]:
     script = msgspec.json.decode(encoded, type=Script)
     if len(script.stored) != len(script.results) or not script.stored:
-        return "results without types"
+        return "results without types", {}
     if not all(one.number or one.given for one in script.operands):
-        return "a number without a value"
+        return "a number without a value", {}
     memories = {f"{name}_ptr": Memory(np.ones(elements(script, name), bool), dtype,
                                       written=name.startswith("out")) for name, dtype in arrays_in(script).items()}
     try:
-        return refusal(source(script), memories, arguments_of(script))
+        return typed(source(script), memories, arguments_of(script))
     except (KeyError, ValueError, IndexError, TypeError) as error:
-        return f"no text: {error}"
+        return f"no text: {error}", {}
 
 
 def valid(case: Case) -> bool:

@@ -1,16 +1,11 @@
 """Relatives of calls: what the control of a known issue runs."""
 
-from msgspec.structs import replace
-
-from tests.known.test_issues import entry
 from tridiff.fuzz.known.language import ISSUES
-from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Content, Mixture
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
-from tridiff.kernels.language.script import Node, Script
 
 
 def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
@@ -24,18 +19,3 @@ def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative)
     assert relative.array("x1").content == Content(base=Mixture())
-
-
-def test_a_loop_between_numbers_is_not_of_narrow_bounds() -> None:
-    known = next(one for one in STATEMENTS if one.name == "unsigned-bounds-are-negative")
-    case = entry(known.entries[0]).case
-    assert known.match(case)
-
-    def plain(one: Node) -> Node:
-        if one.row == "for" and "dtype" in one.words:
-            numbers = tuple(Node(row="number", words={"value": str(k)}) for k in range(len(one.parts) - 1))
-            return replace(one, parts=(*numbers, one.parts[-1]))
-        return one
-
-    assert isinstance(case.program, Script)
-    assert not known.match(replace(case, program=replace(case.program, body=tuple(map(plain, case.program.body)))))

@@ -50,7 +50,12 @@ def decisions() -> Iterator[Decide]:
 
 def refusal(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -> str:
     """Why the language refuses a kernel, "" if it takes it: whatever way conditions go, variables keep their types."""
-    kinds: dict[str, Any] = {}
+    return typed(source, memories, arguments)[0]
+
+
+def typed(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    """As `refusal`, with the types of the variables that the kernel assigns, as far as it is not refused."""
+    kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
     for decide in decisions():
         run = Run(shapes, decide=decide)
         run.kinds = kinds
@@ -58,5 +63,5 @@ def refusal(source: str, memories: dict[str, Memory], arguments: dict[str, Any])
             _launch(source, run, memories, arguments)
         except (Illegal, TypeError, ValueError, NameError, AttributeError, KeyError, IndexError, ArithmeticError,
                 AssertionError, SyntaxError) as error:
-            return f"{type(error).__name__}: {error}"
-    return ""
+            return f"{type(error).__name__}: {error}", {}
+    return "", {name: dtype for name, (dtype, _) in kinds.items()}
