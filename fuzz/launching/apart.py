@@ -15,6 +15,8 @@ ENDED = "ends the process"
 SECONDS, BYTES = 4.0, 4 << 30
 """Time of a core for one question, and memory beyond that of this process, after which the copy is ended: a text may
 ask for more than there is."""
+_Lines = dict[str, dict[str, set[Any]]]
+"""Lines and steps between lines, by kind and by file."""
 WAITING = 60.0
 """Seconds by the clock after which a copy that waits for something is ended."""
 
@@ -52,10 +54,18 @@ def _copy(questions: Sequence[Callable[[], str]]) -> list[str]:
             taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, taken + BYTES))
             with os.fdopen(writer, "w", buffering=1) as told:
+                told_before = _noted({})
                 for ask in questions:
                     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
                     signal.setitimer(signal.ITIMER_REAL, WAITING)
-                    told.write(json.dumps({"answer": ask(), "lines": _noted()}) + "\n")
+                    answer = ask()
+                    noted = _noted(told_before)
+                    told.write(json.dumps({"answer": answer, "lines": {
+                        kind: {file: list(some) for file, some in files.items()} for kind, files in noted.items()}})
+                        + "\n")
+                    for kind, files in noted.items():
+                        for file, some in files.items():
+                            told_before[kind].setdefault(file, set()).update(some)
         finally:
             os._exit(0)
     os.close(writer)
@@ -69,10 +79,13 @@ def _copy(questions: Sequence[Callable[[], str]]) -> list[str]:
     return answers
 
 
-def _noted() -> dict[str, dict[str, list[Any]]]:
+def _noted(before: _Lines) -> _Lines:
+    """What a tracer of this process has, beyond what was noted before."""
     tracer = getattr(sys.gettrace(), "__self__", None)
-    return {} if tracer is None else {kind: {file: list(lines) for file, lines in getattr(tracer, kind).items()}
-                                      for kind in ("found", "steps")}
+    if tracer is None:
+        return {}
+    return {kind: {file: lines - before.get(kind, {}).get(file, set()) for file, lines in getattr(tracer, kind).items()}
+            for kind in ("found", "steps")}
 
 
 def _note(lines: dict[str, dict[str, list[Any]]]) -> None:
