@@ -74,4 +74,8 @@ ISSUES = (
     _issue("preloaded-tuple-is-a-list", ("launch.events/hash-6212c2f173",),
            "a tuple of constants that is preloaded is another kernel", match=_tuple, relative=_with(constant="int 3"),
            kinds=("hash",)),
+    _issue("text-of-ptx-is-no-source", ("launch.sources/launches-2a7b415b75",),
+           "a file of PTX is read as a source, and cannot be compiled", match=_of("text of ptx"),
+           relative=_with(scene="text", kernel="pointwise", stage="ttir", arch=90, num_warps=4, num_stages=3,
+                          num_ctas=1), kinds=("launches",)),
 )

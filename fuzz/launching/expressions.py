@@ -3,6 +3,9 @@
 NAMES = ("gl", "tl", "blocked", "mma", "data", "16", "[1, 0]", "GPUTarget")
 
 HEAD = """
+import collections
+import inspect
+
 import torch
 import triton
 import triton.language as tl
@@ -32,6 +35,10 @@ class Loose:
 class Fields:
     one: tl.constexpr
     two: tl.constexpr = 5
+
+@tl.core._aggregate
+class Tupled:
+    both: tl.tuple
 
 blocked = gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0])
 mma = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
@@ -152,4 +159,57 @@ EXPRESSIONS: dict[str, str] = {
         "Fields(one=tl.constexpr(2), two=tl.constexpr(3)).one, Fields(4, 5).two]",
     "helpers": "[triton.cdiv(17, 4), triton.next_power_of_2(17), triton.reinterpret(data, tl.int32).dtype]",
     "target": "GPUTarget('cuda', 90, 32)",
+    "least of a float": "tl.bfloat16.get_int_min_value()",
+    "most of a float": "tl.float32.get_int_max_value()",
+    "names in code":
+        "[one.codegen_name() for one in (tl.bfloat16, tl.float8e5, tl.int1, tl.float16, tl.pointer_type(tl.float16))]",
+    "no block": "tl.block_type(tl.int32, [])",
+    "integers by width":
+        "[tl.core.get_int_dtype(width, signed) for width in (1, 8, 16, 32, 64) for signed in (True, False)]",
+    "an aggregate of tuples": "[Tupled((1, (2, 3))).both[1], Tupled(both=tl.tuple([1])).both]",
+    "an aggregate of a class": "tl.core._aggregate(type('Derived', (int,), {}))",
+    "a default that is called":
+        "tl.core._aggregate(type('Odd', (), {'__annotations__': {'one': tl.constexpr}, '__module__': 'builtins', "
+        "'one': len}))(3).one",
+    "a field set": "setattr(Fields(1), 'one', tl.constexpr(3))",
+    "a field that is none": "setattr(Fields(1), 'three', tl.constexpr(3))",
+    "no bases":
+        "[layouts.bases_per_dim([], 2), layouts.bases_per_dim([[0, 1], [0, 0]], 2, skip_broadcast=False), "
+        "layouts.bases_per_dim(bases=[[2], [0]], rank=1)]",
+    "warps of bases":
+        "layouts.warps_per_cta(gl.DistributedLinearLayout([[1]], [[2], [4], [8], [16], [32]], [[64], [0]], [], "
+        "[128]), [128])",
+    "clusters of slices":
+        "[gl.SliceLayout(1, gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0], [[0, 1], [1, 0]])).cga_layout, "
+        "gl.DotOperandLayout(1, gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8], cga_layout=[[1, 0], [0, 1]]), "
+        "2).cga_layout]",
+    "tiled and rounded":
+        "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='nan', round_f32_to_tf32=True).round_f32_to_tf32",
+    "tiled and padded":
+        "Tiled(torch.zeros(8192, dtype=torch.uint8), [32, 128], [128, 1], [16, 64], gl.NVMMASharedLayout(128, 8, 2, "
+        "fp4_padded=True)).layout",
+    "descriptor of no data":
+        "TensorDescriptor(torch._subclasses.FakeTensorMode().from_tensor(data), [32, 32], [32, 1], [16, 16]).shape",
+    "types in texts":
+        "[compiler.convert_type_repr(one) for one in ('!tt.ptr<f32>', '!tt.ptr<f32> {tt.nv_tma_desc = 1 : i32}', "
+        "'i32 {tt.divisibility = 16}', '!tt.ptr<!tt.ptr<f16>>')]",
+    "types of arguments":
+        "[jit._normalize_ty(one) for one in ('*i32', 'const float32*', 'tl.int64', tl.pointer_type(tl.float16), "
+        "tl.uint8, float, bool, 3)]",
+    "a constant parameter":
+        "[jit.KernelParam(0, inspect.Parameter('a', inspect.Parameter.KEYWORD_ONLY, annotation=one), False, "
+        "False).is_const for one in (tl.constexpr, 'const i32*', '*k fp32', 'i32')]",
+    "functions in keys":
+        "[type(one).__name__ for one in jit._replace_jit_callables([tl.sum, (tl.max, 3), "
+        "collections.namedtuple('Both', 'a b')(tl.sum, 4), [tl.min]])]",
+    "where functions begin":
+        "[jit.get_def_col_number('    def f():'), jit.get_def_line_number(['@triton.jit', 'def f():'], 5)]",
+    "no function begins": "jit.get_def_col_number('lambda: 3')",
+    "reinterpreted twice":
+        "[type(triton.reinterpret(triton.reinterpret(data, tl.int32), data.dtype)).__name__, "
+        "triton.reinterpret(triton.reinterpret(data, tl.int32), tl.uint8).dtype]",
 }
+
+REFUSED = ("least of a float", "most of a float", "no block", "an aggregate of a class", "a field set",
+           "a field that is none", "tiled and padded", "no function begins")
+"""Those that are refused as they are."""

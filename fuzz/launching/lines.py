@@ -4,14 +4,22 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 
-from tridiff.fuzz.launching import fragments_gluon, fragments_plain, lines_gluon, lines_plain, lines_statements
+from tridiff.fuzz.launching import (
+    fragments_gluon,
+    fragments_plain,
+    lines_further,
+    lines_gluon,
+    lines_plain,
+    lines_statements,
+)
 
 PART = 32
 """Kernels of one case."""
 
 _KERNEL = "kernel"
-_LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS, (lines_plain.LINES, lines_statements.LINES)),
-              "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS, (lines_gluon.LINES,))}
+_LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_further.PLAIN_HELPERS,
+                        (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN)),
+              "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS, (lines_gluon.LINES, lines_further.GLUON))}
 
 
 @cache

@@ -20,6 +20,7 @@ from tridiff.fuzz.launching.vocabulary import (
     NUMBERS,
     REFUSALS,
     SPOILT,
+    UNUSUAL,
     WORDS,
 )
 from tridiff.oracles.dtypes import dtype
@@ -29,6 +30,7 @@ _DUE = "tridiff.fuzz.launching.due"
 _DUE_OF_CACHES = "tridiff.fuzz.launching.due_of_caches"
 _DUE_OF_EVENTS = "tridiff.fuzz.launching.due_of_events"
 _DUE_OF_IMAGES = "tridiff.fuzz.launching.due_of_images"
+_DUE_OF_UNUSUAL = "tridiff.fuzz.launching.due_of_unusual"
 _ARCHITECTURES = (90, 80)
 
 def _has_clusters(choices: Choices) -> bool:
@@ -104,6 +106,10 @@ SCENES: tuple[Scene, ...] = (
     # A case takes a second at most.
     *(Scene(name=f"refusals {part}", topic="refusals", play=f"{_SCENES}.refusals:refusals",
             due=f"{_DUE_OF_EVENTS}:refused", vocabulary={"way": REFUSALS[part::4]}, each="way") for part in range(4)),
+    *(Scene(name=f"unusual {part}", topic="events", play=f"{_SCENES}.unusual:unusual",
+            due=f"{_DUE_OF_UNUSUAL}:unusual", vocabulary={"way": UNUSUAL[part::4]}, each="way") for part in range(4)),
+    Scene(name="text of ptx", topic="sources", play=f"{_SCENES}.unusual:unusual", due=f"{_DUE_OF_UNUSUAL}:unusual",
+          vocabulary={"way": ("text of ptx",)}),
     Scene(name="illegal descriptors", topic="refusals", play=f"{_SCENES}.refusals:descriptors",
           due=f"{_DUE_OF_EVENTS}:refused", vocabulary={"way": DESCRIPTORS}, each="way"),
     Scene(name="text", topic="sources", play=f"{_SCENES}.sources:from_text", due=f"{_DUE_OF_CACHES}:text",

@@ -43,3 +43,11 @@ FRONT_END = ("", "debug", "overflow", "addresses", "blocks", "warps")
 """Options of the compiler that its front end looks at."""
 DRAWS = tuple(range(8))
 """Which of the changed texts that a scene makes of one."""
+
+UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more arguments", "by name only",
+           "by name only, by place", "inspected", "function", "functions", "failing together", "unheard", "unloaded",
+           "unhooked", "no clusters' queue", "addresses", "variables", "variables without lines", "other assembler",
+           "global memory", "floats", "order", "indices", "expected zeros", "zeros", "floats of gluon",
+           "order in gluon", "gluon", "old chip", "one block", "lines of ttir", "lines of ttgir", "other llir",
+           "other cubin", "overridden", "dumped", "disassembled", "few threads", "profiled")
+"""Launches and compilations as few users ask for them, one way each."""

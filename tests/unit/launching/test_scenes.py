@@ -1,5 +1,6 @@
 """Scenes of launches: what Triton does is what the contract says, and a fault in what lies between is seen."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,10 @@ from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.oracles import launching
 
 ARCH = "compile:sm_90"
+
+
+WRONG = ("text of ptx",)
+"""Scenes that every release gets wrong."""
 
 
 class Runner:
@@ -48,7 +53,8 @@ def test_what_is_observed_is_what_is_due(name: str) -> None:
     assert drawn and all(one.params.get(scene.each, EVERY) == EVERY for one in drawn)
     for one in drawn:
         assert target.draw.valid(one)
-        assert play(one)
+        with pytest.raises(Refuted, match="is due") if name in WRONG else contextlib.nullcontext():
+            assert play(one)
 
 
 @pytest.mark.parametrize("fault", cases.FAULTS)

@@ -1,0 +1,286 @@
+"""Statements of kernels, each a kernel of its own, of what the compiler seldom sees: names, closures, operators that
+are declined, functions of libraries declared by users, and results that are thrown away."""
+
+PLAIN_HELPERS = '''
+from triton.language.extra.libdevice import rsqrt as inverse_root
+
+NUMBERS = tl.constexpr((3, 4))
+LEVELS = {"first": 3}
+
+@aggregate
+class Declining:
+    block: tl.tensor
+
+    @triton.constexpr_function
+    def __neg__(self):
+        return NotImplemented
+
+    @triton.constexpr_function
+    def __add__(self, other):
+        return NotImplemented
+
+    @triton.jit
+    def __rsub__(self, other):
+        return other
+
+@aggregate
+class Counted:
+    block: tl.tensor
+
+    def __init__(self, block, _semantic=None, _generator=None):
+        self.block = block.__add__(1, _semantic=_semantic)
+
+@aggregate
+class Wide:
+    both: tl.tuple
+
+@triton.jit
+def größer(a, b):
+    return a > b
+
+@triton.jit
+def borrowed(a, n):
+    use = plus
+    for i in range(n):
+        a = use(a, i)
+    return a
+
+@triton.jit
+def chosen(a, n):
+    use = plus
+    if n > 3:
+        a = use(a, 1)
+    else:
+        a = use(a, 2)
+    return a
+
+@triton.jit
+def same_number(n):
+    if n > 3:
+        return 3
+    else:
+        return 3
+
+@triton.jit
+def two_numbers(n):
+    if n > 3:
+        return 3
+    return 4
+
+@triton.jit
+def number_or_block(n, a):
+    if n > 3:
+        return (3, a)
+    return (4, a)
+
+@triton.jit
+def early_number(a, N: tl.constexpr):
+    if N > 3:
+        return 3
+    return a
+
+@triton.jit
+def posted(a, /, b, *, c=2):
+    return a + b * c
+
+@triton.jit
+def named(a, **more):
+    return a
+
+@triton.jit
+def required(a, *, c):
+    return a - c
+
+@triton.jit
+def described(a, N: tl.constexpr):
+    tl.static_assert(N > 3, f"{N!r} of {N:>4} is no size")
+    return a
+
+@triton.jit
+def dispatched(a):
+    return LEVELS["first"] + a
+
+@tl.core.extern
+def outside(way, a, b, _semantic=None):
+    way, one, two = getattr(way, "value", way), (a.dtype,), (a.dtype, b.dtype)
+    power, root = ("__nv_powf", tl.float32), ("__nv_sqrtf", tl.float32)
+    table = {"legal": {two: power}, "none": {}, "first": {one: root, two: power}, "others": {two[::-1]: power},
+             "alone": {(): ("__nv_clock", tl.int32)}, "numbers": {(int, int): power}}[way]
+    given = {"alone": []}.get(way, [a, b])
+    return tl.core.extern_elementwise("libdevice", "", given, table, False, _semantic=_semantic)
+
+@tl.core.extern
+def dispatching(way, a, b, _semantic=None):
+    way, two = getattr(way, "value", way), (a.dtype, b.dtype)
+    table = {"none": {}, "one": {two[:1]: ("__nv_sqrtf", tl.float32)}, "others": {(tl.int8,) * 2: ("none", tl.int8)},
+             "legal": {two: ("__nv_powf", tl.float32)}, "numbers": {(int, int): ("none", tl.int32)}}[way]
+    given = [3, 4] if way == "numbers" else [a, b]
+    return tl.core.dispatch(_semantic.builder.create_extern_elementwise, "libdevice", "", given, table, tl.float32,
+                            False, _semantic=_semantic)
+'''
+
+PLAIN: dict[str, str] = {
+    "seldom": """
+r = inverse_root(f) + f
+r = inverse_root(h)
+r = inverse_root(e) + e
+r = tl.extra.libdevice.rsqrt(f) + tl.extra.cuda.libdevice.pow(f, f)
+r = tl.extra.cuda.globaltimer() + k
+r = größer(x, n)
+r = borrowed(x, n)
+r = chosen(x, n)
+r = plus; s = r(x, n)
+r = same_number(n) + x
+r = two_numbers(n) + x
+r = number_or_block(n, x)[0] + x
+r = early_number(x, 5) + x
+r = early_number(x, 3) + x
+r = posted(x, n, c=n)
+r = posted(x, b=n)
+r = posted(a=x, b=n)
+r = named(x, n=3)
+r = required(x, c=n)
+r = required(x)
+r = required(x, n)
+r = described(x, N)
+r = described(x, 3)
+r = dispatched(x)
+r = plus(*NUMBERS) + x
+r = plus(*(x, n))
+r = plus(*q)
+r = plus(*n)
+r = plus(**{"a": x, "b": n})
+def inner(a): return a
+if n > 3: global nothing
+if n > 3: x = tl.where(p, x, 3) if N > 3 else x
+r = -Declining(x)
+r = ~Declining(x)
+r = not Declining(x)
+r = Declining(x) + n
+r = n + Declining(x)
+r = n - Declining(x)
+r = Declining(x) - n
+r = Sum(x) + Longer(x)
+r = Longer(x) + Sum(x)
+r = Sum(x) - Longer(x)
+r = (x - Longer(x)).block + x
+r = Counted(x).block + x
+r = Counted(block=x)
+r = Counted(x, n)
+r = Wide((x, n)).both[1] + x
+r = Wide(q).both[0] + x
+r = Wide(x)
+x.sum(0)
+tl.advance(x_ptr, (1,))
+x_ptr.advance((1,))
+r = tl.advance(x_ptr, 1)
+for i in Scope(3): n += i
+for i in several(3): n += i
+for i in tl.condition(n > 3): n += i
+tl.sum(x, 0)
+tl.dot(g, g)
+tl.where(p, x, 3)
+tl.atomic_add(x_ptr + at, x)
+tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], tl.int32, True, 1)
+tl.cast(x, tl.float32)
+x.to(tl.int64)
+tl.static_assert()
+tl.static_assert(cond=True)
+tl.static_assert(True, "all", 3)
+tl.static_assert(N == 8, f"N is {N} and {3}")
+tl.static_assert(N == 9, f"N is {N:>5} or {N!r}")
+tl.static_assert(N == 9, f"N is {n}")
+tl.static_print(f"{N}", f"a{N}b")
+tl.device_print(f"n{N}", n)
+r = f"{N}"; tl.device_print(r, n)
+r = tl.full((16,), 0, tl.void)
+r = tl.zeros((16,), tl.float8e5) + x
+r = tl.zeros((16,), tl.float8e5) + n
+r = tl.zeros((16,), tl.float8e5) + tl.zeros((16,), tl.float8e4nv)
+r = tl.zeros((16,), tl.float8e5) * f
+r = tl.fdiv(f, f, approx=True) + tl.fdiv(f, h, ieee_rounding=True)
+r = tl.fdiv(f, f, ieee_rounding=True, approx=True)
+r = d.load([0, (1, 2)])
+r = d.load([0, "a"])
+r = d.load([0, True])
+r = d.load([0, e])
+r = d.load([k, 0])
+r = d.load([n, N])
+d.store([0, 1.5], d.load([0, 0]))
+j.atomic_min([0, 0], tl.zeros((8, 16), tl.float16))
+j.atomic_max([n, 0], tl.zeros((8, 16), tl.float16))
+j.atomic_add([0, n], tl.zeros((8, 16), tl.float16))
+j.atomic_and([0, 0], tl.zeros((8, 16), tl.float16))
+r = d if n > 3 else x
+r = d if n > 3 else j
+r = d if n > 3 else d
+r = tl.atomic_load(x_ptr.to(tl.pointer_type(tl.pointer_type(tl.int32))))
+tl.atomic_store(x_ptr.to(tl.pointer_type(tl.pointer_type(tl.int32))), x_ptr)
+r = tl.atomic_max(x_ptr + at, x) + tl.atomic_min(x_ptr + at, x, mask=p)
+r = tl.atomic_max(f_ptr + at, f) + tl.atomic_min(f_ptr + at, f, mask=p)
+r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.uint32)) + at, x.to(tl.uint32), sem="relaxed")
+r = tl.atomic_min(x_ptr.to(tl.pointer_type(tl.uint32)), n.to(tl.uint32), scope="sys")
+r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.bfloat16)) + at, h.to(tl.bfloat16))
+r = tl.atomic_min(x_ptr.to(tl.pointer_type(tl.float8e5)), 3.0)
+r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.float8e5)), 3.0)
+r = tl.atomic_min(l_ptr.to(tl.pointer_type(tl.float64)) + at, l.to(tl.float64))
+r = tl.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [8, 16], padding_option="")
+r = tl.max_constancy(x, [n])
+r = tl.max_constancy(x, 4) + tl.multiple_of(x, [8]) + tl.max_contiguous(x, 2)
+r = tl.max_contiguous(x, [4, 4])
+r = tl.split(tl.join(n, n))[1] + n
+r = tl.split(tl.join(n, 3))[0] + n
+r = tl.expand_dims(x, 3)
+r = tl.associative_scan(m, -1, plus) + tl.associative_scan(m, 0, plus, reverse=True)
+r = tl.associative_scan(m, -3, plus)
+r = tl.expect_zero(x, p) + tl.expect_zero(f, f < 3)
+r = outside("legal", f, f) + f
+r = outside("legal", f, n.to(tl.float32)) + f
+r = outside("none", f, f)
+r = outside("first", f, f)
+r = outside("others", f, h)
+r = outside("alone", f, f) + n
+r = outside("numbers", f, f)
+r = dispatching("legal", e, e) + e
+r = dispatching("none", e, e)
+r = dispatching("one", e, e)
+r = dispatching("others", e, e)
+r = dispatching("numbers", e, e)
+""",
+}
+
+GLUON: dict[str, str] = {
+    "seldom": """
+r = tl.allocate_shared_memory(tl.int32, [8, 4], tl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [[4, 0]])); w =
+    r.nbytes_per_cta + n
+r = tl.allocate_shared_memory(tl.int32, [4, 4], tl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [[0, 0]])); w =
+    r.nbytes_per_cta + n
+r = tl.dot_fma(tl.zeros([128, 64], tl.float32, tl.DotOperandLayout(0, L2, 0)), tl.zeros([64, 128], tl.float32,
+    tl.DotOperandLayout(1, L2, 0)), tl.zeros([128, 128], tl.float32, L2))
+r = tl.dot_fma(tl.zeros([16, 8], tl.float32, tl.DotOperandLayout(0, L2, 0)), tl.zeros([8, 16], tl.float32,
+    tl.DotOperandLayout(1, L2, 0)), tl.zeros([16, 16], tl.float32, L2))
+r = tl.dot_fma(tl.zeros([16, 8], tl.float32, tl.DotOperandLayout(1, L2, 0)), tl.zeros([8, 16], tl.float32,
+    tl.DotOperandLayout(1, L2, 0)), tl.zeros([16, 16], tl.float32, L2))
+r = m.broadcast_to([16, 64])
+r = row[:, None].broadcast_to([16, 64])
+r = row[:, None].broadcast_to([32, 32])
+r = row[:, None].broadcast_to([16])
+r = m.broadcast_to([16, 32]) + m
+r = s.reinterpret(tl.uint32, [128], S1).atomic_scatter_max(x.to(tl.uint32), x, 0) + x.to(tl.uint32)
+r = s.atomic_scatter_max(x, x, 0) + s.atomic_scatter_min(x, x, 0, mask=x > 3)
+r = s.atomic_scatter_or(x, x, 0) + s.atomic_scatter_xor(x, x, 0) + s.atomic_scatter_and(x, x, 0)
+r = tl.reduce(x, 0, plus) + tl.reduce(m, 0, plus) + n
+r = tl.reduce(x, 0, plus, keep_dims=True) + x
+r = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], tl.NVMMASharedLayout(128, 16, 2,
+    cga_layout=[[1, 0]])); w = r.nbytes_per_cta + n
+r = d.nbytes_per_cta + d.block_type.nbytes + n
+tma.async_load(d, [0, n], b.index(0), q.index(0))
+tma.async_load(d, [0, 8], b.index(0), q.index(0), pred=n > 3)
+tma.async_load(d, [0, 1.5], b.index(0), q.index(0))
+tma.async_load(d, [0, "a"], b.index(0), q.index(0))
+tma.async_store(d, [n, 0], q.index(1))
+tma.async_store(d, [0, 0], s)
+tma.async_atomic_add(d, [0, 0], q.index(1))
+tma.store_wait(pendings=0)
+""",
+}

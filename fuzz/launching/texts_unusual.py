@@ -1,0 +1,96 @@
+"""Kernels of `scenes.unusual`: each written, or called, as few users do."""
+
+PLAIN = """
+@triton.jit
+def kernel(x, n, C: tl.constexpr = 3):
+    at = tl.arange(0, 16)
+    tl.store(x + at, at + n + C)
+"""
+TEXTS: dict[str, str] = {
+    "closure": """
+def made(C, inner):
+    @triton.jit
+    def kernel(x, n):
+        tl.static_assert(C == 3)
+        tl.store(x, inner(n) + C)
+    return kernel
+
+@triton.jit
+def twice(a):
+    return a + a
+
+kernel = made(tl.constexpr(3), twice)
+""",
+    "conflict": """
+LIMIT = tl.constexpr(3)
+
+@triton.jit
+def inner(a):
+    return a + LIMIT
+
+@triton.jit
+def kernel(x, n):
+    tl.store(x, LIMIT + inner(n))
+""",
+    "by type": """
+@triton.jit
+def kernel(x: tl.pointer_type(tl.int32), n: "tl.int64", f: float = 2.0, t: tl.float32 = 3.0, k: "i32" = 16,
+           b: "u1" = True, C: tl.constexpr = 3):
+    tl.static_assert(n.dtype == tl.int64 and t.dtype == tl.float32)
+    tl.store(x, n + C)
+""",
+    "constant memory": """
+@triton.jit
+def kernel(x: "*i32", y: "const int32*", n):
+    tl.store(x, tl.load(y) + n)
+""",
+    "more arguments": """
+@triton.jit
+def kernel(x, *rest):
+    tl.store(x, rest[0] + rest[1])
+""",
+    "by name only": """
+@triton.jit
+def kernel(x, *, n, C: tl.constexpr = 3):
+    tl.store(x, n + C)
+""",
+    "function": """
+@triton.jit
+def twice(a):
+    return a + a
+
+@triton.jit
+def kernel(x, n, F: tl.constexpr, K: tl.constexpr):
+    tl.store(x, F(n))
+""",
+    "functions": """
+@triton.jit
+def twice(a):
+    return a + a
+
+@triton.jit
+def kernel(x, n, F):
+    tl.store(x, F[0](n) + F[1])
+""",
+    "expected zeros": """
+@triton.jit
+def kernel(x, n):
+    a = n.to(tl.float32)
+    tl.store(x, tl.expect_zero(a - a, a == a).to(tl.int32) + n)
+""",
+    "gluon": """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def kernel(x, n):
+    at = gl.arange(0, 128, layout=gl.BlockedLayout([1], [32], [4], [0]))
+    gl.store(x + at, (at.to(gl.float32) * 0.5 + 1.0).to(gl.int32) + n)
+""",
+    "failing": """
+@triton.jit
+def kernel(x, n):
+    tl.static_assert(False, "never")
+""",
+}
+"""By ways."""
