@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.content.retyped import retyped
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.row import Row
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Layout, Mixture
@@ -145,7 +146,7 @@ def _shorter(operand: Operand, axis: int, divisor: int) -> Operand:
 
 def with_call(case: Case, call: Call) -> Case | None:
     """The case with another call; None if it is not legal. Contents stay, unless they list values for another length
-    or type; what was a number before has any."""
+    or type or name one that the new type lacks; what was a number before has any."""
     if not legal(call):
         return None
     sizes, given = sizes_of(call, case.sizes["rows"]), given_of(case)
@@ -157,5 +158,5 @@ def with_call(case: Case, call: Call) -> Case | None:
         elif operand.given:
             same = sizes.get(length) == case.sizes.get(length) and case.array(name).dtype == operand.dtype
             listed = isinstance(given[name].base, Explicit)
-            kept[name] = given[name] if same or not listed else Content(base=Mixture())
+            kept[name] = retyped(given[name], operand.dtype) if same or not listed else Content(base=Mixture())
     return replace(case, program=call, sizes=sizes, arrays=arrays_of(call, kept, offsets_of(case)))

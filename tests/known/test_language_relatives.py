@@ -1,9 +1,13 @@
 """Relatives of calls: what the control of a known issue runs."""
 
+from msgspec.structs import replace
+
+from tests.known.test_issues import entry
 from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Content, Mixture
+from tridiff.fuzz.records import Content, Mixture, Small
 from tridiff.fuzz.records.case import Case
+from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
@@ -19,3 +23,16 @@ def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative)
     assert relative.array("x1").content == Content(base=Mixture())
+
+
+def test_a_relative_of_integers_holds_no_nan() -> None:
+    known = next(one for one in ISSUES if one.name == "interpreter-exchanges-no-floats")
+    case = entry(known.entries[0]).case
+    first = case.arrays[0]
+    case = replace(case, arrays=(replace(first, content=Content(base=Small(low=-4, high=4), overrides=(
+        Put(value="nan"), Put(value="3", column=1)))), *case.arrays[1:]))
+    assert known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None
+    assert relative.array(first.name).content == Content(
+        base=Small(low=-4, high=4), overrides=(Put(value="3", column=1),))
