@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tridiff.fuzz.language.cases import call_of, row_of
-from tridiff.fuzz.language.row import installed
+from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
+from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import FAULTS, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
 from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:
     """The source of a case's kernel for a Triton version. warps: 0 for as many as the case asks for."""
     call, row = call_of(case), row_of(case)
+    return module_of(row, call, row.text(call), version, warps=warps or case.options.num_warps, stores=row.stores,
+                     fault=fault)
+
+
+def module_of(row: Row, call: Call, text: str, version: str, *, warps: int, stores: bool, fault: str = "") -> str:
+    """The source of the kernel of a row's call, with `text` in it. stores: whether the results are stored."""
+    results, definitions = row.results(call, version), row.definitions(call)
     if row.gluon:
-        return in_gluon(call, row.text(call), row.results(call, version), warps=warps or case.options.num_warps,
-                        loads=row.loads, stores=row.stores, definitions=row.definitions(call))
-    return source(call, row.text(call), row.results(call, version), loads=row.loads, fault=fault,
-                  stores=row.stores, definitions=row.definitions(call))
+        return in_gluon(call, text, results, warps=warps, loads=row.loads, stores=stores, definitions=definitions)
+    return source(call, text, results, loads=row.loads, fault=fault, stores=stores, definitions=definitions)
 
 
 def amd_lacks(text: str, backend: str) -> str:

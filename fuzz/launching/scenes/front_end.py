@@ -22,6 +22,7 @@ from tridiff.fuzz.judge.observed import normalised
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.choices import Choices as Drawn
 from tridiff.fuzz.language.index import rows
+from tridiff.fuzz.language.launching import module_of
 from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.apart import answered
@@ -32,8 +33,7 @@ from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.call import Call
-from tridiff.kernels.language.emit import assigned, parameters, source
-from tridiff.kernels.language.gluon import source as in_gluon
+from tridiff.kernels.language.emit import assigned, parameters
 
 T = TypeVar("T")
 CALLS, SPOILT = 2, 2
@@ -105,13 +105,9 @@ def calls(choices: Choices, backend: str) -> Answers:
 
 def _module(row: Row, call: Call, text: str, *, legal: bool = True) -> str:
     """The kernel of a call. legal: whether its results are known, and therefore stored."""
-    results = row.results(call, installed())
-    if row.gluon:
-        return in_gluon(call, text, results, warps=_WARPS, loads=row.loads, stores=row.stores and legal,
-                        definitions=row.definitions(call))
-    if row.stores and not legal:
-        text = "\n".join(assigned(text, len(results)))
-    return source(call, text, results, loads=row.loads, stores=row.stores and legal, definitions=row.definitions(call))
+    if row.stores and not legal and not row.gluon:
+        text = "\n".join(assigned(text, len(row.results(call, installed()))))
+    return module_of(row, call, text, installed(), warps=_WARPS, stores=row.stores and legal)
 
 
 def _arguments(call: Call) -> dict[str, Any]:
