@@ -22,12 +22,10 @@ from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Outcome, Verdict
 from tridiff.fuzz.registry import find, select
 from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.target import Limits
+from tridiff.fuzz.target.subjects import with_fault, without_fault
 
 LIMITS = Limits(elements=1 << 8, rows=1 << 4)
 """Sizes of drawn cases: a handful of programs each."""
-
-FAULT = "+fault:"
-"""What stands between a subject and the fault that is planted in it."""
 
 Run = Callable[[Case, str, str], Outcome]
 """Runs a case on a subject and a backend; TridiffError if it cannot be run."""
@@ -54,7 +52,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told(self) -> Outcome:
         """What a campaign would see that does not know of the fault."""
-        hidden = self.subject.partition(FAULT)[0]
+        hidden = without_fault(self.subject)
         assert self.outcome.signature is not None
         signature = msgspec.structs.replace(self.outcome.signature, subject=hidden)
         return msgspec.structs.replace(self.outcome, subject=hidden, signature=signature)
@@ -108,7 +106,7 @@ def of_faults(laboratory: Laboratory, *, targets: Sequence[str], each: int, draw
         place = target.faults.shared_as or target.name
         right: dict[str, bool] = {}
         for fault in target.faults.planted:
-            subject, failures = f"own{FAULT}{fault}", 0
+            subject, failures = with_fault("own", fault), 0
             for case in cases:
                 if failures == each:
                     break

@@ -23,6 +23,7 @@ from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small
 from tridiff.fuzz.target import Limits
+from tridiff.fuzz.target.subjects import with_fault
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
@@ -295,17 +296,17 @@ def _replacement(until: float) -> list[Measurement]:
         waits, kills = [], []
         for fault in ("segfault", "worker_killed", "segfault"):
             time.sleep(2)  # a spare gets ready while cases run; back-to-back deaths wait for the fork
-            pool.execute(_batch_case(4, 4), f"own+fault:{fault}")
+            pool.execute(_batch_case(4, 4), with_fault("own", fault))
             begun = time.perf_counter()
             pool.execute(_batch_case(4, 4), "own")
             waits.append(time.perf_counter() - begun)
         burst = time.perf_counter()
         for _ in range(3):
-            pool.execute(_batch_case(4, 4), "own+fault:segfault")
+            pool.execute(_batch_case(4, 4), with_fault("own", "segfault"))
             pool.execute(_batch_case(4, 4), "own")
         each = (time.perf_counter() - burst) / 3
         begun = time.perf_counter()
-        pool.execute(_batch_case(4, 4), "own+fault:endless_kernel")
+        pool.execute(_batch_case(4, 4), with_fault("own", "endless_kernel"))
         kills.append(time.perf_counter() - begun - 2)
     return [Measurement(name="cold start of a worker to its first verdict", value=cold, unit="s",
                         limit="importing torch and Triton, the CUDA context, the first compilation"),

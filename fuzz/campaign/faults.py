@@ -21,7 +21,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Environment, Explicit, Iota
 from tridiff.fuzz.registry import find, select
 from tridiff.fuzz.target import Target
-from tridiff.fuzz.target.subjects import HOOK_FAULTS, PROCESS_FAULTS
+from tridiff.fuzz.target.subjects import HOOK_FAULTS, PROCESS_FAULTS, with_fault
 
 FEW = 8
 """Elements that a reader takes in at a glance."""
@@ -90,7 +90,7 @@ def plan_faults(options: CampaignOptions, *, process: bool = False, hooks: bool 
     for (_, backend, fault), members in shared.items():
         first = sum(len(hunt) for hunt in hunts)
         hunts.append(tuple(
-            replace(shard_of(options, target, f"own+fault:{fault}", backend, index=first + place, most_findings=1,
+            replace(shard_of(options, target, with_fault("own", fault), backend, index=first + place, most_findings=1,
                              seconds=options.seconds / len(members)), control="own", shrink_seconds=SHRINK_SECONDS)
             # The fewer faults a target has, the more often its cases show one of them.
             for place, target in enumerate(sorted(members, key=lambda one: len(one.faults.planted)))))

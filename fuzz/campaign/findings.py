@@ -20,6 +20,7 @@ from tridiff.fuzz.records import (
     Verdict,
     pretty_json,
 )
+from tridiff.fuzz.target.subjects import fault_of
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +62,7 @@ def doubt(entry: CorpusEntry) -> str:
     signature, (failed, runs) = entry.signature, map(int, entry.reproduced.split("/"))
     if runs == 0:
         return "seen once, with no time to run it again: the next campaign begins with it"
-    if "+fault:" in signature.subject:
+    if fault_of(signature.subject):
         return ""
     if signature.verdict is Verdict.CRASH and signature.kind == "out_of_memory":
         return "the memory that a worker may have was used up, a limit of this campaign"

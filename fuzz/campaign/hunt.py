@@ -26,6 +26,7 @@ from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits, Target
+from tridiff.fuzz.target.subjects import fault_of
 from tridiff.fuzz.workers.pool import TimeUp
 
 ROUND = 300
@@ -99,7 +100,7 @@ class Hunt:
         self._hunted: _Hunted | None = None
         self._first: tuple[Case, Outcome] | None = None
         """The present finding as it was drawn."""
-        self._fault = spec.subject.partition("+fault:")[2]
+        self._fault = fault_of(spec.subject)
         if self._fault not in target.faults.planted:
             self._fault = ""
         self._untouched = 0

@@ -6,11 +6,12 @@ Where the installed torch is itself under test (subject `inductor`), its version
 import msgspec
 
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
+from tridiff.fuzz.target.subjects import without_fault
 
 
 def torch_matters(subject: str) -> bool:
     """Whether the installed torch is the thing under test."""
-    return subject.partition("+")[0] == "inductor"
+    return without_fault(subject) == "inductor"
 
 
 def _key(one: Expectation) -> tuple[str, str, str, str]:

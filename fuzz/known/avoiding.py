@@ -10,6 +10,7 @@ from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Limits, Target
+from tridiff.fuzz.target.subjects import without_fault
 
 _UNAVOIDED = 50
 """One draw in so many keeps a pattern that is avoided."""
@@ -24,7 +25,7 @@ def cases(target: Target, limits: Limits, *, subject: str) -> st.SearchStrategy[
     avoided = tuple(one for one in all_issues() if one.name in limits.avoid and (one.instead or one.relative))
     if not avoided:
         return target.draw.cases(limits)
-    return _clear(target, limits, subject.partition("+")[0], avoided)
+    return _clear(target, limits, without_fault(subject), avoided)
 
 
 @st.composite

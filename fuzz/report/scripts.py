@@ -12,6 +12,7 @@ from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.repro.script import Run, run, runs_here, script
+from tridiff.fuzz.target.subjects import fault_of
 
 SHARE, LEAST, MOST = 0.1, 15.0, 300.0
 """Time for scripts: a part of a campaign's budget, in seconds at least and at most."""
@@ -45,7 +46,7 @@ def seconds_after(options: CampaignOptions, *, took: float, interrupted: bool) -
 
 def planted(entry: CorpusEntry) -> bool:
     """Whether the defect is one of our own, planted to test the tester: nobody reports it."""
-    return "+fault:" in entry.signature.subject
+    return bool(fault_of(entry.signature.subject))
 
 
 def campaign_scripts(entries: Iterable[CorpusEntry], *, seconds: float) -> dict[str, Script]:

@@ -16,6 +16,24 @@ PLAIN = "plain"
 """The subject that runs in Triton's interpreter as it is, with no repair of ours; nowhere else."""
 
 
+_FAULT = "+fault:"
+
+
+def with_fault(subject: str, fault: str) -> str:
+    """The name of a subject in which a fault is planted."""
+    return f"{subject}{_FAULT}{fault}"
+
+
+def without_fault(name: str) -> str:
+    """The name of the subject in which the fault, if any, is planted."""
+    return name.partition(_FAULT)[0]
+
+
+def fault_of(name: str) -> str:
+    """The planted fault that a subject's name tells, "" if there is none."""
+    return name.partition(_FAULT)[2]
+
+
 @dataclass(frozen=True)
 class Subject:
     """An implementation under test: its full name, the import path of its helper, and at most one fault."""
@@ -28,7 +46,7 @@ class Subject:
     @property
     def fault(self) -> str:
         """The name of the planted fault, "" if there is none."""
-        return self.name.partition("+fault:")[2]
+        return fault_of(self.name)
 
 
 def fault_names(target: Target) -> tuple[str, ...]:
@@ -38,12 +56,12 @@ def fault_names(target: Target) -> tuple[str, ...]:
 
 def parse_subject(name: str, target: Target) -> Subject:
     """The subject that `name` denotes for `target`; TridiffError for an unknown one."""
-    base, plus, fault = name.partition("+fault:")
+    base, fault = without_fault(name), fault_of(name)
     if base not in target.subjects:
         raise TridiffError(f"{target.name} has no subject {base!r}",
-                           fix=f"use one of {' '.join(target.subjects)}, or own+fault:NAME")
+                           fix=f"use one of {' '.join(target.subjects)}, or {with_fault('own', 'NAME')}")
     helper = target.subjects[base]
-    if not plus:
+    if name == base:
         return Subject(name, helper)
     if fault in target.faults.planted:
         return Subject(name, target.faults.planted[fault])
