@@ -20,7 +20,7 @@ MODULES = ("triton", "triton.language", "triton.language.math", "triton.language
            "triton.experimental.gluon.language.nvidia.blackwell",
            "triton.experimental.gluon.language.nvidia.blackwell.tma",
            "triton.experimental.gluon.language.nvidia.blackwell.clc", "triton.language.extra.cuda",
-           "triton.tools.tensor_descriptor", "triton.testing")
+           "triton.tools.tensor_descriptor", "triton.experimental.gluon.nvidia.hopper", "triton.testing")
 """Modules whose public names are compared, where both builds or one of them has them."""
 
 SECONDS = 120.0
@@ -50,7 +50,8 @@ def members(value):
             member = inspect.getattr_static(value, name, None)
             yield name, shown(getattr(member, "__func__", member)) if member is not None else ""
 
-CLASSES = ("tensor", "constexpr", "dtype", "tensor_descriptor", "shared_memory_descriptor", "range")
+CLASSES = ("tensor", "constexpr", "dtype", "tensor_descriptor", "shared_memory_descriptor", "range", "TensorDescriptor",
+           "TensorDescriptorIm2Col", "NVMMASharedLayout", "PaddedSharedLayout", "Config", "block_type", "pointer_type")
 OPERATORS = {"__%s%s__" % (side, name) for side in ("", "r") for name in
              "add sub mul truediv floordiv mod and or xor lshift rshift".split()} | {
     "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__invert__", "__getitem__"}

@@ -21,20 +21,21 @@ WAITING = 60.0
 """Seconds by the clock after which a copy that waits for something is ended."""
 
 
-def answered(questions: Sequence[Callable[[], str]]) -> list[str]:
-    """What each gives, asked one after the other in one copy as long as that lives; nothing is printed.
+def answered(questions: Sequence[Callable[[], str]], *, seconds: float = 0) -> list[str]:
+    """What each gives, asked one after the other in one copy as long as that lives; nothing is printed. seconds: in
+    place of SECONDS.
 
     Lines that a tracer of this process notes in the copy (`fuzz.planted.lines`) are noted here as well."""
     found: list[str] = []
     while len(found) < len(questions):
-        got = _copy(questions[len(found):])
+        got = _copy(questions[len(found):], seconds or SECONDS)
         found += got
         if len(found) < len(questions):
             found.append(ENDED)
     return found
 
 
-def _copy(questions: Sequence[Callable[[], str]]) -> list[str]:
+def _copy(questions: Sequence[Callable[[], str]], seconds: float) -> list[str]:
     """The answers of a copy, in order, up to its end."""
     reader, writer = os.pipe()
     sys.stdout.flush()
@@ -56,7 +57,7 @@ def _copy(questions: Sequence[Callable[[], str]]) -> list[str]:
             with os.fdopen(writer, "w", buffering=1) as told:
                 told_before = _noted({})
                 for ask in questions:
-                    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+                    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
                     signal.setitimer(signal.ITIMER_REAL, WAITING)
                     answer = ask()
                     noted = _noted(told_before)

@@ -40,6 +40,12 @@ class Fields:
 class Tupled:
     both: tl.tuple
 
+def refused(call):
+    try:
+        return call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:120]
+
 blocked = gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0])
 mma = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
 swizzled = gl.NVMMASharedLayout(128, 32, 2)
@@ -97,9 +103,10 @@ EXPRESSIONS: dict[str, str] = {
     "descriptor":
         "TensorDescriptor(data, shape=[32, 32], strides=[32, 1], block_shape=[16, 16], "
         "padding='zero').block_shape",
-    "descriptor of an array": "TensorDescriptor.from_tensor(data.view(64, 64), [16, 32], padding='nan').strides",
+    "descriptor of an array":
+        "{**vars(TensorDescriptor.from_tensor(data.view(64, 64), [16, 32], padding='nan')), 'base': 0}",
     "tiled": "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='zero').block_shape",
-    "tiled of an array": "Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled).shape",
+    "tiled of an array": "{**vars(Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled)), 'base': 0}",
     "columns":
         "Columns(base=data.view(1, 8, 8, 64), shape=[1, 8, 8, 64], strides=[4096, 512, 64, 1], "
         "block_shape=[16, 32], layout=swizzled, padding='zero', element_strides=[1, 1, 1, 1], "
@@ -158,6 +165,14 @@ EXPRESSIONS: dict[str, str] = {
         "[Fields(tl.constexpr(1)).two, "
         "Fields(one=tl.constexpr(2), two=tl.constexpr(3)).one, Fields(4, 5).two]",
     "helpers": "[triton.cdiv(17, 4), triton.next_power_of_2(17), triton.reinterpret(data, tl.int32).dtype]",
+    "reinterpreted":
+        "[(str(one.dtype), one.shape, one.stride(), one.element_size(), type(one.base).__name__) for whole in "
+        "[triton.reinterpret(data, tl.int32)] for one in [whole, whole.cpu(), whole.clone(), whole.to('cpu'), "
+        "whole.to('meta'), whole.new_empty([3])]]",
+    "outside of a kernel": "refused(lambda: gl.arange(0, 8, blocked))",
+    "a block outside of a kernel": "[refused(lambda: tl.arange(0, 8)), refused(lambda: tl.zeros([8], tl.int32))]",
+    "a copy outside of a kernel": "refused(lambda: gl.allocate_shared_memory(gl.float32, [8], swizzled))",
+    "warps of operands": "layouts.warps_per_cta(gl.DotOperandLayout(1, mma, 2), [16, 32])",
     "target": "GPUTarget('cuda', 90, 32)",
     "least of a float": "tl.bfloat16.get_int_min_value()",
     "most of a float": "tl.float32.get_int_max_value()",

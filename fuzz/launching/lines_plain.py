@@ -187,6 +187,9 @@ r = tl.fdiv(f, e, approx=True)
 r = tl.fdiv(h, h, approx=True)
 r = tl.fdiv(f, e, ieee_rounding=True, approx=True)
 r = tl.fdiv(x, n)
+r = tl.fdiv(2.0, e) + tl.fdiv(f, 3)
+r = tl.fdiv(N, 3)
+r = tl.div_rn(2.0, f)
 r = tl.minimum(x, u) + tl.minimum(u, 7) + tl.maximum(x.to(tl.uint32), n)
 r = tl.maximum(f, h, propagate_nan=tl.PropagateNan.ALL)
 r = tl.minimum(f, h, propagate_nan=3)
@@ -224,6 +227,12 @@ r = not q
 r = x and f
 r = n and k
 r = p or x
+r = x or p
+r = u and p
+r = f or p
+r = p or p
+r = p and p
+r = n or k
 r = (n > 0) or (k > 0) or (e > 0)
 r = n > 0 and True and 0
 r = 0 or n
@@ -458,6 +467,9 @@ r = tl.topk(m, 4) + tl.topk(m, 4, dim=1)
 r = tl.topk(x, 3)
 r = tl.topk(m, 4, dim=0)
 r = tl.topk(x, 32)
+r = tl.bitonic_merge(x) + tl.bitonic_merge(x, 0, descending=True)
+r = tl.bitonic_merge(m, 0)
+r = tl.bitonic_merge(m, -1) + tl.bitonic_merge(m, 1)
 r = tl.histogram(m, 16)
 r = tl.histogram(l, 16)
 r = tl.histogram(f, 16)
@@ -673,3 +685,13 @@ r = tl.atomic_xchg(l_ptr.to(tl.pointer_type(tl.float64)) + at, f, mask=p, sem="a
 r = tl.atomic_xor(u_ptr + at, u)
 """,
 }
+
+_KINDS = ("int1", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16",
+          "float32", "float64", "float8e5", "float8e4nv")
+_OF_EACH = ("x.to({0}) * 3 + f.to({0})", "tl.full((4,), 3, {0}) - tl.full((4,), 2, {0})", "-x.to({0})",
+            "(x.to({0}) > 2) | (x.to({0}) != m.to({0}))", "tl.maximum(x.to({0}), tl.full((16,), 1, {0}))",
+            "tl.sum(x.to({0})) + tl.max(m.to({0}), 0)", "tl.where(p, x.to({0}), 1).to(tl.float32)",
+            "x.to({0}) / 2 + x.to({0}) // 2", "(x.to({0}) & 3) | (x.to({0}) >> 1)", "tl.abs(x.to({0})) % 5",
+            "tl.zeros((4,), {0}).to(tl.int64) + n.to({0})", "tl.sort(x.to({0})) + tl.cumsum(x.to({0}), 0)")
+LINES["kinds"] = "\n".join(f"r = {text.format(f'tl.{kind}')}" for kind in _KINDS for text in _OF_EACH)
+"""What one type alone does differently."""

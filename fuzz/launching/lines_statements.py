@@ -177,6 +177,8 @@ r = [c for c in q if True]
 r = [c + 1 for c in (1, 2, 3) if c > 1]; s = x + r[0]
 r = [a + b for a, b in ((n, k), (k, n))]
 r = [a + b for a in q for b in q]
+r = [b if a == 1 else c for a, (b, c) in ((1, (n, k)), (2, (n, 3)))]
+r = [a + b for a, b in ((1, n), (tl.constexpr(2), 2.5))]
 r = [c for c in x]
 r = (c for c in q)
 r = {c for c in q}

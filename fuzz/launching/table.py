@@ -21,6 +21,8 @@ from tridiff.fuzz.launching.vocabulary import (
     REFUSALS,
     SPOILT,
     UNUSUAL,
+    VALUES,
+    WAYS,
     WORDS,
 )
 from tridiff.oracles.dtypes import dtype
@@ -173,6 +175,12 @@ SCENES: tuple[Scene, ...] = (
           legal=_has_clusters),
     Scene(name="calls", topic="front_end", play=f"{_SCENES}.front_end:calls",
           vocabulary={"row": tuple(rows()), "draw": DRAWS}),
+    Scene(name="values", topic="interpreted", play=f"{_SCENES}.interpreted:values",
+          vocabulary={"part": tuple(one for one in parts() if one.startswith("plain")), "values": VALUES}),
+    Scene(name="whole", topic="interpreted", play=f"{_SCENES}.interpreted:whole",
+          vocabulary={"piece": tuple(fragments_plain.FRAGMENTS), "values": VALUES, "draw": DRAWS}),
+    Scene(name="given", topic="interpreted", play=f"{_SCENES}.interpreted:given",
+          vocabulary={"way": WAYS, "grid": ("1", "2 3", "2 1 3", "0", "1 1 1 1")}),
 )
 
 

@@ -10,6 +10,12 @@ WORDS = (*NUMBERS, "float 1.5", "float nan", "float -0.0", "bool True", "bool Fa
          "pair int 16, tensor i8 0", "pair none, int 1")
 """Arguments of kernels."""
 
+GIVEN = (*WORDS, "text abc", "dtype float32", "descriptor fp32 zero", "descriptor fp16 nan", "descriptor i32 zero")
+"""Arguments of interpreted kernels."""
+
+WAYS = ("plain", "by name", "inside", "constant", "reinterpreted", "grid by function", "too few", "warm-up")
+"""How they are given."""
+
 CONSTANTS = ("int 3", "int -1", "int 1", "bool True", "float 0.5", "text abc", "none", "dtype float32",
              "tuple int 1, int 2")
 """Values of constexpr parameters."""
@@ -28,7 +34,8 @@ REFUSALS = ("nothing", "missing argument", "missing constant", "too many argumen
             "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
             "a stream", "failed assertion", "text", "complex", "complex array", "shared memory", "a list of keywords",
             "constant not specialised", "wrong name to tune", "two targets", "starred", "numbered signature",
-            "no backend", "no number", "no such chip", "no such arch", "no such file", "blocks together", "fp8")
+            "no backend", "no number", "assembler's option",
+            "a function", "no such chip", "no such arch", "no such file", "blocks together", "fp8")
 """Launches that cannot be, and one that can."""
 
 DESCRIPTORS = ("nothing", "no rank", "six axes", "ranks", "block's rank", "address", "stride", "last stride", "empty",
@@ -51,3 +58,5 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "order in gluon", "gluon", "old chip", "one block", "lines of ttir", "lines of ttgir", "other llir",
            "other cubin", "overridden", "dumped", "disassembled", "few threads", "profiled")
 """Launches and compilations as few users ask for them, one way each."""
+VALUES = ("small", "wide")
+"""Contents of arrays: indexes, or signs, extremes and what is no number."""

@@ -18,7 +18,7 @@ class Arguments:
     """Makes the objects of one launch, and says which of its arrays an object is."""
 
     def __init__(self) -> None:
-        self._arrays: list[torch.Tensor] = []
+        self.arrays: list[torch.Tensor] = []
 
     def make(self, word: str) -> Any:
         """The object of a word (`oracles.launching` says what they mean)."""
@@ -30,7 +30,7 @@ class Arguments:
             dtype, offset = rest.split()
             # Memory comes in lines of 64 bytes; elements of 16 bytes do not exist.
             array = torch.zeros(_ELEMENTS, dtype=torch_dtype(dtype))
-            self._arrays.append(array)
+            self.arrays.append(array)
             return array[int(offset):]
         if kind == "none":
             return None
@@ -43,7 +43,7 @@ class Arguments:
     def told(self, value: Any) -> str:
         """A value that a kernel was given: arrays by their number and the offset into them, in bytes."""
         if isinstance(value, torch.Tensor):
-            for number, array in enumerate(self._arrays):
+            for number, array in enumerate(self.arrays):
                 apart = value.data_ptr() - array.data_ptr()
                 if 0 <= apart <= array.numel() * array.element_size():
                     return f"array {number} + {apart}"

@@ -1,13 +1,13 @@
 """Edits that no run on a machine of this class could show: asked only about what was tried and missed."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.planted.edit import Edit, Source
-from tridiff.fuzz.planted.places import Place, places
+from tridiff.fuzz.planted.places import places
 from tridiff.fuzz.planted.reach import reason
 from tridiff.fuzz.planted.record import Tried
 
@@ -25,22 +25,25 @@ def hidden(edit: Edit, data: bytes) -> str:
     """Why an edit cannot show, "" if it can: it changes a statement that is out of reach, a way of a condition that
     cannot be taken, or a condition that decides nothing because one of its ways cannot. data: the text of the file."""
     source = Source(edit.file, data)
-    for place in places(source.tree):
-        if isinstance(place.node, ast.stmt | ast.IfExp):
-            why = _why(place, source, edit)
-            if why:
-                return why
+    for key, nodes in keys(edit.file, source.tree):
+        if any(_holds(one, source, edit) for one in nodes) and (why := reason(key)):
+            return why
     return ""
 
 
-def _why(place: Place, source: Source, edit: Edit) -> str:
-    node, where = place.node, f"{edit.file} {place.function}"
-    if isinstance(node, ast.If | ast.While | ast.IfExp):
-        ways = (("true", _parts(node.body)), ("false", _parts(node.orelse)))
-        return next((why for way, parts in ways if any(_holds(one, source, edit) for one in (node.test, *parts))
-                     and (why := reason(f"{where}: {ast.unparse(node.test)}: {way}"))), "")
-    simple = not any(isinstance(one, ast.stmt) for one in ast.iter_child_nodes(node))
-    return reason(f"{where}: {ast.unparse(node)}") if simple and _holds(node, source, edit) else ""
+def keys(file: str, tree: ast.Module) -> Iterator[tuple[str, Sequence[ast.AST]]]:
+    """What `fuzz.planted.reach` may name, each with the nodes that it speaks of."""
+    for place in places(tree):
+        node, where = place.node, f"{file} {place.function}"
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            for way, body in (("true", node.body), ("false", node.orelse)):
+                yield f"{where}: {ast.unparse(node.test)}: {way}", [node.test, *_parts(body)]
+        elif isinstance(node, ast.For):
+            yield f"{where}: for {ast.unparse(node.target)} in {ast.unparse(node.iter)}", [node.iter]
+        elif isinstance(place.parent, ast.arguments):
+            yield f"{where}: default {ast.unparse(node)}", [node]
+        elif isinstance(node, ast.stmt) and not any(isinstance(one, ast.stmt) for one in ast.iter_child_nodes(node)):
+            yield f"{where}: {ast.unparse(node)}", [node]
 
 
 def _parts(body: ast.AST | Sequence[ast.AST]) -> Sequence[ast.AST]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 FILE = Path(__file__).with_name("unreachable.toml")
 """Tables with `why` and `branches`: `Branch.key`, or the beginning of one in front of a *; and `statements`, which are
-run and whose change nobody sees, in the same manner: "FILE FUNCTION: STATEMENT"."""
+run and whose change nobody sees, in the same manner (`fuzz.planted.hidden.keys`)."""
 
 
 @cache

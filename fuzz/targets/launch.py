@@ -19,14 +19,15 @@ ABOUT: dict[Topic, str] = {
     "host": "functions of the Python layer that need no kernel: options, versions, types",
     "layouts": "Gluon's layouts as Python objects",
     "front_end": "many small kernels, legal and nearly so, to their source IR or refusal",
+    "interpreted": "the same kernels in Triton's interpreter as it is: what each name holds at the end",
 }
 _SECTIONS: dict[Topic, str] = {
     "arguments": "§1, §2, §3", "options": "§4", "caches": "§5", "sources": "§5", "events": "§6", "tuning": "§7",
     "refusals": "§8", "descriptors": "§9", "host": "§10", "layouts": "§10",
-    "front_end": "§11"}
+    "front_end": "§11", "interpreted": "§12"}
 
 
-_ONCE: tuple[Topic, ...] = ("front_end",)
+_ONCE: tuple[Topic, ...] = ("front_end", "interpreted")
 """Topics of which a gate plays every scene with everything that it names first."""
 
 
@@ -34,12 +35,12 @@ def _target(topic: Topic) -> Target:
     name = f"launch.{topic}"
     return Target(
         name=name, family="launch", summary=ABOUT[topic], contract=f"launch.md {_SECTIONS[topic]}",
-        subjects={"own": _RUN}, backends=("cuda", "compile"),
+        subjects={"own": _RUN}, backends=("interpreter",) if topic == "interpreted" else ("cuda", "compile"),
         draw=Draw(cases=lambda limits: cases.scene_cases(target=name, topic=topic, limits=limits),
                   once=partial(cases.once, target=name, topic=topic) if topic in _ONCE else lambda seed: (),
                   params=partial(cases.vocabulary, topic=topic), valid=partial(cases.valid, topic=topic),
                   breadth=sum(max(map(len, scene.vocabulary.values()), default=1) for scene in cases.of_topic(topic))),
-        run=Run(launch=cases.run),
+        run=Run(launch=cases.run, untraced=("own",)),
         judge=Judge(oracles=lambda case: (), rules=lambda case: {}, label=cases.label),
         shrink=Shrink(steps=cases.simpler, size=cases.size),
         faults=Faults(planted=dict.fromkeys(cases.FAULTS, _RUN), shared_as="launch"),

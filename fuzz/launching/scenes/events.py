@@ -133,8 +133,10 @@ def interface(choices: Choices, backend: str) -> Answers:
     made = Arguments()
     x = made.make("tensor i32 0")
     user = kernel(_TEXT.format(options=""))
+    entered: list[str] = []
     with bench() as there:
         grid = (2, 3)
+        triton.knobs.runtime.launch_enter_hook.add(lambda data: entered.append(_entered(0, data)))
         if way == "run":
             found = user.run(x, 16, 3, None, grid=grid, warmup=False)
         elif way == "warmup with a type":
@@ -155,8 +157,9 @@ def interface(choices: Choices, backend: str) -> Answers:
             found = _together(user, x, grid, there)
         else:
             found = user[grid](x, 16, 3, None)
+        triton.knobs.runtime.launch_enter_hook.calls.clear()
         launches = [f"{one.grid} {one.stream} {one.parameters[1][1]}" for one in there.launches]
-        return {"launches": "; ".join(launches), "loads": str(len(there.loads)),
+        return {"launches": "; ".join(launches), "entered": "; ".join(entered), "loads": str(len(there.loads)),
                 "signature": str(found.src.signature), "registers": str(getattr(found, "n_regs", "none")),
                 "text": repr(user), "arguments": "; ".join(user.arg_names), "key": str(len(user.cache_key)),
                 "compiled": "; ".join(map(str, there.compiled))}

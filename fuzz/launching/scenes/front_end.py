@@ -50,6 +50,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "blocks": {**_PLAIN, "num_ctas": 2}, "warps": {"num_warps": 8, "num_stages": 1}}
 """Options that the front end looks at, by the words of `launching.vocabulary`."""
 _TRIES = 40
+_PLACE = re.compile(r'loc\(("[^"<>]*"|"<[^"]*>":\d+:\d+)')
 _OPERATION = re.compile(r'(?:^|= )"?([a-z]\w*(?:\.\w+)+)', re.MULTILINE)
 
 
@@ -128,14 +129,29 @@ def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options
     """What the front end makes of a module's kernel: a digest of the source IR with its operations, or the refusal.
     options: of the compiler."""
     try:
-        kernel: Any = load(module, name="kernel").kernel
-        text = source_ir(source_of(kernel, arguments), target_of(chip), options)
+        text = _source(module, arguments, chip, options)
     except Exception as error:
         return refusal(error)
     # How often each operation stands there says more to a reader than the digest.
     operations = Counter(name.rpartition(".")[2] for name in _OPERATION.findall(text))
     digest = hashlib.blake2b(normalised(text, "ttir").encode(), digest_size=6).hexdigest()
     return f"{digest} " + " ".join(f"{name} {number}" for name, number in operations.most_common(6))
+
+
+def _source(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
+    kernel: Any = load(module, name="kernel").kernel
+    return source_ir(source_of(kernel, arguments), target_of(chip), options)
+
+
+def places(module: str, arguments: dict[str, Any], *, chip: str, options: dict[str, Any]) -> str:
+    """Names, lines and columns that the source IR of a module's kernel gives its operations: a digest and the last."""
+    try:
+        text = _source(module, arguments, chip, options)
+    except Exception as error:
+        return refusal(error)
+    found = _PLACE.findall(text)
+    digest = hashlib.blake2b(str(found).encode(), digest_size=6).hexdigest()
+    return f"{digest} {len(found)} {' '.join(found[-1:])}"
 
 
 def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:
@@ -155,8 +171,9 @@ def pieces(choices: Choices, backend: str) -> Answers:
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
     with bench(int(chip.removeprefix("sm_"))):
         found = answered([partial(told, *kernel_of(piece, text), chip=chip, options=options)
-                          for text in changed.values()])
-    return dict(zip(changed, found, strict=True))
+                          for text in changed.values()] + [partial(places, *kernel_of(piece), chip=chip,
+                                                                   options=options)])
+    return dict(zip((*changed, "places"), found, strict=True))
 
 
 def lines(choices: Choices, backend: str) -> Answers:

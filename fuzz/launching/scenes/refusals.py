@@ -9,7 +9,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from tridiff.fuzz.backends.device_errors import chain, without_assembler
+from tridiff.fuzz.backends.device_errors import chain, plainly, without_assembler
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
@@ -85,6 +85,9 @@ _WAYS: dict[str, tuple[str, Callable[[Any, Bench], Any]]] = {
         ASTSource(user, {"first": "*fp32", "second": "i32", "C": "constexpr"}, {"C": 3}),
         target=GPUTarget("cuda", "ninety", 32))),
     "no such chip": ("sm", lambda user, there: _overridden(user)),
+    "assembler's option": ("PTXAS", lambda user, there: user[(1,)](_data(), 1, 3, ptx_options="--nothing")),
+    "a function": ("", lambda user, there: kernel(
+        "def plain(a):\n    return a\n\n@triton.jit\ndef kernel(a):\n    b = plain(a)\n")[(1,)](3)),
     "no such arch": ("", lambda user, there: triton.compile("nothing.ttir", target="sm_90")),
     "no such file": ("nothing", lambda user, there: triton.compile("nothing.ttir")),
 }
@@ -109,7 +112,8 @@ def refusals(choices: Choices, backend: str) -> Answers:
             frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
             return {"refused": "True", "named": str(named in text), "as": type(error).__name__,
                     "compiler's frames": str(any(one.endswith("code_generator.py") for one in frames)),
-                    "text": str(error).replace("; ", ", ")[:200].replace(str(there.folder), "")}
+                    # What comes behind that is a command with names of files, which are never the same twice.
+                    "text": plainly(str(error).partition("Repro")[0].replace(str(there.folder), ""))[:200]}
         return {"refused": "False", "named": "True", "launches": str(len(there.launches))}
 
 

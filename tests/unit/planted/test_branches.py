@@ -1,5 +1,6 @@
 """Branches of Triton's Python layer: which there are, and which a run of them takes."""
 
+import ast
 import contextlib
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import triton
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.branches import Covered, Report, branches, markdown, merged
 from tridiff.fuzz.planted.choose import FILES
+from tridiff.fuzz.planted.hidden import keys
 from tridiff.fuzz.planted.lines import Lines
 from tridiff.fuzz.planted.reach import reason, table
 
@@ -112,14 +114,14 @@ def test_what_any_of_several_runs_took_is_taken(tmp_path: Path) -> None:
         merged([report(), report(triton="3.6.0")], tmp_path)
 
 
-def test_reasons_are_of_branches_that_exist() -> None:
+def test_reasons_are_of_branches_and_statements_that_exist() -> None:
     """In the release that the list was written for: a branch that was renamed is one that may be taken."""
     if not triton.__version__.startswith("3.9.0"):
         pytest.skip("the list is of Triton 3.9.0")
     package = Path(triton.__file__).parent
-    keys = {one.key for pattern in FILES for path in package.glob(pattern)
-            for one in branches(path.relative_to(package).as_posix(), path.read_bytes())}
-    assert all(any(key == one or (one.endswith("*") and key.startswith(one[:-1])) for key in keys) for one in table())
+    found = {key for pattern in FILES for path in package.glob(pattern)
+             for key, _ in keys(path.relative_to(package).as_posix(), ast.parse(path.read_bytes()))}
+    assert all(any(key == one or (one.endswith("*") and key.startswith(one[:-1])) for key in found) for one in table())
     assert reason("language/semantic.py TritonSemantic.mod: scalar_ty.is_floating(): true") == ""
 
 

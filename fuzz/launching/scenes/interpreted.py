@@ -1,0 +1,226 @@
+"""Kernels in Triton's interpreter as it is, without our repairs: what every name of theirs holds at the end.
+
+Nothing is judged: two builds of one release must give the same values in the same types, or the same refusal.
+"""
+
+import hashlib
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from tridiff.fuzz.backends.device_errors import refusal
+from tridiff.fuzz.interpreter import Repairs, repaired
+from tridiff.fuzz.launching import fragments_plain
+from tridiff.fuzz.launching.apart import answered
+from tridiff.fuzz.launching.lines import module, parts
+from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.spoil import spoilt
+from tridiff.fuzz.launching.vocabulary import GIVEN
+from tridiff.fuzz.launching.words import Arguments
+from tridiff.fuzz.verdicts import Declined
+from tridiff.fuzz.versions import interpreting
+from tridiff.kernels.generated import load
+
+_SECONDS = 1.5
+"""Time of a core for one kernel: some do not end."""
+_END = "\n    keep(locals())\n"
+CHANGED = 3
+"""Changed texts of a piece."""
+_SHOWN, _WIDTH = 60, 40
+_ELEMENTS = 2048
+_ADDRESS = re.compile(r"(?<![\d.])\d{14,15}(?![\d.])")
+"""Integers that are not the same twice. No other has as many digits: those of extremes are more."""
+_TYPES = {"x": torch.int32, "f": torch.float32, "h": torch.float16, "l": torch.int64, "u": torch.uint8}
+
+
+class Memory:
+    """Arrays of one kernel, and what the kernel keeps of its values, as text. arrays: whose addresses may appear."""
+
+    def __init__(self, arrays: Sequence[torch.Tensor]) -> None:
+        self._arrays = arrays
+        self.kept: list[dict[str, str]] = []
+        """By name, for each program."""
+
+    def keep(self, names: dict[str, Any]) -> None:
+        """What a kernel calls at its end."""
+        self.kept.append({name: self.told(value) for name, value in names.items()})
+
+    def told(self, value: Any) -> str:
+        """A value as type and elements, or a digest of many; an address as a distance from the array before it."""
+        if isinstance(value, tl.tensor):
+            data = np.asarray(value.handle.data)
+            shown = self._places(data) if value.dtype.is_ptr() else _elements(data)
+            # Beside Triton's type stand numpy's and the shape that the data really has.
+            return f"{value.type} {data.dtype} {data.shape} {shown}"
+        if isinstance(value, tl.constexpr):
+            return f"constant {self.told(value.value)}"
+        if isinstance(value, tl.tuple | tuple | list):
+            return f"{type(value).__name__} ({', '.join(self.told(one) for one in value)})"
+        if isinstance(value, tl.tensor_descriptor):
+            handle = value.handle
+            return f"descriptor {self.told([handle.base, handle.shape, handle.strides])} {value.block_shape} " \
+                   f"{handle.padding}"
+        if isinstance(value, int | float | str | tl.dtype | None):
+            return repr(value)
+        if hasattr(value, "data"):
+            data = np.asarray(value.data)
+            return f"{value.dtype} {self._places(data) if value.dtype.is_ptr() else _elements(data)}"
+        return f"{type(value).__name__} {({name: self.told(one) for name, one in sorted(_fields(value).items())})}"
+
+    def _places(self, data: Any) -> str:
+        """Addresses as number of an array and distance."""
+        first = int(np.ravel(data)[0]) if np.size(data) else 0
+        for number, array in enumerate(self._arrays):
+            if 0 <= first - array.data_ptr() <= array.numel() * array.element_size():
+                return f"array {number} {_elements(np.asarray(data).astype(np.int64) - array.data_ptr())}"
+        return "elsewhere"
+
+    def digest(self) -> str:
+        """Of all arrays."""
+        return _digest(b"".join(one.view(torch.uint8).numpy().tobytes() for one in self._arrays))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return getattr(value, "__dict__", {})
+
+
+def _filled(values: str, dtype: torch.dtype) -> torch.Tensor:
+    """The elements of an array. values: "small" for indexes, "wide" for signs, extremes and what is no number."""
+    steps = torch.arange(_ELEMENTS, dtype=torch.int64)
+    special: tuple[Any, ...]
+    if values == "small":
+        found = (steps * 7) % 16
+        return found.to(dtype) / 2 if dtype.is_floating_point else found.to(dtype)
+    if dtype.is_floating_point:
+        wide = ((steps * 37) % 101 - 50).to(dtype) / 4
+        special = (float("nan"), float("inf"), -float("inf"), -0.0, torch.finfo(dtype).tiny, torch.finfo(dtype).max)
+    else:
+        wide = ((steps * 37) % 101 - 50).to(dtype)
+        special = (torch.iinfo(dtype).min, torch.iinfo(dtype).max, -1 if dtype.is_signed else 255)
+    for place, value in enumerate(special):
+        wide[2 + 3 * place::29] = value
+    return wide
+
+
+def _elements(data: Any) -> str:
+    text = _ADDRESS.sub("address", " ".join(map(str, np.ravel(data).tolist())))
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}... {_digest(text.encode())}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=6).hexdigest()
+
+
+def values(choices: Choices, backend: str) -> Answers:
+    """Statements of one part, each a kernel of its own."""
+    part = str(choices["part"])
+    language = part.partition(": ")[0]
+    return _answers({f"line {number} {line[:_SHOWN]}": partial(_left, module(language, line) + _END,
+                                           str(choices["values"]))
+                     for number, line in enumerate(parts()[part], 1)})
+
+
+def whole(choices: Choices, backend: str) -> Answers:
+    """A piece of a kernel."""
+    piece, luck = str(choices["piece"]), Random(f"{choices['piece']} {choices['draw']}")
+    text = fragments_plain.FRAGMENTS[piece]
+    changed = {"as it is": text} | {f"changed {number}": spoilt(text, luck, fragments_plain.NAMES) or text
+                                    for number in range(CHANGED)}
+    return _answers({name: partial(_left, fragments_plain.HEAD + textwrap.indent(one, "    ") + _END,
+                                   str(choices["values"])) for name, one in changed.items()})
+
+
+def given(choices: Choices, backend: str) -> Answers:
+    """What a kernel is given of its arguments, and of its grid."""
+    way = str(choices["way"])
+    return _answers({word: partial(_given, word, str(choices["grid"]), way) for word in GIVEN})
+
+
+def _left(text: str, values: str) -> str:
+    """What a module's kernel leaves, or its refusal; what it changed in memory either way."""
+    arrays = {f"{name}_ptr": _filled(values, dtype) for name, dtype in _TYPES.items()}
+    numbers: dict[str, Any] = {"n": 48, "N": 8}
+    memory = Memory(tuple(arrays.values()))
+
+    def start(made: Any) -> None:
+        names = made.kernel.arg_names
+        made.kernel[(1,)](**{name: value for name, value in (arrays | numbers).items() if name in names})
+
+    return _played(text, memory, start)
+
+
+def _played(text: str, memory: Memory, start: Callable[[Any], None]) -> str:
+    try:
+        made: Any = load(text, name="kernel", fresh=True)
+        made.keep = memory.keep
+        start(made)
+        everything = "; ".join(f"{name} {one}" for kept in memory.kept for name, one in sorted(kept.items()))
+        shown = ", ".join(f"{name} {one}" for kept in memory.kept[-1:] for name, one in list(kept.items())[-2:])
+        found = f"{_digest(everything.encode())} {len(memory.kept)} {shown[:_SHOWN]}"
+    except Exception as error:
+        found = _ADDRESS.sub("address", refusal(error))
+    return f"{found} [{memory.digest()}]"
+
+
+_KERNEL = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(a, b=5, c: tl.constexpr = 3, *, e=16):
+    i = tl.program_id(0) + 10 * tl.program_id(1) + 100 * tl.program_id(2)
+    j = tl.num_programs(0) + 10 * tl.num_programs(1) + 100 * tl.num_programs(2)
+    keep(locals())
+"""
+
+
+def _given(word: str, grid: str, way: str) -> str:
+    arguments = Arguments()
+    value = _descriptor(word, arguments) if word.startswith("descriptor") else arguments.make(word)
+    if way == "reinterpreted" and isinstance(value, torch.Tensor):
+        value = triton.reinterpret(value, tl.int8)
+    memory = Memory(arguments.arrays)
+    sizes: Any = tuple(int(one) for one in grid.split())
+
+    def start(made: Any) -> None:
+        kernel = made.kernel
+        kernel.add_pre_run_hook(lambda *given, **named: memory.kept.append({"hook": f"{len(given)} {sorted(named)}"}))
+        size = (lambda names: (*sizes, len(names))) if way == "grid by function" else sizes
+        if way == "by name":
+            kernel[size](a=value, e=value, c=value, num_warps=4)
+        elif way == "inside":
+            kernel[size]((value, (3, value)), b=(value,))
+        elif way == "constant":
+            kernel[size](1, 2, value)
+        elif way == "too few":
+            kernel[size](b=value)
+        elif way == "warm-up":
+            kernel.warmup(value, grid=size)
+        else:
+            kernel[size](value, value)
+
+    return _played(_KERNEL, memory, start)
+
+
+def _descriptor(word: str, arguments: Arguments) -> Any:
+    """Word: "descriptor DTYPE PADDING"."""
+    _, dtype, padding = word.split()
+    array = arguments.make(f"tensor {dtype} 0")
+    return TensorDescriptor(array, [4, 16], [16, 1], [2, 16], padding=padding)
+
+
+def _answers(asked: dict[str, Callable[[], str]]) -> Answers:
+    """Answers of a copy of this process, without our repairs."""
+    if not interpreting():
+        raise Declined("Triton was imported to compile")
+    with repaired(Repairs.none()), np.errstate(all="ignore"):
+        return dict(zip(asked, answered(tuple(asked.values()), seconds=_SECONDS), strict=True))

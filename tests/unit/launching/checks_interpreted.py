@@ -1,0 +1,44 @@
+"""Interpreted kernels: what they hold is told, the same each time, and a fault in the interpreter changes it."""
+
+from typing import Any
+from unittest.mock import patch
+
+from tests.unit.launching.test_scenes import case, play
+from tridiff.fuzz.launching.apart import ENDED
+from tridiff.fuzz.versions import interpreter_module
+
+
+def check_values_and_refusals_are_told() -> None:
+    told = play(case("values", part="plain: types 1", values="wide"))
+    refused = {name for name, answer in told.items() if answer.startswith("refused")}
+    assert 5 <= len(refused) <= len(told) - 5 and ENDED not in told.values()
+    assert told == play(case("values", part="plain: types 1", values="wide"))
+    assert told != play(case("values", part="plain: types 1", values="small"))
+
+
+def check_addresses_are_not_told() -> None:
+    for part in ("plain: addresses 1", "plain: assigned 4"):
+        assert play(case("values", part=part)) == play(case("values", part=part))
+    assert len(set(play(case("given", way="plain")).values())) > 70
+
+
+def check_what_does_not_end_is_told() -> None:
+    with patch("tridiff.fuzz.launching.scenes.interpreted._SECONDS", 0.1):
+        assert ENDED in play(case("values", part="plain: control 3")).values()
+
+
+def _shown(name: str, wrong: Any, scene: str, **choices: object) -> bool:
+    right = play(case(scene, **choices))
+    with patch.object(interpreter_module().InterpreterBuilder, name, wrong):
+        return right != play(case(scene, **choices))
+
+
+def check_a_fault_of_the_interpreter_changes_an_answer() -> None:
+    builder = interpreter_module().InterpreterBuilder
+    assert _shown("create_and", builder.create_or, "values", part="plain: logic 1")
+    assert _shown("get_int16", builder.get_uint16, "values", part="plain: kinds 2")
+    with patch.object(interpreter_module(), "_implicit_cvt", lambda argument: argument):
+        wrong = play(case("given", way="plain"))
+    right = play(case("given", way="plain"))
+    changed = {name for name in right if right[name] != wrong[name]}
+    assert changed >= {"given int 9223372036854775808", "given bool True"}
