@@ -257,7 +257,6 @@ def with_threads_to_spare(case: Case) -> bool:
 
 def along_one_axis(case: Case) -> Case | None:
     """The fold of the first axis only."""
-    """The fold of the first axis only."""
     return changed(case, options=cases.call_of(case).options | {"axis": 0})
 
 
