@@ -31,6 +31,14 @@ class Counted:
         self.block = block.__add__(1, _semantic=_semantic)
 
 @aggregate
+class Indexed:
+    block: tl.tensor
+
+    @triton.jit
+    def __getitem__(self, place):
+        return self.block + place
+
+@aggregate
 class Wide:
     both: tl.tuple
 
@@ -171,7 +179,11 @@ r = Wide((x, n)).both[1] + x
 r = Wide(q).both[0] + x
 r = Wide(x)
 x.sum(0)
-tl.advance(x_ptr, (1,))
+tl.core.advance(x_ptr, (1,))
+r = Indexed(x)[n] + x
+r = Indexed(x)[n, 3]
+r = Indexed(x)[1:]
+r = tl.fdiv(l.to(tl.float64), l.to(tl.float64), approx=True)
 x_ptr.advance((1,))
 r = tl.advance(x_ptr, 1)
 for i in Scope(3): n += i

@@ -87,6 +87,13 @@ def kernel(x, n):
     at = gl.arange(0, 128, layout=gl.BlockedLayout([1], [32], [4], [0]))
     gl.store(x + at, (at.to(gl.float32) * 0.5 + 1.0).to(gl.int32) + n)
 """,
+    "foreign name": """
+@triton.jit
+def größe(x, n):
+    tl.store(x, n)
+
+kernel = größe
+""",
     "failing": """
 @triton.jit
 def kernel(x, n):

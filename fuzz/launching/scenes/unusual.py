@@ -332,7 +332,8 @@ def _profiled(user: Any, there: Bench) -> Told:
 
 
 _WAYS: dict[str, Callable[[Any, Bench], Told]] = {
-    "nothing": _plain, "closure": _closure, "conflict": _conflict, "by type": lambda user, there: _of(
+    "nothing": _plain, "closure": _closure, "foreign name": _plain,
+    "conflict": _conflict, "by type": lambda user, there: _of(
         user[(1,)](_x(), 5)), "constant memory": lambda user, there: _of(user[(1,)](_x(), _x(), 5)),
     "more arguments": lambda user, there: _of(user[(1,)](_x(), 5, 1)),
     "by name only": lambda user, there: _of(user[(1,)](_x(), n=5)),

@@ -130,8 +130,9 @@ def test_faults_between_source_and_launch_are_seen(
 
 def test_ways_have_names_that_can_be_drawn() -> None:
     from tridiff.fuzz.launching import vocabulary
-    from tridiff.fuzz.launching.scenes import layouts, refusals
+    from tridiff.fuzz.launching.scenes import layouts, refusals, unusual
 
+    assert {*vocabulary.UNUSUAL, "text of ptx"} == set(unusual._WAYS)
     assert set(vocabulary.REFUSALS) == {*refusals._WAYS, *refusals._OLD_CHIP}
     assert set(vocabulary.DESCRIPTORS) == set(refusals._DESCRIPTORS)
     assert set(vocabulary.LAYOUTS) == set(layouts._LAYOUTS)
