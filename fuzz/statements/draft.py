@@ -87,7 +87,8 @@ class Draft:
     def after(self, lines: list[str]) -> dict[str, Any]:
         """All names after statements; Illegal if the language refuses them."""
         found = self._names | self.env
-        self.run.steps, self.run.kinds = 0, {}
+        self.run.afresh()
+        self.run.kinds = {}
         try:
             exec(compiled("\n".join(lines)), found)
         except REFUSED as error:
@@ -96,7 +97,7 @@ class Draft:
 
     def value(self, made: Node) -> Any:
         """What an expression stands for; Illegal if the language refuses it."""
-        self.run.steps = 0
+        self.run.afresh()
         try:
             code = evaluated(expression(made))
             # One dictionary: what is put off until it is needed sees globals only.

@@ -25,7 +25,6 @@ class Statements:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._running = set[int]()
 
     def assigned(self, value: Any, name: str, nested: bool) -> Any:
         """What a variable holds: numbers become tensors. A branch or loop leaves the type of a variable as it is."""
@@ -48,10 +47,10 @@ class Statements:
     def again(self, condition: Any, loop: int) -> bool:
         """Whether a loop goes on; where types are found out, once at most."""
         self.run.step()
-        if not bool(condition) or (self.run.decide is not None and loop in self._running):
-            self._running.discard(loop)
+        if not bool(condition) or (self.run.decide is not None and loop in self.run.running):
+            self.run.running.discard(loop)
             return False
-        self._running.add(loop)
+        self.run.running.add(loop)
         return True
 
     def either(self, condition: Any, then: Later, otherwise: Later) -> Any:

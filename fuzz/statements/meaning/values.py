@@ -41,6 +41,12 @@ class Run:
         self.kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
         """Types of variables of the kernel, so that no branch changes one."""
         self.steps = 0
+        self.running: set[int] = set()
+        """Loops that go on, by their lines, where types are found out."""
+
+    def afresh(self) -> None:
+        """Begin anew: what was left in the middle, by an error or a return, is not gone on with."""
+        self.steps, self.running = 0, set()
 
     def constant(self, value: float, name: str = "") -> Value:
         """A Python number as a scalar tensor, in the type that it has by itself or another one."""

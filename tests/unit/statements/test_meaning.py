@@ -6,6 +6,7 @@ import pytest
 from tests.support.draws import draws
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import nodes, script_of
+from tridiff.fuzz.statements.draft import Draft, node, variable
 from tridiff.fuzz.statements.idioms import IDIOMS
 from tridiff.fuzz.statements.meaning.memory import Memory
 from tridiff.fuzz.statements.meaning.run import refusal, stored
@@ -87,3 +88,12 @@ def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
             assert target.draw.valid(case)
             met |= {one.word("name"): None for one in nodes(script_of(case).body) if one.row == "idiom"}
     assert len(met) > 0.85 * len(IDIOMS), set(IDIOMS) - set(met)
+
+
+def test_an_expression_means_the_same_each_time_it_is_asked() -> None:
+    """A return from within a loop leaves it in the middle."""
+    draft = Draft(lambda strategy: strategy)  # nothing is drawn
+    draft.learn(["def f1(a1):", "    while a1 > 0:", "        return a1", "    return a1.type.element_ty"])
+    draft.define("x1", ("i32", ()))
+    made = node("invoke", variable("x1"), name="f1", keywords="")
+    assert [draft.kind(made) for _ in range(3)] == [("i32", ())] * 3
