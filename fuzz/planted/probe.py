@@ -27,6 +27,7 @@ from tridiff.fuzz.planted.loud import loud
 from tridiff.fuzz.planted.measure import tried
 from tridiff.fuzz.planted.record import Settings, Tried
 from tridiff.fuzz.planted.trial import Drawn, Ran, trials
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.registry import select
 
@@ -101,7 +102,7 @@ class Probe:
 
     def _probed(self, edit: Edit, build: Path, began: float, stop: threading.Event) -> Tried:
         reaching, exact = self.reaching(edit)
-        pairs, code = 0, dict[str, None]()
+        pairs = 0
         numeric = ""
         if edit.operator == "other_default":
             changes = api.changes(self._names, api.names(Build(name=edit.name, folders=(str(build),))))
@@ -120,12 +121,11 @@ class Probe:
                 if relation is Relation.NUMERIC:
                     numeric = f"other bits within the tolerance: {was.case.target} on {backend}"
                 if changed:
-                    code[f"{was.case.target} on {backend}"] = None
+                    # Of two builds of one release that blocks (`policy.toml`, [code]).
+                    where = f"{was.case.target} on {backend}"
+                    return tried(edit, "caught", how=f"other code of one release: {where}: {_about(was.case)}",
+                                 pairs=pairs, code_changed=(where,), seconds=time.monotonic() - began)
         seconds = time.monotonic() - began
-        if code:
-            # Of two builds of one release that blocks (`policy.toml`, [code]).
-            return tried(edit, "caught", how=f"other code of one release: {', '.join(code)}", pairs=pairs,
-                         code_changed=tuple(code), seconds=seconds)
         if numeric:
             return tried(edit, "changed code", how=numeric, pairs=pairs, seconds=seconds)
         if not reaching:
@@ -174,6 +174,11 @@ def compare(was: Ran, now: Ran) -> tuple[Relation, str, bool]:
         relation = Relation.NUMERIC if tolerant else Relation.CHANGED
     reason = pair.reason if pair.relation is not Relation.FLAKY else f"other bits of {pair.where}"
     return relation, reason, bool(pair.code_changed)
+
+
+def _about(case: Case) -> str:
+    """The first two choices of a case."""
+    return ", ".join(f"{one}" for one in itertools.islice(case.params.values(), 2))
 
 
 def _in_turn(found: Iterable[Ran]) -> list[Ran]:
