@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import re
 from typing import TYPE_CHECKING, Any
 
+from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.language.cases import call_of, row_of
 from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.verdicts import Declined, Refuted
@@ -32,16 +31,6 @@ def module_of(row: Row, call: Call, text: str, version: str, *, warps: int, stor
     if row.gluon:
         return in_gluon(call, text, results, warps=warps, loads=row.loads, stores=stores, definitions=definitions)
     return source(call, text, results, loads=row.loads, fault=fault, stores=stores, definitions=definitions)
-
-
-def amd_lacks(text: str, backend: str) -> str:
-    """Which functions of libdevice in a kernel's text AMD's libdevice does not have, where the backend compiles for one
-    of its chips; "" if it has all."""
-    if not backend.startswith("compile:gfx"):
-        return ""
-    amd = importlib.import_module("triton.language.extra.hip.libdevice")
-    lacking = sorted({name for name in re.findall(r"\blibdevice\.(\w+)", text) if not hasattr(amd, name)})
-    return f"AMD's libdevice has no {' '.join(lacking)}" if lacking else ""
 
 
 def run(launch: Launch) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import lacking_type
+from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.kinds.graphs.arrays import after, dim_of, graph_of
 from tridiff.fuzz.kinds.graphs.faults import hooked
 from tridiff.fuzz.kinds.graphs.workspaces import Place, places
@@ -35,6 +36,8 @@ def launch_graph(launch: Launch) -> None:
     faults = hooked(launch.fault) or tuple(name for name in (launch.planted,) if name in FAULTS)
     aligned = [spec.name for spec in launch.case.arrays if _aligned(spec)]
     kernel = plan(graph, schedule, faults=faults, aligned=aligned)
+    if absent := amd_lacks(kernel.source, launch.backend):
+        raise Declined(absent)
     module = load(kernel.source, name=kernel.name)
     if kernel.cooperative:
         launch.options = replace(launch.options, launch_cooperative_grid=True)

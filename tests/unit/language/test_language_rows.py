@@ -8,13 +8,14 @@ import pytest
 import torch
 
 from tests.support.draws import draws
+from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.outputs import call as ask
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
-from tridiff.fuzz.language.launching import amd_lacks, text_of
+from tridiff.fuzz.language.launching import text_of
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
