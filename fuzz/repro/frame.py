@@ -139,6 +139,11 @@ def ending(right: str, *, only_repaired: bool = False) -> list[str]:
     return [f'print(answer := ("OK" if {right} else "BUG"))', 'sys.exit(answer == "BUG")']
 
 
+def survived(*, only_repaired: bool = False) -> str:
+    """The statement that answers behind a launch that did not fail, where nothing else can be wrong."""
+    return f'print("SKIP: {ONLY_REPAIRED}")' if only_repaired else 'print("OK")'
+
+
 def gpu_guard(source: str, dtypes: Iterable[str] = (), *, tight: bool = False) -> list[str]:
     """Statements that end a script without the GPU that its kernel needs. source: text of the kernel. tight: as few
     lines as possible."""

@@ -113,7 +113,7 @@ except RuntimeError as error:
 {% if synchronise %}
 {{ synchronise }}
 {% endif %}
-print("OK")
+{{ survived }}
 {% endif %}
 {% endif %}
 {% endif %}
@@ -175,6 +175,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         running=frame.running(found) if not asserts else (),
         hook=frame.HOOK, guard=frame.gpu_guard(functions, body.dtypes, tight=tight) if name == "cuda" else (),
         ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
+        survived=frame.survived(only_repaired=request.only_repaired),
         interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
         attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",

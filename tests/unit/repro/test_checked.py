@@ -61,6 +61,19 @@ def test_an_answer_is_held_against_the_record(
     assert [json.loads(line) for line in record.read_text().splitlines()] == [shown]
 
 
+@pytest.mark.parametrize(("fails", "state"), [(True, "skip"), (False, "contradicts")])
+def test_scripts_run_the_interpreter_as_it_is_and_the_record_is_of_the_repaired_one(
+    fails: bool, state: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checked, "script", lambda one, **options: Script(
+        text="x\n", ran=Run(answer="BUG"), faithful=True, backend="interpreter"))
+    monkeypatch.setattr(checked, "_plain_fails", lambda entry: fails)
+    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
+    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
+    (found,) = check([_entry(("3.9.0", "interpreter", Verdict.AGREE))])
+    assert (found.state, found.reason) == (state, checked.PLAIN_FAILS if fails else "")
+
+
 def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(one: CorpusEntry, **options: object) -> Script:
         raise TridiffError("no kernel shows it", fix="rerun it")
