@@ -50,6 +50,11 @@ def pretty_json_without_defaults(record: msgspec.Struct, *, only_in_rows: bool =
     return layout({"schema": schema, **given} if schema and isinstance(given, dict) else given) + "\n"
 
 
+def without_defaults(record: msgspec.Struct) -> JsonValue:
+    """The record as plain JSON values, with every field left out that has its default; it is read back as that."""
+    return _given(record, cut=True)
+
+
 def _given(value: object, *, cut: bool) -> JsonValue:
     if isinstance(value, msgspec.Struct):
         if value.__struct_config__.array_like:

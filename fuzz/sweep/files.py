@@ -1,11 +1,12 @@
-"""Records as files: one result per line, so that a change of one sweep is a change of one line."""
+"""Records as files: one result per line, so that a change of one sweep is a change of one line, without the fields
+that have their defaults."""
 
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records.codec import decode, printable
+from tridiff.fuzz.records.codec import decode, printable, without_defaults
 from tridiff.fuzz.records.reading import read_bytes
 from tridiff.fuzz.sweep.records import SweepRecord
 
@@ -17,7 +18,7 @@ def save(record: SweepRecord, path: Path) -> None:
     """Write a record; TridiffError where that is not possible."""
     head = msgspec.to_builtins(msgspec.structs.replace(record, results=()))
     del head["results"]
-    lines = [msgspec.json.encode(one).decode() for one in record.results]
+    lines = [msgspec.json.encode(without_defaults(one)).decode() for one in record.results]
     text = msgspec.json.format(msgspec.json.encode(head), indent=1).decode().rstrip("}\n")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
