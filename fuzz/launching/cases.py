@@ -48,15 +48,18 @@ def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -
 
 
 def once(seed: int, *, target: str, topic: Topic) -> list[Case]:
-    """Every value of what a topic's scenes draw first, the other choices by the seed."""
+    """Every value of what a topic's scenes draw first, the other choices by the seed; what a case plays every value of
+    counts as one."""
     luck, found = Random(seed), []
     for scene in of_topic(topic):
         first, *others = scene.vocabulary
         cases = []
-        for value in scene.vocabulary[first]:
-            choices: dict[str, Scalar] = {first: value}
-            while len(choices) == 1 or not scene.legal(choices):
-                choices |= {name: luck.choice(tuple(scene.vocabulary[name])) for name in others}
+        for value in (EVERY,) if first == scene.each else tuple(scene.vocabulary[first]):
+            choices: dict[str, Scalar] = {}
+            while not choices or not _plays(scene, choices):
+                choices = {first: value} | {
+                    name: EVERY if name == scene.each else luck.choice(tuple(scene.vocabulary[name]))
+                    for name in others}
             cases.append(Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices}))
         luck.shuffle(cases)
         found += cases

@@ -50,7 +50,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "blocks": {**_PLAIN, "num_ctas": 2}, "warps": {"num_warps": 8, "num_stages": 1}}
 """Options that the front end looks at, by the words of `launching.vocabulary`."""
 _TRIES = 40
-_PLACE = re.compile(r'loc\(("[^"<>]*"|"<[^"]*>":\d+:\d+)')
+_PLACE = re.compile(r'loc\("<generated[^"]*>":(\d+:\d+)')
 _OPERATION = re.compile(r'(?:^|= )"?([a-z]\w*(?:\.\w+)+)', re.MULTILINE)
 
 
@@ -144,12 +144,13 @@ def _source(module: str, arguments: dict[str, Any], chip: str, options: dict[str
 
 
 def places(module: str, arguments: dict[str, Any], *, chip: str, options: dict[str, Any]) -> str:
-    """Names, lines and columns that the source IR of a module's kernel gives its operations: a digest and the last."""
+    """Lines and columns of the module that the source IR gives its operations: a digest and the last. Those of Triton's
+    own library move with every comment there."""
     try:
         text = _source(module, arguments, chip, options)
     except Exception as error:
         return refusal(error)
-    found = _PLACE.findall(text)
+    found = sorted(set(_PLACE.findall(text)))
     digest = hashlib.blake2b(str(found).encode(), digest_size=6).hexdigest()
     return f"{digest} {len(found)} {' '.join(found[-1:])}"
 

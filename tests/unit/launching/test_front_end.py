@@ -123,3 +123,14 @@ def test_faults_of_the_front_end_change_an_answer(
     assert right == [play(one) for one in every]
     monkeypatch.setattr(f"{module}.{name}", wrong)
     assert right != [play(one) for one in every]
+
+
+def test_places_are_those_of_the_kernel_alone() -> None:
+    front_end = pytest.importorskip("tridiff.fuzz.launching.scenes.front_end")
+    text, given = front_end.kernel_of("plain: folds")
+    plain = front_end.places(text, given, chip="sm_90", options={"num_warps": 4})
+    assert plain == front_end.places(text, given, chip="sm_90", options={"num_warps": 8})
+    lower = front_end.places(f"# A comment.\n{text}", given, chip="sm_90", options={"num_warps": 4})
+    # As many places, each a line further down; the library's are none of them.
+    assert plain != lower and plain.split()[1] == lower.split()[1]
+    assert all(int(one.split()[2].partition(":")[0]) > 20 for one in (plain, lower))

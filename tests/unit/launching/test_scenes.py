@@ -177,3 +177,11 @@ def test_a_pass_that_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(compiler, "passes", _Without(compiler.passes, "add_reduce_data_duplication"))
     after = play(case("options"))[name].split("; ")
     assert [one for one in before if one != "reduce_data_duplication"] == after and len(before) == len(after) + 1
+
+
+def test_what_a_case_plays_in_turn_is_played_once() -> None:
+    target = find("launch.host")
+    once = list(target.draw.once(7))
+    assert all(target.draw.valid(one) for one in once)
+    assert [one.params["cuda"] for one in once if one.params["scene"] == "versions"] == [EVERY]
+    assert [one.params["once"] for one in once if one.params["scene"] == "launcher"] == [True]
