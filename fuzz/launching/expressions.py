@@ -169,6 +169,8 @@ EXPRESSIONS: dict[str, str] = {
         "[(str(one.dtype), one.shape, one.stride(), one.element_size(), type(one.base).__name__) for whole in "
         "[triton.reinterpret(data, tl.int32)] for one in [whole, whole.cpu(), whole.clone(), whole.to('cpu'), "
         "whole.to('meta'), whole.new_empty([3])]]",
+    "views of layouts":
+        "[one.format_tensor_view([16, 32]) + one.format_hardware_view([16, 32]) for one in (blocked, mma)]",
     "outside of a kernel": "refused(lambda: gl.arange(0, 8, blocked))",
     "a block outside of a kernel": "[refused(lambda: tl.arange(0, 8)), refused(lambda: tl.zeros([8], tl.int32))]",
     "a copy outside of a kernel": "refused(lambda: gl.allocate_shared_memory(gl.float32, [8], swizzled))",

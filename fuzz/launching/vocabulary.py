@@ -23,7 +23,8 @@ CONSTANTS = ("int 3", "int -1", "int 1", "bool True", "float 0.5", "text abc", "
 GRIDS = ("1", "2 3", "2 3 4", "7", "list 5 6", "callable", "0", "3 0 2", "65536 2")
 DTYPES = ("int32", "int64", "uint8", "float32", "int1", "float64", "bfloat16")
 
-CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body", "line", "comment below", "comment inside",
+CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body",
+           "method", "counted", "line", "comment below", "comment inside",
            "option", "stages", "fusion", "registers", "always", "environment", "constexpr", "hint")
 """What is changed between two compilations of one kernel."""
 

@@ -11,6 +11,9 @@ from tridiff.fuzz.planted.places import places
 from tridiff.fuzz.planted.reach import reason
 from tridiff.fuzz.planted.record import Tried
 
+_TURNED = ("negated_condition", "other_comparison", "dropped_sign")
+"""Operators that have a condition give the opposite answer."""
+
 
 def told(edit: Edit, line: Tried, package: Path) -> Tried:
     """The record of an edit; of a fault that was missed or not reached and that cannot show, with the reason. package:
@@ -27,7 +30,10 @@ def hidden(edit: Edit, data: bytes) -> str:
     source = Source(edit.file, data)
     for key, nodes in keys(edit.file, source.tree):
         if any(_holds(one, source, edit) for one in nodes) and (why := reason(key)):
-            return why
+            # A condition that is turned round goes the way that nothing else takes.
+            turned = edit.operator in _TURNED or (edit.operator == "ignored_branch" and key.endswith(": false"))
+            if not turned or not _holds(nodes[0], source, edit):
+                return why
     return ""
 
 

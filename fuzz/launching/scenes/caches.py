@@ -13,6 +13,8 @@ from tridiff.fuzz.launching.words import Arguments
 from tridiff.kernels.generated import load
 
 _TEXT = """
+from triton.language.core import _aggregate as aggregate
+
 GLOBAL = tl.constexpr({constant})
 UNUSED = tl.constexpr({unused})
 
@@ -20,14 +22,32 @@ UNUSED = tl.constexpr({unused})
 def inner(value):
     return value + {callee}
 
+@triton.constexpr_function
+def counted(number):
+    return number + {counted}
+
+@aggregate
+class Held:
+    value: tl.tensor
+
+    @triton.constexpr_function
+    def __init__(self, value):
+        self.value = value
+
+    @triton.jit
+    def more(self):
+        return self.value + {method}
+
 @triton.jit
 def kernel(x, n, C: tl.constexpr):
     at = tl.arange(0, 16)
-    tl.store(x + at, at * GLOBAL + C + inner(n){body})
+    tl.store(x + at, at * GLOBAL + C + inner(n) + Held(n).more() + counted(2){body})
 """
-_PLAIN = {"constant": "3", "unused": "5", "callee": "1", "noinline": "", "body": ""}
+_PLAIN = {"constant": "3", "unused": "5", "callee": "1", "noinline": "", "body": "", "method": "1",
+          "counted": "1"}
 _OTHER = {"callee": {"callee": "2"}, "constant": {"constant": "4"}, "unused": {"unused": "6"},
-          "noinline": {"noinline": "(noinline=True)"}, "body": {"body": " + 1"}}
+          "noinline": {"noinline": "(noinline=True)"}, "body": {"body": " + 1"},
+          "method": {"method": "2"}, "counted": {"counted": "2"}}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "option": {"num_warps": 8}, "stages": {"num_stages": 2}, "fusion": {"enable_fp_fusion": False},
     "registers": {"maxnreg": 64}}

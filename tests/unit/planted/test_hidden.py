@@ -39,10 +39,18 @@ def edit(before: str) -> Edit:
 
 
 @pytest.mark.parametrize("before, why", [
-    ("a - 7", "no such a"), ("a > 5", "no such a"), ("a - 9", ""), ("a, b", "only text"), ("b - 11", ""),
+    ("a - 7", "no such a"), ("5", "no such a"), ("a - 9", ""), ("a, b", "only text"), ("b - 11", ""),
     ("a - 15", "small"), ("13", "small")])
 def test_what_lies_out_of_reach_cannot_show(before: str, why: str) -> None:
     assert hidden(edit(before), _TEXT) == why
+
+
+@pytest.mark.parametrize("operator, line, why", [
+    ("ignored_branch", 3, "no such a"), ("negated_condition", 3, ""), ("other_comparison", 3, ""),
+    ("negated_condition", 8, ""), ("off_by_one", 3, "no such a")])
+def test_a_condition_that_is_turned_round_shows(operator: str, line: int, why: str) -> None:
+    found = next(one for one in edits_of(_FILE, _TEXT) if (one.operator, one.line) == (operator, line))
+    assert hidden(found, _TEXT) == why
 
 
 @pytest.mark.parametrize("outcome, harmless, expected", [
