@@ -207,6 +207,11 @@ r = tl.allocate_shared_memory(tl.int32, [2, 128], S1); w = r.index(1).load(L1) +
 r = tl.allocate_shared_memory(tl.float16, [4, 4], LINEAR); w = r.nbytes_per_cta + n
 r = tl.allocate_shared_memory(tl.uint8, [64, 64], PADDED4)
 r = t.nbytes_per_cta + s.nbytes_per_cta + q.nbytes_per_cta + n
+r = tl.allocate_shared_memory(tl.int32, [64, 32], tl.SwizzledSharedLayout(1, 1, 1, [1, 0], [[0, 1]]));
+    tl.static_assert(r.nbytes_per_cta == 4096)
+r = tl.allocate_shared_memory(tl.int8, [16, 4], tl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [[4, 0], [8,
+    0]])); tl.static_assert(r.nbytes_per_cta == 16)
+r = tl.histogram(x, 64, mask=None, layout=L1) + tl.sum(x, axis=None) + tl.arange(0, 64, L1)
 r = s.slice(0, 128).load(L1) + x
 r = s.slice(64, 128)
 r = s.slice(n, 64)
@@ -383,6 +388,8 @@ r = mbarrier.allocate_mbarrier(two_ctas=True)
 ampere.async_copy.async_load(s, x_ptr + at)
 ampere.async_copy.async_load(s, x_ptr + at, mask=n > 3)
 ampere.async_copy.async_load(s, x_ptr + at, mask=x)
+ampere.async_copy.async_load(s, x_ptr + at, mask=None)
+ampere.async_copy.async_load(s, x_ptr + at, mask=True)
 ampere.async_copy.async_load(s, f_ptr + at)
 ampere.async_copy.async_load(s, h_ptr + at)
 ampere.async_copy.async_load(s, x_ptr)

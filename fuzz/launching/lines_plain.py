@@ -585,6 +585,12 @@ r = tl.load(x_ptr + at, boundary_check=(0,))
 r = tl.load(x_ptr + at, padding_option="zero")
 r = tl.load(n)
 r = tl.load(None)
+r = tl.load(x_ptr + at, mask=None, other=None)
+tl.store(x_ptr + at, x, mask=None)
+r = tl.atomic_add(x_ptr + at, x, mask=None, sem=None, scope=None)
+r = tl.sum(m, axis=None) + tl.sum(x, 0, dtype=None) + tl.max(m, axis=None)
+r = tl.dot(g, g, acc=None, input_precision=None, max_num_imprecise_acc=None)
+r = f.to(tl.float16, fp_downcast_rounding=None) + tl.histogram(x, 16, mask=None)
 tl.store(x_ptr, x)
 tl.store(x_ptr, n, mask=p)
 tl.store(x_ptr + at, m)
@@ -693,5 +699,11 @@ _OF_EACH = ("x.to({0}) * 3 + f.to({0})", "tl.full((4,), 3, {0}) - tl.full((4,), 
             "tl.sum(x.to({0})) + tl.max(m.to({0}), 0)", "tl.where(p, x.to({0}), 1).to(tl.float32)",
             "x.to({0}) / 2 + x.to({0}) // 2", "(x.to({0}) & 3) | (x.to({0}) >> 1)", "tl.abs(x.to({0})) % 5",
             "tl.zeros((4,), {0}).to(tl.int64) + n.to({0})", "tl.sort(x.to({0})) + tl.cumsum(x.to({0}), 0)")
+_ENDS = {f"{sign}int{bits}": (0 if sign else -(2 ** (bits - 1)), 2 ** (bits if sign else bits - 1) - 1)
+         for bits in (8, 16, 32, 64) for sign in ("", "u")}
+"""The least and the most of a type."""
 LINES["kinds"] = "\n".join(f"r = {text.format(f'tl.{kind}')}" for kind in _KINDS for text in _OF_EACH)
+LINES["ends of types"] = "\n".join(
+    line for kind, ends in _ENDS.items() for end in ends for line in (
+        f"r = x.to(tl.{kind}) + ({end}); s = tl.full((4,), {end}, tl.{kind})", f"r = x.to(tl.{kind}) > ({end} + 1)"))
 """What one type alone does differently."""

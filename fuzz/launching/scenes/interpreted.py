@@ -6,7 +6,8 @@ Nothing is judged: two builds of one release must give the same values in the sa
 import hashlib
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from random import Random
 from typing import Any
@@ -27,7 +28,7 @@ from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.launching.vocabulary import GIVEN
 from tridiff.fuzz.launching.words import Arguments
 from tridiff.fuzz.verdicts import Declined
-from tridiff.fuzz.versions import interpreting
+from tridiff.fuzz.versions import interpreter_module, interpreting
 from tridiff.kernels.generated import load
 
 _SECONDS = 1.5
@@ -36,7 +37,7 @@ _END = "\n    keep(locals())\n"
 CHANGED = 3
 """Changed texts of a piece."""
 _SHOWN, _WIDTH = 60, 40
-_ELEMENTS = 2048
+_ELEMENTS, _ALIGNED = 2048, 1 << 16
 _ADDRESS = re.compile(r"(?<![\d.])\d{14,15}(?![\d.])")
 """Integers that are not the same twice. No other has as many digits: those of extremes are more."""
 _TYPES = {"x": torch.int32, "f": torch.float32, "h": torch.float16, "l": torch.int64, "u": torch.uint8}
@@ -111,6 +112,31 @@ def _filled(values: str, dtype: torch.dtype) -> torch.Tensor:
     return wide
 
 
+def _placed(array: torch.Tensor) -> torch.Tensor:
+    """A copy at an address whose low bits are always the same: kernels may look at those of an address."""
+    room = torch.zeros(array.numel() * array.element_size() + _ALIGNED, dtype=torch.uint8)
+    start = -room.data_ptr() % _ALIGNED
+    found = room[start:start + array.numel() * array.element_size()].view(array.dtype)
+    return found.copy_(array)
+
+
+@contextmanager
+def _defined() -> Iterator[None]:
+    """Masked lanes of an atomic operation's result, which are whatever memory held, are zero."""
+    native = interpreter_module()._interpreter
+    real = native.atomic_rmw
+
+    def atomic_rmw(operation: Any, pointer: Any, value: Any, mask: Any, order: Any) -> Any:
+        found = real(operation, pointer, value, mask, order)
+        return np.where(mask, found, found.dtype.type(0))
+
+    native.atomic_rmw = atomic_rmw
+    try:
+        yield
+    finally:
+        native.atomic_rmw = real
+
+
 def _elements(data: Any) -> str:
     text = _ADDRESS.sub("address", " ".join(map(str, np.ravel(data).tolist())))
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}... {_digest(text.encode())}"
@@ -147,7 +173,7 @@ def given(choices: Choices, backend: str) -> Answers:
 
 def _left(text: str, values: str) -> str:
     """What a module's kernel leaves, or its refusal; what it changed in memory either way."""
-    arrays = {f"{name}_ptr": _filled(values, dtype) for name, dtype in _TYPES.items()}
+    arrays = {f"{name}_ptr": _placed(_filled(values, dtype)) for name, dtype in _TYPES.items()}
     numbers: dict[str, Any] = {"n": 48, "N": 8}
     memory = Memory(tuple(arrays.values()))
 
@@ -222,5 +248,5 @@ def _answers(asked: dict[str, Callable[[], str]]) -> Answers:
     """Answers of a copy of this process, without our repairs."""
     if not interpreting():
         raise Declined("Triton was imported to compile")
-    with repaired(Repairs.none()), np.errstate(all="ignore"):
+    with repaired(Repairs.none()), _defined(), np.errstate(all="ignore"):
         return dict(zip(asked, answered(tuple(asked.values()), seconds=_SECONDS), strict=True))

@@ -42,3 +42,18 @@ def check_a_fault_of_the_interpreter_changes_an_answer() -> None:
     right = play(case("given", way="plain"))
     changed = {name for name in right if right[name] != wrong[name]}
     assert changed >= {"given int 9223372036854775808", "given bool True"}
+
+
+def check_masked_lanes_of_atomics_are_told_alike() -> None:
+    native = interpreter_module()._interpreter
+    real = native.atomic_rmw
+
+    def other(operation: Any, pointer: Any, value: Any, mask: Any, order: Any) -> Any:
+        found = real(operation, pointer, value, mask, order)
+        found[~mask] = 77
+        return found
+
+    part = case("values", part="plain: seldom 4")
+    right = play(part)
+    with patch.object(native, "atomic_rmw", other):
+        assert right == play(part)
