@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from inspect import ismodule
 from random import Random
 from typing import Any
 
@@ -72,6 +73,9 @@ class Memory:
                    f"{handle.padding}"
         if isinstance(value, int | float | str | tl.dtype | None):
             return repr(value)
+        if callable(value) or ismodule(value):
+            # What else they hold is of the installation: folders, lines.
+            return f"{type(value).__name__} {getattr(value, '__name__', '')}"
         if hasattr(value, "data"):
             data = np.asarray(value.data)
             return f"{value.dtype} {self._places(data) if value.dtype.is_ptr() else _elements(data)}"

@@ -57,3 +57,12 @@ def check_masked_lanes_of_atomics_are_told_alike() -> None:
     right = play(part)
     with patch.object(native, "atomic_rmw", other):
         assert right == play(part)
+
+
+def check_nothing_of_the_installation_is_told() -> None:
+    import triton.language as tl
+
+    part = case("values", part="plain: assigned 1")
+    right = play(part)
+    with patch.object(tl, "__file__", "/elsewhere/language.py"), patch.object(tl.sum, "kwargs", {"other": 1}):
+        assert right == play(part)
