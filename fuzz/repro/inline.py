@@ -16,14 +16,25 @@ _READS = re.compile(r"(^|[._])load\w*$")
 
 
 def _calls(node: ast.AST) -> list[str]:
-    return [ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
+    return [_dotted(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
+
+
+def _dotted(function: ast.expr) -> str:
+    """As `ast.unparse`, without its effort for what most calls are of: a name, or attributes of one."""
+    match function:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return f"{owner}.{name}"
+    return ast.unparse(function)
 
 
 def acting_functions(functions: Mapping[str, ast.FunctionDef]) -> frozenset[str]:
     """Functions that do more than compute, themselves or through others."""
+    called = {name: _calls(node) for name, node in functions.items()}
     acting: set[str] = set()
     while True:
-        more = {name for name, node in functions.items() if name not in acting and _acts(node, acting)}
+        more = {name for name, names in called.items() if name not in acting and _act(names, acting)}
         if not more:
             return frozenset(acting)
         acting |= more
@@ -31,7 +42,11 @@ def acting_functions(functions: Mapping[str, ast.FunctionDef]) -> frozenset[str]
 
 def _acts(node: ast.AST, acting: Collection[str]) -> bool:
     """Whether evaluating the node changes anything, so that its place matters."""
-    return any(_ACTS.search(name) or name in acting for name in _calls(node))
+    return _act(_calls(node), acting)
+
+
+def _act(called: Collection[str], acting: Collection[str]) -> bool:
+    return any(name in acting or _ACTS.search(name) for name in called)
 
 
 def _pure(node: ast.AST, acting: Collection[str], functions: Collection[str]) -> bool:

@@ -1,5 +1,6 @@
 """The frame of a standalone script."""
 
+import functools
 import re
 import textwrap
 from dataclasses import dataclass, field
@@ -122,6 +123,11 @@ except RuntimeError as error:
 _ENVIRONMENT = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
                                   keep_trailing_newline=True, autoescape=False)
 
+@functools.cache
+def _template() -> jinja2.Template:
+    return _ENVIRONMENT.from_string(_TEMPLATE)
+
+
 _TARGETS = {"gfx942": 'GPUTarget("hip", "gfx942", 64)', "sm_80": 'GPUTarget("cuda", 80, 32)',
             "sm_90": 'GPUTarget("cuda", 90, 32)', "sm_100": 'GPUTarget("cuda", 100, 32)'}
 
@@ -161,7 +167,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
     used = "\n".join((*body.above, *body.arrays, body.launch, *body.checks, body.verdict))
     modules = {"os": True, "re": found.isolated, "subprocess": found.isolated, "sys": True,
                "tempfile": language == "ttgir", "base64": "base64." in used, "zlib": "zlib." in used}
-    text = _ENVIRONMENT.from_string(_TEMPLATE).render(
+    text = _template().render(
         body=body, tight=tight, program=program, functions=functions, gap="\n" * spacing,
         heading=frame.heading(request.title, request.note, request.backend),
         together=tight and name == "interpreter" and not found.isolated,

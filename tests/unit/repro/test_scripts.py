@@ -1,9 +1,12 @@
 """Standalone scripts: short, on their own, BUG for the finding and OK for the clean control."""
 
 import ast
+import functools
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -12,6 +15,7 @@ from msgspec.structs import replace
 
 from tests.support.cases import ramp
 from tests.support.in_subprocess import REPOSITORY
+from tests.support.nights import by_day
 from tests.unit.corpus.entries import expect
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 from tridiff.fuzz.bench.draws import draw_cases
@@ -49,15 +53,33 @@ def imported(text: str) -> set[str]:
     return names
 
 
+@functools.cache
+def _running() -> "subprocess.Popen[str]":
+    """The process that runs scripts, without this checkout in sight; one for all tests here."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("run_scripts.py"))], cwd="/", stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment | {"TRITON_INTERPRET": "1"})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_running_process_is_left() -> Iterator[None]:
+    yield
+    if _running.cache_info().currsize:
+        _running().communicate(timeout=60)
+        _running.cache_clear()
+
+
 def run_all(folder: Path, written: dict[str, str]) -> dict[str, str]:
-    """The last line of every script, by its name; run alone in the folder, without this checkout in sight."""
+    """The last line of every script, by its name."""
     for name, text in written.items():
         (folder / f"{name}.py").write_text(text)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("run_scripts.py")), str(folder)], cwd=folder,
-        env=environment | {"TRITON_INTERPRET": "1"}, capture_output=True, text=True, timeout=300, check=True)
-    return dict(line.split("\t", 1) for line in done.stdout.splitlines())
+    process = _running()
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(f"{folder}\n")
+    process.stdin.flush()
+    found: dict[str, str] = json.loads(process.stdout.readline())
+    return found
 
 
 def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
@@ -208,15 +230,18 @@ RAISED = 'raise ValueError("something else")'
 RECORDED = 'raise ValueError("index 17 is out of range for /tmp/x")'
 
 
-@pytest.mark.parametrize(("verdict", "kind", "statement", "answer"), [
-    (Verdict.CRASH, "SIGSEGV", SEGFAULT, "BUG"), (Verdict.CRASH, "SIGSEGV", ABORTED, "SKIP"),
-    (Verdict.CRASH, "SIGSEGV", RAISED, "SKIP"), (Verdict.CRASH, "SIGSEGV", "pass", "OK"),
-    (Verdict.CRASH, "ValueError: index N is out of range for PATH", RECORDED, "BUG"),
+# Each way to a verdict by day: a signal, another end of the process, the recorded exception, no end at all.
+SHOWN = [(Verdict.CRASH, "SIGSEGV", SEGFAULT, "BUG"), (Verdict.CRASH, "SIGSEGV", RAISED, "SKIP"),
+         (Verdict.CRASH, "ValueError: index N is out of range for PATH", RECORDED, "BUG"),
+         (Verdict.HANG, "launch", "import time as t; t.sleep(60)", "BUG")]
+
+
+@pytest.mark.parametrize(("verdict", "kind", "statement", "answer"), by_day([
+    *SHOWN, (Verdict.CRASH, "SIGSEGV", ABORTED, "SKIP"), (Verdict.CRASH, "SIGSEGV", "pass", "OK"),
     (Verdict.COMPILE_ERROR, "index N is out of range for PATH", RAISED, "SKIP"),
     (Verdict.COMPILE_ERROR, "index N is out of range for PATH", SEGFAULT, "SKIP"),
-    (Verdict.HANG, "launch", "import time as t; t.sleep(60)", "BUG"), (Verdict.HANG, "launch", RAISED, "SKIP"),
-    (Verdict.DISAGREE, "value", RAISED, "SKIP"),
-])
+    (Verdict.HANG, "launch", RAISED, "SKIP"), (Verdict.DISAGREE, "value", RAISED, "SKIP"),
+], only=SHOWN))
 def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, statement: str, answer: str) -> None:
     """Scripts of crashes and errors printed BUG for every exception, a missing GPU included."""
     planted = next(one for one in FINDINGS if one.fault == "wrong_value")
@@ -236,12 +261,15 @@ def test_an_unfit_end_before_the_launch_is_no_crash() -> None:
     assert run(text).line.startswith("SKIP: ended with -6")
 
 
-def test_without_a_gpu_a_script_for_one_is_skipped() -> None:
+@pytest.mark.parametrize(("verdict", "kind"), by_day(
+    [(Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT"), (Verdict.HANG, "compile")],
+    only=[(Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT")]))
+def test_without_a_gpu_a_script_for_one_is_skipped(verdict: Verdict, kind: str) -> None:
+    """In a script that runs its kernel itself, and in those that look at another process."""
     finding = FINDINGS[0]
-    for verdict, kind in ((Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT"), (Verdict.HANG, "compile")):
-        asked = request(Finding(finding.fault, finding.case, kind=kind, verdict=verdict), backend="cuda")
-        text = texts(asked)[-1].replace("torch.cuda.is_available()", "False")
-        assert run(text).line == "SKIP: no NVIDIA GPU"
+    asked = request(Finding(finding.fault, finding.case, kind=kind, verdict=verdict), backend="cuda")
+    text = texts(asked)[-1].replace("torch.cuda.is_available()", "False")
+    assert run(text).line == "SKIP: no NVIDIA GPU"
 
 
 def test_device_assertions_need_a_device() -> None:
@@ -343,13 +371,13 @@ def test_the_child_refuses_what_no_kernel_shows() -> None:
 
 
 def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for() -> None:
-    many = tuple(str(k * k % 1_000_003 - 500_000) for k in range(40_000))
+    many = tuple(str(k * k % 1_000_003 - 500_000) for k in range(6_000))
     case = FINDINGS[0].case
     arrays = tuple(replace(spec, content=replace(
         spec.content, base=replace(spec.content.base, values=many if spec.name == "a" else ("7",) * len(many)))
     ) if spec.content else spec
         for spec in case.arrays)
-    large = request(Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 40_000})))
+    large = request(Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 6_000})))
     large = replace(large, length="short")
     with pytest.raises(TridiffError, match=r"more than 40 of 120 columns; .* with --long, .* `tridiff shrink`"):
         build(large)
