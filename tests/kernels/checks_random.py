@@ -94,19 +94,27 @@ def check_literals_are_accepted_for_all_arguments() -> None:
 
 
 def check_rand_equals_the_definition_and_stays_below_one() -> None:
-    offsets = torch.arange(2000)[None].expand(len(SEEDS), -1)
+    rand_equals_the_definition(200)
+
+
+def rand_equals_the_definition(count: int) -> None:
+    offsets = torch.arange(count)[None].expand(len(SEEDS), -1)
     got = reals(list(SEEDS), offsets, rand)
-    wanted = np.array([[uniform(philox(o, seed)[0]) for o in range(2000)] for seed in SEEDS])
+    wanted = np.array([[uniform(philox(o, seed)[0]) for o in range(count)] for seed in SEEDS])
     assert got.dtype == np.float32 and np.array_equal(got, wanted)
     assert uniform(0x7FFFFFFF) == uniform(0x80000000) == np.float32(0.99999994)
     assert (got >= 0).all() and (got < 1).all()
 
 
 def check_randn_equals_box_muller() -> None:
-    offsets = torch.arange(4000)[None].expand(2, -1)
+    randn_equals_box_muller(600)
+
+
+def randn_equals_box_muller(count: int) -> None:
+    offsets = torch.arange(count)[None].expand(2, -1)
     got = reals([11, 2**40], offsets, randn)
     for seed, row in zip((11, 2**40), got, strict=True):
-        words = [philox(o, seed) for o in range(4000)]
+        words = [philox(o, seed) for o in range(count)]
         u1 = np.maximum(np.float32(1e-7), np.array([uniform(w[0]) for w in words])).astype(np.float64)
         u2 = np.array([uniform(w[1]) for w in words]).astype(np.float64)
         exact = np.sqrt(-2 * np.log(u1)) * np.cos(2 * np.pi * u2)

@@ -70,13 +70,22 @@ def reference_order(keys: Tensor, descending: bool) -> Tensor:
     return torch.from_numpy(np.argsort(-rank if descending else rank, axis=1, kind="stable"))
 
 
+def directions(number: int, *, both: bool) -> tuple[bool, ...]:
+    """Descending or not, which take turns unless both are wanted."""
+    return (False, True) if both else (number % 2 == 1,)
+
+
 def check_stable_sort_equals_numpy_and_torch_bit_for_bit() -> None:
+    stable_sorts(both=False)
+
+
+def stable_sorts(*, both: bool) -> None:
     """Types take turns with two sets of lengths, each of which has powers of two and others."""
     generator = torch.Generator().manual_seed(5)
     for number, dtype in enumerate(KEY_DTYPES):
-        for length in ((1, 3, 4, 32), (2, 5, 8, 13))[number % 2]:
+        for place, length in enumerate(((3, 4, 1, 32), (2, 5, 8, 13))[number % 2]):
             keys = draw(generator, (6, length), dtype)
-            for descending in (False, True):
+            for descending in directions(number // 2 + place, both=both):
                 order = reference_order(keys, descending)
                 if dtype not in (torch.uint16, torch.uint32, torch.uint64):  # torch does not sort these
                     assert torch.equal(torch.sort(keys, dim=1, stable=True, descending=descending).indices, order)
@@ -86,11 +95,15 @@ def check_stable_sort_equals_numpy_and_torch_bit_for_bit() -> None:
 
 
 def check_unstable_sort_is_a_permutation_in_order() -> None:
+    unstable_sorts(both=False)
+
+
+def unstable_sorts(*, both: bool) -> None:
     generator = torch.Generator().manual_seed(6)
     for number, dtype in enumerate(KEY_DTYPES):
-        for length in ((2, 64), (7, 16))[number % 2]:
+        for place, length in enumerate(((2, 64), (7, 16))[number % 2]):
             keys = draw(generator, (5, length), dtype)
-            for descending in (False, True):
+            for descending in directions(number // 2 + place, both=both):
                 got, order = sort(keys, descending=descending)
                 assert torch.equal(order.long().sort(dim=1).values, torch.arange(length).expand(5, length))
                 assert torch.equal(bits(got), bits(keys).gather(1, order.long())), (dtype, length)
@@ -109,8 +122,12 @@ def check_index_dtype_is_kept() -> None:
 
 
 def check_long_rows() -> None:
+    long_rows(100, 256)
+
+
+def long_rows(*lengths: int) -> None:
     generator = torch.Generator().manual_seed(8)
-    for length in (100, 256, 511, 512):
+    for length in lengths:
         organ_pipe = torch.cat([torch.arange(length // 2), torch.arange(length - length // 2).flip(0)])
         rows = torch.stack([organ_pipe, torch.arange(length), torch.arange(length).flip(0), torch.zeros(length).long(),
                             torch.randint(0, 9, (length,), generator=generator)])
@@ -120,11 +137,15 @@ def check_long_rows() -> None:
 
 
 def check_padding_stands_behind_all_valid_elements_whatever_its_value() -> None:
+    padded_rows(both=False)
+
+
+def padded_rows(*, both: bool) -> None:
     generator = torch.Generator().manual_seed(9)
-    for padding in (NAN, INF, -INF, 0.0):
-        for length in (3, 5, 9, 31):
+    for number, padding in enumerate((NAN, INF, -INF, 0.0)):
+        for place, length in enumerate((3, 5, 9, 31)):
             keys = draw(generator, (5, length), torch.float32)
-            for descending in (False, True):
+            for descending in directions(number + place, both=both):
                 _, order = sort(keys, stable=True, descending=descending, padding=padding)
                 assert torch.equal(order.long(), reference_order(keys, descending)), (padding, length, descending)
     keys = tensor([[5, NAN, 3, -INF, 4, 9, 0, 1]])
@@ -136,7 +157,13 @@ def check_padding_stands_behind_all_valid_elements_whatever_its_value() -> None:
 
 
 def check_the_network_sorts_every_row_of_zeros_and_ones() -> None:
-    for length in (*range(1, 9), 16):
+    sorts_zeros_and_ones(*range(1, 9))
+    report = sort_all_zero_one_rows(length=16, helper=sort_with_index, descending=True, stable=True)
+    assert (report.rows, report.wrong_rows) == (2**16, 0), report
+
+
+def sorts_zeros_and_ones(*lengths: int) -> None:
+    for length in lengths:
         for descending in (False, True):
             for stable in (False, True):
                 report = sort_all_zero_one_rows(
