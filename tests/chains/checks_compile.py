@@ -19,7 +19,7 @@ from tridiff.kernels.gluon.layouts import Blocked
 from tridiff.kernels.gluon.values import Tensor
 
 BACKEND = "compile:sm_90"
-COUNT = 8
+COUNT = 5
 
 executor = Executor(backend=BACKEND)
 

@@ -1,13 +1,13 @@
 """Interpreted runs of x_grid_barrier, interleaved by the step-wise scheduler; cases of test_grid_barrier.py."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch._inductor.runtime import triton_helpers as inductor
 
 from tests.kernels.errors import error_of
-from tests.kernels.interleavings import POLICIES
+from tests.kernels.interleavings import IN_TURN
 from tridiff.kernels.drivers.grid_barrier import grid_barrier
 from tridiff.kernels.helpers.grid_barrier import x_grid_barrier
 from tridiff.kernels.helpers.mutants_grid_barrier import MUTANTS
@@ -37,11 +37,12 @@ def barriers(
 
 
 def compare_with_protocol(
-    helper: Any, wrong: str = "", *, sizes: Sequence[tuple[int, int]] = ((1, 2), (2, 2), (3, 1), (4, 2))
+    helper: Any, wrong: str = "", *, sizes: Sequence[tuple[int, int]] = ((1, 2), (2, 2), (3, 1), (4, 2)),
+    policies: Sequence[Callable[[], Choices]] = IN_TURN,
 ) -> None:
     """The kernel and the protocol make the same accesses, get the same answers, and count the same marks."""
     for programs, rounds in sizes:
-        for number, policy in enumerate(POLICIES):
+        for number, policy in enumerate(policies):
             reorders = number % 2 == 0
             real, seen = barriers((programs, 1, 1), rounds, policy(), helper=helper, reorders=reorders)
             model = simulate(

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch._inductor.runtime import triton_helpers as inductor
 
 from tests.kernels.driver_runs import run
-from tests.kernels.interleavings import POLICIES, affine
+from tests.kernels.interleavings import IN_TURN, affine
 from tridiff.kernels.drivers import lookback_scan as driver
 from tridiff.kernels.helpers import lookback
 from tridiff.kernels.helpers.lookback import pack_value_flag, unpack_flag, unpack_value
@@ -165,10 +165,6 @@ def interleaved(
 
 
 VALUES = (5, 7, 2**15 + 1, 1, 9)
-
-
-IN_TURN = POLICIES[:5]
-"""Every fixed order, and random ones with loads that may lag and with those that may not."""
 
 
 def compare_with_protocol(

@@ -9,6 +9,7 @@ folder for compiled kernels) and "seconds" (after which SIGALRM ends the child).
 is the child's exit status, negative for a signal.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -30,6 +31,9 @@ def main() -> None:
     os.dup2(2, 1)
     for module in IMPORTED:
         importlib.import_module(module)
+    # A child's collections need not go through, and copy, what all of them share.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         _, status = os.waitpid(_fork(json.loads(line)), 0)
         answers.write(f"{os.waitstatus_to_exitcode(status)}\n")

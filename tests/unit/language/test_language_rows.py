@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ LIMITS = Limits(elements=1 << 8, rows=8)
 _CPU = torch.device("cpu")
 
 
+@cache
 def drawn(topic: Topic, number: int = 60) -> list[Case]:
     return draws(call_cases(target=f"language.{topic}", topic=topic, limits=LIMITS), number, seed=11)
 

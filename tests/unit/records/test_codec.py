@@ -50,7 +50,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
 
 TEXT = st.text(max_size=30)
-QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, RowCounts, Seconds, Signature, Counts,
            TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Ledger, Summary, Content, ArraySpec, Case,
            CorpusEntry, protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
