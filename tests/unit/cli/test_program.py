@@ -223,10 +223,10 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     replaying the entry says that it no longer fails (1)."""
     fault = "own+fault:trunc_for_floor"
     (tmp_path / "corpus").mkdir()  # one that is there is not filled with the installed entries
-    # The second campaign draws the first 25 of them again, so that all of it is known then.
-    first = summary(*FAULT, "--max-cases", "40", "--subject", fault, cwd=tmp_path, status=1)
+    # The second campaign draws the first 10 of them again, so that all of it is known then.
+    first = summary(*FAULT, "--max-cases", "15", "--subject", fault, cwd=tmp_path, status=1)
     assert set(first) >= FIELDS
-    assert first["executed"] == 40 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
+    assert first["executed"] == 15 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
     assert not list((tmp_path / "corpus").rglob("*.json")), "planted faults stay out of the corpus"
     record = Path(tmp_path / first["record"])
     assert {p.name for p in record.iterdir()} >= {"summary.json", "outcomes.sqlite", "report.html", "junit.xml"}
@@ -238,8 +238,8 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(found) == first["new_findings"]
     for entry in found:
         corpus.admit(entry)
-    second = summary(*FAULT, "--max-cases", "25", "--subject", fault, cwd=tmp_path, status=0)
-    assert (second["new_findings"], second["executed"]) == (0, 25) and second["disagree"] > 0
+    second = summary(*FAULT, "--max-cases", "10", "--subject", fault, cwd=tmp_path, status=0)
+    assert (second["new_findings"], second["executed"]) == (0, 10) and second["disagree"] > 0
     assert 0 < second["known_findings"] <= len(found)
     assert second["stopped_failing"] == []
 
