@@ -76,10 +76,7 @@ def _bound(one: Node, types: Mapping[str, str]) -> _Bound | None:
 
 def _types(case: Case) -> dict[str, str]:
     """Types of the variables that are assigned in the kernel, and of those of its loops."""
-    script = cases.script_of(case)
-    loops = {one.word("name"): one.word("dtype") for one in cases.nodes((*script.functions, *script.body))
-             if one.row == "for" and "dtype" in one.words}
-    return loops | cases.types(script)
+    return cases.types_of_variables(case) | cases.types(cases.script_of(case))
 
 
 def counts(one: Node) -> bool:
@@ -125,7 +122,7 @@ def _shows(one: Node, types: Mapping[str, str]) -> bool:
 
 def _loops(case: Case) -> Iterator[Node]:
     if isinstance(case.program, Script):
-        found = [one for one in cases.nodes((*case.program.functions, *case.program.body)) if counts(one)]
+        found = [one for one in cases.every(case) if counts(one)]
         types = _types(case) if found else {}
         yield from (one for one in found if _shows(one, types))
 
@@ -175,14 +172,8 @@ def counted_with_a_sign(case: Case) -> Case | None:
     is no legal program."""
     types = _types(case)
 
-    def visit(one: Node) -> Node:
-        found = replace(one, parts=tuple(map(visit, one.parts)))
-        return _signed(found, types) if counts(one) and _shows(one, types) else found
-
-    script = cases.script_of(case)
     try:
-        return cases.with_script(case, replace(script, body=tuple(map(visit, script.body)),
-                                               functions=tuple(map(visit, script.functions))))
+        return cases.rewritten(case, lambda one: _signed(one, types) if counts(one) and _shows(one, types) else one)
     except (TridiffError, KeyError):
         return None
 

@@ -1,40 +1,20 @@
 """Known issues of statements: what Triton's interpreter makes of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.bounds import counted_with_a_sign, counts_otherwise
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.statements import cases
+from tridiff.fuzz.statements.cases import every, rewritten, types_of_variables
 from tridiff.kernels.language.script import Node, Script
 
 _OF_PYTHON = {"min": "tl.minimum", "max": "tl.maximum"}
 
 
-def _every(case: Case) -> Iterator[Node]:
-    return cases.nodes((*cases.script_of(case).functions, *cases.script_of(case).body))
-
-
 def _having(pattern: Callable[[Node], bool]) -> Callable[[Case], bool]:
-    return lambda case: isinstance(case.program, Script) and any(map(pattern, _every(case)))
-
-
-def _rewritten(case: Case, change: Callable[[Node], Node]) -> Case | None:
-    """The case with every construct changed, innermost first."""
-
-    def visit(one: Node) -> Node:
-        return change(replace(one, parts=tuple(map(visit, one.parts))))
-
-    script = cases.script_of(case)
-    return cases.with_script(case, replace(script, body=tuple(map(visit, script.body)),
-                                           functions=tuple(map(visit, script.functions))))
-
-
-def _types_of_variables(case: Case) -> dict[str, str]:
-    """Variables of loops that run on the device, with the types that they have there."""
-    return {one.word("name"): one.word("dtype") for one in _every(case) if one.row == "for" and "dtype" in one.words}
+    return lambda case: isinstance(case.program, Script) and any(map(pattern, every(case)))
 
 
 def _converted(one: Node) -> bool:
@@ -45,14 +25,14 @@ def _uses_variables(case: Case) -> bool:
     """Whether a variable of a loop is used as it is, without a conversion by `tl.cast`."""
     if not isinstance(case.program, Script):
         return False
-    types = _types_of_variables(case)
+    types = types_of_variables(case)
     return any(part.row == "name" and part.word("name") in types
-               for one in _every(case) if not _converted(one) for part in one.parts)
+               for one in every(case) if not _converted(one) for part in one.parts)
 
 
 def _with_converted_variables(case: Case) -> Case | None:
     """Variables of loops are converted to the type that they have where they are used."""
-    types = _types_of_variables(case)
+    types = types_of_variables(case)
 
     def change(one: Node) -> Node:
         if _converted(one):
@@ -61,7 +41,7 @@ def _with_converted_variables(case: Case) -> Case | None:
             Node(row="cast", words={"to": types[part.word("name")], "function": True}, parts=(part,))
             if part.row == "name" and part.word("name") in types else part for part in one.parts))
 
-    return _rewritten(case, change)
+    return rewritten(case, change)
 
 
 def _is_of_python(one: Node) -> bool:
@@ -69,7 +49,7 @@ def _is_of_python(one: Node) -> bool:
 
 
 def _with_functions_of_triton(case: Case) -> Case | None:
-    return _rewritten(case, lambda one: replace(
+    return rewritten(case, lambda one: replace(
         one, words={"function": _OF_PYTHON[one.word("function")]}) if _is_of_python(one) else one)
 
 
@@ -91,7 +71,7 @@ def _with_operators(case: Case) -> Case | None:
             joined = Node(row="binary", words={"op": {"and": "&", "or": "|"}[one.word("op")]}, parts=(joined, part))
         return joined
 
-    return _rewritten(case, change)
+    return rewritten(case, change)
 
 
 _METHODS = ("aggregate_method", "aggregate_changed", "aggregate_constant")
@@ -102,7 +82,7 @@ def _has_method(one: Node) -> bool:
 
 
 def _with_field(case: Case) -> Case | None:
-    return _rewritten(case, lambda one: replace(
+    return rewritten(case, lambda one: replace(
         one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1])) if _has_method(one) else one)
 
 
@@ -120,7 +100,7 @@ def _by_wide_offsets(case: Case) -> Case | None:
         wide = Node(row="cast", words={"to": "i64"}, parts=(one.parts[1],))
         return replace(one, parts=(one.parts[0], wide, *one.parts[2:]))
 
-    return _rewritten(case, change)
+    return rewritten(case, change)
 
 
 def _is_pending(one: Node) -> bool:
@@ -135,7 +115,7 @@ def _annotated_at_once(case: Case) -> Case | None:
             return replace(one, words=one.words | {"name": "number_reflected"})
         return replace(one, words={key: word for key, word in one.words.items() if key != "apart"})
 
-    return _rewritten(case, change)
+    return rewritten(case, change)
 
 
 ISSUES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 import msgspec
@@ -123,6 +123,28 @@ def nodes(parts: tuple[Node, ...]) -> Iterator[Node]:
     for one in parts:
         yield one
         yield from nodes(one.parts)
+
+
+def every(case: Case) -> Iterator[Node]:
+    """All constructs of a case's functions and kernel, outermost first."""
+    script = script_of(case)
+    return nodes((*script.functions, *script.body))
+
+
+def rewritten(case: Case, change: Callable[[Node], Node]) -> Case | None:
+    """The case with every construct changed, innermost first; None if the program is not legal."""
+
+    def visit(one: Node) -> Node:
+        return change(replace(one, parts=tuple(map(visit, one.parts))))
+
+    script = script_of(case)
+    return with_script(case, replace(script, body=tuple(map(visit, script.body)),
+                                     functions=tuple(map(visit, script.functions))))
+
+
+def types_of_variables(case: Case) -> dict[str, str]:
+    """Variables of loops that run on the device, with the types that they have there."""
+    return {one.word("name"): one.word("dtype") for one in every(case) if one.row == "for" and "dtype" in one.words}
 
 
 def label(case: Case) -> str:
