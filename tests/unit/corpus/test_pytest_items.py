@@ -23,7 +23,7 @@ def run_items(folder: Path, *, parallel: bool) -> str:
     tests = folder / "tests" / "corpus"
     tests.mkdir(parents=True)
     shutil.copy(REPOSITORY / "tests" / "corpus" / "test_replay.py", tests)
-    plugins = ["-n", "1"] if parallel and importlib.util.find_spec("xdist") else []
+    plugins = ["-n", "2"] if parallel and importlib.util.find_spec("xdist") else []
     python_path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rA", *plugins, "-p", "no:cacheprovider", str(tests)], cwd=folder,
