@@ -7,6 +7,12 @@ aggregate of x and n; d (i32), j (fp16): descriptors of blocks of 8 by 16; x_ptr
 
 NAMES = ("x", "u", "l", "f", "h", "p", "m", "g", "n", "k", "e", "q", "w", "d", "j", "x_ptr", "f_ptr", "N")
 
+ARRAYS = {"x": "i32", "f": "fp32", "h": "fp16", "l": "i64", "u": "u8"}
+"""Dtypes of the arrays that a piece's kernel is given, `x` as `x_ptr`."""
+
+NUMBERS = {"n": 48, "N": 8}
+"""Its other arguments."""
+
 HEAD = '''import triton
 import triton.language as tl
 from triton.language.core import _aggregate as aggregate

@@ -16,6 +16,9 @@ from tridiff.fuzz.launching import (
 PART = 32
 """Kernels of one case."""
 
+_SHOWN = 60
+"""Characters of a statement in its answer's name."""
+
 _KERNEL = "kernel"
 _LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_further.PLAIN_HELPERS,
                         (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN)),
@@ -32,6 +35,11 @@ def parts() -> dict[str, tuple[str, ...]]:
             for start in range(0, len(lines), PART):
                 found[f"{language}: {group} {start // PART + 1}"] = tuple(lines[start:start + PART])
     return found
+
+
+def statements(part: str) -> dict[str, str]:
+    """The statements of a part, each by its number and beginning."""
+    return {f"line {number} {line[:_SHOWN]}": line for number, line in enumerate(parts()[part], 1)}
 
 
 @cache

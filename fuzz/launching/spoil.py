@@ -113,6 +113,12 @@ def spoilt(text: str, luck: Random, names: Sequence[str]) -> str:
     return ""
 
 
+def variants(text: str, luck: Random, names: Sequence[str], *, changed: int) -> dict[str, str]:
+    """The text as it is and with a change, by words for them; as it is again where no change is possible. changed: how
+    many with a change."""
+    return {"as it is": text} | {f"changed {number}": spoilt(text, luck, names) or text for number in range(changed)}
+
+
 def _counts(tree: ast.AST) -> set[int]:
     """The nodes by which something is repeated while the kernel is compiled: exponents, factors, bounds of loops."""
     return {id(part) for node in ast.walk(tree) for part in ast.walk(node)

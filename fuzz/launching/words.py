@@ -1,6 +1,7 @@
 """Arguments of kernels as words, and the Python objects that they stand for."""
 
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -12,6 +13,15 @@ Pair = namedtuple("Pair", ("left", "right"))
 """A tuple with names, as users pass them to kernels."""
 
 _ELEMENTS = 64
+
+
+def placed_in(address: int, arrays: Sequence[torch.Tensor]) -> tuple[int, int] | None:
+    """(the number of the array that an address lies in or just behind, its distance from the start in bytes)."""
+    for number, array in enumerate(arrays):
+        apart = address - array.data_ptr()
+        if 0 <= apart <= array.numel() * array.element_size():
+            return number, apart
+    return None
 
 
 class Arguments:
@@ -42,9 +52,5 @@ class Arguments:
 
     def told(self, value: Any) -> str:
         """A value that a kernel was given: arrays by their number and the offset into them, in bytes."""
-        if isinstance(value, torch.Tensor):
-            for number, array in enumerate(self.arrays):
-                apart = value.data_ptr() - array.data_ptr()
-                if 0 <= apart <= array.numel() * array.element_size():
-                    return f"array {number} + {apart}"
-        return repr(value)
+        place = placed_in(value.data_ptr(), self.arrays) if isinstance(value, torch.Tensor) else None
+        return f"array {place[0]} + {place[1]}" if place else repr(value)

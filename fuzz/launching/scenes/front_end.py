@@ -27,9 +27,9 @@ from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import bench
-from tridiff.fuzz.launching.lines import module, parts
+from tridiff.fuzz.launching.lines import module, statements
 from tridiff.fuzz.launching.scene import Answers, Choices
-from tridiff.fuzz.launching.spoil import spoilt
+from tridiff.fuzz.launching.spoil import spoilt, variants
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.call import Call
@@ -40,8 +40,6 @@ CALLS, SPOILT = 2, 2
 """Calls of a case, and changed texts of each."""
 CHANGED = 10
 """Changed texts of a piece of Gluon."""
-_SHOWN = 60
-"""Characters of a statement in the name of its answer."""
 _WARPS = 4
 _PLAIN = {"num_warps": _WARPS}
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -168,7 +166,7 @@ def pieces(choices: Choices, backend: str) -> Answers:
     language, _, name = piece.partition(": ")
     texts, _, names, _ = _PIECES[language]
     luck = Random(f"{name} {choices['draw']}")
-    changed = {"as it is": ""} | {f"changed {number}": spoilt(texts[name], luck, names) for number in range(CHANGED)}
+    changed = variants(texts[name], luck, names, changed=CHANGED)
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
     with bench(int(chip.removeprefix("sm_"))):
         found = answered([partial(told, *kernel_of(piece, text), chip=chip, options=options)
@@ -183,11 +181,10 @@ def lines(choices: Choices, backend: str) -> Answers:
     language = part.partition(": ")[0]
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
     given = _PIECES[language][3]
-    asked = parts()[part]
+    asked = statements(part)
     with bench(int(chip.removeprefix("sm_"))):
-        found = answered([partial(_line, language, line, given, chip, options) for line in asked])
-    return {f"line {number} {line[:_SHOWN]}": answer
-            for number, (line, answer) in enumerate(zip(asked, found, strict=True), 1)}
+        found = answered([partial(_line, language, line, given, chip, options) for line in asked.values()])
+    return dict(zip(asked, found, strict=True))
 
 
 def _line(language: str, line: str, given: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
@@ -199,8 +196,8 @@ def _pointers(**kinds: str) -> dict[str, Any]:
 
 
 _PIECES: dict[str, tuple[dict[str, str], str, Sequence[str], dict[str, Any]]] = {
-    "plain": (fragments_plain.FRAGMENTS, fragments_plain.HEAD, fragments_plain.NAMES, _pointers(
-        x="i32", f="fp32", h="fp16", l="i64", u="u8") | {"n": 48, "N": 8}),
+    "plain": (fragments_plain.FRAGMENTS, fragments_plain.HEAD, fragments_plain.NAMES,
+              _pointers(**fragments_plain.ARRAYS) | fragments_plain.NUMBERS),
     "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.HEAD, fragments_gluon.NAMES, _pointers(
         x="i32", f="fp32", h="fp16") | {"n": 48})}
 """By language: pieces, what stands before each, names in scope, arguments of the kernel."""

@@ -13,7 +13,7 @@ from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.expressions import EXPRESSIONS, HEAD, NAMES
 from tridiff.fuzz.launching.scene import Answers, Choices
-from tridiff.fuzz.launching.spoil import spoilt
+from tridiff.fuzz.launching.spoil import variants
 
 CHANGED = 16
 """Changed texts of an expression."""
@@ -92,8 +92,7 @@ def expressions(choices: Choices, backend: str) -> Answers:
     """One expression of a user's, and changed ones: what each gives, or why it does not."""
     name = str(choices["expression"])
     luck = Random(f"{name} {choices['draw']}")
-    texts = {"as it is": EXPRESSIONS[name]}
-    texts |= {f"changed {number}": spoilt(EXPRESSIONS[name], luck, NAMES) for number in range(CHANGED)}
+    texts = variants(EXPRESSIONS[name], luck, NAMES, changed=CHANGED)
     with bench():
         # What all share is made before the process is copied.
         names: dict[str, Any] = {"__file__": ""}

@@ -23,14 +23,15 @@ from tridiff.fuzz.backends.device_errors import refusal
 from tridiff.fuzz.interpreter import Repairs, repaired
 from tridiff.fuzz.launching import fragments_plain
 from tridiff.fuzz.launching.apart import answered
-from tridiff.fuzz.launching.lines import module, parts
+from tridiff.fuzz.launching.lines import module, statements
 from tridiff.fuzz.launching.scene import Answers, Choices
-from tridiff.fuzz.launching.spoil import spoilt
+from tridiff.fuzz.launching.spoil import variants
 from tridiff.fuzz.launching.vocabulary import GIVEN
-from tridiff.fuzz.launching.words import Arguments
+from tridiff.fuzz.launching.words import Arguments, placed_in
 from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.versions import interpreter_module, interpreting
 from tridiff.kernels.generated import load
+from tridiff.oracles.dtypes import torch_dtype
 
 _SECONDS = 1.5
 """Time of a core for one kernel: some do not end."""
@@ -41,7 +42,6 @@ _SHOWN, _WIDTH = 60, 40
 _ELEMENTS, _ALIGNED = 2048, 1 << 16
 _ADDRESS = re.compile(r"(?<![\d.])\d{14,15}(?![\d.])")
 """Integers that are not the same twice. No other has as many digits: those of extremes are more."""
-_TYPES = {"x": torch.int32, "f": torch.float32, "h": torch.float16, "l": torch.int64, "u": torch.uint8}
 
 
 class Memory:
@@ -79,23 +79,21 @@ class Memory:
         if hasattr(value, "data"):
             data = np.asarray(value.data)
             return f"{value.dtype} {self._places(data) if value.dtype.is_ptr() else _elements(data)}"
-        return f"{type(value).__name__} {({name: self.told(one) for name, one in sorted(_fields(value).items())})}"
+        fields = sorted(getattr(value, "__dict__", {}).items())
+        return f"{type(value).__name__} {({name: self.told(one) for name, one in fields})}"
 
     def _places(self, data: Any) -> str:
         """Addresses as number of an array and distance."""
         first = int(np.ravel(data)[0]) if np.size(data) else 0
-        for number, array in enumerate(self._arrays):
-            if 0 <= first - array.data_ptr() <= array.numel() * array.element_size():
-                return f"array {number} {_elements(np.asarray(data).astype(np.int64) - array.data_ptr())}"
-        return "elsewhere"
+        place = placed_in(first, self._arrays)
+        if place is None:
+            return "elsewhere"
+        number, apart = place
+        return f"array {number} {_elements(np.asarray(data).astype(np.int64) - (first - apart))}"
 
     def digest(self) -> str:
         """Of all arrays."""
         return _digest(b"".join(one.view(torch.uint8).numpy().tobytes() for one in self._arrays))
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return getattr(value, "__dict__", {})
 
 
 def _filled(values: str, dtype: torch.dtype) -> torch.Tensor:
@@ -154,17 +152,14 @@ def values(choices: Choices, backend: str) -> Answers:
     """Statements of one part, each a kernel of its own."""
     part = str(choices["part"])
     language = part.partition(": ")[0]
-    return _answers({f"line {number} {line[:_SHOWN]}": partial(_left, module(language, line) + _END,
-                                           str(choices["values"]))
-                     for number, line in enumerate(parts()[part], 1)})
+    return _answers({name: partial(_left, module(language, line) + _END, str(choices["values"]))
+                     for name, line in statements(part).items()})
 
 
 def whole(choices: Choices, backend: str) -> Answers:
     """A piece of a kernel."""
     piece, luck = str(choices["piece"]), Random(f"{choices['piece']} {choices['draw']}")
-    text = fragments_plain.FRAGMENTS[piece]
-    changed = {"as it is": text} | {f"changed {number}": spoilt(text, luck, fragments_plain.NAMES) or text
-                                    for number in range(CHANGED)}
+    changed = variants(fragments_plain.FRAGMENTS[piece], luck, fragments_plain.NAMES, changed=CHANGED)
     return _answers({name: partial(_left, fragments_plain.HEAD + textwrap.indent(one, "    ") + _END,
                                    str(choices["values"])) for name, one in changed.items()})
 
@@ -177,13 +172,13 @@ def given(choices: Choices, backend: str) -> Answers:
 
 def _left(text: str, values: str) -> str:
     """What a module's kernel leaves, or its refusal; what it changed in memory either way."""
-    arrays = {f"{name}_ptr": _placed(_filled(values, dtype)) for name, dtype in _TYPES.items()}
-    numbers: dict[str, Any] = {"n": 48, "N": 8}
+    arrays = {f"{name}_ptr": _placed(_filled(values, torch_dtype(dtype)))
+              for name, dtype in fragments_plain.ARRAYS.items()}
     memory = Memory(tuple(arrays.values()))
 
     def start(made: Any) -> None:
-        names = made.kernel.arg_names
-        made.kernel[(1,)](**{name: value for name, value in (arrays | numbers).items() if name in names})
+        given = arrays | fragments_plain.NUMBERS
+        made.kernel[(1,)](**{name: value for name, value in given.items() if name in made.kernel.arg_names})
 
     return _played(text, memory, start)
 
