@@ -157,6 +157,10 @@ def with_call(case: Case, call: Call) -> Case | None:
             kept[name] = Content(base=Mixture())  # a number before
         elif operand.given:
             same = sizes.get(length) == case.sizes.get(length) and case.array(name).dtype == operand.dtype
-            listed = isinstance(given[name].base, Explicit)
-            kept[name] = retyped(given[name], operand.dtype) if same or not listed else Content(base=Mixture())
+            if same:
+                kept[name] = given[name]
+            elif isinstance(given[name].base, Explicit):
+                kept[name] = Content(base=Mixture())
+            else:
+                kept[name] = retyped(given[name], operand.dtype)
     return replace(case, program=call, sizes=sizes, arrays=arrays_of(call, kept, offsets_of(case)))
