@@ -12,7 +12,7 @@ from tridiff.kernels.generated import load
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import FAULTS, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
-from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
+from tridiff.kernels.language.lines import ASSERTED
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -56,7 +56,7 @@ def _refuted(error: BaseException, row: str) -> Refuted | None:
     """A static assertion of the kernel on its result, wherever in the chain of causes it stands."""
     seen: BaseException | None = error
     while seen is not None:
-        for text, kind in ((ANOTHER_TYPE, "another_type"), (ANOTHER_SHAPE, "another_shape")):
+        for kind, text in ASSERTED.items():
             if text in str(seen):
                 return Refuted(kind, row, str(seen).strip().splitlines()[-1][:300])
         seen = seen.__cause__ or seen.__context__

@@ -29,12 +29,15 @@ from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
 from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
-from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, loaded, parameters
+from tridiff.fuzz.repro.simplify import DropAssertions, DropConversions, FoldArithmetic, loaded, parameters
 from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
 from tridiff.fuzz.repro.template import WIDTH, Body, fits, render, too_long
 from tridiff.fuzz.repro.verbatim import Verbatim, verbatim
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import parse_subject
+from tridiff.kernels.language.call import Call as LanguageCall
+from tridiff.kernels.language.lines import ASSERTED
+from tridiff.kernels.language.script import Script
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 MAX_CHARACTERS = 1 << 20
@@ -104,7 +107,7 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
         found.append(Candidate(text=_verbatim(request, buffers, calls[0], whole[0], expected), faithful=True))
     else:
         visited = _visited(request, buffers, calls)
-        for faithful in (False, True):
+        for faithful in (True,) if _is_about_types(request) else (False, True):
             written = _write(request, buffers, calls, expected, visited, faithful=faithful)
             if all(written != one.text for one in found):
                 found.append(Candidate(text=written, faithful=faithful))
@@ -113,6 +116,13 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
         raise TridiffError(too_long(found[0].text), fix="write it whole with --long, or make the case smaller "
                            "with `tridiff shrink`")
     return Candidates(scripts=tuple(short))
+
+
+def _is_about_types(request: Request) -> bool:
+    """Whether a number that is passed at launch is another one, of another type, than the same number in the source."""
+    program = request.case.program
+    return request.failure_kind in ASSERTED or (
+        isinstance(program, LanguageCall | Script) and any(one.passed for one in program.operands))
 
 
 def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: Call, whole: Verbatim,
@@ -189,7 +199,8 @@ def _pointers(buffers: Mapping[str, Buffer], call: Call) -> dict[str, Any]:
 def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[Call], expected: Mapping[str, Expected],
            visited: Mapping[int, frozenset[int]] | None, *, faithful: bool) -> str:
     def form(inlined: bool, squeezed: bool, spacing: int) -> str:
-        programs = [_program(call, visited, faithful=faithful, inlined=inlined, squeezed=squeezed) for call in calls]
+        programs = [_program(call, visited, about=request.failure_kind, faithful=faithful, inlined=inlined,
+                             squeezed=squeezed) for call in calls]
         program, names = joined(programs)
         shown = [(call, name, parameters(program.functions[name])) for call, name in zip(calls, names, strict=True)]
         body = _body(request, buffers, shown, expected, program.text(spacing=0), tight=squeezed)
@@ -198,14 +209,17 @@ def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[Call], e
     return _shortest(request, form, choices=_TIGHTER)
 
 
-def _program(call: Call, visited: Mapping[int, frozenset[int]] | None, *, faithful: bool, inlined: bool,
+def _program(call: Call, visited: Mapping[int, frozenset[int]] | None, *, about: str, faithful: bool, inlined: bool,
              squeezed: bool) -> Program:
-    """The kernel of one launch with all it reaches. faithful: only compile-time arguments become literals."""
+    """The kernel of one launch with all it reaches. about: the kind of the finding. faithful: only compile-time
+    arguments become literals."""
     constants = {one.name: call.arguments[one.name] for one in call.kernel.params
                  if one.is_constexpr or call.arguments[one.name] is None}
     if not faithful:
         constants |= {name: value for name, value in call.arguments.items() if isinstance(value, bool | int | float)}
     program = collect(call.kernel, constants=constants, visited=visited)
+    for node in program.functions.values():
+        DropAssertions(about).visit(node)
     inline_statements(program, everything=inlined)
     for node in program.functions.values():
         if not faithful:

@@ -13,6 +13,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.repro.request import Recorded
 from tridiff.fuzz.workers.failures import DEVICE
+from tridiff.kernels.language.lines import ASSERTED
 
 ANSWERS = 'The last line is BUG, OK or "SKIP: reason", the exit status 1, 0 or 2.'
 
@@ -58,7 +59,9 @@ def signs(ways: Iterable[Recorded]) -> Signs:
     endings: dict[int, None] = {}
     hang = values = False
     for way in ways:
-        if way.verdict in (Verdict.DISAGREE, Verdict.AGREE, Verdict.NOT_CHECKED):
+        if way.verdict is Verdict.DISAGREE and way.kind in ASSERTED:
+            texts[ASSERTED[way.kind]] = None
+        elif way.verdict in (Verdict.DISAGREE, Verdict.AGREE, Verdict.NOT_CHECKED):
             values = True
         elif way.verdict is Verdict.HANG:
             hang = True

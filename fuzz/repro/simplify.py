@@ -9,6 +9,8 @@ import ast
 import copy
 from collections.abc import Collection, Mapping
 
+from tridiff.kernels.language.lines import ASSERTED
+
 ConstantValue = None | bool | int | float | str
 
 _DROPPED_CALLS = ("tl.static_assert", "tl.static_print")
@@ -153,8 +155,27 @@ def _compare(left: object, operator: ast.cmpop, right: object) -> object:
     return _UNKNOWN
 
 
+def _about_result(call: ast.Call) -> str:
+    """The kind of finding that an assertion on the type or shape of a result is; "" for any other call."""
+    said = call.args[-1] if call.args else None
+    kinds = [kind for kind, text in ASSERTED.items() if isinstance(said, ast.Constant) and said.value == text]
+    return kinds[0] if kinds else ""
+
+
+class DropAssertions(ast.NodeTransformer):
+    """Drop what is asserted of results when compiling, but what makes a finding of this kind."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
+        kind = _about_result(node.value) if isinstance(node.value, ast.Call) else ""
+        return None if kind and kind != self._kind else node
+
+
 class _Fold(ast.NodeTransformer):
-    """Drop documentation, compile-time assertions, and branches that constants or liveness rule out."""
+    """Drop documentation, other compile-time assertions than those on results, and branches that constants or liveness
+    rule out."""
 
     def __init__(self, present: Collection[str], visited: Collection[int] | None) -> None:
         self._present = present
@@ -163,7 +184,8 @@ class _Fold(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
         if isinstance(node.value, ast.Constant):
             return None
-        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in _DROPPED_CALLS:
+        call = node.value
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in _DROPPED_CALLS and not _about_result(call):
             return None
         return node
 

@@ -11,7 +11,7 @@ from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.text import parameters, source
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
-from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
+from tridiff.kernels.language.lines import ASSERTED
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -38,7 +38,7 @@ def refuted(error: BaseException) -> Refuted | None:
     """A static assertion of the kernel on a result, wherever in the chain of causes it stands."""
     seen: BaseException | None = error
     while seen is not None:
-        for text, kind in ((ANOTHER_TYPE, "another_type"), (ANOTHER_SHAPE, "another_shape")):
+        for kind, text in ASSERTED.items():
             if text in str(seen):
                 return Refuted(kind, "result", str(seen).strip().splitlines()[-1][:300])
         seen = seen.__cause__ or seen.__context__

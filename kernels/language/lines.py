@@ -9,6 +9,8 @@ from tridiff.kernels.pointwise.record import TRITON_NAMES
 
 ANOTHER_TYPE = "the result has another type"
 ANOTHER_SHAPE = "the result has another shape"
+ASSERTED = {"another_type": ANOTHER_TYPE, "another_shape": ANOTHER_SHAPE}
+"""What a kernel asserts of its results when it is compiled, by the kind of the finding that the assertion is."""
 
 Index = Callable[[tuple[int, ...]], str]
 """Offsets of a contiguous block of a shape, as source."""

@@ -306,6 +306,21 @@ def test_compile_findings_compile_and_nothing_else() -> None:
     assert (run(broken).answer, run(clean).answer) == ("BUG", "OK")
 
 
+def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed() -> None:
+    """fp16 plus a float that is passed at launch is fp32: with 0.5 in the source it would be fp16, and rightly so."""
+    case = Corpus(REPOSITORY / "corpus").load(
+        REPOSITORY / "corpus/language.operators/another-type-760cfb6022.json").case
+    asked = Request(title="a title", note="a note", case=case, subject="own", backend="interpreter",
+                    failure=Verdict.DISAGREE, failure_kind="another_type")
+    (broken,), (compiled,) = (texts(replace(asked, backend=one)) for one in ("interpreter", "compile:sm_90"))
+    for text in (broken, compiled):
+        assert "x0 + x1" in text and text.count("tl.static_assert(r0.dtype == tl.float32") == 1
+        assert "another shape" not in text
+    assert (run(broken).answer, run(compiled).answer) == ("BUG", "OK")
+    (other,) = texts(replace(asked, failure_kind="value"))
+    assert "static_assert" not in other and "x0 + x1" in other
+
+
 def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer]) -> None:
     """Two candidates with the given texts, and what running each would say."""
     forms = tuple(Candidate(text=text, faithful=number == 1) for number, text in enumerate(answers))
