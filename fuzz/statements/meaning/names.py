@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from tridiff.fuzz.language.promotion import of_types
 from tridiff.fuzz.statements.meaning import memory
 from tridiff.fuzz.statements.meaning.memory import Pointer, PointerType
 from tridiff.fuzz.statements.meaning.types import TypeName
-from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, computed_in, is_number
+from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, computed_in, is_number, type_of_number
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
 
@@ -162,6 +163,8 @@ def namespace(run: Run) -> dict[str, Any]:
             operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
             if computed == "i1":
                 raise Illegal("the larger of truth values")
+            if computed == "bf16" or computed != _as_tensors(x, y, computed):
+                raise Illegal("extrema of another type in each version")
             return Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
 
         return function
@@ -211,6 +214,14 @@ def _common(run: Run, x: Any, y: Any) -> str:
     if is_number(x) and is_number(y):
         return computed_in("==", run.constant(x), run.constant(y))
     return computed_in("==", x, y)
+
+
+def _as_tensors(x: Any, y: Any, computed: str) -> str:
+    """The type of two operands together where a number counts as a tensor (contract: language.md §1)."""
+    numbers, values = [one for one in (x, y) if is_number(one)], [one for one in (x, y) if isinstance(one, Value)]
+    if len(numbers) != 1 or len(values) != 1:
+        return computed
+    return of_types(type_of_number(numbers[0]), values[0].name)
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

@@ -53,6 +53,7 @@ def computed(body: str, *, result: str, x: list[int] | None = None, of: str = "i
     ("r = x if 2 < x <= 5 else -x", "i32", [2, 3, 5, 6], "i32", [-2, 3, 5, -6]),
     ("r = x - 1", "u8", [0], "u8", [255]),
     ("a, b = x, 2\na, b = b, a\nr = a - b", "i32", [7], "i32", [-5]),
+    ("r = min(False, x.to(tl.float16)) + tl.maximum(x, 6).to(tl.float16)", "fp16", [-3, 9], "i32", [3, 9]),
 ])
 def test_what_statements_give(body: str, result: str, x: list[int], of: str, expected: list[float]) -> None:
     assert computed(body, result=result, x=x, of=of) == expected
@@ -62,6 +63,9 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     "r = x & 1.5", "r = x // 2.0", "r = not x", "r = x\nif x > 0:\n    r = 1.5",
     "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
     "tl.static_assert(x.dtype == tl.int8)\nr = x", "for i in range(0, 4, 0.5):\n    r = x\nr = x",
+    # Extrema whose type each version has its own of.
+    "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16))", "r = tl.maximum(2.5, x.to(tl.float16))",
+    "r = max(x.to(tl.int8), 3)",
 ])
 def test_what_the_language_refuses(body: str) -> None:
     lines = "\n".join("    " + line for line in body.splitlines())
