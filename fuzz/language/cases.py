@@ -10,7 +10,7 @@ from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.row import Row
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Layout, Mixture
 from tridiff.kernels.language.call import Call, Operand, Result
-from tridiff.kernels.language.emit import HEAD
+from tridiff.kernels.language.emit import FUNCTIONS
 
 NEWEST = "99.0.0"
 """A version newer than all: the results that arrays are made for."""
@@ -76,7 +76,7 @@ def legal(call: Call) -> bool:
     row = rows().get(call.row)
     if row is None or not all(_WORD.match(one) for one in call.options.values() if isinstance(one, str)):
         return False
-    if "function" in call.options and f"def {call.options['function']}(" not in HEAD:
+    if "function" in call.options and call.options["function"] not in FUNCTIONS:
         return False
     try:
         results = row.results(call, NEWEST)

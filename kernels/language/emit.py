@@ -10,6 +10,8 @@ Loads, the call and stores stand as a user writes them: nothing is converted on 
 
 from __future__ import annotations
 
+import re
+
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.lines import arrays, loaded, stored
 from tridiff.kernels.pointwise.record import TRITON_NAMES
@@ -18,31 +20,19 @@ FAULTS = ("another_type", "another_shape", "first_element", "changed_value")
 """Planted in the text of a call: its result in a wider or narrower type, with one more axis, everywhere that of the
 first element, and changed in its lowest bit."""
 
-HEAD = """import triton
+_IMPORTS = """import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-@triton.jit
-def _add(a, b):
-    return a + b
-
-@triton.jit
-def _product(a, b):
-    return a * b
-
-@triton.jit
-def _larger(a, b):
-    return tl.maximum(a, b)
-
-@triton.jit
-def _latter(a, b):
-    return b
-
-@triton.jit
-def _sum_and_larger(a, b, c, d):
-    return a + c, tl.maximum(b, d)
-
 """
+FUNCTIONS = {
+    "_add": "def _add(a, b):\n    return a + b",
+    "_product": "def _product(a, b):\n    return a * b",
+    "_larger": "def _larger(a, b):\n    return tl.maximum(a, b)",
+    "_latter": "def _latter(a, b):\n    return b",
+    "_sum_and_larger": "def _sum_and_larger(a, b, c, d):\n    return a + c, tl.maximum(b, d)",
+}
+"""What folds and scans combine with."""
 
 
 def index(shape: tuple[int, ...]) -> str:
@@ -61,6 +51,12 @@ def parameters(call: Call) -> tuple[str, ...]:
     """Names of the kernel's parameters, in order."""
     values = (f"x{number}" for number, one in enumerate(call.operands) if one.passed)
     return *arrays(call.operands, len(call.stored)), *values
+
+
+def functions(text: str) -> str:
+    """The definitions of those of `FUNCTIONS` that a text names."""
+    named_there = [one for name, one in FUNCTIONS.items() if re.search(rf"\b{name}\b", text)]
+    return "".join(f"@triton.jit\n{one}\n\n" for one in named_there)
 
 
 def head(call: Call) -> list[str]:
@@ -94,7 +90,8 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
         body += [*assigned(text, len(results)), *_planted(fault, results[0]), *stored(named(results), index)]
     else:
         body += text.splitlines()
-    return HEAD + definitions + "@triton.jit\n" + "\n".join([*head(call), *("    " + line for line in body)]) + "\n"
+    lines = [*head(call), *("    " + line for line in body)]
+    return _IMPORTS + functions(text) + definitions + "@triton.jit\n" + "\n".join(lines) + "\n"
 
 
 def _planted(fault: str, result: Result) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 
 from tridiff.kernels.gluon.dialect import installed
 from tridiff.kernels.language.call import Call, Result
-from tridiff.kernels.language.emit import HEAD, assigned, head, named
+from tridiff.kernels.language.emit import assigned, functions, head, named
 from tridiff.kernels.language.lines import loaded, stored
 
 _HEAD = """import triton
@@ -65,6 +65,6 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, warps: int, lo
             *(stored(named(results), _index, _laid_out) if stores else ())]
     ranks = range(1, 1 + max(len(one.shape) for one in (*call.operands, *results)))
     layouts = [f"L{rank}: tl.constexpr = tl.constexpr({layout(rank, warps, call.number('layout'))})" for rank in ranks]
-    functions = HEAD[HEAD.index("@triton.jit"):] + definitions
-    return (_HEAD + "\n".join(layouts) + "\n\n" + functions.replace("@triton.jit", "@gluon.jit") + "@gluon.jit\n"
+    called = functions(text) + definitions
+    return (_HEAD + "\n".join(layouts) + "\n\n" + called.replace("@triton.jit", "@gluon.jit") + "@gluon.jit\n"
             + "\n".join([*head(call), *("    " + line for line in body)]) + "\n")
