@@ -177,6 +177,10 @@ def mended(choices: Choices, backend: str) -> Answers:
     return {"hits": "; ".join(map(str, hits)), "refused": "; ".join(refused), "same code": str(codes[0] == codes[1])}
 
 
+_MARK = "773377377"
+"""A number by which an edited stage is known again in the PTX, where paths and hashes stand as well."""
+
+
 def stages(choices: Choices, backend: str) -> Answers:
     """What is written where, and stages taken from elsewhere."""
     knob = str(choices["knob"])
@@ -187,8 +191,8 @@ def stages(choices: Choices, backend: str) -> Answers:
         knobs.cache.dump_dir, knobs.cache.override_dir = str(there.folder / "dump"), str(there.folder / "override")
         before = user[(1,)](made.make("tensor i32 0"), 16, 3)
         extension = str(choices["stage"])
-        edited = before.asm[extension].replace("dense<3>", "dense<77>")
-        edited += "\n// 77\n" if extension == "ptx" else ""
+        edited = before.asm[extension].replace("dense<3>", f"dense<{_MARK}>")
+        edited += f"\n// {_MARK}\n" if extension == "ptx" else ""
         options: dict[str, Any] = {}
         if knob == "dump":
             knobs.compilation.dump_ir = True
@@ -209,7 +213,7 @@ def stages(choices: Choices, backend: str) -> Answers:
         after = user[(1,)](made.make("tensor i32 0"), 16, 3, **options)
         dumped = sorted(path.name for path in (there.folder / "dump").rglob("*") if path.is_file())
     return {"stages": "; ".join(sorted(after.asm)), "dumped": "; ".join(dumped),
-            "taken": str("77" in after.asm.get("ptx", ""))}
+            "taken": str(_MARK in after.asm.get("ptx", ""))}
 
 
 def _folder_of(compiled: Any) -> str:
