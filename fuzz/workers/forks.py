@@ -85,13 +85,16 @@ class Forks:
 
     def _start(self) -> "subprocess.Popen[bytes] | Zygote":
         options, log = self._options, self._folder / "zygote.log"
-        cache = {"TRITON_CACHE_DIR": options.cache_directory or str(self._folder / "cache")}
+        # Triton leaves its temporary files where ptxas fails: they go with the pool.
+        temporary = self._folder / "tmp"
+        temporary.mkdir()
+        places = {"TRITON_CACHE_DIR": options.cache_directory or str(self._folder / "cache"), "TMPDIR": str(temporary)}
         if options.preloaded:
             forked = fork_zygote(Path(options.preloaded), build=options.build, backend=options.backend, log=log,
-                                 device=options.device, memory=options.memory, environment=cache)
+                                 device=options.device, memory=options.memory, environment=places)
             if forked is not None:
                 return forked
-        environment = environment_of(options.build, kind(options.backend) == "interpreter") | cache
+        environment = environment_of(options.build, kind(options.backend) == "interpreter") | places
         command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", options.backend,
                    str(options.device), str(options.memory), str(os.getpid())]
         with open(log, "wb") as file:

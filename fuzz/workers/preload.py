@@ -12,6 +12,7 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 
 from tridiff.fuzz.workers import addresses, environment, protocol, zygote
 
@@ -64,6 +65,7 @@ def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socke
             os.dup2(descriptor, place)
             os.close(descriptor)
         os.environ.update(request.environment)
+        tempfile.tempdir = None  # looked for again in that environment
         zygote.serve(request.backend, request.device, request.memory)
         code = 0
     except BaseException:

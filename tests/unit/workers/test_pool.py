@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -224,6 +225,22 @@ def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None
     made.close()
     assert soon(lambda: not any(map(alive, processes))), "a process outlives its pool"
     assert not directory.exists()
+
+
+@pytest.mark.own_zygote
+def test_what_a_failing_assembler_leaves_goes_with_the_pool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Triton keeps the PTX that ptxas refused as a temporary file."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    case = Case(target="launch.options", sizes={}, arrays=(), params={
+        "scene": "options", "kernel": "dot", "knob": "", "arch": 90, "num_warps": 4, "num_stages": 1, "num_ctas": 1,
+        "maxnreg": 32, "debug": True, "sanitize_overflow": True, "enable_fp_fusion": True, "enable_reflect_ftz": True,
+        "launch_cooperative_grid": False, "launch_pdl": False})
+    with Pool(PoolOptions(backend="compile:sm_90", hang_limit=60)) as made:
+        outcome = made.execute(case, "own")
+        assert outcome.verdict is Verdict.NOT_CHECKED and "registers" in outcome.reason, outcome
+        assert list(made.folder.rglob("*.ptx"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
