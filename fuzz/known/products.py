@@ -1,0 +1,36 @@
+"""Known issues of products of matrices in microscaling formats."""
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case, Content, Small
+from tridiff.kernels.language.call import Call
+
+_LARGEST_BYTE = 100
+"""1024.0 in fp8e5; from 124 on, bytes of either sign are infinities and NaNs."""
+
+
+def _sides(case: Case) -> tuple[str, ...]:
+    """Names of the arrays of a scaled product that hold fp8e5, as such or as bytes."""
+    call = case.program
+    if not isinstance(call, Call) or call.row != "tl.dot_scaled":
+        return ()
+    second = 2 if call.option("lhs_scale") else 1
+    return tuple(name for name, side in (("x0", "lhs"), (f"x{second}", "rhs")) if call.option(side) == "e5m2")
+
+
+def _of_numbers(case: Case) -> Case:
+    """The scaled product with neither infinities nor NaNs of fp8e5."""
+    bytes_, floats = Small(low=0, high=_LARGEST_BYTE), Small(low=-4, high=4)
+    return replace(case, arrays=tuple(
+        replace(spec, content=Content(base=bytes_ if spec.dtype == "u8" else floats)) if spec.name in _sides(case)
+        else spec for spec in case.arrays))
+
+
+ISSUES = (
+    KnownIssue(
+        name="specials-of-fp8e5-to-bf16", stage="ttgir", truth="defect", where=(("language.products", "own"),),
+        entries=("language.products/nan-missing-c8d06f2013",), match=lambda case: _of_numbers(case) != case,
+        relative=_of_numbers, kinds=("nan_missing", "inf", "value"),
+        title="infinities and NaNs of fp8e5 become numbers in bf16"),
+)
