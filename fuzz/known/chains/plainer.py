@@ -31,6 +31,10 @@ from tridiff.kernels.gluon.layouts import LANES, Blocked, Distributed, Nvmma, Pa
 from tridiff.kernels.gluon.values import Illegal, Tensor
 
 _FOLDS = ("lanes apart", "warps apart", "lanes repeated", "registers apart", "runs in one thread")
+_HOLDINGS = 40
+"""Layouts that are tried for a step that decodes."""
+_FOLDINGS = 6
+"""Plain layouts that are tried for a fold."""
 _Around = Callable[[int, Step], tuple[Distributed | None, Distributed | None]]
 """From a step to the layouts into which its source and its result are converted."""
 
@@ -68,11 +72,21 @@ def untransposed_slices(case: Case) -> Case | None:
     """Row-major buffers for linear ones; or a buffer of its own for the slice, or for what is transposed; or the chain
     without what follows from such a slice."""
     chain = _chain(case)
-    types = typed(chain)
-    left = without(chain, {number for number, step in enumerate(chain.steps)
-                           if isinstance(step, Permute) and transposes_a_slice(types[step.view])})
     return _first(case, (_row_major(chain, (SharedLinear,)), _row_major(chain, (object,)), *_anew(chain),
-                         *([] if left is None else [left])), "transposed slice")
+                         *_untransposed(chain)), "transposed slice")
+
+
+def _untransposed(chain: Chain) -> Iterator[Chain]:
+    """The chain without transpositions of slices, until none is left: what a step that goes had covered may be one."""
+    left: Chain | None = chain
+    while left is not None and "transposed slice" in words(left):
+        types = typed(left)
+        sliced = {number for number, step in enumerate(left.steps)
+                  if isinstance(step, Permute) and transposes_a_slice(types[step.view])}
+        fewer = without(left, sliced)
+        left = fewer if fewer is not None and len(fewer.steps) < len(left.steps) else None
+        if left is not None:
+            yield left
 
 
 def _anew(chain: Chain) -> Iterator[Chain]:
@@ -108,7 +122,8 @@ def others(case: Case) -> Case | None:
 
 
 def folded(case: Case) -> Case | None:
-    """Folds and scans of a plain layout, into which the source is converted, and the result back."""
+    """Folds and scans of a plain layout, into which the source is converted, and the result back; or it stays in that
+    layout, where the one that it had is no layout to convert into."""
     chain = _chain(case)
     types = typed(chain)
 
@@ -120,9 +135,10 @@ def folded(case: Case) -> Case | None:
         if not of_fold(step, source):
             return None, None
         plain = list(_folding(source.shape, step.axis, chain.warps))
-        return plain[min(choice, len(plain) - 1)], result.layout if result.shape else None
+        back = result.layout if result.shape and choice < _FOLDINGS else None
+        return plain[min(choice % _FOLDINGS, len(plain) - 1)], back
 
-    return _first(case, (_converting(chain, _chosen(around, choice)) for choice in range(6)), *_FOLDS)
+    return _first(case, (_converting(chain, _chosen(around, choice)) for choice in range(2 * _FOLDINGS)), *_FOLDS)
 
 
 def decoded(case: Case) -> Case | None:
@@ -137,7 +153,8 @@ def decoded(case: Case) -> Case | None:
         plain = list(_holding(source.shape, step.axis, chain.warps))
         return plain[min(choice, len(plain) - 1)], None
 
-    return _first(case, (_converting(chain, _chosen(around, choice)) for choice in range(20)), "behind another axis")
+    return _first(case, (_converting(chain, _chosen(around, choice)) for choice in range(_HOLDINGS)),
+                  "behind another axis")
 
 
 def _chosen(around: Callable[[int, Step, int], tuple[Distributed | None, Distributed | None]], choice: int) -> _Around:
@@ -179,7 +196,13 @@ def _folding(shape: tuple[int, ...], axis: int, warps: int) -> Iterator[Blocked]
 
 
 def _holding(shape: tuple[int, ...], axis: int, warps: int) -> Iterator[Blocked]:
-    """Each thread has some elements along the axis, together."""
+    """Each thread has some elements along the axis, together; where the axis is too short for four, some of another."""
+    axes = range(len(shape))
     for held in (4, 8, 2, 16):
-        for along in range(len(shape)):
+        for along in axes:
             yield _blocked(shape, axis, along, warps, held)
+    for held in (1, 2):
+        for along, other in ((along, other) for along in axes for other in axes if other != axis):
+            plain = _blocked(shape, axis, along, warps, held)
+            yield replace(plain, size_per_thread=tuple(
+                4 // held if k == other else one for k, one in enumerate(plain.size_per_thread)))
