@@ -9,7 +9,8 @@ its minimal pattern (`fuzz.corpus.pattern`), which is what a campaign proposes a
 
 Every pair of failures counts. Precision: of the pairs that were put together, how many have one cause. Recall: of the
 pairs that have one cause, how many were put together. Pairs of two faults of one target are told of on their own: they
-are two wrong lines in one kernel, and a signature holds what came out wrong and not which line did it.
+are two wrong lines in one kernel, and a signature holds what came out wrong and not which line did it. So are, with
+`--cross`, those of them that no outcome tells apart: each fault gives the same outputs on the other's case.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import argparse
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.failures import Failure, Laboratory, kept, of_faults, of_issues, read
+from tridiff.fuzz.bench.indistinct import Indistinct
 from tridiff.fuzz.corpus.cause import findings_of
 from tridiff.fuzz.corpus.pattern import key_of
 from tridiff.fuzz.corpus.store import Corpus
@@ -43,7 +45,8 @@ class Filed(msgspec.Struct, frozen=True, kw_only=True):
 
 class Scores(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs of failures. together: put under one finding; alike: of one cause; both: of these, both. near: pairs that
-    were put together and are of two causes in one place."""
+    were put together and are of two causes in one place; same: those of them that no outcome tells apart, of which
+    nothing is known unless each case was run on the other fault."""
 
     failures: int
     causes: int
@@ -52,6 +55,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
     alike: int
     both: int
     near: int
+    same: int = 0
 
     @property
     def precision(self) -> float:
@@ -62,6 +66,11 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
     def precision_of_places(self) -> float:
         """Without pairs of two causes in one place."""
         return self.both / (self.together - self.near) if self.together > self.near else 1.0
+
+    @property
+    def precision_of_outcomes(self) -> float:
+        """Without pairs that no outcome tells apart."""
+        return self.both / (self.together - self.same) if self.together > self.same else 1.0
 
     @property
     def recall(self) -> float:
@@ -84,6 +93,15 @@ def scored(failures: Sequence[Filed]) -> Scores:
                   alike=pairs((one.cause,) for one in failures), both=both, near=near)
 
 
+def unlike(failures: Sequence[Failure], files: Sequence[Filed], same: Callable[[Failure, Failure], bool]) -> int:
+    """How many pairs of two causes were put together of which `same` is true."""
+    groups: dict[str, list[tuple[Failure, Filed]]] = {}
+    for failure, file in zip(failures, files, strict=True):
+        groups.setdefault(file.finding, []).append((failure, file))
+    return sum(one.cause != other.cause and same(failure, another) for group in groups.values()
+               for (failure, one), (another, other) in itertools.combinations(group, 2))
+
+
 def filed(failure: Failure, *, by: str) -> Filed:
     """The failure under its finding: by "pattern", with which others a campaign proposes it as one, or by "signature",
     which is the finding itself."""
@@ -92,14 +110,14 @@ def filed(failure: Failure, *, by: str) -> Filed:
     assert signature is not None
     finding = findings_of(signature, failure.issues)[0]
     if by == "pattern" and not failure.issues:
-        finding = key_of(signature, failure.case, told.evidence)
+        finding = key_of(signature, failure.case, told.evidence, told.reason)
     return Filed(cause=failure.cause, finding=finding, place=failure.place)
 
 
 def told(scores: Scores) -> dict[str, float]:
     """The figures, by name."""
     shares = {"precision": scores.precision, "precision_of_places": scores.precision_of_places,
-              "recall": scores.recall}
+              "precision_of_outcomes": scores.precision_of_outcomes, "recall": scores.recall}
     return {**msgspec.to_builtins(scores), **{name: round(share, 4) for name, share in shares.items()}}
 
 
@@ -117,6 +135,8 @@ def main() -> None:
     parser.add_argument("--backends", nargs="*", default=["interpreter", "compile:sm_90"])
     parser.add_argument("--part", choices=("both", "issues", "faults"), default="both")
     parser.add_argument("--keep", type=Path, help="add failures to this file, a line of JSON each, and go on from it")
+    parser.add_argument("--cross", action="store_true",
+                        help="run the cases of two faults that were put together on each other")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("targets", nargs="*", help="names or globs; default all")
     given = parser.parse_args()
@@ -141,12 +161,16 @@ def main() -> None:
         drawn = itertools.chain.from_iterable(
             part for name, part in parts.items() if given.part in ("both", name))
         failures += kept(drawn, given.keep, seconds=given.seconds, most=max(given.failures - len(failures), 0))
+        found = {}
+        for by in ("signature", "pattern"):
+            files = [filed(one, by=by) for one in failures]
+            same = unlike(failures, files, Indistinct(laboratory.outcome)) if given.cross and by == "pattern" else 0
+            found[by] = told(msgspec.structs.replace(scored(files), same=same))
     finally:
         for pool in pools.values():
             pool.close()
-    figures = {by: told(scored([filed(one, by=by) for one in failures])) for by in ("signature", "pattern")}
-    print(json.dumps(figures) if given.json else "\n".join(
-        f"by {by}, {name}: {value}" for by, found in figures.items() for name, value in found.items()))
+    print(json.dumps(found) if given.json else "\n".join(
+        f"by {by}, {name}: {value}" for by, figures in found.items() for name, value in figures.items()))
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@ def relation(expected: str, actual: str, dtype: str) -> str:
     """How a wrong value stands to the right one, as "expected > actual" in classes; two of one class by what lies
     between them."""
     right, wrong = class_of(expected, dtype), class_of(actual, dtype)
+    if wrong == "max" and dtype_info(dtype).kind == "uint" and right != "max":
+        wrong = "-1"  # All bits are set, as in a signed -1.
     if right != wrong:
         return f"{right} > {wrong}"
     one, other = number_of(expected), number_of(actual)

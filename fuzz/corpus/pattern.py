@@ -2,10 +2,12 @@
 
 Two defects of one kernel often have one signature ("value, in out"). Shrinking takes away all that a failure does not
 need, so what is left tells them apart: which operations, which classes of operands, which settings differ from the
-simplest ones, and what stands in place of what is right. dtypes, sides and forms of a launch are left out, as in
-`fuzz.corpus.cause`, and so are arrays that no oracle reads.
+simplest ones, and what stands in place of what is right. Where no value is wrong, that is the access that went astray
+or the assertion that was not made. dtypes are left out unless no other one fails, and so are sides and forms of a
+launch, as in `fuzz.corpus.cause`, and arrays that no oracle reads.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -13,7 +15,7 @@ import msgspec
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.corpus.classes import class_of, inexact, relation
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, CorpusEntry, Evidence, LaunchOptions, Layout, Signature, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout, Signature, Verdict
 from tridiff.fuzz.registry import find
 
 MOST_IN_ORDER = 4
@@ -22,6 +24,10 @@ MOST_IN_ORDER = 4
 _SCAFFOLD = frozenset(("graph", "call", "script", "load", "store", "sym", "num", "real", "constant", "name", "number",
                        "assign", "block", "cast", "part"))
 """Words of programs that most programs have, whatever they do."""
+_ASTRAY = re.compile(r"out of bounds (?P<access>\w+) of \d+ bytes at (?P<array>\w+)\[(?P<index>-?\d+)\], which has "
+                     r"(?P<length>\d+) elements?; lane (?P<lane>\d+)")
+_TRESPASS = re.compile(r"\d+ elements outside array (?P<array>\w+) were written")
+_NUMBER = re.compile(r"\d+")
 _NAMES = ("op", "function", "row", "kind", "body", "combine")
 """Fields that say which one of its type a part of a program is."""
 
@@ -45,44 +51,74 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
                            " ".join(self.settings)))
 
 
-def pattern_of(signature: Signature, case: Case, evidence: Evidence | None) -> Pattern | None:
+def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "") -> Pattern | None:
     """The pattern of a small failing case; None where nothing but the signature tells anything: errors with a message,
-    whose text is the finding already, and failures without values."""
-    if signature.verdict is not Verdict.DISAGREE or evidence is None or not evidence.expected:
+    whose text is the finding already. reason: what the outcome says, or a title that ends in it."""
+    if signature.verdict is not Verdict.DISAGREE:
         return None
     target = find(signature.target)
     drawn = not isinstance(case.program, msgspec.UnsetType)
-    shown = tuple(sorted(set(_wrong(case, evidence, named=not drawn))))
+    if evidence is not None and evidence.expected:
+        shown = tuple(sorted(set(_wrong(case, evidence, signature, named=not drawn))))
+    else:
+        shown = (_astray(reason, signature, named=not drawn),)
     if not shown:
         return None
     operands = list(_operands(case, evidence))
     return Pattern(place=(target.family if drawn else target.name, signature.subject), shown=shown,
                    operands=tuple(sorted(operands) if drawn else operands), parts=_parts(case),
-                   settings=tuple(_settings(case)))
+                   settings=(*_settings(case), *_dtypes(evidence)))
 
 
-def _wrong(case: Case, evidence: Evidence, *, named: bool) -> Iterator[str]:
+def _dtypes(evidence: Evidence | None) -> Iterator[str]:
+    if evidence is not None and evidence.alone:
+        yield f"only {evidence.alone}"
+
+
+def _astray(reason: str, signature: Signature, *, named: bool) -> str:
+    """How a launch failed in which no value is known to be wrong: which access to which array lay before or behind it,
+    in the first lane, where the address is wrong, or in a later one, where more lanes are active than should be. The
+    line of the kernel is left out: a generated one has another for every program."""
+    def array(name: str) -> str:
+        return name if named else _NUMBER.sub("", name)
+
+    if found := _ASTRAY.search(reason):
+        side = "before" if int(found["index"]) < 0 else "behind"
+        lane = "first" if found["lane"] == "0" else "later"
+        return f"{found['access']} {side} {array(found['array'])} in {lane} lane"
+    if found := _TRESPASS.search(reason):
+        return f"store around {array(found['array'])}"
+    return f"{signature.kind} {array(signature.where)}".strip()
+
+
+def _wrong(case: Case, evidence: Evidence, signature: Signature, *, named: bool) -> Iterator[str]:
     found: dict[bool, list[str]] = {True: [], False: []}
     expected = next(iter(evidence.expected.values()))
     for name, values in expected.items():
         spec, actual = case.array(name), evidence.actual.get(name, ())
         for right, got in zip(values, actual, strict=False):
             if right != got and not ("nan" in right and "nan" in got):
-                told = relation(right, got, spec.dtype)
+                # What was there before the launch is another value in every dtype.
+                told = "unwritten" if signature.kind == "unwritten" else relation(right, got, spec.dtype)
                 found[inexact(right, got)].append(f"{name} {told}" if named else told)
     # What is inexact is mostly what the contract allows, beside an element that is wrong.
     yield from found[False] or found[True]
 
 
-def _operands(case: Case, evidence: Evidence) -> Iterator[str]:
+def _operands(case: Case, evidence: Evidence | None) -> Iterator[str]:
+    inputs = evidence.inputs if evidence is not None and evidence.inputs else _listed(case)
     read = {one for oracle in find(case.target).judge.oracles(case) for one in oracle.arguments}
-    names = [name for name in evidence.inputs if name in read] or list(evidence.inputs)
-    for name in names:
-        classes = [class_of(text, case.array(name).dtype) for text in evidence.inputs[name]]
+    for name in [name for name in inputs if name in read] or list(inputs):
+        classes = [class_of(text, case.array(name).dtype) for text in inputs[name]]
         if len(classes) <= MOST_IN_ORDER:
             yield ",".join(classes)
         else:
             yield f"{{{','.join(sorted(set(classes)))}}}"
+
+
+def _listed(case: Case) -> dict[str, tuple[str, ...]]:
+    return {spec.name: spec.content.base.values for spec in case.arrays
+            if spec.content is not None and isinstance(spec.content.base, Explicit)}
 
 
 def _parts(case: Case) -> tuple[str, ...]:
@@ -117,9 +153,9 @@ def _settings(case: Case) -> Iterator[str]:
                 yield f"{spec.name}.{name}"
 
 
-def key_of(signature: Signature, case: Case, evidence: Evidence | None) -> str:
+def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "") -> str:
     """Failures with one key are proposed as one finding: that of the minimal pattern, else that of the signature."""
-    found = pattern_of(signature, case, evidence)
+    found = pattern_of(signature, case, evidence, reason)
     return found.key if found is not None else finding_of(signature)
 
 
@@ -142,6 +178,6 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
 
 def _of_entry(entry: CorpusEntry) -> Pattern | None:
     try:
-        return pattern_of(entry.signature, entry.case, entry.evidence)
+        return pattern_of(entry.signature, entry.case, entry.evidence, entry.title)
     except (TridiffError, KeyError, ValueError, IndexError):
         return None  # A target that this release does not have, or evidence that somebody edited.

@@ -91,6 +91,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Oracle name, then output name."""
     actual: dict[str, tuple[str, ...]] = {}
     log: str = ""
+    alone: str = ""
+    """The class of dtypes to which a shrunk case owes that it fails (`fuzz.shrink.dtypes`); "" if others fail too."""
 
 
 ORACLE_CONFLICT = "oracle_conflict"

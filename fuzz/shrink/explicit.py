@@ -26,6 +26,7 @@ from tridiff.fuzz.records import (
     Outcome,
     Verdict,
 )
+from tridiff.fuzz.shrink.dtypes import alone, with_setting
 from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -68,7 +69,11 @@ class _Search:
 
     @property
     def exhausted(self) -> bool:
-        return self.runs >= self._max_runs or time.monotonic() > self._deadline
+        return self.runs >= self._max_runs or self.late
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self._deadline
 
     def accept(self, candidate: Case, *, any_order: bool = False) -> bool:
         """Whether the candidate becomes the current case."""
@@ -88,6 +93,11 @@ class _Search:
             return False
         self.case, self.outcome = candidate, outcome
         return True
+
+    def asked(self, candidate: Case) -> Outcome:
+        """What becomes of a case that is none of the search."""
+        self.runs += 1
+        return self._run(candidate)
 
     def _fails(self, candidate: Case) -> Outcome | None:
         """An outcome with the signature, if the candidate shows it (often enough, where it may depend on timing)."""
@@ -361,7 +371,7 @@ def _shrink_settings(search: _Search) -> bool:
         for value in values:
             if value == search.case.params[name]:
                 break
-            if search.accept(replace(search.case, params={**search.case.params, name: value})):
+            if search.accept(with_setting(search.case, name, value)):
                 changed = True
                 break
     return changed
@@ -418,4 +428,13 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
         if not progress:
             _written_out(search)
             progress = _shrink_pairs(search)
-    return Shrunk(case=search.case, outcome=search.outcome, runs=search.runs)
+    return Shrunk(case=search.case, outcome=_told(search), runs=search.runs)
+
+
+def _told(search: _Search) -> Outcome:
+    """The outcome, with the class of dtypes to which the case owes that it fails."""
+    evidence = search.outcome.evidence
+    if evidence is None:
+        return search.outcome
+    dtypes = alone(search.case, search.asked, search.target.draw.valid, exhausted=lambda: search.late)
+    return replace(search.outcome, evidence=replace(evidence, alone=dtypes)) if dtypes else search.outcome

@@ -1,9 +1,13 @@
 """How pairs of failures are counted, and that failures of planted faults of several kernels are told apart."""
 
 import pytest
+from msgspec.structs import replace
 
-from tridiff.fuzz.bench.deduplication import Filed, filed, scored
-from tridiff.fuzz.bench.failures import Laboratory, of_faults
+from tests.support.cases import division
+from tridiff.fuzz.bench.deduplication import Filed, filed, scored, unlike
+from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults
+from tridiff.fuzz.bench.indistinct import Indistinct, shown
+from tridiff.fuzz.records import Evidence, Outcome, Signature, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 
@@ -44,3 +48,44 @@ def test_faults_of_several_kernels_are_told_apart() -> None:
     assert patterns.precision == 1.0
     # The names of the faults are hidden: what a campaign would print by itself.
     assert not any("fault:" in filed(one, by="pattern").finding for one in failures)
+
+
+def failure(fault: str, out: str, *, said: str = "1 of 1 rows of out are wrong (value)") -> Failure:
+    """One of a planted fault of div_floor_integer, with the outputs that it gave."""
+    signature = Signature(target="helpers.div_floor_integer", subject=f"own+fault:{fault}", verdict=Verdict.DISAGREE,
+                          kind="value", where="out")
+    case = division((-1,), (2,))
+    outcome = Outcome(case_digest=case.digest, target=case.target, subject=signature.subject, backend="interpreter",
+                      verdict=Verdict.DISAGREE, reason=said, signature=signature,
+                      evidence=Evidence(actual={"out": (out,)}))
+    return Failure(cause=f"{case.target} {fault}", place=case.target, subject=signature.subject, drawn=case.digest,
+                   case=case, outcome=outcome)
+
+
+def test_two_faults_that_give_the_same_on_each_others_cases_are_not_told_apart() -> None:
+    first, same = failure("unsigned_operands", "0"), failure("in_32_bits", "0")
+    gives = {one.subject: one.outcome for one in (first, same)}
+    assert Indistinct(lambda case, subject, backend: gives[subject])(first, same)
+    # Another output, no failure at all, a fault of another kernel.
+    other = failure("in_32_bits", "1").outcome
+    right = replace(other, verdict=Verdict.AGREE, signature=None)
+    for outcome in (other, right, None):
+        found = {first.subject: first.outcome, same.subject: outcome}
+        assert not Indistinct(lambda case, subject, backend, found=found: found[subject])(first, same)
+    assert not Indistinct(lambda case, subject, backend: gives[subject])(first, replace(same, place="triton.mod"))
+    assert not Indistinct(lambda case, subject, backend: gives[subject])(first, failure("no_such_fault", "0"))
+
+
+def test_the_line_of_a_kernel_does_not_tell_two_faults_apart() -> None:
+    said = "k.py:{} (kernel), program ({}, 0, 0): out of bounds"
+    one, other, elsewhere = (shown(failure("in_32_bits", "0", said=said.format(*place)).outcome)
+                             for place in ((3, 0), (40, 0), (3, 1)))
+    assert one == other != elsewhere
+
+
+def test_pairs_that_no_outcome_tells_apart_are_counted_on_their_own() -> None:
+    failures = [failure("unsigned_operands", "0"), failure("in_32_bits", "0"), failure("in_32_bits", "0")]
+    files = [filed(one, by="signature") for one in failures]
+    assert unlike(failures, files, lambda one, other: True) == 2
+    found = replace(scored(files), same=2)
+    assert (found.precision, found.precision_of_outcomes) == (pytest.approx(1 / 3), 1.0)

@@ -58,3 +58,46 @@ def test_another_wrong_value_or_another_operand_is_another_finding() -> None:
         found = pattern_of(changed.signature, changed.case, changed.evidence)
         assert found is not None and found.key != pattern.key
         assert proposed([changed], [old]) == {}
+
+
+def astray(reason: str) -> str:
+    """The key of a failure in which no value is known to be wrong."""
+    case, signature = entry().case, replace(entry().signature, kind="out_of_bounds", where="memory")
+    found = pattern_of(signature, case, None, reason)
+    assert found is not None
+    return found.key
+
+
+def test_accesses_that_went_astray_are_told_apart_by_what_they_are_and_where() -> None:
+    said = "k.py:39 (kernel), program (0, 0, 0): out of bounds {} of 4 bytes at {}[{}], which has 1 elements; lane {}"
+    store = astray(said.format("store", "out", 1, 1) + ", 1 such lanes")
+    # Neither the line, nor how far behind, nor which of the later lanes.
+    assert store == astray(said.replace("39", "12").format("store", "out", 7, 3) + ", 2 such lanes")
+    others = [astray(said.format(*one)) for one in (
+        ("load", "a", 1, 1), ("store", "out", -1, 1), ("store", "out", 1, 0))] + [
+        astray("3 elements outside array out were written"), astray("a device assertion that must stop did not")]
+    assert len({store, *others}) == 6
+
+
+def test_what_was_never_written_is_one_pattern_in_every_dtype() -> None:
+    def key(dtype: str, before: str, kind: str) -> str:
+        one = entry()
+        case = replace(one.case, arrays=tuple(replace(spec, dtype=dtype) for spec in one.case.arrays))
+        found = pattern_of(replace(one.signature, kind=kind), case, replace(one.evidence, actual={"out": (before,)}))
+        assert found is not None
+        return found.key
+
+    assert key("fp32", "nan:0x400015", "unwritten") == key("fp16", "-0.05", "unwritten")
+    assert key("fp32", "nan:0x400015", "nan_unexpected") != key("fp16", "-0.05", "value")
+
+
+def test_all_bits_are_one_wrong_value_with_and_without_sign() -> None:
+    assert relation("0", "255", "u8") == relation("0", "-1", "i8") == "0 > -1"
+    assert relation("0", "127", "i8") == "0 > max"
+
+
+def test_a_dtype_without_which_nothing_fails_is_part_of_the_pattern() -> None:
+    old = entry()
+    alone = replace(in_another_dtype(old), evidence=replace(old.evidence, alone="fp64"))
+    assert proposed([alone], [old]) == {}
+    assert proposed([in_another_dtype(old)], [old]) != {}

@@ -1,0 +1,58 @@
+"""Which two failures of two planted faults nothing tells apart: each fault gives the same outputs on the other's case.
+
+Whoever has the two cases then has one finding, whatever it is told by: one repair of either kernel is all that could
+tell of two. Such pairs are counted on their own, beside those that are put together wrongly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tridiff.fuzz.bench.failures import Failure
+from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target.subjects import fault_of
+
+_PLACE = re.compile(r"^.*?, program \(")
+"""The line of a kernel, which differs between two faulty ones."""
+
+Ask = Callable[[Case, str, str], Outcome | None]
+"""The outcome of a case on a subject and a backend; None if it cannot be run."""
+
+Shown = tuple[object, ...]
+
+
+class Indistinct:
+    """Asks by running, each case once on each fault."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._shown: dict[tuple[str, str], Shown] = {}
+
+    def __call__(self, one: Failure, other: Failure) -> bool:
+        """Whether each fault fails on the other's case as the other does."""
+        if one.place != other.place or not one.place:
+            return False
+        return self._as(one, other) and self._as(other, one)
+
+    def _as(self, failure: Failure, other: Failure) -> bool:
+        if fault_of(other.subject) not in find(failure.case.target).faults.planted:
+            return False
+        return self._of(failure, other.subject) == shown(failure.outcome)
+
+    def _of(self, failure: Failure, subject: str) -> Shown:
+        key = (failure.case.digest, subject)
+        if key not in self._shown:
+            outcome = self._ask(failure.case, subject, failure.outcome.backend)
+            self._shown[key] = () if outcome is None else shown(outcome)
+        return self._shown[key]
+
+
+def shown(outcome: Outcome) -> Shown:
+    """All that one run shows, without the subject's name and its kernel's line; () of a case that does not fail."""
+    if not outcome.verdict.failed or outcome.signature is None:
+        return ()
+    told, evidence = outcome.signature, outcome.evidence
+    values = None if evidence is None else tuple(sorted(evidence.actual.items()))
+    return told.verdict, told.kind, told.where, _PLACE.sub("", outcome.reason), outcome.failing_rows, values
