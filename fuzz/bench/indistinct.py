@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.bench.failures import Failure
 from tridiff.fuzz.records import Case, Outcome
 from tridiff.fuzz.registry import find
@@ -37,14 +39,19 @@ class Indistinct:
         return self._as(one, other) and self._as(other, one)
 
     def _as(self, failure: Failure, other: Failure) -> bool:
-        if fault_of(other.subject) not in find(failure.case.target).faults.planted:
-            return False
-        return self._of(failure, other.subject) == shown(failure.outcome)
+        # Of targets that share what faults are planted in, each has its own of them.
+        case = failure.case
+        if fault_of(other.subject) not in find(case.target).faults.planted:
+            case = replace(case, target=other.case.target)
+            target = find(case.target)
+            if fault_of(other.subject) not in target.faults.planted or not target.draw.valid(case):
+                return False
+        return self._of(case, other.subject, failure.outcome.backend) == shown(failure.outcome)
 
-    def _of(self, failure: Failure, subject: str) -> Shown:
-        key = (failure.case.digest, subject)
+    def _of(self, case: Case, subject: str, backend: str) -> Shown:
+        key = (case.digest, subject)
         if key not in self._shown:
-            outcome = self._ask(failure.case, subject, failure.outcome.backend)
+            outcome = self._ask(case, subject, backend)
             self._shown[key] = () if outcome is None else shown(outcome)
         return self._shown[key]
 

@@ -28,6 +28,8 @@ _ASTRAY = re.compile(r"out of bounds (?P<access>\w+) of \d+ bytes at (?P<array>\
                      r"(?P<length>\d+) elements?; lane (?P<lane>\d+)")
 _TRESPASS = re.compile(r"\d+ elements outside array (?P<array>\w+) were written")
 _NUMBER = re.compile(r"\d+")
+_COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "<", "<=", ">", ">=", "==", "!="))
+"""One part: a defect of one comparison is mostly one of all."""
 _NAMES = ("op", "function", "row", "kind", "body", "combine")
 """Fields that say which one of its type a part of a program is."""
 
@@ -64,6 +66,10 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
         shown = (_astray(reason, signature, named=not drawn),)
     if not shown:
         return None
+    went_astray = evidence is None or not evidence.expected or signature.kind == "unwritten"
+    if drawn and went_astray:
+        # Which values and operations a program has is of no matter to where it stores.
+        return Pattern(place=(target.family, signature.subject), shown=shown)
     operands = list(_operands(case, evidence))
     return Pattern(place=(target.family if drawn else target.name, signature.subject), shown=shown,
                    operands=tuple(sorted(operands) if drawn else operands), parts=_parts(case),
@@ -130,7 +136,12 @@ def _parts(case: Case) -> tuple[str, ...]:
 def _words(part: object) -> Iterator[str]:
     if isinstance(part, Mapping):
         names = [str(part[name]) for name in _NAMES if isinstance(part.get(name), str)]
-        yield from names or ([str(part["type"])] if "type" in part else [])
+        yield from ("compare" if name in _COMPARISONS else name for name in names)
+        if not names and "type" in part:
+            yield str(part["type"])
+        # What these two do to their type of part is a matter of its own.
+        yield from (name for name in ("bitcast", "mask") if part.get("type") in ("cast", "load") and (
+            part.get(name) is not None and part.get(name) is not False))
         for name, inner in part.items():
             if name not in ("schedules", "buffers"):
                 yield from _words(inner)

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.classes import class_of, relation
-from tridiff.fuzz.corpus.pattern import pattern_of, proposed
+from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records import CorpusEntry, Verdict
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -101,3 +101,20 @@ def test_a_dtype_without_which_nothing_fails_is_part_of_the_pattern() -> None:
     alone = replace(in_another_dtype(old), evidence=replace(old.evidence, alone="fp64"))
     assert proposed([alone], [old]) == {}
     assert proposed([in_another_dtype(old)], [old]) != {}
+
+
+def test_comparisons_are_one_part_and_masks_and_bitcasts_are_told() -> None:
+    said = {"nodes": [{"type": "load", "mask": 0}, {"type": "load", "mask": None}, {"type": "op", "op": "ge"},
+                      {"type": "op", "op": "lt"},
+                      {"type": "cast", "bitcast": True}, {"type": "cast", "bitcast": False}]}
+    assert sorted(_words(said)) == ["bitcast", "cast", "cast", "compare", "compare", "load", "load", "mask"]
+
+
+def test_where_a_drawn_program_stores_does_not_depend_on_its_operations() -> None:
+    drawn = [one for one in CORPUS.entries() if isinstance(one, CorpusEntry) and one.case.target == "codegen.indexing"]
+    first = drawn[0]
+    signature = replace(first.signature, verdict=Verdict.DISAGREE, kind="out_of_bounds", where="memory")
+    said = "k.py:3 (kernel), program (0, 0, 0): out of bounds store of 4 bytes at out{}[1], which has 1 element; lane 0"
+    keys = {pattern_of(signature, one.case, None, said.format(number)).key for number, one in enumerate(drawn)}
+    assert len(keys) == 1
+    assert pattern_of(signature, first.case, None, said.format(0).replace("store", "load")).key not in keys
