@@ -121,7 +121,29 @@ class RowGather(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     dtype: Literal["fp32", "fp16", "i32"] = "fp32"
 
 
-Loop = Stream | LineFold | Product | DescribedProduct | BoxCopy | BoxReduction | RowGather
+class Hinted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="hinted"):
+    """A loop with further options, which change no result: `tridiff.kernels.pipelines.hinted_loops`.
+
+    lines: how many lines or matrices a program works on; if there are several, the options are those of the loop over
+    them. unrolled: `loop_unroll_factor`. one_accumulator: `disallow_acc_multi_buffer`. flattened: `flatten`.
+    invariants_stay: `disable_licm`. specialised: `warp_specialize`.
+    """
+
+    work: Stream | LineFold | Product | DescribedProduct
+    lines: Literal[1, 2, 3] = 1
+    unrolled: Literal[1, 2, 3, 4] = 1
+    one_accumulator: bool = False
+    flattened: bool = False
+    invariants_stay: bool = False
+    specialised: bool = False
+
+    @property
+    def hints(self) -> tuple[int, bool, bool, bool, bool]:
+        """The options in the order of the kernels."""
+        return self.unrolled, self.one_accumulator, self.flattened, self.invariants_stay, self.specialised
+
+
+Loop = Hinted | Stream | LineFold | Product | DescribedProduct | BoxCopy | BoxReduction | RowGather
 
 
 def problem(loop: Loop) -> str:
@@ -133,6 +155,11 @@ def problem(loop: Loop) -> str:
         case DescribedProduct():
             if loop.inner % loop.block:
                 return "boxes reach over the end of the inner axis"
+        case Hinted():
+            work = loop.work
+            if isinstance(work, DescribedProduct) and (work.specialised or work.store != "pointers"):
+                return "the options of a hinted loop are said once, and its results are stored through pointers"
+            return problem(work)
         case BoxReduction():
             if loop.dtype not in REDUCED[loop.kind]:
                 return f"there is no {loop.kind} of {loop.dtype} in memory"

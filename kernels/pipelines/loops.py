@@ -2,10 +2,15 @@
 
 STAGES is the loop's num_stages; SPECIALISED asks for partitions; DELAY says which warp is delayed, if one is
 (`fuzz.backends.delay`). Nothing else depends on them, so all must give the same bits. One program per line or matrix.
+
+HINTS, in functions that `hinted_loops` shares, are the loop's other options: (loop_unroll_factor,
+disallow_acc_multi_buffer, flatten, disable_licm, warp_specialize).
 """
 
 import triton
 import triton.language as tl
+
+UNHINTED = tl.constexpr((None, False, False, False, False))
 
 
 @triton.jit
@@ -13,12 +18,23 @@ def stream(
     x_ptr, y_ptr, out_ptr, length, pitch,
     BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, DELAY: tl.constexpr,
 ):  # fmt: skip
+    """One line of `stream_line` per program."""
+    stream_line(tl.program_id(0), x_ptr, y_ptr, out_ptr, length, pitch, BLOCK, KIND, STAGES, UNHINTED)
+
+
+@triton.jit
+def stream_line(
+    number, x_ptr, y_ptr, out_ptr, length, pitch,
+    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, HINTS: tl.constexpr,
+):  # fmt: skip
     """out from x and y, block by block. KIND: "add": x + y. "running": sums of all blocks of x so far. "indirect":
     x[y], where y holds positions. "conditional": x where y is even, else what the block before had there."""
-    line = tl.program_id(0) * pitch
+    line = number * pitch
     lanes = tl.arange(0, BLOCK)
     carried = tl.zeros((BLOCK,), x_ptr.dtype.element_ty)
-    for start in tl.range(0, length, BLOCK, num_stages=STAGES):
+    for start in tl.range(0, length, BLOCK, num_stages=STAGES, loop_unroll_factor=HINTS[0],
+                          disallow_acc_multi_buffer=HINTS[1], flatten=HINTS[2], disable_licm=HINTS[3],
+                          warp_specialize=HINTS[4]):
         at = start + lanes
         inside = at < length
         y = tl.load(y_ptr + line + at, mask=inside, other=0)
@@ -41,11 +57,22 @@ def stream(
 def fold(
     x_ptr, out_ptr, length, pitch, BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, DELAY: tl.constexpr,
 ):  # fmt: skip
-    """out[line] = sum ("sum"), maximum ("max") or exclusive or ("xor") of the line, reduced in every iteration."""
-    line = tl.program_id(0) * pitch
+    """One line of `fold_line` per program."""
+    fold_line(tl.program_id(0), x_ptr, out_ptr, length, pitch, BLOCK, KIND, STAGES, UNHINTED)
+
+
+@triton.jit
+def fold_line(
+    number, x_ptr, out_ptr, length, pitch,
+    BLOCK: tl.constexpr, KIND: tl.constexpr, STAGES: tl.constexpr, HINTS: tl.constexpr,
+):  # fmt: skip
+    """out[number] = sum ("sum"), maximum ("max") or exclusive or ("xor") of the line, reduced in every iteration."""
+    line = number * pitch
     lanes = tl.arange(0, BLOCK)
     total = tl.full((), 0, tl.int32) if KIND != "max" else tl.full((), -2147483648, tl.int32)
-    for start in tl.range(0, length, BLOCK, num_stages=STAGES):
+    for start in tl.range(0, length, BLOCK, num_stages=STAGES, loop_unroll_factor=HINTS[0],
+                          disallow_acc_multi_buffer=HINTS[1], flatten=HINTS[2], disable_licm=HINTS[3],
+                          warp_specialize=HINTS[4]):
         inside = start + lanes < length
         if KIND == "max":
             x = tl.load(x_ptr + line + start + lanes, mask=inside, other=-2147483648)
@@ -56,7 +83,7 @@ def fold(
                 total = total + tl.sum(x, 0)
             else:
                 total = total ^ tl.xor_sum(x, 0)
-    tl.store(out_ptr + tl.program_id(0), total)
+    tl.store(out_ptr + number, total)
 
 
 @triton.jit
@@ -65,16 +92,27 @@ def product(
     M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, TRANSPOSED: tl.constexpr, STAGES: tl.constexpr,
     DELAY: tl.constexpr,
 ):  # fmt: skip
+    """One matrix of `product_matrix` per program."""
+    product_matrix(tl.program_id(0), a_ptr, b_ptr, out_ptr, inner, M, N, BLOCK, TRANSPOSED, STAGES, UNHINTED)
+
+
+@triton.jit
+def product_matrix(
+    number, a_ptr, b_ptr, out_ptr, inner,
+    M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr, TRANSPOSED: tl.constexpr, STAGES: tl.constexpr,
+    HINTS: tl.constexpr,
+):  # fmt: skip
     """out (M, N) = a (M, inner) @ b (inner, N), or @ b.T with b (N, inner); blocks of the inner axis."""
-    program = tl.program_id(0)
     rows = tl.arange(0, M)[:, None]
     columns = tl.arange(0, N)[None, :]
     k = tl.arange(0, BLOCK)
-    a_ptr += program * M * inner
-    b_ptr += program * N * inner
+    a_ptr += number * M * inner
+    b_ptr += number * N * inner
     integers: tl.constexpr = a_ptr.dtype.element_ty.is_int()
     sums = tl.zeros((M, N), tl.int32 if integers else tl.float32)
-    for start in tl.range(0, inner, BLOCK, num_stages=STAGES):
+    for start in tl.range(0, inner, BLOCK, num_stages=STAGES, loop_unroll_factor=HINTS[0],
+                          disallow_acc_multi_buffer=HINTS[1], flatten=HINTS[2], disable_licm=HINTS[3],
+                          warp_specialize=HINTS[4]):
         inside = start + k < inner
         a = tl.load(a_ptr + rows * inner + (start + k)[None, :], mask=inside[None, :], other=0)
         if TRANSPOSED:
@@ -82,7 +120,7 @@ def product(
         else:
             b = tl.load(b_ptr + (start + k)[:, None] * N + columns, mask=inside[:, None], other=0)
         sums = tl.dot(a, b, sums, out_dtype=sums.dtype)
-    tl.store(out_ptr + program * M * N + rows * N + columns, sums)
+    tl.store(out_ptr + number * M * N + rows * N + columns, sums)
 
 
 @triton.jit

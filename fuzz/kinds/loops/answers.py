@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from tridiff.fuzz.kinds.loops.cases import approximate, loop_of
+from tridiff.fuzz.kinds.loops.cases import approximate, loop_of, work_of
 from tridiff.fuzz.records import Case
 from tridiff.kernels.pipelines.loop_programs import (
     BoxCopy,
     BoxReduction,
     DescribedProduct,
+    Hinted,
     LineFold,
     Loop,
     Product,
@@ -28,7 +29,7 @@ from tridiff.oracles.by_torch import tiles as tiles_in_torch
 
 def numpy_answer(case: Case, *inputs: Any) -> Any:
     """The output of a loop, in numpy."""
-    loop = loop_of(case)
+    loop = work_of(loop_of(case))
     if isinstance(loop, BoxCopy):
         return (inputs[0] + inputs[0].dtype.type(loop.added)).astype(inputs[0].dtype)
     if isinstance(loop, BoxReduction):
@@ -39,7 +40,7 @@ def numpy_answer(case: Case, *inputs: Any) -> Any:
 
 def torch_answer(case: Case, *inputs: Any) -> Any:
     """The output of a loop, in torch."""
-    loop = loop_of(case)
+    loop = work_of(loop_of(case))
     if isinstance(loop, BoxCopy):
         x = inputs[0]
         if x.dtype.is_floating_point:
@@ -53,6 +54,8 @@ def torch_answer(case: Case, *inputs: Any) -> Any:
 
 def _answer(loops: Any, loop: Loop, inputs: tuple[Any, ...]) -> Any:
     match loop:
+        case Hinted():
+            return _answer(loops, loop.work, inputs)
         case Stream():
             return loops.stream(*inputs, kind=loop.kind, block=loop.block)
         case LineFold():
@@ -68,7 +71,7 @@ def _answer(loops: Any, loop: Loop, inputs: tuple[Any, ...]) -> Any:
 
 def product_bound(case: Case, a: Any, b: Any) -> Any:
     """Allowed errors of a product on tensor cores (contract: oracles.md §4, dot)."""
-    loop = loop_of(case)
+    loop = work_of(loop_of(case))
     right = b if isinstance(loop, Product) and not loop.transposed else b.transpose(1, 2)
     precision = "tf32" if isinstance(loop, Product) and loop.dtype == "fp32" else "half"
     return torch.stack([tolerances.dot_bound(x, y, precision=precision) for x, y in zip(a, right, strict=True)])

@@ -14,6 +14,7 @@ from tridiff.kernels.pipelines.loop_programs import (
     BoxCopy,
     BoxReduction,
     DescribedProduct,
+    Hinted,
     LineFold,
     Loop,
     Product,
@@ -25,8 +26,8 @@ from tridiff.kernels.pipelines.loop_programs import (
 
 MOST = 1 << 19
 """Elements of all arrays of a case together: more only makes judging slow."""
-_NAMES = {Stream: "stream", LineFold: "fold", Product: "product", DescribedProduct: "product", BoxCopy: "copy",
-          BoxReduction: "reduction", RowGather: "gather"}
+_NAMES = {Hinted: "hinted", Stream: "stream", LineFold: "fold", Product: "product", DescribedProduct: "product",
+          BoxCopy: "copy", BoxReduction: "reduction", RowGather: "gather"}
 """The word for a form in findings and in the ledger."""
 _KEPT = ("kind", "dtype", "specialised")
 
@@ -43,14 +44,22 @@ def form(case: Case) -> str:
     return _NAMES[type(loop_of(case))]
 
 
+def work_of(loop: Loop) -> Loop:
+    """What is computed, whatever options the loop has."""
+    return loop.work if isinstance(loop, Hinted) else loop
+
+
 def dtype_of(loop: Loop) -> str:
     """Element type of the inputs."""
-    return "i32" if isinstance(loop, Stream | LineFold) else loop.dtype
+    work = work_of(loop)
+    return "i32" if isinstance(work, Stream | LineFold | Hinted) else work.dtype
 
 
 def sizes_of(loop: Loop, programs: int) -> dict[str, int]:
     """Axis lengths of the arrays. Rows are programs, but of a gather, which has one."""
     match loop:
+        case Hinted():
+            return sizes_of(loop.work, programs)
         case Stream() | LineFold():
             return {"rows": programs, "w": loop.width}
         case Product() | DescribedProduct():
@@ -69,6 +78,8 @@ def arrays_of(loop: Loop, given: dict[str, Content]) -> tuple[ArraySpec, ...]:
         return ArraySpec(name=name, dtype=kind, dims=dims, layout=layout, content=given.get(name))
 
     match loop:
+        case Hinted():
+            return arrays_of(loop.work, given)
         case Stream():
             return one("x", dtype, "rows", "w"), one("y", "i32", "rows", "w"), one("out", dtype, "rows", "w")
         case LineFold():
@@ -102,18 +113,19 @@ def permuted(loop: Loop) -> str:
     """The input that must hold every position once, "" if there is none."""
     if isinstance(loop, RowGather):
         return "index"
-    return "y" if isinstance(loop, Stream) and loop.kind == "indirect" else ""
+    work = work_of(loop)
+    return "y" if isinstance(work, Stream) and work.kind == "indirect" else ""
 
 
 def approximate(case: Case) -> bool:
     """Whether the output is a product of floats that are not small integers."""
-    loop = loop_of(case)
+    loop = work_of(loop_of(case))
     return isinstance(loop, Product | DescribedProduct) and loop.dtype != "i8" and not small_integers(case)
 
 
 def numeric(case: Case) -> bool:
     """Whether zeros of the output may have either sign: sums of floats in an order that nobody knows."""
-    loop = loop_of(case)
+    loop = work_of(loop_of(case))
     summed = isinstance(loop, Product | DescribedProduct | BoxCopy | BoxReduction)
     return summed and dtype_of(loop).startswith(("fp", "bf"))
 
@@ -147,20 +159,35 @@ def valid(case: Case) -> bool:
 def label(case: Case) -> str:
     """What tells findings apart: the form, and where the compiler makes the partitions, how it splits the work."""
     loop = loop_of(case)
+    if isinstance(loop, Hinted):
+        words = (_kind(loop.work), "specialised" if loop.specialised else "", "nested" if loop.lines > 1 else "")
+        return ", ".join(filter(None, words))
     if isinstance(loop, BoxCopy | BoxReduction) and half_a_slot(loop):
         return "boxes of half a slot"
     if not isinstance(loop, DescribedProduct) or not loop.specialised:
-        kind = loop.kind if isinstance(loop, Stream | LineFold | BoxReduction) else ""
-        return f"{_NAMES[type(loop)]} {kind}".strip()
+        return _kind(loop)
     if loop.stages == 1:
         return "product, one stage"
     store = {"pointers": "", "own_map": ", own maps", "shared_map": ", one map"}[loop.store]
     return f"product, rows {'split' if loop.m >= 128 else 'whole'}{store}"
 
 
+def _kind(loop: Loop) -> str:
+    kind = loop.kind if isinstance(loop, Stream | LineFold | BoxReduction) else ""
+    return f"{_NAMES[type(loop)]} {kind}".strip()
+
+
 def cells(case: Case) -> tuple[str, ...]:
     """Words that a campaign counts, for example "loop=copy dtype=i8 described_store=True"."""
     loop = loop_of(case)
+    if isinstance(loop, Hinted):
+        name = _NAMES[type(loop.work)]
+        if isinstance(loop.work, DescribedProduct):
+            name = "described product"
+        options = " ".join(f"{field}={value}" for field, value in fields.words(loop)
+                           if field in ("flattened", "one_accumulator", "specialised", "unrolled"))
+        return (f"hinted={name} lines={loop.lines} {options}", f"hinted={name} stages={loop.work.stages}",
+                f"hinted={name} invariants_stay={loop.invariants_stay}")
     name = _NAMES[type(loop)]
     said = " ".join(f"{field}={value}" for field, value in fields.words(loop) if field not in (
         "m", "n", "rows", "columns", "added", "specialised"))
@@ -175,9 +202,14 @@ def size(case: Case) -> tuple[int, ...]:
 
 def steps(case: Case) -> Iterable[Case]:
     """Cases with one field simpler; contents stay unless they are listed and would not fit."""
-    for loop in fields.simpler(loop_of(case), kept=_KEPT):
+    for loop in fields.simpler(loop_of(case), kept=_kept(loop_of(case))):
         if not problem(loop):
             yield _with_loop(case, loop)
+
+
+def _kept(loop: Loop) -> tuple[str, ...]:
+    """Fields that say what a loop is about; where options are the subject, they fall one by one instead."""
+    return ("kind", "dtype") if isinstance(loop, Hinted) else _KEPT
 
 
 def _with_loop(case: Case, loop: Loop) -> Case:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.fields import values
 from tridiff.fuzz.kinds.loops import cases
@@ -21,6 +22,7 @@ from tridiff.kernels.pipelines.loop_programs import (
     BoxCopy,
     BoxReduction,
     DescribedProduct,
+    Hinted,
     LineFold,
     Loop,
     Product,
@@ -35,12 +37,15 @@ LOOPS = ("stream", "fold", "product")
 DESCRIBED = ("copy", "reduction")
 PRODUCTS = ("product",)
 GATHERED = ("gather",)
+HINTED = ("hinted",)
 
 
 def _contents(draw: Any, loop: Loop) -> dict[str, Content]:
     dtype = cases.dtype_of(loop)
     float_ = dtype.startswith(("fp", "bf"))
     match loop:
+        case Hinted():
+            return _contents(draw, loop.work)
         case Product() | DescribedProduct():
             exact = dtype == "fp32" or draw(st.integers(0, 2)) != 2
             kind = contents(dtype="i8") if dtype == "i8" else SMALL if exact else FINITE
@@ -68,7 +73,12 @@ def _positions(draw: Any) -> Content:
 def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], specialised: bool, limits: Limits) -> Case:
     """One kernel with its parameters. Rows are programs."""
     form = draw(st.sampled_from(forms))
-    loop = _loop(draw, form, specialised)
+    loop: Loop
+    if form == "hinted":
+        form = draw(st.sampled_from(LOOPS))
+        loop = _hinted(draw, form)
+    else:
+        loop = _loop(draw, form, specialised)
     assume(not problem(loop))
     programs, gathers = 1, isinstance(loop, RowGather)
     if not gathers:
@@ -76,10 +86,11 @@ def loop_cases(draw: st.DrawFn, *, target: str, forms: tuple[str, ...], speciali
         programs = draw(st.sampled_from([p for p in (1, 2, 5, 32, 132) if p == 1 or (
             p <= limits.rows and cases.elements(loop, p) <= most and cases.sums_exact(loop, p))]))
     warps = draw(st.sampled_from((4, 8) if form == "product" else (4, 1, 2, 8)))
+    split = isinstance(loop, Hinted) and loop.specialised
     delay = None if gathers else draw(delayed_warps())
     return Case(target=target, sizes=cases.sizes_of(loop, programs), program=loop, delay=delay,
                 arrays=cases.arrays_of(loop, _contents(draw, loop)),
-                options=LaunchOptions(num_warps=4 if specialised or gathers else warps),
+                options=LaunchOptions(num_warps=4 if specialised or gathers or split else warps),
                 repeats=draw(st.integers(0, 1)))
 
 
@@ -108,6 +119,16 @@ def _loop(draw: Any, form: str, specialised: bool) -> Loop:
         width += -width % copy.unit
     return BoxCopy(rows=rows, columns=columns, stages=stages, dtype=copy.dtype, added=copy.added, width=width,
                    described_store=copy.described_store)
+
+
+def _hinted(draw: Any, form: str) -> Hinted:
+    work = _loop(draw, form, False)
+    if isinstance(work, DescribedProduct):
+        work = replace(work, store="pointers")
+    assert isinstance(work, Stream | LineFold | Product | DescribedProduct)
+    unrolled, lines = draw(st.sampled_from((1, 2, 3, 4))), draw(st.sampled_from((1, 2, 3)))
+    return Hinted(work=work, lines=lines, unrolled=unrolled, one_accumulator=draw(st.booleans()),
+                  flattened=draw(st.booleans()), invariants_stay=draw(st.booleans()), specialised=draw(st.booleans()))
 
 
 def _product(draw: Any, specialised: bool) -> Product | DescribedProduct:

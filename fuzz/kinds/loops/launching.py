@@ -8,11 +8,12 @@ from tridiff.fuzz.backends.delay import built_in, of_launch, text
 from tridiff.fuzz.kinds.loops.cases import loop_of
 from tridiff.fuzz.kinds.plans.launching import copy_initial, reported_warps
 from tridiff.fuzz.verdicts import Declined
-from tridiff.kernels.pipelines import loops
+from tridiff.kernels.pipelines import hinted_loops, loops
 from tridiff.kernels.pipelines.loop_programs import (
     BoxCopy,
     BoxReduction,
     DescribedProduct,
+    Hinted,
     LineFold,
     Product,
     RowGather,
@@ -27,7 +28,7 @@ def run(launch: Launch) -> None:
     """Launch the case's loop; the target's `launch` function."""
     loop, plain = loop_of(launch.case), launch.schedule == 1
     # The compiler chooses the warps of its own partitions: up to three times as many again.
-    specialised = isinstance(loop, DescribedProduct) and loop.specialised
+    specialised = isinstance(loop, DescribedProduct | Hinted) and loop.specialised
     warps = launch.options.num_warps * (4 if specialised else 1)
     delay = None if plain else of_launch(launch, warps=warps)
     with built_in(delay):
@@ -43,6 +44,9 @@ def _launch(launch: Launch, plain: bool, delayed: str) -> None:
         launch.run(loops.described_gather, (1, 1, 1), {
             **pointers, "height": loop.rows, "width": loop.columns, "COUNT": loop.rows, "COLUMNS": loop.columns,
             "SCATTER": loop.scatter})
+        return
+    if isinstance(loop, Hinted):
+        _launch_hinted(launch, loop, plain, {**pointers, "DELAY": delayed})
         return
     rows = sizes["rows"], 1, 1
     common: dict[str, Any] = {**pointers, "STAGES": 1 if plain else loop.stages, "DELAY": delayed}
@@ -71,6 +75,33 @@ def _launch(launch: Launch, plain: bool, delayed: str) -> None:
             copy_initial(launch, loop.rows, loop.width)
             launch.run(loops.described_reduction, rows, {**boxes, "height": loop.rows, "programs": sizes["rows"],
                                                          "KIND": loop.kind})
+
+
+def _launch_hinted(launch: Launch, loop: Hinted, plain: bool, common: dict[str, Any]) -> None:
+    work, rows = loop.work, launch.case.sizes["rows"]
+    if loop.specialised and isinstance(work, Product | DescribedProduct) and _chip(launch) == "sm_90":
+        raise Declined("tl.range: warp specialisation is for Blackwell; sm_90 has it for some products only")
+    hints: tuple[Any, ...] = (None, False, False, False, False) if plain else loop.hints
+    common |= {"STAGES": 1 if plain else work.stages, "HINTS": hints, "AROUND": loop.lines > 1, "lines": rows}
+    match work:
+        case Stream() | LineFold():
+            kernel = hinted_loops.streams if isinstance(work, Stream) else hinted_loops.folds
+            own: dict[str, Any] = {"length": work.width, "pitch": work.width, "BLOCK": work.block, "KIND": work.kind}
+        case Product():
+            kernel = hinted_loops.products
+            own = {"inner": work.inner, "M": work.m, "N": work.n, "BLOCK": work.block, "TRANSPOSED": work.transposed}
+        case DescribedProduct():
+            kernel = hinted_loops.described_products
+            own = {"inner": work.inner, "M": work.m, "N": work.n, "BLOCK": work.block}
+    launch.run(kernel, (-(-rows // loop.lines), 1, 1), {**common, **own})
+    if loop.specialised and not plain:
+        reported_warps(launch)
+
+
+def _chip(launch: Launch) -> str:
+    if launch.backend == "cuda":
+        return {9: "sm_90", 10: "sm_100"}.get(_device_generation(), "")
+    return launch.backend.partition(":")[2]
 
 
 def _device_generation() -> int:

@@ -15,7 +15,14 @@ from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.targets.pipelines_loops import TARGETS as LOOPS
 from tridiff.fuzz.targets.pipelines_text import TARGETS as TEXTS
-from tridiff.kernels.pipelines.loop_programs import BoxCopy, BoxReduction, DescribedProduct, Product, problem
+from tridiff.kernels.pipelines.loop_programs import (
+    BoxCopy,
+    BoxReduction,
+    DescribedProduct,
+    Hinted,
+    Product,
+    problem,
+)
 from tridiff.kernels.ttgir import text as ttgir
 from tridiff.kernels.ttgir.text import Partitions, Text, Tokens, WarpNumbers
 
@@ -27,6 +34,28 @@ def test_what_no_loop_can_be_is_told(loop: Product | DescribedProduct | BoxReduc
     assert problem(loop)
     plain = {"dtype": "i32"} if isinstance(loop, BoxReduction) else {"inner": 64, "dtype": "fp16", "stages": 1}
     assert problem(replace(loop, **plain)) == ""
+
+
+def test_options_of_a_hinted_loop_are_said_once_and_its_work_is_looked_at() -> None:
+    described = DescribedProduct(inner=64)
+    assert problem(Hinted(work=described, specialised=True)) == ""
+    assert problem(Hinted(work=replace(described, specialised=True)))
+    assert problem(Hinted(work=replace(described, store="own_map")))
+    assert problem(Hinted(work=Product(inner=64, dtype="i8"))) == problem(Product(inner=64, dtype="i8")) != ""
+
+
+def test_all_pairs_of_options_are_drawn_and_no_option_stays_that_a_failure_does_not_need() -> None:
+    target = find("loops.options")
+    names = ("one_accumulator", "flattened", "invariants_stay", "specialised")
+    seen = set()
+    for case in drawn(target, 80, number=2):
+        program = case.program
+        values = [(name, getattr(program, name)) for name in names] + [("nested", program.lines > 1)]
+        seen |= {(a, b) for a in values for b in values if a[0] < b[0]}
+    assert len(seen) == 4 * len(names) * (len(names) + 1) // 2
+    case = next(one for one in drawn(target, 80, number=2) if one.program.flattened and one.program.specialised)
+    least = shrunk(case, target, lambda step: step.program.flattened).program
+    assert least.hints == (1, False, True, False, False) and least.lines == 1
 
 
 @pytest.mark.parametrize("text", [
