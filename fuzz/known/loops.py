@@ -4,13 +4,22 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
-from tridiff.kernels.pipelines.loop_programs import BoxCopy, BoxReduction, DescribedProduct, half_a_slot
+from tridiff.kernels.pipelines.loop_programs import (
+    BoxCopy,
+    BoxReduction,
+    DescribedProduct,
+    Hinted,
+    LineFold,
+    Product,
+    half_a_slot,
+)
 
 _SPLIT = 128
 """Rows of a tile from which on the compiler gives each of two partitions a half."""
 _PREDICTED = "tridiff.fuzz.known.predictions.loops"
 _WARPS = (("loops.warp_specialize", "own"),)
 _BOXES = (("descriptors.boxes", "own"),)
+_OPTIONS = (("loops.options", "own"),)
 
 
 def _specialised(case: Case) -> DescribedProduct | None:
@@ -45,7 +54,36 @@ def _small_boxes(case: Case) -> bool:
     return isinstance(case.program, BoxCopy | BoxReduction) and half_a_slot(case.program)
 
 
+def _unpartitioned(case: Case) -> Case | None:
+    """The same loop with its other options, left in one partition."""
+    loop = case.program
+    if not isinstance(loop, Hinted) or not loop.specialised:
+        return None
+    return replace(case, program=replace(loop, specialised=False))
+
+
+def _specialised_fold(case: Case) -> bool:
+    loop = case.program
+    return isinstance(loop, Hinted) and loop.specialised and isinstance(loop.work, LineFold)
+
+
+def _specialised_nest(case: Case) -> bool:
+    """Whether partitions are asked for in a loop over products that stays a nest: unrolled ones are not flattened."""
+    loop = case.program
+    return (isinstance(loop, Hinted) and loop.specialised and isinstance(loop.work, Product) and loop.lines > 1
+            and not (loop.flattened and loop.unrolled == 1))
+
+
 ISSUES = (
+    KnownIssue(
+        name="specialised-fold-without-partition", title="a reduction in a specialised loop does not compile",
+        stage="ttgir", truth="defect", where=_OPTIONS, entries=("loops.options/assertion--detail--ispre-876fd9b5b4",),
+        match=_specialised_fold, relative=_unpartitioned, kinds=(), errors=("*dyn_cast on a non-existent value*",)),
+    KnownIssue(
+        name="specialised-nest-without-partition-outputs",
+        title="a product in a specialised loop over matrices does not compile", stage="ttgir", truth="defect",
+        where=_OPTIONS, entries=("loops.options/assertion--op--hasattr-k-0364a370ae",), match=_specialised_nest,
+        relative=_unpartitioned, kinds=(), errors=("*kPartitionOutputsAttrName*",)),
     KnownIssue(
         name="uniform-registers-of-another-partition", title="a product in one stage lacks most of its terms",
         stage="ptxas", truth="defect", where=_WARPS, entries=("loops.warp_specialize/value-1ca4fb2ee7",),

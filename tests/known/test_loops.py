@@ -8,7 +8,7 @@ from tests.known.test_attribution import outcome
 from tests.known.test_issues import entry
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
-from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 
 NAN_ROWS = "loops.warp_specialize/nan-unexpected-451c818b3e"
@@ -66,3 +66,23 @@ def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specia
     assert Attribution(plain).issues(case, outcome(case)) == ("uniform-registers-of-another-partition",)
     assert [one.program for one in ran] == [replace(case.program, specialised=False)]
     assert Attribution(outcome).issues(case, outcome(case)) == ()
+
+
+@pytest.mark.parametrize(("name", "issue"), [
+    ("loops.options/assertion--detail--ispre-876fd9b5b4", "specialised-fold-without-partition"),
+    ("loops.options/assertion--op--hasattr-k-0364a370ae", "specialised-nest-without-partition-outputs")])
+def test_an_assertion_for_want_of_partitions_is_known_only_where_the_loop_compiles_without(
+        name: str, issue: str) -> None:
+    kept = entry(name)
+
+    def refused(case: Case, kind: str = kept.signature.kind) -> Outcome:
+        return replace(outcome(case, kind=kind), verdict=Verdict.COMPILE_ERROR)
+
+    def compiled(case: Case) -> Outcome:
+        assert case.program == replace(kept.case.program, specialised=False)
+        return outcome(case, failed=False)
+
+    assert Attribution(compiled).issues(kept.case, refused(kept.case)) == (issue,)
+    assert Attribution(refused).issues(kept.case, refused(kept.case)) == ()
+    assert Attribution(compiled).issues(kept.case, refused(kept.case, "another assertion")) == ()
+    assert Attribution(compiled).issues(kept.case, outcome(kept.case)) == ()
