@@ -118,7 +118,26 @@ def _annotated_at_once(case: Case) -> Case | None:
     return rewritten(case, change)
 
 
+_UNNAMED = ("positional_only", "positional_only_beside_keyword", "positional_only_default")
+
+
+def _is_unnamed(one: Node) -> bool:
+    return one.row == "idiom" and one.word("name") in _UNNAMED
+
+
+def _with_names(case: Case) -> Case | None:
+    """The same call of a function whose parameters may be given by name."""
+    return rewritten(case, lambda one: replace(one, words={"name": "positional"}, parts=(
+        one.parts[0], one.parts[-1])) if _is_unnamed(one) else one)
+
+
 ISSUES = (
+    KnownIssue(
+        name="positional-only-parameters-are-dropped", stage="front-end", truth="defect",
+        title="parameters before a `/` of a jit function do not exist when it is compiled",
+        where=(("language.*", "own"),), entries=("language.functions/a-is-not-defined-39fbd289b4",),
+        match=_having(_is_unnamed), relative=_with_names,
+        errors=("a is not defined*", "list index out of range*", "TypeError*", "IndexError*"), kinds=()),
     KnownIssue(
         name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",

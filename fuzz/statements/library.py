@@ -207,6 +207,16 @@ def annotated(a, b: tl.constexpr):
 def keyword_only(a, *, b, c: tl.constexpr = 4):
     return a * c - b
 """,
+    "first_unnamed": """
+@triton.jit
+def first_unnamed(a, /, b):
+    return a - b
+""",
+    "last_unnamed": """
+@triton.jit
+def last_unnamed(a, b=3, /):
+    return a - b
+""",
     "Both": """
 @tl.core._aggregate
 class Both:

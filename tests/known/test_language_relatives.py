@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from tests.known.test_issues import entry
 from tridiff.fuzz.known.language import ISSUES
+from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Content, Mixture, Small
 from tridiff.fuzz.records.case import Case
@@ -36,3 +37,11 @@ def test_a_relative_of_integers_holds_no_nan() -> None:
     assert relative is not None
     assert relative.array(first.name).content == Content(
         base=Small(low=-4, high=4), overrides=(Put(value="3", column=1),))
+
+
+def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_name_are_not_known() -> None:
+    known = next(one for one in STATEMENTS if one.name == "positional-only-parameters-are-dropped")
+    case = entry(known.entries[0]).case
+    assert known.match(case) and known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
