@@ -69,6 +69,18 @@ ISSUES = (
            entries=("no-line-named--runtimeer-c50eff8c25", "no-line-named--runtimeer-fc9fff2fac"),
            title="an atomic of one place takes a block or a mask of several, which only the verifier refuses, "
                  "without the line", errors=("no line named: RuntimeError*",)),
+    _issue("compare-and-swap-checks-nothing", "exchange_of_other_type", "exchange_of_larger_block",
+           "exchange_by_scalars",
+           entries=("no-line-named--runtimeer-fd62b551a9", "no-line-named--runtimeer-c7914657ba"),
+           title="tl.atomic_cas neither converts, broadcasts nor checks its operands: only the verifier refuses them, "
+                 "without the line", errors=("no line named: RuntimeError*",)),
+    _issue("pointers-from-narrow-integers", "pointer_from_narrow",
+           entries=("no-line-named--runtimeer-f735e7ae40",),
+           title="an integer of less than 64 bits becomes a pointer, which only the verifier refuses, without the line",
+           errors=("no line named: RuntimeError*",)),
+    _issue("pointers-to-pointers", "pointer_to_pointers",
+           entries=("sigabrt-fa7f037331",),
+           title="a pointer to pointers is taken, or ends the process", errors=("accepted", "SIGABRT*")),
     _issue("scopes-are-called-semantics", "atomic_scope_word", stage="language",
            entries=("another-reason--valueerr-1fdc5c0ab8",),
            title="an unknown scope of an atomic is refused as a memory semantic",

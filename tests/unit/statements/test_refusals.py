@@ -22,7 +22,8 @@ def compiler() -> Iterator[Pool]:
         yield made
 
 
-@pytest.mark.parametrize("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar"])
+@pytest.mark.parametrize("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar", "exchange_by_scalars",
+                                 "pointer_from_narrow", "pointer_to_pointers"])
 @pytest.mark.parametrize("mended", [False, True])
 def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool) -> None:
     case = case_of(TARGET, Refusal(row=row, mended=mended), 0)
