@@ -49,15 +49,16 @@ def run(launch: Launch) -> None:
     try:
         launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(call)})
     except Exception as error:
-        raise _refuted(error, call.row) or error from None
+        raise refuted(error, call.row) or error from None
 
 
-def _refuted(error: BaseException, row: str) -> Refuted | None:
-    """A static assertion of the kernel on its result, wherever in the chain of causes it stands."""
+def refuted(error: BaseException, where: str) -> Refuted | None:
+    """A static assertion of a kernel on a result, wherever in the chain of causes it stands. where: as in a
+    signature."""
     seen: BaseException | None = error
     while seen is not None:
         for kind, text in ASSERTED.items():
             if text in str(seen):
-                return Refuted(kind, row, str(seen).strip().splitlines()[-1][:300])
+                return Refuted(kind, where, str(seen).strip().splitlines()[-1][:300])
         seen = seen.__cause__ or seen.__context__
     return None

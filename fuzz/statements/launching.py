@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tridiff.fuzz.language.launching import refuted
 from tridiff.fuzz.language.row import before, installed
 from tridiff.fuzz.statements.cases import arguments_of, nodes, script_of
 from tridiff.fuzz.statements.constructs import since
 from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.text import parameters, source
-from tridiff.fuzz.verdicts import Declined, Refuted
+from tridiff.fuzz.verdicts import Declined
 from tridiff.kernels.generated import load
-from tridiff.kernels.language.lines import ASSERTED
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -31,15 +31,4 @@ def run(launch: Launch) -> None:
     try:
         launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(script)})
     except Exception as error:
-        raise refuted(error) or error from None
-
-
-def refuted(error: BaseException) -> Refuted | None:
-    """A static assertion of the kernel on a result, wherever in the chain of causes it stands."""
-    seen: BaseException | None = error
-    while seen is not None:
-        for kind, text in ASSERTED.items():
-            if text in str(seen):
-                return Refuted(kind, "result", str(seen).strip().splitlines()[-1][:300])
-        seen = seen.__cause__ or seen.__context__
-    return None
+        raise refuted(error, "result") or error from None
