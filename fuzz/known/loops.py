@@ -29,9 +29,11 @@ def _specialised(case: Case) -> DescribedProduct | None:
 
 
 def _plain(case: Case) -> Case | None:
-    """The same product in a loop that the compiler leaves in one partition."""
-    loop = _specialised(case)
-    return replace(case, program=replace(loop, specialised=False)) if loop else None
+    """The same loop with its other options, which the compiler leaves in one partition."""
+    loop = case.program
+    if not isinstance(loop, DescribedProduct | Hinted) or not loop.specialised:
+        return None
+    return replace(case, program=replace(loop, specialised=False))
 
 
 def _one_stage(case: Case) -> bool:
@@ -54,14 +56,6 @@ def _small_boxes(case: Case) -> bool:
     return isinstance(case.program, BoxCopy | BoxReduction) and half_a_slot(case.program)
 
 
-def _unpartitioned(case: Case) -> Case | None:
-    """The same loop with its other options, left in one partition."""
-    loop = case.program
-    if not isinstance(loop, Hinted) or not loop.specialised:
-        return None
-    return replace(case, program=replace(loop, specialised=False))
-
-
 def _specialised_fold(case: Case) -> bool:
     loop = case.program
     return isinstance(loop, Hinted) and loop.specialised and isinstance(loop.work, LineFold)
@@ -78,12 +72,12 @@ ISSUES = (
     KnownIssue(
         name="specialised-fold-without-partition", title="a reduction in a specialised loop does not compile",
         stage="ttgir", truth="defect", where=_OPTIONS, entries=("loops.options/assertion--detail--ispre-876fd9b5b4",),
-        match=_specialised_fold, relative=_unpartitioned, kinds=(), errors=("*dyn_cast on a non-existent value*",)),
+        match=_specialised_fold, relative=_plain, kinds=(), errors=("*dyn_cast on a non-existent value*",)),
     KnownIssue(
         name="specialised-nest-without-partition-outputs",
         title="a product in a specialised loop over matrices does not compile", stage="ttgir", truth="defect",
         where=_OPTIONS, entries=("loops.options/assertion--op--hasattr-k-0364a370ae",), match=_specialised_nest,
-        relative=_unpartitioned, kinds=(), errors=("*kPartitionOutputsAttrName*",)),
+        relative=_plain, kinds=(), errors=("*kPartitionOutputsAttrName*",)),
     KnownIssue(
         name="uniform-registers-of-another-partition", title="a product in one stage lacks most of its terms",
         stage="ptxas", truth="defect", where=_WARPS, entries=("loops.warp_specialize/value-1ca4fb2ee7",),

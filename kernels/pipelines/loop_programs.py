@@ -143,7 +143,9 @@ class Hinted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return self.unrolled, self.one_accumulator, self.flattened, self.invariants_stay, self.specialised
 
 
-Loop = Hinted | Stream | LineFold | Product | DescribedProduct | BoxCopy | BoxReduction | RowGather
+Work = Stream | LineFold | Product | DescribedProduct | BoxCopy | BoxReduction | RowGather
+"""What loops compute."""
+Loop = Hinted | Work
 
 
 def problem(loop: Loop) -> str:

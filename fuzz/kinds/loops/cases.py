@@ -20,6 +20,7 @@ from tridiff.kernels.pipelines.loop_programs import (
     Product,
     RowGather,
     Stream,
+    Work,
     half_a_slot,
     problem,
 )
@@ -44,7 +45,7 @@ def form(case: Case) -> str:
     return _NAMES[type(loop_of(case))]
 
 
-def work_of(loop: Loop) -> Loop:
+def work_of(loop: Loop) -> Work:
     """What is computed, whatever options the loop has."""
     return loop.work if isinstance(loop, Hinted) else loop
 
@@ -52,14 +53,12 @@ def work_of(loop: Loop) -> Loop:
 def dtype_of(loop: Loop) -> str:
     """Element type of the inputs."""
     work = work_of(loop)
-    return "i32" if isinstance(work, Stream | LineFold | Hinted) else work.dtype
+    return "i32" if isinstance(work, Stream | LineFold) else work.dtype
 
 
 def sizes_of(loop: Loop, programs: int) -> dict[str, int]:
     """Axis lengths of the arrays. Rows are programs, but of a gather, which has one."""
-    match loop:
-        case Hinted():
-            return sizes_of(loop.work, programs)
+    match loop := work_of(loop):
         case Stream() | LineFold():
             return {"rows": programs, "w": loop.width}
         case Product() | DescribedProduct():
@@ -77,9 +76,7 @@ def arrays_of(loop: Loop, given: dict[str, Content]) -> tuple[ArraySpec, ...]:
     def one(name: str, kind: str, *dims: str, layout: Layout = Layout()) -> ArraySpec:  # noqa: B008
         return ArraySpec(name=name, dtype=kind, dims=dims, layout=layout, content=given.get(name))
 
-    match loop:
-        case Hinted():
-            return arrays_of(loop.work, given)
+    match loop := work_of(loop):
         case Stream():
             return one("x", dtype, "rows", "w"), one("y", "i32", "rows", "w"), one("out", dtype, "rows", "w")
         case LineFold():
@@ -111,9 +108,9 @@ def sums_exact(loop: Loop, programs: int) -> bool:
 
 def permuted(loop: Loop) -> str:
     """The input that must hold every position once, "" if there is none."""
-    if isinstance(loop, RowGather):
-        return "index"
     work = work_of(loop)
+    if isinstance(work, RowGather):
+        return "index"
     return "y" if isinstance(work, Stream) and work.kind == "indirect" else ""
 
 

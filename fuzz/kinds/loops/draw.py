@@ -43,9 +43,7 @@ HINTED = ("hinted",)
 def _contents(draw: Any, loop: Loop) -> dict[str, Content]:
     dtype = cases.dtype_of(loop)
     float_ = dtype.startswith(("fp", "bf"))
-    match loop:
-        case Hinted():
-            return _contents(draw, loop.work)
+    match loop := cases.work_of(loop):
         case Product() | DescribedProduct():
             exact = dtype == "fp32" or draw(st.integers(0, 2)) != 2
             kind = contents(dtype="i8") if dtype == "i8" else SMALL if exact else FINITE

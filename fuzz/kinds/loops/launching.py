@@ -81,7 +81,7 @@ def _launch_hinted(launch: Launch, loop: Hinted, plain: bool, common: dict[str, 
     work, rows = loop.work, launch.case.sizes["rows"]
     if loop.specialised and isinstance(work, Product | DescribedProduct) and _chip(launch) == "sm_90":
         raise Declined("tl.range: warp specialisation is for Blackwell; sm_90 has it for some products only")
-    hints: tuple[Any, ...] = (None, False, False, False, False) if plain else loop.hints
+    hints: tuple[Any, ...] = loops.UNHINTED.value if plain else loop.hints
     common |= {"STAGES": 1 if plain else work.stages, "HINTS": hints, "AROUND": loop.lines > 1, "lines": rows}
     match work:
         case Stream() | LineFold():
