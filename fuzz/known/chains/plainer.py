@@ -41,7 +41,11 @@ _Around = Callable[[int, Step], tuple[Distributed | None, Distributed | None]]
 
 def _first(case: Case, chains: Iterable[Chain], *rid_of: str) -> Case | None:
     """The case with the first of the chains that is legal and has none of the words."""
+    tried: set[Chain] = set()  # where there are few layouts, several choices make the same chain
     for chain in chains:
+        if chain in tried:
+            continue
+        tried.add(chain)
         try:
             made = with_chain(case, chain) if words(chain).isdisjoint(rid_of) else None
         except Illegal:  # such as a read of a buffer that nothing fills any more
@@ -72,21 +76,11 @@ def untransposed_slices(case: Case) -> Case | None:
     """Row-major buffers for linear ones; or a buffer of its own for the slice, or for what is transposed; or the chain
     without what follows from such a slice."""
     chain = _chain(case)
+    types = typed(chain)
+    left = without(chain, {number for number, step in enumerate(chain.steps)
+                           if isinstance(step, Permute) and transposes_a_slice(types[step.view])})
     return _first(case, (_row_major(chain, (SharedLinear,)), _row_major(chain, (object,)), *_anew(chain),
-                         *_untransposed(chain)), "transposed slice")
-
-
-def _untransposed(chain: Chain) -> Iterator[Chain]:
-    """The chain without transpositions of slices, until none is left: what a step that goes had covered may be one."""
-    left: Chain | None = chain
-    while left is not None and "transposed slice" in words(left):
-        types = typed(left)
-        sliced = {number for number, step in enumerate(left.steps)
-                  if isinstance(step, Permute) and transposes_a_slice(types[step.view])}
-        fewer = without(left, sliced)
-        left = fewer if fewer is not None and len(fewer.steps) < len(left.steps) else None
-        if left is not None:
-            yield left
+                         *([] if left is None else [left])), "transposed slice")
 
 
 def _anew(chain: Chain) -> Iterator[Chain]:
