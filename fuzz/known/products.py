@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.language.rows.products import places
 from tridiff.fuzz.records import Case, Content, Small
 from tridiff.kernels.language.call import Call
 
@@ -15,8 +16,7 @@ def _sides(case: Case) -> tuple[str, ...]:
     call = case.program
     if not isinstance(call, Call) or call.row != "tl.dot_scaled":
         return ()
-    second = 2 if call.option("lhs_scale") else 1
-    return tuple(name for name, side in (("x0", "lhs"), (f"x{second}", "rhs")) if call.option(side) == "e5m2")
+    return tuple(f"x{places(call)[side]}" for side in ("lhs", "rhs") if call.option(side) == "e5m2")
 
 
 def _of_numbers(case: Case) -> Case:

@@ -105,6 +105,16 @@ def _rule() -> Any:
 _FORMATS = {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "e2m1": "u8"}
 
 
+def places(call: Call) -> dict[str, int | None]:
+    """Which operand of a scaled product is which; None for one that it does not have."""
+    found: dict[str, int | None] = {}
+    number = 0
+    for name in ("lhs", "lhs_scale", "rhs", "rhs_scale", "acc"):
+        found[name] = number if name in call.options else None
+        number += name in call.options
+    return found
+
+
 def _scaled() -> Row:
     """Products of matrices in microscaling formats: every 32 elements along the inner axis share an exponent."""
 
@@ -132,15 +142,6 @@ def _scaled() -> Row:
         if choices.whole(0, 3) == 3:
             options["fast_math"] = choices.flag()
         return Call(row="tl.dot_scaled", operands=tuple(operands), options=options, stored=("fp32",))
-
-    def places(call: Call) -> dict[str, int | None]:
-        """Which operand is which."""
-        found: dict[str, int | None] = {}
-        number = 0
-        for name in ("lhs", "lhs_scale", "rhs", "rhs_scale", "acc"):
-            found[name] = number if name in call.options else None
-            number += name in call.options
-        return found
 
     def text(call: Call) -> str:
         if not {call.options["lhs"], call.options["rhs"]} <= set(_FORMATS):
