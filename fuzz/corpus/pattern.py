@@ -60,14 +60,14 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
         return None
     target = find(signature.target)
     drawn = not isinstance(case.program, msgspec.UnsetType)
-    if evidence is not None and evidence.expected:
-        shown = tuple(sorted(set(_wrong(case, evidence, signature, named=not drawn))))
+    judged = evidence if evidence is not None and evidence.expected else None
+    if judged is not None:
+        shown = tuple(sorted(set(_wrong(case, judged, signature, named=not drawn))))
     else:
         shown = (_astray(reason, signature, named=not drawn),)
     if not shown:
         return None
-    went_astray = evidence is None or not evidence.expected or signature.kind == "unwritten"
-    if drawn and went_astray:
+    if drawn and (judged is None or signature.kind == "unwritten"):
         # Which values and operations a program has is of no matter to where it stores.
         return Pattern(place=(target.family, signature.subject), shown=shown)
     operands = list(_operands(case, evidence))
