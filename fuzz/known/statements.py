@@ -137,7 +137,7 @@ ISSUES = (
         title="parameters before a `/` of a jit function do not exist when it is compiled",
         where=(("language.*", "own"),), entries=("language.functions/a-is-not-defined-39fbd289b4",),
         match=_having(_is_unnamed), relative=_with_names,
-        errors=("a is not defined*", "list index out of range*", "TypeError*", "IndexError*"), kinds=()),
+        errors=("a is not defined*", "list index out of range*"), kinds=()),
     KnownIssue(
         name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",

@@ -45,3 +45,6 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
     assert known.match(case) and known.relative is not None
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    signature = entry(known.entries[0]).signature
+    assert known.tells(signature)
+    assert not any(known.tells(replace(signature, kind=kind)) for kind in ("b is not defined", "TypeError: of a call"))
