@@ -6,7 +6,7 @@ The launch is recorded instead of run: its kernel is written out with everything
 
 import functools
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -36,7 +36,6 @@ from tridiff.fuzz.repro.verbatim import Verbatim, verbatim
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import parse_subject
 from tridiff.kernels.language.call import Call as LanguageCall
-from tridiff.kernels.language.lines import ASSERTED
 from tridiff.kernels.language.script import Script
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -121,7 +120,7 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
 def _is_about_types(request: Request) -> bool:
     """Whether a number that is passed at launch is another one, of another type, than the same number in the source."""
     program = request.case.program
-    return request.failure_kind in ASSERTED or (
+    return bool(request.asserted) or (
         isinstance(program, LanguageCall | Script) and any(one.passed for one in program.operands))
 
 
@@ -199,7 +198,7 @@ def _pointers(buffers: Mapping[str, Buffer], call: Call) -> dict[str, Any]:
 def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[Call], expected: Mapping[str, Expected],
            visited: Mapping[int, frozenset[int]] | None, *, faithful: bool) -> str:
     def form(inlined: bool, squeezed: bool, spacing: int) -> str:
-        programs = [_program(call, visited, about=request.failure_kind, faithful=faithful, inlined=inlined,
+        programs = [_program(call, visited, asserted=request.asserted, faithful=faithful, inlined=inlined,
                              squeezed=squeezed) for call in calls]
         program, names = joined(programs)
         shown = [(call, name, parameters(program.functions[name])) for call, name in zip(calls, names, strict=True)]
@@ -209,17 +208,17 @@ def _write(request: Request, buffers: Mapping[str, Buffer], calls: list[Call], e
     return _shortest(request, form, choices=_TIGHTER)
 
 
-def _program(call: Call, visited: Mapping[int, frozenset[int]] | None, *, about: str, faithful: bool, inlined: bool,
-             squeezed: bool) -> Program:
-    """The kernel of one launch with all it reaches. about: the kind of the finding. faithful: only compile-time
-    arguments become literals."""
+def _program(call: Call, visited: Mapping[int, frozenset[int]] | None, *, asserted: Collection[str],
+             faithful: bool, inlined: bool, squeezed: bool) -> Program:
+    """The kernel of one launch with all it reaches. asserted: the kinds of findings for which it keeps what it asserts
+    of its results. faithful: only compile-time arguments become literals."""
     constants = {one.name: call.arguments[one.name] for one in call.kernel.params
                  if one.is_constexpr or call.arguments[one.name] is None}
     if not faithful:
         constants |= {name: value for name, value in call.arguments.items() if isinstance(value, bool | int | float)}
     program = collect(call.kernel, constants=constants, visited=visited)
     for node in program.functions.values():
-        DropAssertions(about).visit(node)
+        DropAssertions(asserted).visit(node)
     inline_statements(program, everything=inlined)
     for node in program.functions.values():
         if not faithful:

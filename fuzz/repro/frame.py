@@ -59,7 +59,7 @@ def signs(ways: Iterable[Recorded]) -> Signs:
     endings: dict[int, None] = {}
     hang = values = False
     for way in ways:
-        if way.verdict is Verdict.DISAGREE and way.kind in ASSERTED:
+        if way.asserted:
             texts[ASSERTED[way.kind]] = None
         elif way.verdict in (Verdict.DISAGREE, Verdict.AGREE, Verdict.NOT_CHECKED):
             values = True

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from tridiff.fuzz.records import Case, Verdict
+from tridiff.kernels.language.lines import ASSERTED
 
 Length = Literal["short", "short if possible", "any"]
 """How long a script may be: short enough for an issue, that if it can be, or as long as it takes."""
@@ -15,6 +16,11 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: Verdict
     kind: str
+
+    @property
+    def asserted(self) -> bool:
+        """Whether an assertion of the kernel on its result, when it is compiled, is what failed."""
+        return self.verdict is Verdict.DISAGREE and self.kind in ASSERTED
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +48,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     def bundle(self) -> bool:
         """Whether whatever the case needs may be in the script."""
         return self.length != "short"
+
+    @property
+    def asserted(self) -> tuple[str, ...]:
+        """The kinds of those `ways` that are assertions of the kernel on its result."""
+        return tuple(way.kind for way in self.ways if way.asserted)
 
     @property
     def ways(self) -> tuple[Recorded, ...]:

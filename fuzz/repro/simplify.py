@@ -163,14 +163,14 @@ def _about_result(call: ast.Call) -> str:
 
 
 class DropAssertions(ast.NodeTransformer):
-    """Drop what is asserted of results when compiling, but what makes a finding of this kind."""
+    """Drop what is asserted of results when compiling, but what makes findings of some kinds."""
 
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
+    def __init__(self, kept: Collection[str]) -> None:
+        self._kept = kept
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
         kind = _about_result(node.value) if isinstance(node.value, ast.Call) else ""
-        return None if kind and kind != self._kind else node
+        return None if kind and kind not in self._kept else node
 
 
 class _Fold(ast.NodeTransformer):

@@ -25,7 +25,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
-from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.request import Candidate, Candidates, Recorded, Request
 from tridiff.fuzz.repro.script import MAX_LINES, Run, default_backend, run, script
 from tridiff.fuzz.target import Limits
 
@@ -319,6 +319,10 @@ def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed() -> None:
     assert (run(broken).answer, run(compiled).answer) == ("BUG", "OK")
     (other,) = texts(replace(asked, failure_kind="value"))
     assert "static_assert" not in other and "x0 + x1" in other
+    # What is recorded where the script runs counts, not what was found elsewhere.
+    (recorded,) = texts(replace(asked, failure=Verdict.CRASH, failure_kind="AttributeError: of the interpreter",
+                                recorded=(Recorded(verdict=Verdict.DISAGREE, kind="another_type"),)))
+    assert "static_assert" in recorded and "the result has another type" in recorded
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer]) -> None:
