@@ -10,7 +10,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination
-from tridiff.fuzz.records import Case, CorpusEntry
+from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.registry import find
 
 NEIGHBOURS = 2
@@ -25,24 +25,27 @@ OF_CASES = 0.5
 OF_TIME = 0.25
 """Part of a gate's time that the corpus may have before anything is drawn; what is left of it comes after that."""
 
-SECONDS_EACH = 0.5
-"""What a listed case counts for when time is shared."""
+SECONDS_EACH, SECONDS_COSTLY = 0.5, 5.0
+"""What a listed case counts for when time is shared, and one that takes seconds (`_apart`)."""
 
 ONCE = 0.4
 """Part of a gate's time that cases to be run once each may have (`Draw.once`)."""
 
 
 def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
-    """First the corpus, entry by entry, as far as OF_TIME goes; then every combination once; then what is left of the
-    corpus, the neighbours of its cases, and what a campaign does. Cases that are to be run once each come before the
-    combinations where only files of the front end differ, and behind them else. A gate with a number of cases has
-    neither these nor neighbours, and gives the corpus half of the number at most."""
+    """First the corpus, entry by entry, what takes seconds last, as far as OF_TIME goes; then every combination once;
+    then what is left of the corpus, the neighbours of its cases, and what a campaign does. Cases that are to be run
+    once each come before the combinations where only files of the front end differ, and behind them else. A gate with a
+    number of cases has neither these nor neighbours, and gives the corpus half of the number at most."""
     entries = tuple(entries)
     room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
     # The first shard of each combination gives what all of them share.
     drawn = plan_shards(options, known=())
     like = {combination(spec): spec for spec in reversed(drawn)}
-    listed = list(_listed(_cases(entries, options, like), like, room))
+    cheap, costly = _apart(_cases(entries, options, like), entries)
+    listed = [*_listed(cheap, like, room)]
+    room = room if room is None else room - sum(len(spec.first) for spec in listed)
+    listed += _listed(costly, like, room, each=SECONDS_COSTLY)
     if options.max_cases is not None:
         taken = sum(len(spec.first) for spec in listed)
         drawn = plan_shards(replace(options, max_cases=max(options.max_cases - taken, 1)), known=())
@@ -92,8 +95,25 @@ def _cases(entries: Iterable[CorpusEntry], options: CampaignOptions, like: dict[
     return found
 
 
-def _listed(cases: dict[Group, list[Case]], like: dict[Combination, ShardSpec], room: int | None,
-            ) -> Iterator[ShardSpec]:
+def _apart(cases: dict[Group, list[Case]], entries: Iterable[CorpusEntry],
+           ) -> tuple[dict[Group, list[Case]], dict[Group, list[Case]]]:
+    """The cases that a worker runs one after another, and those that cost seconds each: of subjects that compile by
+    themselves, whose compiler each worker imports for itself, and such as have ended or stopped a worker somewhere,
+    which is then replaced on both builds."""
+    deadly = {(entry.case.digest, one.backend) for entry in entries for one in entry.expected
+              if one.verdict in (Verdict.CRASH, Verdict.HANG)}
+    cheap: dict[Group, list[Case]] = {}
+    costly: dict[Group, list[Case]] = {}
+    for group, every in cases.items():
+        (_, subject, _), backend = group
+        for case in every:
+            slow = subject != "own" or (case.digest, backend) in deadly
+            (costly if slow else cheap).setdefault(group, []).append(case)
+    return cheap, costly
+
+
+def _listed(cases: dict[Group, list[Case]], like: dict[Combination, ShardSpec], room: int | None, *,
+            each: float = SECONDS_EACH) -> Iterator[ShardSpec]:
     for (group, backend), every in cases.items():
         for start in range(0, len(every), TOGETHER):
             chosen = tuple(every[start:start + TOGETHER])[:room]
@@ -101,7 +121,7 @@ def _listed(cases: dict[Group, list[Case]], like: dict[Combination, ShardSpec], 
                 room -= len(chosen)
             if chosen:
                 yield replace(like[group], backend=backend, first=chosen, max_cases=len(chosen),
-                              seconds=SECONDS_EACH * len(chosen))
+                              seconds=each * len(chosen))
 
 
 def _numbered(shards: Iterable[ShardSpec]) -> tuple[ShardSpec, ...]:

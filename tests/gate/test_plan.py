@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.cases import addition
@@ -10,7 +11,7 @@ from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Yields, combination
-from tridiff.fuzz.gate.plan import OF_TIME, ONCE, combinations, entries_left_out, gate_shards
+from tridiff.fuzz.gate.plan import OF_TIME, ONCE, SECONDS_COSTLY, combinations, entries_left_out, gate_shards
 from tridiff.fuzz.launching.cases import of_topic
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Signature, Verdict
 from tridiff.fuzz.records.environment import Environment
@@ -60,6 +61,19 @@ def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
     early = [spec for spec in shards[:4] if spec.first]
     assert sum(spec.seconds for spec in early) <= OF_TIME * 10 * 2 < sum(
         spec.seconds for spec in shards if spec.first and spec.first[0].digest in {one.case.digest for one in ENTRIES})
+
+
+def test_entries_that_cost_a_worker_stand_behind_the_others_and_leave_time_for_the_floor() -> None:
+    deadly = msgspec.structs.replace(ENTRIES[0], expected=(
+        msgspec.structs.replace(ENTRIES[0].expected[0], verdict=Verdict.CRASH), *ENTRIES[0].expected[1:]))
+    shards = gate_shards(options(), (deadly, *ENTRIES[1:]))
+    assert [(spec.backend, len(spec.first)) for spec in shards[:5]] == [
+        ("interpreter", 8), ("interpreter", 3), ("compile:sm_90", 8), ("compile:sm_90", 4), ("interpreter", 1)]
+    assert shards[4].first == (deadly.case,) and shards[4].seconds == SECONDS_COSTLY
+    # Half a second for each of the others is all that a quarter of this time has room for.
+    short = gate_shards(options(seconds=25.0), (deadly, *ENTRIES[1:]))
+    place = next(spec.index for spec in short if spec.backend == "interpreter" and deadly.case in spec.first)
+    assert not short[4].first and place > len(combinations(short)), "behind the floor"
 
 
 def test_broad_targets_have_longer_turns_and_subjects_that_compile_by_themselves_come_last() -> None:
