@@ -15,6 +15,7 @@ from tridiff.oracles.by_torch import pieces as pieces
 from tridiff.oracles.by_torch import pointwise as operations
 from tridiff.oracles.by_torch import words as words
 from tridiff.oracles.by_torch.integer import narrow, widen
+from tridiff.oracles.by_torch.reductions import prefix_sums
 from tridiff.oracles.by_torch.rounding import rounded as rounded
 from tridiff.oracles.by_torch.rounding import whole as whole
 from tridiff.oracles.by_torch.special import special as special
@@ -205,7 +206,7 @@ def scan(x: Tensor, *, kind: str, axis: int, reverse: bool) -> Tensor:
         found = from_bits(torch.cat(parts, place), name)
     elif dtype(name).is_float:
         wide = to_float64(values)
-        found = wide.cumsum(place) if kind == "sum" else wide.cumprod(place)
+        found = prefix_sums(wide, place) if kind == "sum" else wide.cumprod(place)
     else:
         wide = widen(values)
         found = narrow(wide.cumsum(place) if kind == "sum" else wide.cumprod(place), dtype(name))

@@ -67,5 +67,12 @@ def cumsum(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """Inclusive prefix sums along `dim`; integers wrap in their own type, floats as float64."""
     kind = dtype(name_of_tensor(x))
     if kind.is_float:
-        return to_float64(x).cumsum(dim)
+        return prefix_sums(to_float64(x), dim)
     return narrow(widen(x).cumsum(dim), kind)
+
+
+def prefix_sums(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """Prefix sums along `dim` that begin with the first element. torch's own begin with +0.0, which shows where all
+    elements so far are -0.0."""
+    negative = (x == 0) & x.signbit()
+    return torch.where(negative.to(torch.int8).cummin(dim).values.bool(), x, x.cumsum(dim))

@@ -19,8 +19,10 @@ from tridiff.oracles import tolerances as tol
 from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
 from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_exact import folds as by_exact
+from tridiff.oracles.by_numpy import language as np_language
 from tridiff.oracles.by_numpy import reductions as np_reductions
 from tridiff.oracles.by_numpy import welford as np_welford
+from tridiff.oracles.by_torch import language as torch_language
 from tridiff.oracles.by_torch import reductions as torch_reductions
 from tridiff.oracles.by_torch import welford as torch_welford
 from tridiff.oracles.by_torch.reductions import tree
@@ -88,6 +90,15 @@ def test_float_sums_of_all_sources_agree_within_the_float64_bound(name: str) -> 
     sums = to_torch(np.stack([by_exact.sum(x[:, : i + 1]) for i in range(x.shape[1])], axis=1))
     assert passes(to_torch(np_reductions.cumsum(x)), sums, "prefix_sum_bound", prefix)
     assert passes(torch_reductions.cumsum(to_torch(x)), sums, "prefix_sum_bound", prefix)
+
+
+def test_prefix_sums_begin_with_the_first_element_and_keep_its_sign() -> None:
+    x = np.array([[-0.0, -0.0, 0.0, -0.0], [1.0, -1.0, -0.0, -0.0]])
+    expected = np.array([[-0.0, -0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    for found in (np_reductions.cumsum(x), torch_reductions.cumsum(torch.from_numpy(x)).numpy(),
+                  np_language.scan(x[None], kind="sum", axis=1, reverse=False)[0],
+                  torch_language.scan(torch.from_numpy(x)[None], kind="sum", axis=1, reverse=False)[0].numpy()):
+        assert found.tobytes() == expected.tobytes()
 
 
 def test_every_order_of_float32_addition_passes_and_a_lost_element_does_not() -> None:
