@@ -3,6 +3,8 @@ tests of a file run on one worker of xdist."""
 
 from __future__ import annotations
 
+import compileall
+import sys
 from typing import Any
 
 import pytest
@@ -30,6 +32,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than ten seconds")
     config.addinivalue_line("markers", f"{shared_imports.MARKER}: pools import torch and Triton for themselves")
     shared_imports.install()
+    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
+        # Hundreds of processes of these tests would compile the same files, each for itself.
+        for folder in ("fuzz", "kernels", "oracles", "tests"):
+            compileall.compile_dir(config.rootpath / folder, quiet=2, workers=0)
 
 
 @pytest.hookimpl(tryfirst=True)

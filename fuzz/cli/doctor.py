@@ -1,6 +1,7 @@
 """`tridiff doctor`: what this machine can run."""
 
 import importlib.metadata
+import importlib.util
 import json
 import shutil
 import sys
@@ -34,6 +35,9 @@ EXAMPLES = """**Examples**
 `tridiff doctor --new-triton` : what is to be looked at before a new release of Triton is supported
 """
 
+_MOST_UNCOMPILED = 0.2
+"""Part of the files that nobody need import."""
+
 _PACKAGES = ("torch", "triton", "numpy", "hypothesis", "ml_dtypes", "scipy", "mpmath", "msgspec")
 
 
@@ -64,6 +68,20 @@ def _tools() -> list[tuple[str, bool, str]]:
         ("GPUs", True, f"{gpu_count()} usable" + ("" if gpu_count() else ": interpreter and compile-only instead")),
         ("disk", free > 1 << 30, f"{free / 2**30:.1f} GiB free here" + ("" if free > 1 << 30 else ": want 1 GiB")),
     ]
+
+
+def _bytecode() -> tuple[str, bool, str]:
+    """Whether each process finds tridiff and Triton compiled. Where nothing may be written (containers often set
+    PYTHONDONTWRITEBYTECODE), every process of a campaign compiles some 500 files for itself, seconds of a core."""
+    packages = filter(None, (importlib.util.find_spec(name) for name in ("tridiff.fuzz", "tridiff.oracles", "triton")))
+    folders = [Path(place) for spec in packages for place in spec.submodule_search_locations or ()]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    missing = sum(not Path(importlib.util.cache_from_source(str(path))).exists() for path in files)
+    if not sys.dont_write_bytecode or missing <= _MOST_UNCOMPILED * len(files):
+        return "bytecode", True, "written, or there"
+    return "bytecode", False, (
+        f"PYTHONDONTWRITEBYTECODE is set and {missing:,} of {len(files):,} files are not compiled: every process "
+        f"starts seconds later; unset it, or run `python -m compileall -q {' '.join(map(str, folders))}`")
 
 
 def _backend(name: str) -> tuple[tuple[str, bool, str], Environment | None]:
@@ -119,7 +137,7 @@ def doctor(
 
     With --new-triton: 0 when nothing is left to look at, else 2.
     """
-    rows = [*_packages(), *_tools()]
+    rows = [*_packages(), *_tools(), _bytecode()]
     environments: list[Environment] = []
     usable = False
     backends = [name for name in available_backends() if kind(name) != "compile" or name == "compile:sm_90"]

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.cli import doctor
 from tridiff.fuzz.cli.app import COMMANDS, run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.corpus.store import Corpus
@@ -209,6 +210,16 @@ def test_doctor_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
             "backend compile:sm_90", "interpreter repairs"} <= set(rows)
     assert rows["backend interpreter"]["ok"] is True and rows["backend compile:sm_90"]["ok"] is True
     assert re.match(r"Triton 3\.\d+\.\d+ on ", rows["backend interpreter"]["detail"])
+
+
+@pytest.mark.parametrize("unset, red", [(True, False), (False, True)])
+def test_doctor_says_that_every_process_compiles_everything(unset: bool, red: bool, tmp_path: Path,
+                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", not unset)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    _, fine, detail = doctor._bytecode()
+    assert fine is not red
+    assert not red or ("files are not compiled" in detail and "python -m compileall -q /" in detail)
 
 
 FAULT = ("fuzz", "--target", "helpers.div_floor_integer", "--backend", "interpreter", "--seed", "3")
