@@ -5,7 +5,7 @@ constant, a multiple of 16 and a 16-byte aligned pointer carry the divisibility 
 become i64.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import triton
@@ -37,6 +37,10 @@ class Pointer:
 
     dtype: str
     aligned: bool
+
+    def as_truths(self) -> "Pointer":
+        """The same array as one of `torch.bool`."""
+        return replace(self, dtype="i1")
 
 
 def pointer_to(dtype: str, *, aligned: bool) -> Pointer:

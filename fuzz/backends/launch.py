@@ -143,6 +143,16 @@ class Launch:
         """The kernel argument that points to element 0 of array `name`."""
         return self._pointers[name]
 
+    def truths(self, name: str) -> Any:
+        """The kernel argument for an array of truth values as torch has them: a tensor of `torch.bool`, behind which
+        Triton sees a pointer to i1."""
+        pointer = self._pointers[name]
+        if hasattr(pointer, "as_truths"):
+            return pointer.as_truths()
+        import torch
+
+        return pointer.view(torch.bool)
+
     @property
     def backend(self) -> str:
         """`cuda`, `interpreter` or `compile:ARCH`."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.language.cases import call_of, row_of
 from tridiff.fuzz.language.row import Row, installed
+from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
+from tridiff.fuzz.language.spoiled import spoiled
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.call import Call
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:
     """The source of a case's kernel for a Triton version. warps: 0 for as many as the case asks for."""
     call, row = call_of(case), row_of(case)
-    return module_of(row, call, row.text(call), version, warps=warps or case.options.num_warps, stores=row.stores,
-                     fault=fault)
+    return module_of(row, call, spoiled(row.name, row.text(call), fault), version,
+                     warps=warps or case.options.num_warps, stores=row.stores, fault=fault)
 
 
 def module_of(row: Row, call: Call, text: str, version: str, *, warps: int, stores: bool, fault: str = "") -> str:
@@ -39,11 +41,12 @@ def run(launch: Launch) -> None:
     version = installed()
     if declined := row.declined(call, version, launch.backend) or amd_lacks(row.text(call), launch.backend):
         raise Declined(declined)
-    fault = launch.planted if launch.planted in FAULTS else ""
+    fault = launch.planted if launch.planted in (*FAULTS, *OF_POINTERS) else ""
     kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel
     arguments: dict[str, Any] = {}
     for spec in case.arrays:
-        arguments[f"{spec.name}_ptr"] = launch.pointer(spec.name)
+        truths = spec.dtype == "i1" and row.truths(call)
+        arguments[f"{spec.name}_ptr"] = launch.truths(spec.name) if truths else launch.pointer(spec.name)
         arguments[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
     arguments |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.passed}
     try:

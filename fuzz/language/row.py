@@ -59,6 +59,8 @@ class Row:
     """False if the text stores its results itself, at `out0_ptr + program * out0_pitch` and so on."""
     aligned: bool = False
     """Whether arrays must begin at multiples of 16 bytes."""
+    truths: Callable[[Call], bool] = lambda call: False
+    """Whether arrays of i1 are passed as tensors of `torch.bool`, not of bytes."""
     gluon: bool = False
     """Whether the call is one of Gluon's language, with layouts."""
     budget: int = 0

@@ -192,6 +192,8 @@ def _pointers(buffers: Mapping[str, Buffer], call: Call) -> dict[str, Any]:
             spec = buffers[array_of(buffers, value)].spec
             aligned = spec.layout.offset * dtype_info(spec.dtype).itemsize % 16 == 0
             result[name] = pointer_to(spec.dtype, aligned=aligned)
+            if value.dtype is torch.bool:
+                result[name] = result[name].as_truths()
     return result
 
 
@@ -320,11 +322,13 @@ def _launch(request: Request, buffers: Mapping[str, Buffer], options: LaunchOpti
     arguments = []
     for name in names:
         value = call.arguments[name]
-        arguments.append(array_of(buffers, value) if isinstance(value, torch.Tensor) else repr(value))
+        shown = array_of(buffers, value) if isinstance(value, torch.Tensor) else repr(value)
+        arguments.append(shown + (".view(torch.bool)" if isinstance(value, torch.Tensor) and value.dtype is torch.bool
+                                  else ""))
     grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
     plain = kind(request.backend) == "interpreter" or call.text
-    shown = {} if plain else _options(options, False)
-    return f"{kernel}[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in shown.items())))})"
+    given = {} if plain else _options(options, False)
+    return f"{kernel}[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in given.items())))})"
 
 
 def _shown_grid(grid: tuple[int, ...]) -> str:

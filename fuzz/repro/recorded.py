@@ -72,5 +72,7 @@ def array_of(buffers: Mapping[str, Buffer], tensor: torch.Tensor) -> str:
     for name, buffer in buffers.items():
         if buffer.pointer is tensor:
             return name
+        if tensor.dtype is torch.bool and tensor.data_ptr() == buffer.pointer.data_ptr():
+            return name
     raise TridiffError("the launch has a scratch array that the case does not describe",
                        fix="rerun it with `tridiff repro` instead")

@@ -7,6 +7,8 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.language.row import Topic
+from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
+from tridiff.fuzz.language.spoiled import spoiled
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Faults, Judge, Reference, Target
 from tridiff.fuzz.target.subjects import PLAIN
@@ -76,8 +78,16 @@ def _target(topic: Topic) -> Target:
         cases=lambda limits: call_cases(target=name, topic=topic, limits=limits))
     draw = replace(target.draw, breadth=sum(row.topic == topic for row in rows().values()))
     run = replace(target.run, untraced=(PLAIN,), writes_once=topic not in ("memory", "descriptors"))
+    faults = (*FAULTS, *(OF_POINTERS if topic == "memory" else ()))
     return replace(target, dtypes=NAMES, draw=draw, run=run, judge=_judge(target.judge), faults=Faults(
-        planted=dict.fromkeys(FAULTS, f"{_ROOM}.launching:run"), shared_as="language"))
+        planted=dict.fromkeys(faults, f"{_ROOM}.launching:run"), shared_as="language", affects=_affects))
+
+
+def _affects(case: Case, fault: str) -> bool:
+    """Whether a fault changes the text of a call: those of pointers do where there is a place for it."""
+    row = cases.row_of(case)
+    text = row.text(cases.call_of(case))
+    return fault not in OF_POINTERS or spoiled(row.name, text, fault) != text
 
 
 TARGETS = tuple(_target(topic) for topic in TOPICS)
