@@ -4,6 +4,7 @@ from typing import Any
 
 from tridiff.fuzz.backends.launch import LaunchReport
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.assertions import checking
 from tridiff.fuzz.records import LaunchOptions
 
 
@@ -14,7 +15,8 @@ class InterpreterRunner:
 
     def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
             options: LaunchOptions) -> LaunchReport:
-        kernel[grid](**arguments)
+        with checking(options):
+            kernel[grid](**arguments)
         return LaunchReport()
 
     def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],

@@ -25,13 +25,15 @@ def resolve(path: str) -> Any:
     return found
 
 
-READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid", "maxnreg")
+READ_BACK = ("num_warps", "num_stages", "num_ctas", "enable_fp_fusion", "debug", "launch_cooperative_grid", "maxnreg",
+              "sanitize_overflow")
 """Options that the compiler is given and records in the kernel's metadata."""
 
 
 def without_overflow_checks(options: LaunchOptions, *, asserting: bool = False) -> dict[str, bool]:
-    """With assertions (asserting: a sanitizer turns them on), 3.6 checks every integer operation for overflow."""
-    return {"sanitize_overflow": False} if options.debug or asserting else {}
+    """With assertions (asserting: a sanitizer turns them on), Triton checks integer operations for overflow. Arithmetic
+    that wraps is part of most contracts, so that only a case that asks for the checks has them."""
+    return {"sanitize_overflow": False} if options.sanitize_overflow is UNSET and (options.debug or asserting) else {}
 
 
 def compiler_options(options: LaunchOptions, *, asserting: bool = False) -> dict[str, int | bool]:

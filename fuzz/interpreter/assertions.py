@@ -1,19 +1,39 @@
 """Repair: device assertions are checked, and a violated one has a type of its own.
 
 Unrepaired, `tl.device_assert` does nothing. Triton's switch for it also turns on checks for integer overflow, which
-are left off: wrapping arithmetic is part of the contract (helpers.md §8).
+are left off but for launches that ask for them (`checking`): wrapping arithmetic is part of the contract (helpers.md
+§8).
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from tridiff.fuzz.interpreter.faults import AssumptionViolated, DeviceAssertFailed
 from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.records import LaunchOptions
 from tridiff.fuzz.versions import interpreter_module
+
+
+@contextmanager
+def checking(options: LaunchOptions) -> Iterator[None]:
+    """Assertions as a launch asks for them, where it says whether they watch integer arithmetic."""
+    if options.sanitize_overflow is UNSET:
+        yield
+        return
+    builder = interpreter_module().interpreter_builder
+    before = builder.options
+    builder.options = dataclasses.replace(before, debug=options.debug, sanitize_overflow=options.sanitize_overflow)
+    try:
+        yield
+    finally:
+        builder.options = before
 
 
 def apply(patches: Patches) -> None:

@@ -89,6 +89,9 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     launch_cooperative_grid: bool = False
     maxnreg: Annotated[int, Meta(ge=16, le=255)] | UnsetType = UNSET
     """Most registers of a thread; left out of the JSON where there is no limit."""
+    sanitize_overflow: bool | UnsetType = UNSET
+    """Whether assertions, where they are on (`debug`), watch integer arithmetic too. Left out of the JSON where the
+    case says nothing: they do not then (`fuzz.backends.launch.without_overflow_checks`)."""
 
 
 class Delay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -93,7 +93,8 @@ class Run:
     depend on how they meet, and a defect may need many of them."""
     asserts: Callable[[Case], Reference | None] = lambda case: None
     """A torch function of inputs that is true if a device assertion must stop the launch when assertions are
-    enabled (option `debug`; always in the interpreter)."""
+    enabled (option `debug`; always in the interpreter, but for cases that say `sanitize_overflow`); None where it may
+    or may not. Arguments as in `Reference`, `@case` too."""
     written: tuple[str, ...] = ()
     """Input arrays that the kernel may write: scratch."""
     untraced: tuple[str, ...] = ()
@@ -134,6 +135,9 @@ class Judge:
     expected_ir_may_fold: bool = False
     """Whether the compiler may rightly merge such operations with others: a kernel without them is then not checked
     rather than wrong."""
+    asserting: Path = ""
+    """A function of the case: whether the compiled code of its kernels must contain a device assertion; False: it must
+    not; None: it may. "": nothing is asked of the code."""
     label: Callable[[Case], str] = lambda case: ""
     """A word that tells findings of one target apart (dtype kind, operator)."""
     label_is_issue: bool = False

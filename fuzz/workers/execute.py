@@ -12,7 +12,7 @@ from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.content.staging import Staging, fits
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.judge.assertion import assertion_due, missing_assertion
+from tridiff.fuzz.judge.assertion import asserting_code, assertion_due, missing_assertion
 from tridiff.fuzz.judge.check import Check, Found
 from tridiff.fuzz.judge.control import as_conflict
 from tridiff.fuzz.judge.expected_ir import expected_ir
@@ -37,12 +37,12 @@ from tridiff.fuzz.workers.artefacts import KEPT_ON_DEVICE, Artefacts
 from tridiff.fuzz.workers.diagnostics import Diagnostics
 from tridiff.kernels import generated
 
-CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, untouched, expected_ir, repetition,
-                             variation)
+CHECKS: tuple[Check, ...] = (missing_assertion, trespass, memory_order, values, untouched, expected_ir,
+                             asserting_code, repetition, variation)
 """What is asked of every launch, in this order: a new oracle that looks at more than values is one file and its name
 here."""
 
-COMPILED_CHECKS: tuple[Check, ...] = (memory_order, expected_ir)
+COMPILED_CHECKS: tuple[Check, ...] = (memory_order, expected_ir, asserting_code)
 """What is asked of a case that is compiled and not launched."""
 
 
@@ -415,7 +415,7 @@ class _Attempt:
 
     def failed(self, failure: failures.Failure) -> Outcome:
         """The outcome of a launch that raised."""
-        if failure.kind == "device_assert" and assertion_due(self):
+        if failure.kind == "device_assert" and assertion_due(self) is not False:
             return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must",
                                  rows=RowCounts(agree=self.case.sizes.get("rows", 1)))
         if failure.verdict is Verdict.NOT_CHECKED:
