@@ -68,6 +68,13 @@ def _issue(name: str, *entries: str, title: str, stage: Stage, match: Callable[[
 
 
 ISSUES = (
+    _issue("sums-of-a-warp-assert-nothing", "overflow/assertion-lost-5dde26f4c6", stage="ttgir", kinds=(),
+           backends=("cuda", "compile"),
+           match=of("overflow.fold", having=lambda call: call.option("by") in ("sum", "_add")
+                    and dtype(call.stored[0]).bits < 64),
+           relative=lambda case: changed(case, options=cases.call_of(case).options | {"by": "_product"}),
+           errors=("assertion_lost", "assertion_missing"),
+           title="sums of integers across a warp lose the assertions of the function that adds them"),
     _issue("gluon-atomics-of-scalars", "gluon/expected-expand-dims-inp-bee3fdccd0", stage="front-end", kinds=(),
            match=scalar_for_a_block, relative=block_for_a_block, errors=("*expected expand_dims input*",),
            title="an atomic operation on a block by one scalar does not compile in Gluon"),

@@ -12,7 +12,7 @@ from tridiff.fuzz.language.spoiled import spoiled
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.call import Call
-from tridiff.kernels.language.emit import FAULTS, parameters, source
+from tridiff.kernels.language.emit import CHECKED_FAULTS, FAULTS, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
 from tridiff.kernels.language.lines import ASSERTED
 
@@ -41,7 +41,7 @@ def run(launch: Launch) -> None:
     version = installed()
     if declined := row.declined(call, version, launch.backend) or amd_lacks(row.text(call), launch.backend):
         raise Declined(declined)
-    fault = launch.planted if launch.planted in (*FAULTS, *OF_POINTERS) else ""
+    fault = launch.planted if launch.planted in (*FAULTS, *OF_POINTERS, *CHECKED_FAULTS) else ""
     kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel
     arguments: dict[str, Any] = {}
     for spec in case.arrays:

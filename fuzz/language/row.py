@@ -10,11 +10,13 @@ from tridiff.fuzz.versions import release
 from tridiff.kernels.language.call import Call, Result
 
 if TYPE_CHECKING:
+    from tridiff.fuzz.language.checked import Watch
     from tridiff.oracles.rules import Rule
 
 Topic = Literal[
     "pointwise", "operators", "reductions", "scans", "movement", "ordering", "creation", "conversions", "memory",
     "products", "random", "rounding", "words", "special", "mapped", "hints", "gluon", "descriptors", "narrow",
+    "overflow",
 ]
 Library = ModuleType
 """`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
@@ -67,6 +69,10 @@ class Row:
     """The most elements of a case whose references are slow; 0: as many as the backend takes."""
     across: bool = False
     """Whether a result depends on the number of its row, so that references need all of them."""
+
+    checked: Callable[[Call, "Watch", tuple[Any, ...]], None] | None = None
+    """Does the operations of one program that may be checked for overflow, exactly. Operands: of a block its elements
+    in a line, of all others the number. None: the row says nothing of that."""
 
     def offered(self, version: str) -> bool:
         """Whether a Triton version has it."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.language.row import Topic
@@ -13,8 +14,8 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Faults, Judge, Reference, Target
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
-from tridiff.kernels.language.emit import FAULTS
-from tridiff.oracles.dtypes import NAMES
+from tridiff.kernels.language.emit import CHECKED_FAULTS, FAULTS
+from tridiff.oracles.dtypes import INTEGERS, NAMES
 
 _ROOM = "tridiff.fuzz.language"
 _ABOUT: dict[Topic, str] = {
@@ -36,6 +37,7 @@ _ABOUT: dict[Topic, str] = {
     "narrow": "8-bit floats in operators, comparisons, folds and sorts",
     "gluon": "the same calls in Gluon, in many layouts",
     "mapped": "functions and assembly of the user's: mapped, folded, scanned",
+    "overflow": "integer arithmetic that is checked for overflow, at the ends of every type",
     "special": "special, fast and exact functions of libdevice",
 }
 _KIND = ProgramKind(
@@ -69,18 +71,33 @@ def _judge(judge: Judge) -> Judge:
         defined=lambda case: (f"{_ROOM}.answers:defined", arguments(case)) if cases.row_of(case).defined else None)
 
 
+def _due(case: Case) -> Reference | None:
+    return Reference(source="torch", function=f"{_ROOM}.checked:due", outputs=(),
+                     arguments=("@case", *cases.given_of(case)))
+
+
 def _target(topic: Topic) -> Target:
-    name = f"language.{topic}"
+    name, checked = f"language.{topic}", topic == "overflow"
     target = target_of(
-        _KIND, name=name, family="language", summary=_ABOUT[topic], contract="language.md §1, §2",
-        subjects={"own": f"{_ROOM}.launching:run", PLAIN: f"{_ROOM}.launching:run"},
+        _KIND, name=name, family="language", summary=_ABOUT[topic],
+        contract="language.md §6" if checked else "language.md §1, §2",
+        subjects={"own": f"{_ROOM}.launching:run"} | ({} if checked else {PLAIN: f"{_ROOM}.launching:run"}),
         within=lambda case: cases.row_of(case).topic == topic,
-        cases=lambda limits: call_cases(target=name, topic=topic, limits=limits))
+        cases=lambda limits: boundary_cases(target=name, limits=limits) if checked else (
+            call_cases(target=name, topic=topic, limits=limits)))
     draw = replace(target.draw, breadth=sum(row.topic == topic for row in rows().values()))
-    run = replace(target.run, untraced=(PLAIN,), writes_once=topic not in ("memory", "descriptors"))
-    faults = (*FAULTS, *(OF_POINTERS if topic == "memory" else ()))
-    return replace(target, dtypes=NAMES, draw=draw, run=run, judge=_judge(target.judge), faults=Faults(
-        planted=dict.fromkeys(faults, f"{_ROOM}.launching:run"), shared_as="language", affects=_affects))
+    run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"))
+    judge = _judge(target.judge)
+    if checked:
+        run = replace(run, asserts=_due)
+        judge = replace(judge, asserting=f"{_ROOM}.checked:asserting")
+        faults = Faults(planted=dict.fromkeys(CHECKED_FAULTS, f"{_ROOM}.launching:run"))
+    else:
+        planted = (*FAULTS, *(OF_POINTERS if topic == "memory" else ()))
+        faults = Faults(planted=dict.fromkeys(planted, f"{_ROOM}.launching:run"), shared_as="language",
+                        affects=_affects)
+    return replace(target, dtypes=(*INTEGERS, "i1") if checked else NAMES, draw=draw, run=run, judge=judge,
+                   faults=faults)
 
 
 def _affects(case: Case, fault: str) -> bool:

@@ -20,6 +20,10 @@ FAULTS = ("another_type", "another_shape", "first_element", "changed_value")
 """Planted in the text of a call: its result in a wider or narrower type, with one more axis, everywhere that of the
 first element, and changed in its lowest bit."""
 
+CHECKED_FAULTS = ("computed_wide", "checked_late", "checked_early", "first_element", "changed_value")
+"""The same where integer arithmetic is checked: all of it in 64 bits, where nothing is; that with an assertion of its
+own that lets the first number beyond either end pass; an assertion that refuses the largest number."""
+
 _IMPORTS = """import triton
 import triton.language as tl
 from triton.language.extra import libdevice
@@ -85,7 +89,7 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
     are x0, x1, ... (numbers: their literals). results: what it must give. loads: whether operands are loaded; else the
     text reads `x0_ptr` and `x0_pitch` itself. stores: whether r0, r1, ... are checked and stored; else the text stores
     them. definitions: functions that the text calls."""
-    body = loaded(call.operands, index) if loads else []
+    body = [*loaded(call.operands, index), *_widened(fault, call)] if loads else []
     if stores:
         body += [*assigned(text, len(results)), *_planted(fault, results[0]), *stored(named(results), index)]
     else:
@@ -94,7 +98,26 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, loads: bool = 
     return _IMPORTS + functions(text) + definitions + "@triton.jit\n" + "\n".join(lines) + "\n"
 
 
+def _widened(fault: str, call: Call) -> list[str]:
+    return [f"x{number} = x{number}.to(tl.int64)" for number, one in enumerate(call.operands)
+            if one.given and fault in ("computed_wide", "checked_late")]
+
+
+def _asserted(fault: str, result: Result) -> tuple[str, ...]:
+    bits, signed = int(result.dtype[1:]), result.dtype[0] == "i"
+    high = (1 << (bits - signed)) - 1
+    low = -high - 1 if signed else 0
+    narrowed = f"r0 = r0.to({TRITON_NAMES[result.dtype]})"
+    if fault == "checked_late" and bits < 64:
+        return (f'tl.device_assert((r0 <= {high + 1}) & (r0 >= {low - 1}), "planted")', narrowed)
+    if fault in ("computed_wide", "checked_late"):
+        return (narrowed,)
+    return (f'tl.device_assert(r0 != {high}, "planted")',)
+
+
 def _planted(fault: str, result: Result) -> tuple[str, ...]:
+    if fault in CHECKED_FAULTS and fault not in FAULTS:
+        return _asserted(fault, result)
     if fault == "another_type":
         other = "tl.float64" if result.dtype != "fp64" else "tl.float32"
         return (f"r0 = r0.to({other})",)
