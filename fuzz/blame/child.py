@@ -4,6 +4,7 @@ A compiler that aborts, hangs or changes its process ends a fork. Requests and a
 """
 
 import contextlib
+import importlib
 import os
 import resource
 import signal
@@ -35,8 +36,20 @@ def serve(folder: Path) -> None:
     out.write(msgspec.json.encode(Result(triton=triton.__version__)) + b"\n")
     for number, line in enumerate(sys.stdin.buffer):
         trial = msgspec.json.decode(line, type=Trial)
+        _imported(trial)
         result = _forked(trial, folder / str(number))
         out.write(msgspec.json.encode(msgspec.structs.replace(result, triton=triton.__version__)) + b"\n")
+
+
+def _imported(trial: Trial) -> None:
+    """Import here, once, what the fork would import: seconds of every trial. What fails to import fails there."""
+    with contextlib.suppress(Exception):
+        importlib.import_module("tridiff.fuzz.workers.execute")
+        from tridiff.fuzz.registry import find
+
+        find(trial.case.target)
+        if trial.subject.startswith("inductor"):
+            importlib.import_module("torch._inductor.compile_fx")
 
 
 def _forked(trial: Trial, base: Path) -> Result:

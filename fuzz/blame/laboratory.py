@@ -44,6 +44,19 @@ class Laboratory:
         """Begin another budget with the processes that there are."""
         self._end = time.monotonic() + seconds
 
+    def start(self, *, interpreted: bool) -> None:
+        """Start the processes before the first trial, outside of any budget: the one that compiles, and the one that
+        interprets if asked for."""
+        started = {kind: self._begun(kind) for kind in ((False, True) if interpreted else (False,))}
+        for kind, child in started.items():
+            self._ready(kind, child)
+
+    def restart(self) -> None:
+        """End the processes; the next trial starts others."""
+        for child in self._children.values():
+            self._end_child(child)
+        self._children.clear()
+
     def run(self, trial: Trial) -> Result:
         """The trial's result, whatever becomes of its process. Raises OutOfTime."""
         if self.left <= 1.0:
@@ -71,6 +84,9 @@ class Laboratory:
         found = self._children.get(interpreted)
         if found is not None:
             return found
+        return self._ready(interpreted, self._begun(interpreted))
+
+    def _begun(self, interpreted: bool) -> subprocess.Popen[bytes]:
         environment = dict(self._build.environment() if self._build else os.environ)
         folder = Path(self._folder.name) / ("interpreter" if interpreted else "compiler")
         folder.mkdir(exist_ok=True)
@@ -80,9 +96,12 @@ class Laboratory:
         if interpreted:
             environment["TRITON_INTERPRET"] = "1"
         with open(folder / "log", "wb") as log:
-            child = subprocess.Popen([sys.executable, "-m", "tridiff.fuzz.blame.child", str(folder)],
-                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0,
-                                     env=environment, start_new_session=True)
+            return subprocess.Popen([sys.executable, "-m", "tridiff.fuzz.blame.child", str(folder)],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0,
+                                    env=environment, start_new_session=True)
+
+    def _ready(self, interpreted: bool, child: subprocess.Popen[bytes]) -> subprocess.Popen[bytes] | None:
+        """The process once it has imported Triton, None if it does not come to that."""
         ready = self._line(child, START)
         if not ready:
             self._end_child(child)
@@ -121,9 +140,7 @@ class Laboratory:
 
     def close(self) -> None:
         """End the processes and remove what they wrote."""
-        for child in self._children.values():
-            self._end_child(child)
-        self._children.clear()
+        self.restart()
         self._folder.cleanup()
 
     def __enter__(self) -> "Laboratory":

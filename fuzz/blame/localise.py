@@ -9,6 +9,7 @@ import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame import decide
+from tridiff.fuzz.blame.jobs import backends_of
 from tridiff.fuzz.blame.laboratory import Laboratory, OutOfTime
 from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.trial import Result, Trial, Values
@@ -48,15 +49,10 @@ def blame(case: Case, subject: str, backend: str, *, signature: Signature | None
             used.close()
 
 
-def backend_here(entry: CorpusEntry, backends: tuple[str, ...]) -> str:
-    """The backend on which an entry can be blamed here: one where it was seen to fail, `compile` before `interpreter`
-    for what fails in the compiler. "" if there is none."""
-    failing = [entry.found_in.backend, *(one.backend for one in entry.expected if one.verdict.failed)]
-    order = [one for one in failing if kind(one) == "cuda"] + [one for one in failing if kind(one) != "cuda"]
-    if "cuda" in order and "cuda" not in backends and entry.signature.verdict in (
-            Verdict.COMPILE_ERROR, Verdict.CRASH, Verdict.HANG):
-        order.append("compile:sm_90")  # Where a pass fails needs no device.
-    return next((one for one in order if one and (kind(one) == "compile" or one in backends)), "")
+def backend_here(entry: CorpusEntry, backends: tuple[str, ...], triton: str = "") -> str:
+    """The backend on which an entry can be blamed here with a version of Triton (`jobs.backends_of`), "" if there is
+    none."""
+    return next(iter(backends_of(entry, backends, triton)), "")
 
 
 class _Search:
@@ -68,10 +64,12 @@ class _Search:
         self._vector: list[Tried] = []
         self._values: tuple[Values, ...] = ()
         self._compiled: Result | None = None
+        self._longest = min(TRIAL_SECONDS, laboratory.left / 3)
+        """Seconds of one trial: one that does not end leaves time for others."""
 
     def _trial(self, name: str, **more: object) -> Trial:
         given = {"case": self._case, "subject": self._subject, "backend": self._backend, "plant": self._plant,
-                 "seconds": TRIAL_SECONDS, **more}
+                 "seconds": self._longest, **more}
         return Trial(name=name, **given)  # type: ignore[arg-type]
 
     def _note(self, name: str, result: Result) -> Effect:
@@ -123,7 +121,8 @@ class _Search:
 
     def _evaluate(self) -> None:
         """Values of the IR behind every pass, on the CPU."""
-        result = self._laboratory.run(self._trial("evaluated", evaluated=True, seconds=EVALUATION_SECONDS))
+        result = self._laboratory.run(self._trial("evaluated", evaluated=True,
+                                                    seconds=min(EVALUATION_SECONDS, self._longest)))
         self._values = result.values
         if result.refused or result.ended:
             self._vector.append(Tried(change=decide.EVALUATED, effect="unknown", said=told(result)))

@@ -1,6 +1,7 @@
 """`tridiff blame`: the stage and the pass of the compiler at which a saved finding goes wrong."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,15 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.blame.localise import SECONDS, NotFailing, backend_here, blame
 from tridiff.fuzz.blame.record import with_blame
 from tridiff.fuzz.blame.way_round import lines, way_round
-from tridiff.fuzz.builds import resolve
-from tridiff.fuzz.cli.options import chosen_backends, seconds
+from tridiff.fuzz.builds import inspect, resolve
+from tridiff.fuzz.cli import blame_all
+from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, seconds
 from tridiff.fuzz.cli.text import console, plain
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, CorpusEntry
+from tridiff.kernels.codegen.dialect import found_version
 
 EXAMPLES = """**Examples**
 
@@ -27,7 +30,11 @@ EXAMPLES = """**Examples**
 
 `tridiff blame 1f2e3d4c5b --way-round` : and for whom it is wrong, and which changes make it right
 
-`tridiff blame --all --record` : every entry that fails on a backend of this machine
+`tridiff blame --all --record` : every entry that fails on a backend of this machine; `--missing`: only those without a
+stage
+
+`tridiff blame --all --backend cuda --time 4m --each 45s --workers 16 --to blames.jsonl` : as many as four minutes allow,
+the most promising first; begun again, it goes on; `--merge blames.jsonl` puts them into the corpus, anywhere
 """
 
 
@@ -35,7 +42,15 @@ def blame_command(
     entry: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")] = "",
     backend: Annotated[str, typer.Option(help="Where it fails; default one of this machine's.")] = "",
     triton: Annotated[str, typer.Option(help="A release, wheel or folder; default the installed one.")] = "",
-    budget: Annotated[str, typer.Option("--time", help="Longest time for one entry, such as 90s.")] = f"{SECONDS:g}s",
+    budget: Annotated[str, typer.Option("--time", help=f"Longest time, such as 90s: for the one entry (default "
+                                        f"{SECONDS:g}s), with --all for all together.")] = "",
+    each: Annotated[str, typer.Option(help="With --all: longest time for one entry.")] = f"{SECONDS:g}s",
+    workers: Annotated[int, typer.Option(help="With --all: entries at a time; 0 for one per core, at most 16.",
+                                         min=0, max=MOST_WORKERS)] = 0,
+    results: Annotated[Path | None, typer.Option("--to", help="With --all: append results here, a line of JSON each, "
+                                                 "and leave out what is there.")] = None,
+    missing: Annotated[bool, typer.Option("--missing", help="With --all: only those without a stage.")] = False,
+    merge: Annotated[Path | None, typer.Option(help="Put the results in this file into the entries.")] = None,
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
     everything: Annotated[bool, typer.Option("--all", help="Every entry that fails here.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Keep the blame in the entry.")] = False,
@@ -48,50 +63,45 @@ def blame_command(
 
     Exit status: 0 localised, 1 not localised, 2 it does not fail here or could not be run.
     """
-    if everything == bool(entry):
-        raise TridiffError("name one entry, or --all", fix="`tridiff replay` lists the entries")
     store = Corpus(corpus)
+    if sum((everything, bool(entry), merge is not None)) != 1:
+        raise TridiffError("name one entry, --all or --merge FILE", fix="`tridiff replay` lists the entries")
+    if merge is not None:
+        raise typer.Exit(blame_all.merge(store, merge))
     build = resolve(triton) if triton else None
-    limit = seconds(budget)
-    here = available_backends()
-    entries = [one for one in store.entries() if isinstance(one, CorpusEntry)] if everything else [store.find(entry)]
-    statuses = []
-    for one in entries:
-        where = chosen_backends([backend])[0] if backend else backend_here(one, here)
-        if not where:
-            if not everything:
-                raise TridiffError(f"{one.id} was not seen to fail on a backend of this machine",
-                                   fix="name one with --backend, or run it where there is a GPU")
-            continue
-        try:
-            with console(errors=True).status(f"{one.case.target}/{one.id} on {where}"):
-                found = blame(one.case, one.signature.subject, where, signature=one.signature, seconds=limit,
-                              build=build)
-        except NotFailing as error:
-            statuses.append(2)
-            _say(one, where, error.problem, as_json)
-            continue
-        except TridiffError as error:
-            if not everything:
-                raise
-            statuses.append(2)
-            _say(one, where, error.problem, as_json)
-            continue
-        statuses.append(0 if found.localised else 1)
-        if record:
-            store.rewrite(with_blame(store.find(f"{one.case.target}/{one.id}"), found))
-        around = way_round(one, where, seconds=limit) if round_ else None
-        if as_json:
-            more = {"way_round": msgspec.to_builtins(around)} if around is not None else {}
-            print(json.dumps({"entry": f"{one.case.target}/{one.id}", "recorded_stage": one.stage,
-                              **msgspec.to_builtins(found), **more}), flush=True)
-        elif everything:
-            print(plain(f"{one.case.target}/{one.id}: {found.line}; recorded: {one.stage}"), flush=True)
-        else:
-            _show(one, found)
-        if around is not None and not as_json:
+    if everything:
+        if round_:
+            raise TridiffError("--way-round is for one entry", fix="leave it out, or name an entry")
+        raise typer.Exit(blame_all.run(store, blame_all.Batch(
+            only=chosen_backends([backend])[0] if backend else "", build=build,
+            workers=workers or min(len(os.sched_getaffinity(0)), 16), each=seconds(each),
+            total=seconds(budget) if budget else None, results=results, missing=missing, record=record,
+            as_json=as_json)))
+    one = store.find(entry)
+    limit = seconds(budget) if budget else SECONDS
+    version = inspect(build).version if build is not None else found_version()
+    where = chosen_backends([backend])[0] if backend else backend_here(one, available_backends(), version)
+    if not where:
+        raise TridiffError(f"{one.id} was not seen to fail on a backend of this machine",
+                           fix="name one with --backend, or run it where there is a GPU")
+    try:
+        with console(errors=True).status(f"{one.case.target}/{one.id} on {where}"):
+            found = blame(one.case, one.signature.subject, where, signature=one.signature, seconds=limit, build=build)
+    except NotFailing as error:
+        _say(one, where, error.problem, as_json)
+        raise typer.Exit(2) from None
+    if record:
+        store.rewrite(with_blame(store.find(f"{one.case.target}/{one.id}"), found))
+    around = way_round(one, where, seconds=limit) if round_ else None
+    if as_json:
+        more = {"way_round": msgspec.to_builtins(around)} if around is not None else {}
+        print(json.dumps({"entry": f"{one.case.target}/{one.id}", "recorded_stage": one.stage,
+                          **msgspec.to_builtins(found), **more}), flush=True)
+    else:
+        _show(one, found)
+        if around is not None:
             print("\n".join(map(plain, lines(around))), flush=True)
-    raise typer.Exit(max(statuses, default=2))
+    raise typer.Exit(0 if found.localised else 1)
 
 
 def _say(entry: CorpusEntry, where: str, problem: str, as_json: bool) -> None:
