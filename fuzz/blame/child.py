@@ -42,13 +42,14 @@ def serve(folder: Path) -> None:
 
 
 def _imported(trial: Trial) -> None:
-    """Import here, once, what the fork would import: seconds of every trial. What fails to import fails there."""
+    """Import here, once, what the fork would import: seconds of every trial. What fails to import fails there. Not
+    torch's compiler where the fork uses a GPU: to import it may ask the driver, which must not happen before a fork."""
     with contextlib.suppress(Exception):
         importlib.import_module("tridiff.fuzz.workers.execute")
         from tridiff.fuzz.registry import find
 
         find(trial.case.target)
-        if trial.subject.startswith("inductor"):
+        if trial.subject.startswith("inductor") and kind(trial.backend) != "cuda":
             importlib.import_module("torch._inductor.compile_fx")
 
 

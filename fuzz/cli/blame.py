@@ -33,8 +33,8 @@ EXAMPLES = """**Examples**
 `tridiff blame --all --record` : every entry that fails on a backend of this machine; `--missing`: only those without a
 stage
 
-`tridiff blame --all --backend cuda --time 4m --each 45s --workers 16 --to blames.jsonl` : as many as four minutes allow,
-the most promising first; begun again, it goes on; `--merge blames.jsonl` puts them into the corpus, anywhere
+`tridiff blame --all --backend cuda --time 4m --each 45s --workers 16 --to blames.jsonl` : as many as four minutes
+allow, the most promising first; begun again, it goes on; `--merge blames.jsonl` puts them into the corpus, anywhere
 """
 
 
