@@ -10,6 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from tridiff.fuzz.backends.watched import Watch
+from tridiff.fuzz.builds.changed import Change, changes, watch
+
 LAUNCH_PATH = (
     "runtime/*", "tools/*", "compiler/compiler.py", "backends/driver.py", "backends/*/driver.*",
     "backends/*/bin/*", "backends/*/include/*", "_utils.py", "knobs.py",
@@ -44,6 +47,10 @@ class Alike(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Some of them."""
     reached: tuple[str, ...] = ("cuda", "interpreter", "gfx942")
     """What a file that differs may be used by: launches on an NVIDIA GPU, the interpreter, compilation for AMD."""
+    functions: tuple[Change, ...] = ()
+    """Functions of Python files that differ, where these are few; none where both builds differ everywhere."""
+    python: bool = False
+    """Whether nothing else differs: no file of another kind, and none that only one of them has."""
 
     @property
     def told(self) -> str:
@@ -62,7 +69,16 @@ def alike(baseline: str, candidate: str) -> Alike:
     changed = changed_files(packages[0], packages[1])
     return Alike(launch=not any(_matches(name, LAUNCH_PATH) for name in changed),
                  behind_source=all(_matches(name, FRONT_END + BESIDE) for name in changed),
-                 changed=len(changed), names=changed[:MOST_NAMES], reached=_reached(changed))
+                 changed=len(changed), names=changed[:MOST_NAMES], reached=_reached(changed),
+                 functions=changes(packages[0], packages[1], changed),
+                 python=all(_matches(name, BESIDE) or (name.endswith(".py") and all(
+                     (package / name).exists() for package in packages if package)) for name in changed))
+
+
+def watch_of(shared: Alike, baseline: str) -> Watch | None:
+    """What workers of the baseline have to note, of what differs; None where that is nothing."""
+    package = _package(baseline)
+    return watch(package, shared.functions) if package is not None and shared.functions else None
 
 
 def _reached(changed: tuple[str, ...]) -> tuple[str, ...]:

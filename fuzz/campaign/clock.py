@@ -65,12 +65,16 @@ class Clock:
         now = time.monotonic()
         if spec.max_cases is not None:
             # Listed cases in a campaign that has an end: they have all the time until then, and no more.
+            left = max(self._end - now, 0.0)
             return spec if not self._by_yield else replace(
-                spec, left=max(self._end - now, 0.0), overtime=self._overtime(now))
+                spec, left=min(left, spec.seconds) if spec.scout and not spec.first else left,
+                overtime=self._overtime(now))
         reserve = min(RESERVE * (self._end - self._began), EACH * unfinished / self._workers)
         left = max(self._end - reserve - now, 0.0)
         share = left * self._workers / max(remaining, self._workers)
         longest = spec.seconds if self._by_yield else max(spec.seconds, LONGEST_SHARD)
+        if spec.scout:
+            share = left  # whatever waits, this is where the difference is
         return replace(
             spec, seconds=max(min(longest, share), SHORTEST_SHARD), left=left,
             shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import ARCHITECTURES, kind
 from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of, weight
@@ -28,6 +29,16 @@ PARTS = 20.0
 """Shards by yield are that part of a campaign, within the next two bounds (seconds)."""
 
 SHORTEST, LONGEST = 2.0, 30.0
+
+OF_REACH = 0.6
+"""Part of the time of a gate whose builds differ in few functions that goes where these run, as soon as that is known;
+..."""
+
+OF_REACH_BESIDE = 0.3
+"""... where files of other kinds differ as well, of which nobody knows what they reach."""
+
+UNREACHED = 0.25
+"""Part of its time on the floor that a combination has there which is not known to run any of them."""
 
 _SHARD = msgspec.json.Decoder(ShardSpec)
 
@@ -60,6 +71,11 @@ class Deal:
         self._seconds = sum(one.spec.seconds for one in results)
         self._planned_seconds = sum(one.spec.seconds for one in results if self._planned(one.spec))
         self._closed = False
+        self._reach_share = 0.0 if not plan.options.alike.functions else (
+            OF_REACH if plan.options.alike.python else OF_REACH_BESIDE)
+        self._taken = {one.spec.index: (self._for_reach(one.spec), one.seconds) for one in results}
+        """Of every shard that was handed out: whether it is for changed functions, and its seconds: those that it took,
+        those that it has as long as it runs."""
 
     def _first_cycle(self) -> set[int]:
         """Numbers of the first shard that draws, of every combination, and of the listed cases before it."""
@@ -68,7 +84,7 @@ class Deal:
         for spec in self._plan.shards:
             if combination(spec) not in drawing:
                 first.add(spec.index)
-                drawing |= set() if spec.first else {combination(spec)}
+                drawing |= set() if spec.first or spec.scout else {combination(spec)}
         return first
 
     def __len__(self) -> int:
@@ -99,38 +115,74 @@ class Deal:
 
     def ended(self, result: ShardResult) -> None:
         """Take in what a shard came to."""
+        self._taken[result.spec.index] = self._for_reach(result.spec), result.seconds
         if not result.stopped:
             self._yields.add(result)
+        if result.deferred:
+            listed = replace(result.spec, index=self._next, first=result.deferred, max_cases=len(result.deferred),
+                             seconds=result.spec.seconds * len(result.deferred) / len(result.spec.first), scout=False)
+            self._waiting.append(self._written(listed))
 
     def popleft(self) -> ShardSpec:
         """The next shard. Raises IndexError where there is none."""
         spec = self._due()
         self._seconds += spec.seconds
+        self._taken[spec.index] = self._for_reach(spec), spec.seconds
         self._planned_seconds += spec.seconds if self._planned(spec) else 0.0
         return spec
 
     def _planned(self, spec: ShardSpec) -> bool:
         return spec.index < len(self._plan.shards)
 
+    def _for_reach(self, spec: ShardSpec) -> bool:
+        return _scout(spec) and not self._planned(spec)
+
+    def _reaching(self) -> Combination | None:
+        """A combination that runs changed functions, if it is its turn."""
+        taken = self._taken.values()
+        if not self._reach_share or sum(seconds for reach, seconds in taken if reach) > self._reach_share * sum(
+                seconds for _, seconds in taken):
+            return None
+        wanted = self._yields.reaching(self._among)
+        return self._yields.choose(sorted(wanted), self._luck(), wanted=wanted) if wanted else None
+
+    def _luck(self) -> int:
+        return finalise(self._plan.options.seed * 1_000_033 + self._next)
+
     def _due(self) -> ShardSpec:
         planned = self._waiting[0] if self._waiting else None
+        reaching = self._reaching()
+        if reaching is not None:
+            # Half of the time only what has shown a change shows it again, if that is little of what there is.
+            things, every = self._yields.things(reaching), find(reaching[0]).draw.things()
+            few = len(things) < len(every) / 2 and self._luck() % 2
+            return self._made(reaching, scout=True, only=things if few else ())
         if planned is not None and (
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
                 or self._planned_seconds <= FLOOR * self._seconds):
-            return self._waiting.popleft()
-        chosen = self._yields.choose(self._among, finalise(self._plan.options.seed * 1_000_033 + self._next),
-                                      breadth=lambda chosen: weight(find(chosen[0])))
+            return self._shortened(self._waiting.popleft())
+        chosen = self._yields.choose(self._among, self._luck(), breadth=lambda chosen: weight(find(chosen[0])))
         if chosen is None:
             return self._waiting.popleft()
         return self._made(chosen)
 
-    def _made(self, chosen: Combination) -> ShardSpec:
+    def _shortened(self, spec: ShardSpec) -> ShardSpec:
+        """A shard of the floor has less time where it is known to run nothing that has changed, and others do."""
+        reaching = self._yields.reaching(self._among) if self._reach_share and spec.max_cases is None else {}
+        if not reaching or combination(spec) in reaching or not self._planned(spec):
+            return spec
+        return replace(spec, seconds=UNREACHED * spec.seconds)
+
+    def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = ()) -> ShardSpec:
         """A new shard of a combination, on disk before anybody runs it."""
         options, index = self._plan.options, self._next
-        self._next += 1
         like = next(spec for spec in self._plan.shards if combination(spec) == chosen)
         spec = shard_of(options, find(like.target), like.subject, _backend(options, like, index), index=index,
                         seconds=length(options), known=like.known)
+        return self._written(replace(spec, scout=scout, only=only))
+
+    def _written(self, spec: ShardSpec) -> ShardSpec:
+        self._next += 1
         try:
             with open(self._state / FILE, "ab") as file:
                 # The end of a line that was cut off is no beginning of this one.
@@ -139,6 +191,11 @@ class Deal:
             raise TridiffError(f"{self._state / FILE} cannot be written ({error.strerror})", fix=(
                 f"free disk space, then run `tridiff fuzz --resume --id {self._plan.id}`")) from None
         return spec
+
+
+def _scout(spec: ShardSpec) -> bool:
+    """Whether it looks for cases that run changed functions among drawn ones."""
+    return spec.scout and not spec.first
 
 
 def length(options: CampaignOptions) -> float:

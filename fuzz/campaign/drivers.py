@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
+from tridiff.fuzz.builds.alike import watch_of
 from tridiff.fuzz.campaign.processes import JobLost, Processes
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.campaign.shard import close_pools, use_preloaded
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.records import encode
 from tridiff.fuzz.workers.leftovers import sweep
 from tridiff.fuzz.workers.pool import PREFIX
 from tridiff.fuzz.workers.preloaded import PREFIX as PRELOADED
@@ -40,7 +42,8 @@ def _initialise(parent: int, preloaded: str) -> None:
 def preload(options: CampaignOptions) -> Preloaded:
     """Start the processes that import for all workers of a campaign; whoever starts early waits less."""
     sweep(PRELOADED)
-    return Preloaded(options.builds or ("",), options.backends)
+    watched = watch_of(options.alike, options.builds[0]) if options.builds is not None else None
+    return Preloaded(options.builds or ("",), options.backends, watched=encode(watched).decode() if watched else "")
 
 
 @contextlib.contextmanager

@@ -1,6 +1,8 @@
 """The search of one shard: draw cases, and follow up what turns up new until it is small, confirmed and written."""
 
+import collections
 import contextlib
+import itertools
 import signal
 import time
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Unfinished, built, id_of, keep, settle, withdraw, write
 from tridiff.fuzz.campaign.known import KnownFindings
+from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
@@ -31,6 +34,13 @@ from tridiff.fuzz.workers.pool import TimeUp
 
 ROUND = 300
 """Cases per Hypothesis run; a fresh seed afterwards keeps its memory of past examples small."""
+
+RARE = 2.0
+"""Drawn cases that reach no changed function, for each that does, above which those that do are looked at more closely.
+"""
+
+BESIDE = 4
+"""Cases that are then run beside each."""
 
 SHRINK_RUNS = 250
 CONFIRMATIONS = 5
@@ -105,6 +115,10 @@ class Hunt:
             self._fault = ""
         self._untouched = 0
         """Drawn cases that the planted fault leaves as they are."""
+        self._beside: collections.deque[Case] = collections.deque()
+        """Cases beside those that reached a changed function, to judge next."""
+        self._met: set[str] = set()
+        """Digests of cases that are or were among them."""
         self._time_up = False
         """Whether the time ended while a case ran."""
         self.findings: list[CorpusEntry] = []
@@ -129,6 +143,11 @@ class Hunt:
                 self._judge(case)
             self._recorder.round += 1
         while not self._time_up and not self._exhausted():
+            if self._beside:
+                with contextlib.suppress(TimeUp):
+                    self._judge(self._beside.popleft())
+                self._recorder.round += 1
+                continue
             before = self._drawn()
             self._one_round()
             self._recorder.round += 1
@@ -136,7 +155,7 @@ class Hunt:
                 raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
 
     def _drawn(self) -> int:
-        return self._recorder.executed + self._untouched
+        return self._recorder.executed + self._untouched + len(self._recorder.unreached)
 
     def _exhausted(self) -> bool:
         return self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
@@ -157,6 +176,19 @@ class Hunt:
         if outcome is not None and signature is not None and self._is_new(case, outcome):
             self._begin(signature, case, outcome)
             self.conclude(signature, case, outcome)
+        elif outcome is not None:
+            self._look_beside(case)
+
+    def _look_beside(self, case: Case) -> None:
+        """Where few drawn cases reach what has changed, those that do are followed by cases beside them."""
+        rare = len(self._recorder.unreached) > RARE * self._recorder.executed
+        if not (self._spec.scout and rare and not self._spec.first and self._recorder.reaches()):
+            return
+        beside = (one for one in itertools.chain.from_iterable(itertools.zip_longest(
+            other_choices(case), neighbours(case))) if one is not None and one.digest not in self._met)
+        for one in itertools.islice(beside, BESIDE):
+            self._met.add(one.digest)
+            self._beside.append(one)
 
     def _is_new(self, case: Case, outcome: Outcome) -> bool:
         """Whether the case shows a finding that this shard is to follow up."""
@@ -240,7 +272,8 @@ class Hunt:
     def _hypothesis(self) -> Callable[[], None]:
         self._avoided = self._failing
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
-                        variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided)
+                        variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
+                        only=frozenset(self._spec.only))
 
         def attempt(case: Case) -> None:
             try:
@@ -291,7 +324,9 @@ class Hunt:
             return False
         outcome = self._execute(case, "fuzz")
         if outcome is None or not self._is_new(case, outcome):
-            if self._failing != self._avoided:
+            if outcome is not None:
+                self._look_beside(case)
+            if self._failing != self._avoided or self._beside:
                 raise _RoundOver  # the next round keeps clear of what failed just now
             return False
         assert outcome.signature is not None

@@ -2,6 +2,8 @@
 
 import math
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.backends import ARCHITECTURES, kind
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.content.counter import finalise
@@ -39,7 +41,7 @@ def shard_of(options: CampaignOptions, target: Target, subject: str, backend: st
         seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=seconds, max_cases=max_cases,
         hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=_ROWS[sort],
         shrink=options.shrink, known=known, most_findings=most_findings, builds=options.builds,
-        alike=options.alike)
+        alike=replace(options.alike, functions=()))
 
 
 def _backends(options: CampaignOptions, target: Target) -> list[str]:

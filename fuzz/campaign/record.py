@@ -38,6 +38,11 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What both builds share."""
     first: tuple[Case, ...] = ()
     """Cases to judge before any is drawn."""
+    only: tuple[str, ...] = ()
+    """Of what the target draws from (`Draw.things`), what is to be drawn; anything where empty."""
+    scout: bool = False
+    """Whether a pair's candidate runs only cases of which the baseline has reached a changed function; listed ones that
+    reach none are handed back."""
     control: str = ""
     """The subject without the planted fault: a failing case counts only if this subject passes. "": no control."""
 
@@ -111,6 +116,8 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Of the worker, from when it was ready."""
     replacements: tuple[float, ...] = ()
     """Seconds from a worker's death to its replacement being ready."""
+    deferred: tuple[Case, ...] = ()
+    """Listed cases that reach nothing that has changed, for which it is not their turn."""
     left_out: str = ""
     """Why the target has no case here, and so none was drawn."""
     stopped: bool = False

@@ -6,7 +6,7 @@ from tridiff.fuzz.campaign.processes import progressed
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.pair.pool import PairPool
+from tridiff.fuzz.pair.pool import PairPool, Unreached
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import NoWorker, Pool, TimeUp
@@ -32,6 +32,8 @@ class Recorder:
         self.round = store.next_round()
         """Number of the present Hypothesis run; part of its seed."""
         self.control_failed = 0
+        self.unreached: list[Case] = []
+        """Drawn cases that were given back: they reach nothing that has changed."""
 
     def execute(self, case: Case, phase: str, *, compile_limit: float | None = None,
                 until: float | None = None) -> Outcome | None:
@@ -53,6 +55,7 @@ class Recorder:
         self.store.begin(case, round_number=self.round, phase=phase)
         if isinstance(self.pool, PairPool):
             self.pool.shrinking = phase == "shrink"
+            self.pool.scouting = self._spec.scout and phase == "fuzz"
         compiled = self.pool.compile_seconds
         try:
             outcome = self.pool.execute(case, self._spec.subject, backend=self._spec.backend,
@@ -62,6 +65,10 @@ class Recorder:
         except TimeUp:
             self.store.withdraw()
             raise
+        except Unreached:
+            self.store.withdraw()
+            self.unreached.append(case)
+            return None
         except TridiffError as error:
             self.store.refused(round_number=self.round, phase=phase, reason=error.problem)
             self.executed += phase == "fuzz"
@@ -70,13 +77,18 @@ class Recorder:
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
             reached = {*self._target.coverage.cells(case), *outcome.cells}
             if isinstance(self.pool, PairPool):
-                reached = self.pool.marked(reached)
+                reached = self.pool.marked(reached, self._target.draw.thing(case))
         if self._keep is not None:
             self._keep(case, phase, outcome, self.executed)
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
                        compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"
         return outcome
+
+    def reaches(self) -> bool:
+        """Whether the case that ran last reached a changed function."""
+        last = self.pool.last if isinstance(self.pool, PairPool) else None
+        return last is not None and bool(last.reached)
 
     def _fails_in_control(self, case: Case, until: float | None) -> bool:
         try:

@@ -4,6 +4,7 @@ Three parts work together: `budget` says how long, `recorder` runs cases and kee
 them and follows up what is new.
 """
 
+import contextlib
 import dataclasses
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.workers.preloaded import WATCHED
 
 _pools: dict[tuple[str, int, tuple[str, str] | None], Pool | PairPool] = {}
 
@@ -58,6 +60,8 @@ def _pair(options: PoolOptions, builds: tuple[str, str], alike: Alike, state: Pa
     before, after = (
         dataclasses.replace(options, build=build, cache_directory=str(state / "cache" / side / kind(options.backend)))
         for side, build in zip(("baseline", "candidate"), builds, strict=True))
+    with contextlib.suppress(OSError):
+        before = dataclasses.replace(before, watched=(Path(options.preloaded) / WATCHED).read_text())
     return PairPool(Pool(before), Pool(after), alike=alike)
 
 
@@ -131,6 +135,9 @@ class _Shard:
 
     def _first(self) -> tuple[Case, ...]:
         """Cases that come before those that are drawn, unless an earlier run of the shard had them."""
+        if self.spec.scout:
+            ran = self.store.ran()
+            return tuple(case for case in self.spec.first if case.digest not in ran)
         return self.spec.first[self.recorder.executed:]
 
     def result(self, *, error: str = "", left_out: str = "") -> ShardResult:
@@ -143,4 +150,5 @@ class _Shard:
             found_as=tuple(one.case for one in sightings), control_failed=self.recorder.control_failed,
             cells=self.store.cells(), environment=self.environment, seconds=round(self.budget.spent(), 3),
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
-            left_out=left_out, stopped=self.budget.stopped, error=error)
+            deferred=tuple(self.recorder.unreached) if self.spec.first else (), left_out=left_out,
+            stopped=self.budget.stopped, error=error)

@@ -192,6 +192,10 @@ class ShardStore:
         return {digest for (digest,) in self._db.execute(
             "select distinct digest from outcomes where phase = 'fuzz' and verdict in ('agree', 'disagree')")}
 
+    def ran(self) -> set[str]:
+        """Digests of the generated cases that have an outcome."""
+        return {digest for (digest,) in self._db.execute("select distinct digest from outcomes where phase = 'fuzz'")}
+
     def reasons(self) -> dict[str, int]:
         """Why cases were not checked, by class, with counts."""
         return by_class((reason, int(n)) for reason, n in self._db.execute(

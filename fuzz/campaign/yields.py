@@ -4,13 +4,15 @@ A combination is a target, a subject and a kind of backend. What it brought late
 first, because cells run out: each shard halves the weight of those before it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import collections
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.pair.pool import EQUAL
+from tridiff.fuzz.pair.pool import EQUAL, REACHED
 
 Combination = tuple[str, str, str]
 """Target, subject, kind of backend."""
@@ -40,6 +42,8 @@ def combination(spec: ShardSpec) -> Combination:
 class _Brought:
     worth: float = 0.0
     seconds: float = 0.0
+    reached: dict[str, float] = field(default_factory=dict)
+    """Cases that ran a changed function, by its number and what the target showed, with the weights of `worth`."""
     barren: bool = False
     """Nothing can be drawn here, or its last shard ended with an error."""
 
@@ -63,6 +67,9 @@ class Yields:
         fresh = {(kind(spec.backend), spec.target, cell) for cell in result.cells} - self._cells
         self._cells |= fresh
         worth = FINDING * len(result.findings) + sum(_worth(cell) for _, _, cell in fresh)
+        ran = {cell: float(cases) for cell, cases in result.cells.items() if cell.startswith(REACHED)}
+        one.reached = {cell: MEMORY * one.reached.get(cell, 0.0) + ran.get(cell, 0.0)
+                       for cell in one.reached.keys() | ran.keys()}
         one.worth = MEMORY * one.worth + worth
         one.seconds = MEMORY * one.seconds + max(result.seconds, 1e-3)
 
@@ -71,12 +78,13 @@ class Yields:
         return {name: one.rate for name, one in self._brought.items()}
 
     def choose(self, among: Sequence[Combination], number: int, *,
-               breadth: Callable[[Combination], float] = lambda combination: 1.0) -> Combination | None:
+               breadth: Callable[[Combination], float] = lambda combination: 1.0,
+               wanted: Mapping[Combination, float] | None = None) -> Combination | None:
         """The one of `among` that gets the next shard, with a probability that is proportional to what it brings;
         `number` decides, so that the same results and the same number choose alike. Where nothing brings anything, they
-        are chosen by breadth. None if in none anything can be drawn."""
+        are chosen by breadth. None if in none anything can be drawn. wanted: weights in place of what they bring."""
         able = [name for name in among if not self._barren(name)]
-        weights = [self._rate(name) for name in able]
+        weights = [self._rate(name) if wanted is None else wanted.get(name, 0.0) for name in able]
         if not sum(weights):
             weights = [breadth(name) for name in able]
         point = (finalise(number) >> (64 - DRAW_BITS)) / (1 << DRAW_BITS) * sum(weights)
@@ -86,6 +94,30 @@ class Yields:
                 return name
         return able[-1] if able else None
 
+    def reaching(self, among: Sequence[Combination]) -> dict[Combination, float]:
+        """Weights of those that ran changed functions. Each function counts as much as any other, and is shared by the
+        roots of how many cases each combination ran it with in a second: what shows a change best is not known."""
+        found: dict[Combination, float] = {}
+        rates: dict[str, dict[Combination, float]] = {}
+        for name in among:
+            one = self._brought.get(name, _Brought())
+            cases: collections.Counter[str] = collections.Counter()
+            for cell, number in one.reached.items():
+                cases[cell.partition(" ")[0]] += number  # type: ignore[assignment]
+            for function, number in cases.items():
+                if number and not one.barren:
+                    rates.setdefault(function, {})[name] = math.sqrt(number / one.seconds)
+        for some in rates.values():
+            total = sum(some.values())
+            for name, rate in some.items():
+                found[name] = found.get(name, 0.0) + rate / total
+        return found
+
+    def things(self, name: Combination) -> tuple[str, ...]:
+        """What a combination showed in the cases that ran changed functions."""
+        reached = self._brought[name].reached if name in self._brought else {}
+        return tuple(sorted({cell.partition(" ")[2] for cell in reached} - {""}))
+
     def _rate(self, name: Combination) -> float:
         return self._brought[name].rate if name in self._brought else 0.0
 
@@ -94,7 +126,7 @@ class Yields:
 
 
 def _worth(cell: str) -> float:
-    if cell.startswith(EQUAL):
+    if cell.startswith((EQUAL, REACHED)):
         return 0.0
     return COUNTED_CELL if cell.startswith(COUNTED) else 1.0
 

@@ -36,6 +36,10 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
         out.print(f"left out: no time was left: {len(summary.floor_missed)} of the targets and backends")
     if summary.entries_left_out:
         out.print(f"left out: {len(summary.entries_left_out)} corpus entries")
+    for reach in summary.reach:
+        if reach.never:
+            out.print(f"changed but never run: {reach.name}"
+                      f"{f' (accepted: {reach.accepted})' if reach.accepted else ''}")
     for error in summary.errors:
         out.print(f"lost: {error}")
     executed = any(one.backend == "cuda" for one in summary.candidate.environments)

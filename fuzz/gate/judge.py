@@ -18,6 +18,7 @@ from tridiff.fuzz.gate.record import (
     CodeDifference,
     GateFinding,
     GateSummary,
+    Reach,
     Side,
     SweepComparison,
     Verdict,
@@ -26,6 +27,9 @@ from tridiff.fuzz.gate.tally import MOST_CELLS, Tally
 from tridiff.fuzz.pair.log import lines, shown
 from tridiff.fuzz.records import CorpusEntry, Expectation
 from tridiff.fuzz.records.pair import PairOutcome, Relation
+
+NEVER_RUN = "never run"
+"""Key by which a policy accepts that no case runs a changed function."""
 
 
 def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, policy: Policy, baseline: Side,
@@ -53,12 +57,14 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
     for action, line in itertools.chain(_beside(tally, policy, api), _swept(sweeps),
                                         _code(tally.code(), policy, same_release=same_release)):
         {"block": blocks, "guard": guarded}[action].append(line)
+    reach = _reach(summary, tally, policy)
     relations = collections.Counter(one.relation for one in findings)
     checked = sum(number for relation, number in tally.relations.items()
                   if relation not in (Relation.NOT_CHECKED, Relation.FLAKY))
     verdict: Verdict = "do not upgrade" if blocks else "upgrade with guards" if guarded else "upgrade"
     # What was found stands, whatever else was lost; that nothing was found says something only if all was looked at.
-    if not blocks and (not checked or summary.errors or summary.interrupted or missed or (
+    if not blocks and (not checked or summary.errors or summary.interrupted or missed or any(
+            one.never and not one.accepted for one in reach) or (
             sweeps is not None and (sweeps.interrupted or not sweeps.compared))):
         verdict = "could not check"
     cells = tally.cells()
@@ -77,7 +83,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         cell_numbers={sort: len(names) for sort, names in cells.items()},
         floor_missed=missed, entries_left_out=entries_left_out(
             summary.options, shards, corpus, tally.ran),
-        not_checked_reasons=dict(tally.reasons),
+        reach=reach, not_checked_reasons=dict(tally.reasons),
         left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed,
         sweeps=sweeps)
 
@@ -116,6 +122,14 @@ def _floor_missed(summary: Summary, shards: tuple[ShardSpec, ...], tally: Tally)
                for target, _, backend in (name.partition(" on ") for name in names)}
     return tuple(f"{target} {subject} on {backend}" for target, subject, backend in combinations(shards)
                  if (target, subject, backend) not in had and (target, backend) not in lacking)
+
+
+def _reach(summary: Summary, tally: Tally, policy: Policy) -> tuple[Reach, ...]:
+    """How often each changed function ran, the rarest first."""
+    found = [Reach(name=one.told, pairs=tally.reached[number], imported=number in tally.imported or not one.users,
+                   accepted=policy.accepted(one.told, NEVER_RUN))
+             for number, one in enumerate(summary.options.alike.functions)]
+    return tuple(sorted(found, key=lambda one: (not one.never, one.pairs, one.name)))
 
 
 def _finding(entry: CorpusEntry, pair: PairOutcome, policy: Policy) -> GateFinding:

@@ -2,7 +2,7 @@
 
 import statistics
 
-from tridiff.fuzz.gate.record import CodeDifference, GateFinding, GateSummary, Guard
+from tridiff.fuzz.gate.record import CodeDifference, GateFinding, GateSummary, Guard, Reach
 from tridiff.fuzz.records.pair import Relation
 
 MOST_TIMES = 10
@@ -33,6 +33,8 @@ def markdown(summary: GateSummary) -> str:
              f"code ({summary.not_launched:,} of these were not launched, {summary.control:,} were all the same), "
              f"{summary.not_checked:,} were not checked.", ""]
     parts += _list("What the verdict rests on", summary.why)
+    parts += _list("Changed but never run", tuple(
+        one.name + (f" (accepted: {one.accepted})" if one.accepted else "") for one in summary.reach if one.never))
     for relation, title in _TITLES.items():
         found = [one for one in summary.findings if one.relation is relation]
         if found:
@@ -54,6 +56,7 @@ def markdown(summary: GateSummary) -> str:
         parts += ["## Resources", "", "| what | more | less | largest growth |", "|---|---|---|---|",
                   *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
                     for name, one in summary.resources.items()), ""]
+    parts += _reach(summary.reach)
     parts += _code(summary.code)
     parts += _sweeps(summary)
     parts += _seconds(summary)
@@ -82,6 +85,14 @@ def _code(found: CodeDifference) -> list[str]:
     return ["## Other code for identical input", "", f"{found.cases} of {found.compared} cases ({stages}).", "",
             *(f"- {_cell(name)}: {number}" for name, number in found.named.items()),
             *(f"- {name}: {number} cases" for name, number in list(found.targets.items())[:20]), ""]
+
+
+def _reach(found: tuple[Reach, ...]) -> list[str]:
+    if not found:
+        return []
+    return ["## Changed functions", "", "| function | pairs that ran it |", "|---|---|",
+            *(f"| {_cell(one.name)} | {one.pairs:,}{' and every import' if one.imported else ''} |"
+              for one in found), ""]
 
 
 def _sweeps(summary: GateSummary) -> list[str]:

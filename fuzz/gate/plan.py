@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.neighbours import neighbours
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination
+from tridiff.fuzz.gate.aim import aimed
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.registry import find
 
@@ -18,6 +20,9 @@ NEIGHBOURS = 2
 
 TOGETHER = 8
 """Listed cases of one target that one worker runs, one after another."""
+
+SCOUTED_EACH = 0.2
+"""... where the baseline alone runs those that reach nothing that has changed."""
 
 OF_CASES = 0.5
 """Part of a gate with a number of cases that the corpus may have."""
@@ -35,14 +40,17 @@ ONCE = 0.4
 def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
     """First the corpus, entry by entry, what takes seconds last, as far as OF_TIME goes; then every combination once;
     then what is left of the corpus, the neighbours of its cases, and what a campaign does. Cases that are to be run
-    once each come before the combinations where only files of the front end differ, and behind them else. A gate with a
-    number of cases has neither these nor neighbours, and gives the corpus half of the number at most."""
+    once each come before the combinations where only files of the front end differ, and behind them else. Where few
+    functions differ, what reaches them is looked for in all of these first (`ShardSpec.scout`), and what does not comes
+    last. A gate with a number of cases has neither these nor neighbours, and gives the corpus half of the number at
+    most."""
     entries = tuple(entries)
     room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
     # The first shard of each combination gives what all of them share.
     drawn = plan_shards(options, known=())
     like = {combination(spec): spec for spec in reversed(drawn)}
-    cheap, costly = _apart(_cases(entries, options, like), entries)
+    cases = _cases(entries, options, like)
+    cheap, costly = _apart(cases, entries)
     listed = [*_listed(cheap, like, room)]
     room = room if room is None else room - sum(len(spec.first) for spec in listed)
     listed += _listed(costly, like, room, each=SECONDS_COSTLY)
@@ -50,7 +58,7 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
         taken = sum(len(spec.first) for spec in listed)
         drawn = plan_shards(replace(options, max_cases=max(options.max_cases - taken, 1)), known=())
         return _numbered((*listed, *drawn))
-    near = {group: _neighbours(cases) for group, cases in _cases(entries, options, like).items()}
+    near = {group: _neighbours(some) for group, some in cases.items()}
     floor = len({combination(spec) for spec in drawn})
     spent = itertools.accumulate(spec.seconds for spec in listed)
     early = sum(seconds <= OF_TIME * options.seconds * options.workers for seconds in spent)
@@ -58,6 +66,9 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     first = sorted(drawn[:floor], key=lambda spec: (spec.subject != "own", kind(spec.backend) != kind(
         options.backends[0])))
     once = _once(options, first, like)
+    if options.alike.functions:
+        found = aimed([*once, *listed], [spec for spec in first if spec.subject == "own"], options.alike.functions)
+        return _numbered((*found, *first, *_listed(near, like, None), *drawn[floor:]))
     seen = (*once, *first) if options.alike.behind_source else (*first, *once)
     return _numbered((*listed[:early], *seen, *listed[early:], *_listed(near, like, None), *drawn[floor:]))
 
@@ -65,7 +76,7 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
 def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combination, ShardSpec],
           ) -> tuple[ShardSpec, ...]:
     """The cases that targets want to be run once each, as far as ONCE of the time goes."""
-    room = int(ONCE * options.seconds * options.workers / SECONDS_EACH)
+    room = int(ONCE * options.seconds * options.workers / (SCOUTED_EACH if options.alike.functions else SECONDS_EACH))
     cases: dict[Group, list[Case]] = {}
     for spec in drawn:
         group = (combination(spec), spec.backend)
@@ -76,7 +87,7 @@ def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combi
 
 def combinations(shards: Iterable[ShardSpec]) -> list[Combination]:
     """What a gate must have looked at: targets, subjects and kinds of backends of what it draws."""
-    return sorted({combination(spec) for spec in shards if not spec.first})
+    return sorted({combination(spec) for spec in shards if not spec.first and not spec.scout})
 
 
 Group = tuple[Combination, str]
@@ -129,23 +140,14 @@ def _numbered(shards: Iterable[ShardSpec]) -> tuple[ShardSpec, ...]:
 
 
 def _neighbours(cases: Iterable[Case]) -> list[Case]:
-    """Cases one step of the shrinker beside these, or compiled for other numbers of warps, as far as the target could
-    have drawn them."""
+    """Neighbours of these cases that are none of them."""
     listed = {case.digest: case for case in cases}
     found: dict[str, Case] = {}
     for case in listed.values():
-        target = find(case.target)
-        beside = (one for one in itertools.chain(target.shrink.steps(case), _other_warps(case))
-                  if one.digest not in listed and target.draw.valid(one))
+        beside = (one for one in neighbours(case) if one.digest not in listed)
         for one in itertools.islice(beside, NEIGHBOURS):
             found.setdefault(one.digest, one)
     return list(found.values())
-
-
-def _other_warps(case: Case) -> Iterator[Case]:
-    for warps in (8, 1, 2):
-        if warps != case.options.num_warps:
-            yield replace(case, options=replace(case.options, num_warps=warps))
 
 
 def entries_left_out(options: CampaignOptions, shards: Iterable[ShardSpec], entries: Iterable[CorpusEntry],

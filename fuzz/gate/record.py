@@ -87,6 +87,22 @@ class CodeDifference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     named: dict[str, int] = {}
 
 
+class Reach(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often a changed function ran. name: "FILE:FUNCTION", or what stands outside of functions and is used by some;
+    pairs: that ran it on the baseline; imported: whether the import of Triton runs it; accepted: why the policy lets it
+    pass that none did, "" if it does not say so."""
+
+    name: str
+    pairs: int = 0
+    imported: bool = False
+    accepted: str = ""
+
+    @property
+    def never(self) -> bool:
+        """Whether nothing is known of the change."""
+        return not self.pairs and not self.imported
+
+
 class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Pairs of one target on one backend, by relation, and those whose code differs."""
 
@@ -175,6 +191,8 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     the target any more."""
     floor_missed: tuple[str, ...] = ()
     """What had no pair for lack of time, "TARGET SUBJECT on BACKEND": the verdict cannot be `upgrade` then."""
+    reach: tuple[Reach, ...] = ()
+    """Of each changed function, where both builds differ in few: the verdict cannot be `upgrade` if one never ran."""
     not_checked_reasons: dict[str, int] = {}
     left_out: dict[str, tuple[str, ...]] = {}
     """What could not run at all, by reason."""

@@ -35,6 +35,10 @@ class Tally:
         self._compared: collections.Counter[tuple[str, str]] = collections.Counter()
         self._resources: dict[str, list[float]] = {}
         self.run_times: list[KernelTime] = []
+        self.reached: collections.Counter[int] = collections.Counter()
+        """Pairs whose baseline ran a changed function, by its number."""
+        self.imported: set[int] = set()
+        """Numbers of those that run whenever Triton is imported."""
         for line in found:
             self._take(line)
 
@@ -56,6 +60,8 @@ class Tally:
             name = f"{line.target} {output}"
             self.numeric[name] = self.numeric.get(name, Numeric()).plus(numeric)
         self.ran.add((line.digest, kind(line.backend)))
+        self.reached.update(line.reached)
+        self.imported.update(line.imported)
         for reached, cells in zip(self._reached, line.cells, strict=True):
             reached.update(cells)
         if line.relation in (Relation.SAME, Relation.IDENTICAL_CODE, Relation.NUMERIC, Relation.CHANGED):

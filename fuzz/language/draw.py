@@ -20,7 +20,8 @@ _SEEDS = st.integers(0, 2**32 - 1)
 @st.composite
 def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
     """One call of a topic on a batch of independent rows."""
-    row = draw(st.sampled_from(of_topic(topic)))
+    named = {row.name: row for row in of_topic(topic)}
+    row = named[draw(st.sampled_from(limits.among(named)))]
     call = row.draw(Choices(draw, limits))
     sizes = cases.sizes_of(call, 1)
     most = max(min(limits.elements, row.budget or limits.elements) // max(sizes.values()), 1)

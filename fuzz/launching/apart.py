@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tridiff.fuzz.backends import watched
+
 ENDED = "ends the process"
 """The answer of a question whose copy died, or was ended because of what it took."""
 SECONDS, BYTES = 4.0, 4 << 30
@@ -25,7 +27,8 @@ def answered(questions: Sequence[Callable[[], str]], *, seconds: float = 0) -> l
     """What each gives, asked one after the other in one copy as long as that lives; nothing is printed. seconds: in
     place of SECONDS.
 
-    Lines that a tracer of this process notes in the copy (`fuzz.planted.lines`) are noted here as well."""
+    Lines that a tracer of this process notes in the copy (`fuzz.planted.lines`) are noted here as well, and watched
+    functions that run there."""
     found: list[str] = []
     while len(found) < len(questions):
         got = _copy(questions[len(found):], seconds or SECONDS)
@@ -61,7 +64,7 @@ def _copy(questions: Sequence[Callable[[], str]], seconds: float) -> list[str]:
                     signal.setitimer(signal.ITIMER_REAL, WAITING)
                     answer = ask()
                     noted = _noted(told_before)
-                    told.write(json.dumps({"answer": answer, "lines": {
+                    told.write(json.dumps({"answer": answer, "reached": watched.reached(), "lines": {
                         kind: {file: list(some) for file, some in files.items()} for kind, files in noted.items()}})
                         + "\n")
                     for kind, files in noted.items():
@@ -75,6 +78,7 @@ def _copy(questions: Sequence[Callable[[], str]], seconds: float) -> list[str]:
         for line in told:
             answer = json.loads(line)
             answers.append(answer["answer"])
+            watched.note(answer["reached"])
             _note(answer["lines"])
     os.waitpid(pid, 0)
     return answers

@@ -40,7 +40,8 @@ def choices_of(case: Case) -> Choices:
 @st.composite
 def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
     """One scene of a topic. All choices shrink towards the first."""
-    scene = draw(st.sampled_from(of_topic(topic)))
+    named = {scene.name: scene for scene in of_topic(topic)}
+    scene = named[draw(st.sampled_from(limits.among(named)))]
     drawn = st.fixed_dictionaries({name: st.sampled_from(tuple(values)) if name != scene.each else st.just(EVERY)
                                    for name, values in scene.vocabulary.items()})
     choices: dict[str, Scalar] = draw(drawn.filter(lambda found: bool(_plays(scene, found))))

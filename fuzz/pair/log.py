@@ -40,6 +40,8 @@ class PairLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     resources: dict[str, tuple[int, int]] = {}
     numeric: dict[str, Numeric] = {}
     run_time: RunTime | None = None
+    reached: tuple[int, ...] = ()
+    imported: tuple[int, ...] = ()
 
 
 _LINE = msgspec.json.Decoder(PairLine)
@@ -97,7 +99,7 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
         where=pair.where if pair.relation is Relation.BOTH else "", code_changed=pair.code_changed, compiled=code,
         flaky=pair.flaky,
         seconds=(round(pair.baseline.seconds.launch, 4), round(pair.candidate.seconds.launch, 4)), resources=resources,
-        numeric=pair.numeric, run_time=pair.run_time)
+        numeric=pair.numeric, run_time=pair.run_time, reached=pair.reached, imported=pair.imported)
 
 
 def lines(state: Path) -> Iterator[PairLine]:

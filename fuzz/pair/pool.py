@@ -26,6 +26,9 @@ CONTROL: dict[Stop, int] = {"source": 50, "code": 20}
 EQUAL = "="
 """Marks coverage cells that only equal code reached."""
 
+REACHED = "@"
+"""Marks a cell that is the number of a changed function, with what the target showed behind it."""
+
 _LAST: dict[Stop, str] = {"source": "source", "code": "ptx"}
 """The stage that decides."""
 
@@ -40,8 +43,14 @@ PATIENCE, LEAST_PATIENCE = 20.0, 20.0
 at least: a compiler that hangs now is told within a short gate."""
 
 
+class Unreached(Exception):
+    """The case runs nothing that the two builds have different, as far as the baseline tells; the candidate was not
+    asked."""
+
+
 class PairPool:
     """What a `Pool` is to one build: `execute` runs a case on both and returns an outcome for the pair.
+    Raises Unreached while `scouting`.
 
     A pair that differs is an outcome that disagrees, with a signature whose kind begins with the relation; what was
     found in detail is in `last`. Whoever searches and shrinks need not know that there are two builds."""
@@ -61,6 +70,10 @@ class PairPool:
         """Cases of each target that ran against the clock."""
         self.shrinking = False
         """Whether the next case is a smaller form of the last one that differed when it was drawn."""
+        self.scouting = False
+        """Whether the baseline alone runs the next case first, and the candidate only if that reaches a change."""
+        self._reached: set[int] = set()
+        """Numbers of the changed functions that the present case ran on the baseline."""
         self._drawn = Relation.SAME
         """How that one differed."""
 
@@ -104,6 +117,7 @@ class PairPool:
                 observe: Observe | None = None) -> Outcome:
         """The outcome of the pair; as for `Pool.execute`. What one side refuses is refused."""
         self.last = None
+        self._reached = set()
         if inputs_only:
             return self.candidate.execute(case, subject, backend=backend, inputs_only=True, until=until)
 
@@ -118,12 +132,20 @@ class PairPool:
                                    compile_limit=limit, observe=observe)
             if pool is self.baseline:
                 longest = max(longest, time.monotonic() - began)
+                self._reached.update(pool.reached)
             return outcome, pool.observed
 
         def fetch(chunks: Mapping[str, tuple[int, ...]]) -> tuple[Observed | None, Observed | None]:
             wanted = Observe(chunks=dict(chunks))
             return one(self.baseline, wanted)[1], one(self.candidate, wanted)[1]
 
+        ran = None
+        if self.scouting and not self.shrinking:
+            stop = next(self._stops(case, subject, backend), "")
+            ran = one(self.baseline, Observe(stop=stop))
+            if not (self._reached or ran[0].verdict.failed):
+                raise Unreached
+            ran = None if stop else ran
         compiling = self.baseline.compile_seconds, self.candidate.compile_seconds
         early = self._unlike(one) if self.shrinking and not want_inputs else None
         if early is not None:
@@ -136,7 +158,7 @@ class PairPool:
             if not ahead.launched:
                 self.last = ahead = self._noted(ahead, compiling)
                 return outcome_of(ahead, subject)
-        before, first = one(self.baseline)
+        before, first = ran or one(self.baseline)
         after, second = one(self.candidate)
         pair = relate(case, before, after, (first, second), fetch)
         if ahead is not None:
@@ -205,7 +227,8 @@ class PairPool:
     def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
         """With the versions, and the seconds of compiling since both had taken so many."""
         before, after = (one.triton for one in self.environments())
-        return msgspec.structs.replace(pair, versions=(before, after), compiling=(
+        return msgspec.structs.replace(pair, versions=(before, after), reached=tuple(sorted(self._reached)), imported=(
+            self.baseline.imported), compiling=(
             round(self.baseline.compile_seconds - compiling[0], 4),
             round(self.candidate.compile_seconds - compiling[1], 4)))
 
@@ -237,10 +260,14 @@ class PairPool:
             # Other source IR may end in the same code, which is compared later.
             code_changed=changed_code(first, second) if stop == "code" else ())
 
-    def marked(self, cells: set[str]) -> set[str]:
-        """Coverage cells of the last case, as the campaign is to take them: what equal code reaches brings nothing."""
-        equal = self.last is not None and self.last.relation is Relation.IDENTICAL_CODE
-        return {EQUAL + cell for cell in cells} if equal else cells
+    def marked(self, cells: set[str], thing: str = "") -> set[str]:
+        """Coverage cells of the last case, as the campaign is to take them: what equal code reaches brings nothing.
+        With a cell for each changed function that it ran; thing: what its target showed."""
+        if self.last is None:
+            return cells
+        equal = self.last.relation is Relation.IDENTICAL_CODE
+        ran = {f"{REACHED}{number} {thing}" for number in self.last.reached}
+        return ran | ({EQUAL + cell for cell in cells} if equal else cells)
 
     def close(self) -> None:
         """End the workers of both builds."""

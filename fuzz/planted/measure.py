@@ -106,6 +106,8 @@ def judged(edit: Edit, summary: GateSummary, *, seconds: float) -> Tried:
     how = "; ".join(summary.why[:3])
     if summary.why:
         outcome = "caught"
+    elif any(one.never for one in summary.reach) and summary.pairs and not changed and not summary.errors:
+        outcome, how = "not reached", f"no case of {summary.pairs} runs {summary.reach[0].name}"
     elif summary.verdict == "could not check" and not (summary.floor_missed and summary.pairs and not summary.errors):
         outcome, how = "not tried", (summary.errors or ("nothing was checked",))[0]
     return tried(edit, outcome, how=how, verdict=summary.verdict, seconds=seconds, pairs=summary.pairs,

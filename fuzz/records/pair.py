@@ -93,5 +93,9 @@ class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Of a larger kernel that is right on both, where it was measured."""
     versions: tuple[str, str] = ("", "")
     """Of Triton: of the baseline and of the candidate."""
+    reached: tuple[int, ...] = ()
+    """Numbers of the changed functions (`Alike.functions`) that the case ran on the baseline."""
+    imported: tuple[int, ...] = ()
+    """And of those that the start of its worker ran."""
     observed: tuple[Observed, Observed] | None = None
     """Of the baseline and of the candidate, without values."""

@@ -38,6 +38,13 @@ class Limits:
     """Whether the backend tells options apart (the interpreter does not)."""
     avoid: frozenset[str] = frozenset()
     """Known issues (`fuzz.known`) seen to fail here: their patterns are drawn once in fifty times only."""
+    only: frozenset[str] = frozenset()
+    """Things that are to be drawn (`Draw.things`), of a target that has some of them; any where empty."""
+
+    def among(self, names: Iterable[str]) -> list[str]:
+        """Those of the names that may be drawn."""
+        names = list(names)
+        return [name for name in names if name in self.only] or names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +79,10 @@ class Draw:
     """Whether a case that the shrinker made is one that the strategy could have drawn."""
     breadth: int = 1
     """How many things of the language it draws from, one at a time: it needs that many more cases to have seen each."""
+    things: Callable[[], Mapping[str, tuple[str, ...]]] = dict
+    """Names of such things, each with names of Triton's that it is about; none where it draws from no table."""
+    thing: Callable[[Case], str] = lambda case: ""
+    """Which of them a case shows."""
     once: Callable[[int], Iterable[Case]] = lambda seed: ()
     """Cases that a gate runs once each, by its seed, the most telling first: of a target that shows one thing of many
     in a case, at next to no cost."""

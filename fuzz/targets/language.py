@@ -6,7 +6,7 @@ from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.draw import call_cases
-from tridiff.fuzz.language.index import TOPICS, rows
+from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
 from tridiff.fuzz.language.spoiled import spoiled
@@ -85,7 +85,9 @@ def _target(topic: Topic) -> Target:
         within=lambda case: cases.row_of(case).topic == topic,
         cases=lambda limits: boundary_cases(target=name, limits=limits) if checked else (
             call_cases(target=name, topic=topic, limits=limits)))
-    draw = replace(target.draw, breadth=sum(row.topic == topic for row in rows().values()))
+    draw = replace(
+        target.draw, breadth=sum(row.topic == topic for row in rows().values()),
+        things=lambda: {row.name: row.covers for row in of_topic(topic)}, thing=lambda case: cases.row_of(case).name)
     run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"))
     judge = _judge(target.judge)
     if checked:

@@ -6,7 +6,7 @@ import socket
 
 import msgspec
 
-from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends import kind, watched
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Outcome
 from tridiff.fuzz.records.outcome import LONGEST_REASON
@@ -32,6 +32,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
     from tridiff.fuzz.workers.execute import Executor
 
     executor = Executor(backend=backend)
+    watched.ready()
     connection.sendall(protocol.line(protocol.Ready(pid=os.getpid(), environment=read_environment(backend))))
     stream = connection.makefile("rb")
     worn = 0
@@ -42,6 +43,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
         def stage(name: str, number: int = number) -> None:
             connection.sendall(protocol.line(protocol.Stage(sequence=number, name=name)))
 
+        watched.begin()
         try:
             outcome, spent = executor.execute(
                 request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
@@ -53,7 +55,8 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
         worn += wear(outcome)
         spent = spent or worn >= RETIRE_AFTER
         connection.sendall(protocol.line(protocol.Done(
-            sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed)))
+            sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed,
+            reached=watched.reached(), imported=watched.imported())))
         if spent:
             return 0
     return 0

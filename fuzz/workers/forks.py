@@ -55,6 +55,8 @@ class PoolOptions:
     """Folder with the `triton` package to run (`fuzz.builds`); "" for the installed one."""
     preloaded: str = ""
     """Folder of the campaign's preloaded processes; "" for a zygote that imports for itself."""
+    watched: str = ""
+    """What workers note of the functions that a case runs (`fuzz.backends.watched`); preloaded processes know it."""
 
 
 class Forks:
@@ -94,7 +96,7 @@ class Forks:
                                  device=options.device, memory=options.memory, environment=places)
             if forked is not None:
                 return forked
-        environment = environment_of(options.build, kind(options.backend) == "interpreter") | places
+        environment = environment_of(options.build, kind(options.backend) == "interpreter", options.watched) | places
         command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", options.backend,
                    str(options.device), str(options.memory), str(os.getpid())]
         with open(log, "wb") as file:

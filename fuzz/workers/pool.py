@@ -107,6 +107,10 @@ class Pool:
         """What compiling took so far, as workers announced it."""
         self.observed: Observed | None = None
         """What the last case gave bit for bit, if that was asked for and it came to an end."""
+        self.reached: tuple[int, ...] = ()
+        """Numbers of the watched functions that the last case ran, if it came to an end."""
+        self.imported: tuple[int, ...] = ()
+        """Numbers of those that the start of its worker ran."""
         sweep(PREFIX)
         self._folder = OwnFolder(PREFIX)
         self._start_forks = start
@@ -242,7 +246,7 @@ class Pool:
         self._sequence += 1
         request = protocol.Run(sequence=self._sequence, case=case, subject=subject, backend=backend,
                                want_inputs=want_inputs, inputs_only=inputs_only, observe=observe)
-        self.observed = None
+        self.observed, self.reached = None, ()
         stages = _Stages(
             self.options, compile_limit=min(self.options.compile_limit, compile_limit or math.inf), until=until,
             launches=1 + case.repeats + len(case.variants) + _schedules(case), first=worker.cases == 0)
@@ -297,7 +301,7 @@ class Pool:
                     if (said.case_digest, said.target, said.subject, said.backend) != asked:
                         raise protocol.Garbled(f"it answers for case {said.case_digest}, not for {digest}")
                     self._silent(worker)
-                    self.observed = message.observed
+                    self.observed, self.reached, self.imported = message.observed, message.reached, message.imported
                     return said, message.spent
                 case protocol.Refused():
                     if message.case_digest != digest:

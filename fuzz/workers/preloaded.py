@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import IO
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.watched import VARIABLE
 from tridiff.fuzz.workers import addresses, protocol
 from tridiff.fuzz.workers.leftovers import OwnFolder
 
 PREFIX = "tridiff-preload-"
+
+WATCHED = "watched.json"
 
 ANSWER_SECONDS = 60.0
 """What a preloaded process may take to fork a zygote: at first it imports."""
@@ -32,20 +35,25 @@ class Preloaded:
     """One preloaded process for each build, with the interpreter's switch on and off as the backends need it. Use as
     a context; drivers are told the `folder`."""
 
-    def __init__(self, builds: Iterable[str], backends: Iterable[str]) -> None:
+    def __init__(self, builds: Iterable[str], backends: Iterable[str], *, watched: str = "") -> None:
+        """watched: what workers of the first build note (`fuzz.backends.watched`), which lies in the folder as WATCHED,
+        too."""
         self._owned = OwnFolder(PREFIX)
         self.folder = self._owned.path
+        (self.folder / WATCHED).write_text(watched)
+        builds = list(dict.fromkeys(builds))
         modes = {kind(backend) == "interpreter": backend for backend in backends}
-        self._processes = [self._start(build, backend) for build in dict.fromkeys(builds) for backend in modes.values()]
+        self._processes = [self._start(build, backend, watched if build == builds[0] else "")
+                           for build in builds for backend in modes.values()]
 
-    def _start(self, build: str, backend: str) -> "subprocess.Popen[bytes]":
+    def _start(self, build: str, backend: str, watched: str) -> "subprocess.Popen[bytes]":
         interpreted = kind(backend) == "interpreter"
         address = _address(self.folder, build, interpreted)
         with open(address.with_suffix(".log"), "wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "tridiff.fuzz.workers.preload", str(address), backend,
                  str(os.getpid())],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment_of(build, interpreted),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment_of(build, interpreted, watched),
                 start_new_session=True)
 
     def __enter__(self) -> "Preloaded":
@@ -59,14 +67,17 @@ class Preloaded:
         self._owned.remove()
 
 
-def environment_of(build: str, interpreted: bool) -> dict[str, str]:
+def environment_of(build: str, interpreted: bool, watched: str = "") -> dict[str, str]:
     """Environment variables of a process that imports a build of Triton to run it. build: what goes in front of the
-    path, "" for nothing."""
+    path, "" for nothing. watched: what it is to note, "" for nothing."""
     environment = dict(os.environ)
     environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
                        TRITON_DEFAULT_FP_FUSION="1", PYTHONUNBUFFERED="1")
     if build:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (build, environment.get("PYTHONPATH", ""))))
+    environment.pop(VARIABLE, None)
+    if watched:
+        environment[VARIABLE] = watched
     environment.pop("TRITON_INTERPRET", None)
     if interpreted:
         environment["TRITON_INTERPRET"] = "1"

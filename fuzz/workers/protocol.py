@@ -79,6 +79,10 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     outcome: Outcome
     spent: bool = False
     observed: Observed | None = None
+    reached: tuple[int, ...] = ()
+    """Numbers of the watched functions that the case ran."""
+    imported: tuple[int, ...] = ()
+    """Numbers of those that ran when the worker was started."""
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):

@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 
+from tridiff.fuzz.backends import watched
 from tridiff.fuzz.workers import protocol
 
 _PR_SET_PDEATHSIG = 1
@@ -95,6 +96,7 @@ def main(backend: str, device: int, memory: int, parent: int) -> None:
 
 def prepare() -> None:
     """Import whatever a worker needs, and have it in common with all that are forked."""
+    watched.install(os.environ.get(watched.VARIABLE, ""))
     for module in _IMPORTED:
         importlib.import_module(module)
     from tridiff.fuzz.registry import all_targets

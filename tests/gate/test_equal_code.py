@@ -23,6 +23,8 @@ class Device:
         self.options = PoolOptions(backend="cuda")
         self.compile_seconds = 0.0
         self.observed: Observed | None = None
+        self.reached: tuple[int, ...] = ()
+        self.imported: tuple[int, ...] = ()
         self.launches = self.compilations = 0
         self._source, self._code, self._bits = {"source": source}, {"ptx": code}, bits
         self.environment = Environment(triton="3.9.0", backend="cuda")

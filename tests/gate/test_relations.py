@@ -171,6 +171,8 @@ class Compiler:
         self.options = PoolOptions(backend="compile:sm_90")
         self.compile_seconds = 0.0
         self.observed: Observed | None = None
+        self.reached: tuple[int, ...] = ()
+        self.imported: tuple[int, ...] = ()
         self.environment = Environment(triton="3.9.0", backend="compile:sm_90")
         self.limits: list[float | None] = []
         self._hangs = hangs

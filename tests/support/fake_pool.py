@@ -30,6 +30,8 @@ class FakePool:
         self.executed = 0
         self.compile_seconds = 0.0
         self.observed: Observed | None = None
+        self.reached: tuple[int, ...] = ()
+        self.imported: tuple[int, ...] = ()
 
     @property
     def environment(self) -> Environment:

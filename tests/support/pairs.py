@@ -51,6 +51,8 @@ class Side:
     def __init__(self, answers: Callable[[int], tuple[Outcome, Observed | None]]) -> None:
         self.options = PoolOptions(backend="interpreter")
         self.observed: Observed | None = None
+        self.reached: tuple[int, ...] = ()
+        self.imported: tuple[int, ...] = ()
         self.compile_seconds = 0.0
         self.runs = 0
         self._answers = answers

@@ -1,0 +1,165 @@
+"""Which functions of Triton's Python layer a case runs, of a few that are watched.
+
+The modules that hold them are compiled with a note at the beginning of each watched function when they are imported:
+one call of a C function each time it runs, and nothing anywhere else. Library functions that kernels call are not run
+but read by the compiler; where it begins to read one, or the interpreter to rewrite it, that is noted as well.
+"""
+
+import ast
+import importlib.machinery
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.abc import MetaPathFinder
+from types import CodeType, ModuleType
+from typing import Any
+
+import msgspec
+
+VARIABLE = "TRIDIFF_WATCHED"
+"""Environment variable that has a `Watch` in JSON, in processes that are to watch."""
+
+READERS = {"compiler/code_generator.py": {"CodeGenerator.call_JitFunction": "fn"},
+           "runtime/interpreter.py": {"InterpretedFunction.rewrite": "self"}}
+"""By file, methods that take a kernel function as data, and the argument that it is."""
+
+_REACHED, _READ = "__tridiff_reached__", "__tridiff_read__"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Watch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to watch. package: folder of `triton/__init__.py`. functions: by file below it and by name (`functions`),
+    the numbers to note when one runs. read: whether any of them is a kernel function."""
+
+    package: str
+    functions: dict[str, dict[str, tuple[int, ...]]]
+    read: bool = False
+
+
+_noted: set[int] = set()
+_imported: frozenset[int] = frozenset()
+_known: dict[tuple[str, str], tuple[int, ...]] = {}
+"""Numbers by file and qualified name."""
+
+
+def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[str, Function]]:
+    """Every function of a module with its name: classes and functions around it in front, points between; of several
+    of one name in one place the later ones have a number behind it."""
+    seen: dict[str, int] = {}
+    yield from _functions(tree, within, seen)
+
+
+def _functions(node: ast.AST, within: str, seen: dict[str, int]) -> Iterator[tuple[str, Function]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function):
+            name = within + child.name
+            seen[name] = seen.get(name, 0) + 1
+            name += f" {seen[name]}" if seen[name] > 1 else ""
+            yield name, child
+            yield from _functions(child, name + ".", seen)
+        elif isinstance(child, ast.ClassDef):
+            yield from _functions(child, f"{within}{child.name}.", seen)
+        else:
+            yield from _functions(child, within, seen)
+
+
+def install(text: str) -> None:
+    """Watch what `text` (a `Watch` in JSON, "" for nothing) says, in modules that are imported from now on."""
+    if text:
+        watch = msgspec.json.decode(text, type=Watch)
+        sys.meta_path.insert(0, _Finder(watch))
+        for file, names in watch.functions.items():
+            for name, numbers in names.items():
+                _known[os.path.join(watch.package, file), name] = numbers
+
+
+def ready() -> None:
+    """What ran so far is no case's: it runs whenever Triton is imported."""
+    global _imported
+    _imported = frozenset(_noted)
+    _noted.clear()
+
+
+def begin() -> None:
+    """A case begins."""
+    _noted.clear()
+
+
+def reached() -> tuple[int, ...]:
+    """Numbers of what ran since the case began."""
+    return tuple(sorted(_noted))
+
+
+def imported() -> tuple[int, ...]:
+    """Numbers of what ran before any case."""
+    return tuple(sorted(_imported))
+
+
+def note(numbers: Iterable[int]) -> None:
+    """These ran in a copy of this process."""
+    _noted.update(numbers)
+
+
+def _read(function: Any) -> None:
+    """The compiler or the interpreter takes this kernel function."""
+    function = getattr(function, "__func__", function)
+    code = getattr(getattr(function, "fn", None), "__code__", None)
+    if isinstance(code, CodeType):
+        name = code.co_qualname.replace(".<locals>", "")
+        _noted.update(_known.get((code.co_filename, name), ()))
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules in which something is to be noted."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._package = watch.package
+        self._files = {file: dict(names) for file, names in watch.functions.items()}
+        self._readers = READERS if watch.read else {}
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None,
+                  target: ModuleType | None = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname.partition(".")[0] != "triton":
+            return None
+        found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if found is None or not found.origin or not found.origin.startswith(self._package + os.sep):
+            return None
+        file = found.origin[len(self._package) + 1:].replace(os.sep, "/")
+        names, readers = self._files.get(file, {}), self._readers.get(file, {})
+        if not names and not readers:
+            return None
+        found.loader = _Loader(fullname, found.origin, lambda tree: _noting(tree, names, readers))
+        return found
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Compiles a module's text with the notes in it; compiled files that lie beside it are not used."""
+
+    def __init__(self, fullname: str, path: str, change: Callable[[ast.Module], None]) -> None:
+        super().__init__(fullname, path)
+        self._change = change
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        tree = ast.parse(self.get_data(path), filename=path)
+        self._change(tree)
+        code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+        return code
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__.update({_REACHED: _noted.add, _READ: _read})
+        super().exec_module(module)
+
+
+def _noting(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict[str, str]) -> None:
+    """Put the notes into a module's syntax tree."""
+    for name, node in list(functions(tree)):
+        calls: list[ast.expr] = [ast.Call(ast.Name(_REACHED, ast.Load()), [ast.Constant(number)], [])
+                                 for number in names.get(name, ())]
+        if name in readers:
+            calls.append(ast.Call(ast.Name(_READ, ast.Load()), [ast.Name(readers[name], ast.Load())], []))
+        first = 1 if ast.get_docstring(node, clean=False) is not None else 0
+        place = node.body[min(first, len(node.body) - 1)]
+        node.body[first:first] = [ast.fix_missing_locations(ast.copy_location(ast.Expr(
+            ast.copy_location(call, place)), place)) for call in calls]

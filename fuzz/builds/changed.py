@@ -1,0 +1,192 @@
+"""Which functions of Triton's Python layer differ between two builds.
+
+Two texts of a function are the same if their syntax trees are: comments, docstrings, places and line breaks do not
+count. A default, a decorator or an annotation belongs to its function. What stands outside of functions concerns those
+that use the names that it binds; methods of a class, where it stands in the class.
+"""
+
+import ast
+import collections
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from tridiff.fuzz.backends.watched import Function, Watch, functions
+
+MOST_FILES = 40
+"""Files of Python beyond which two builds differ everywhere, as two releases do: nothing is watched then."""
+
+MOST = 100
+"""Changes beyond which it is so too."""
+
+MOST_USERS = 40
+"""Functions that are watched for a name that is bound outside of functions."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One function that differs, or one name that is bound outside of functions. file: below the folder of the
+    package. users: functions that are watched for it, by file; none where nothing but the import runs it."""
+
+    file: str
+    name: str
+    users: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def told(self) -> str:
+        """As a record names it."""
+        return f"{self.file}:{self.name}"
+
+
+def changes(baseline: Path, candidate: Path, files: Iterable[str]) -> tuple[Change, ...]:
+    """What differs in the Python files, by their paths below both packages, of what the baseline has. Nothing where
+    they differ everywhere."""
+    texts = [name for name in files if name.endswith(".py") and (baseline / name).exists()
+             and (candidate / name).exists()]
+    if len(texts) > MOST_FILES:
+        return ()
+    found: list[Change] = []
+    for name in texts:
+        found += _of_file(baseline, name, (candidate / name).read_bytes())
+        if len(found) > MOST:
+            return ()
+    return tuple(found)
+
+
+def watch(package: Path, found: tuple[Change, ...]) -> Watch:
+    """What workers of the baseline have to note: the place of each change in `found`."""
+    numbers: dict[str, dict[str, tuple[int, ...]]] = {}
+    for number, one in enumerate(found):
+        for file, names in one.users.items():
+            of_file = numbers.setdefault(file, {})
+            for name in names:
+                of_file[name] = (*of_file.get(name, ()), number)
+    return Watch(package=str(package), functions=numbers, read=any(_kernels(package, numbers)))
+
+
+def _kernels(package: Path, numbers: dict[str, dict[str, tuple[int, ...]]]) -> Iterator[bool]:
+    """Whether functions are such as the compiler reads."""
+    for file, names in numbers.items():
+        for name, node in functions(ast.parse((package / file).read_bytes())):
+            if name in names:
+                yield any("jit" in _names(one) for one in node.decorator_list)
+
+
+def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
+    text = (package / name).read_bytes()
+    try:
+        old, new = _Meaning(ast.parse(text)), _Meaning(ast.parse(after))
+    except (SyntaxError, ValueError):
+        return []  # it cannot be imported, which is told elsewhere
+    found = [Change(file=name, name=one, users={name: (one,)}) for one, meaning in old.functions.items()
+             if new.functions.get(one) != meaning]
+    tree = ast.parse(text)
+    for within in old.outside.keys() | new.outside.keys():
+        before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
+        bound = dict.fromkeys(
+            bound for source, gone in ((old, before - now), (new, now - before))
+            for statement in gone for bound in source.outside[within][statement] or ("",))
+        for one in bound:
+            told = f"{within}{one}" if one else f"{within or 'module'} statement".replace(". ", " ")
+            found.append(Change(file=name, name=told, users=_users(package, name, tree, within, one)))
+    return sorted(found, key=lambda change: change.name)
+
+
+class _Meaning:
+    """Syntax trees of one module, piece by piece. functions: by name, without the functions inside of it. outside: by
+    the class that statements stand in ("" for the module, a point behind it else), the names that each binds."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.functions: dict[str, str] = {}
+        self.outside: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._names = {id(node): name for name, node in functions(tree)}
+        self._stripped(tree, "")
+
+    def _stripped(self, node: ast.AST, within: str) -> None:
+        """Note the functions and classes in a node, and leave their names in their places."""
+        for _, value in ast.iter_fields(node):
+            if not (isinstance(value, list) and value and isinstance(value[0], ast.stmt)):
+                for child in value if isinstance(value, list) else (value,):
+                    if isinstance(child, ast.AST) and not isinstance(child, ast.expr):
+                        self._stripped(child, within)
+                continue
+            for place, child in enumerate(value):
+                if isinstance(child, Function):
+                    self._stripped(child, within)
+                    name = self._names[id(child)]
+                    self.functions[name] = _dump(child)
+                    value[place] = ast.Expr(ast.Constant(f"def {child.name}"))
+                elif isinstance(child, ast.ClassDef):
+                    inner = f"{within}{child.name}."
+                    self._stripped(child, inner)
+                    self._note(inner, [one for one in child.body if not _is_text(one)])
+                    head = [ast.Expr(one) for one in (*child.bases, *(key.value for key in child.keywords),
+                                                      *child.decorator_list)]
+                    self._note(inner, head)
+                    value[place] = ast.Expr(ast.Constant(f"class {child.name}"))
+                else:
+                    self._stripped(child, within)
+        if isinstance(node, ast.Module):
+            self._note("", [one for one in node.body if not _is_text(one)])
+
+    def _note(self, within: str, statements: Iterable[ast.stmt]) -> None:
+        outside = self.outside.setdefault(within, {})
+        for one in statements:
+            outside[ast.dump(one)] = tuple(dict.fromkeys(_bound(one)))
+
+
+def _dump(node: Function) -> str:
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    parts = [ast.dump(node.args), *map(ast.dump, node.decorator_list), *map(ast.dump, body)]
+    return " ".join((*parts, ast.dump(node.returns) if node.returns else ""))
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether it is a docstring, or stands for a function or a class."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+
+
+def _names(node: ast.AST) -> set[str]:
+    """Names and members in a node, those in functions inside of it as well."""
+    return {one.id if isinstance(one, ast.Name) else one.attr for one in ast.walk(node)
+            if isinstance(one, ast.Name | ast.Attribute)}
+
+
+def _users(package: Path, file: str, tree: ast.Module, within: str, name: str) -> dict[str, tuple[str, ...]]:
+    """Functions that use what is bound there: in the file, and in others that have the word. Of a class, its methods
+    and whoever names it, too."""
+    words = {word for word in (name, within.rstrip(".").rpartition(".")[2]) if word}
+    if not words:
+        return {}
+    found = {file: tuple(one for one, node in functions(tree)
+                         if (within and one.startswith(within)) or words & _names(node))}
+    if not found[file]:
+        del found[file]
+    if not within.rstrip(".") or not found:
+        found |= _elsewhere(package, file, words, left=MOST_USERS)
+    return {one: names[:MOST_USERS] for one, names in found.items()}
+
+
+def _elsewhere(package: Path, file: str, words: set[str], *, left: int) -> dict[str, tuple[str, ...]]:
+    pattern = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in sorted(words)).encode())
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted(package.rglob("*.py")):
+        other = path.relative_to(package).as_posix()
+        text = path.read_bytes()
+        if other == file or left <= 0 or not pattern.search(text):
+            continue
+        names = tuple(one for one, node in functions(ast.parse(text)) if words & _names(node))[:left]
+        left -= len(names)
+        if names:
+            found[other] = names
+    return found

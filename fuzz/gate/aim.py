@@ -1,0 +1,61 @@
+"""What a gate looks at first where the builds differ in few functions: whatever runs one of them.
+
+Nobody knows that before the baseline has run it, so all of it is looked at, cheaply (`ShardSpec.scout`); words that the
+functions share with cases and with targets decide what comes first, and nothing else.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.builds.changed import Change
+from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.records.codec import canonical_json
+from tridiff.fuzz.registry import find
+
+LOOK_SECONDS, LOOK_CASES = 1.0, 4
+"""Each combination draws so many cases, and as many again as it has things to draw from, for so long at most. As many
+for each thing that has to do with a changed function."""
+
+SHORTEST_WORD = 3
+
+
+def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], changes: Sequence[Change]) -> list[ShardSpec]:
+    """What is drawn from things that have to do with a changed function; listed cases that name one; a look at each
+    combination, those first whose target has a word of a file that differs; the other listed cases. All of them
+    scout."""
+    pattern = _pattern(word for one in changes for word in _names(one))
+    naming, others = [], []
+    for spec in listed:
+        told = [case for case in spec.first if pattern.search(canonical_json(case))]
+        for place, cases in ((naming, told), (others, [case for case in spec.first if case not in told])):
+            if cases:
+                place.append(replace(spec, scout=True, first=tuple(cases), max_cases=len(cases),
+                                     seconds=spec.seconds * len(cases) / len(spec.first)))
+    words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
+    first, looks = [], []
+    for spec in sorted(drawn, key=lambda spec: -len(words & set(_words(spec.target)))):
+        things = find(spec.target).draw.things()
+        about = tuple(name for name, covers in things.items() if pattern.search(" ".join((name, *covers)).encode()))
+        if about:
+            first.append(replace(spec, scout=True, only=about, seconds=2 * LOOK_SECONDS,
+                                 max_cases=LOOK_CASES * len(about)))
+        looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things)))
+    return [*first, *naming, *looks, *others]
+
+
+def _names(change: Change) -> list[str]:
+    """The last part of a changed function's name, and that of each function that uses a changed name."""
+    return [name.rpartition(".")[2].partition(" ")[0].strip("_")
+            for name in (change.name, *(one for names in change.users.values() for one in names))]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[^a-z]+", text.lower().removesuffix(".py")) if len(word) >= SHORTEST_WORD]
+
+
+def _pattern(words: Iterable[str]) -> re.Pattern[bytes]:
+    chosen = sorted({word for word in words if len(word) >= SHORTEST_WORD})
+    return re.compile("|".join(rf"(?<![A-Za-z0-9_]){re.escape(word)}(?![A-Za-z0-9_])" for word in chosen).encode()
+                      or rb"(?!)")

@@ -1,0 +1,168 @@
+"""Where two builds differ in few functions, the time goes where these run, and one that never runs is told."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.gate.test_judged import ASKED, line, verdict
+from tests.gate.test_plan import options
+from tests.gate.test_two_builds import gate
+from tests.support.builds import WRONG_SUM, edited, installed, pools
+from tests.support.cases import addition
+from tests.support.pairs import CASE, Side, observed, outcome
+from tridiff.fuzz.builds.alike import Alike, alike, watch_of
+from tridiff.fuzz.builds.changed import Change
+from tridiff.fuzz.campaign.deal import OF_REACH, Deal
+from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
+from tridiff.fuzz.campaign.yields import combination
+from tridiff.fuzz.gate.judge import NEVER_RUN
+from tridiff.fuzz.gate.markdown import markdown
+from tridiff.fuzz.gate.plan import gate_shards
+from tridiff.fuzz.gate.policy import Accepted, read
+from tridiff.fuzz.pair.pool import PairPool, Unreached
+from tridiff.fuzz.records import Case, Verdict
+from tridiff.fuzz.records.observed import Observed
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+
+RARE = Change(file="language/standard.py", name="swizzle2d", users={"language/standard.py": ("swizzle2d",)})
+OTHER = Change(file="runtime/jit.py", name="never", users={"runtime/jit.py": ("never",)})
+FEW = Alike(behind_source=True, changed=1, functions=(RARE,), python=True)
+
+
+def sides(*, reached: tuple[int, ...]) -> tuple[Side, Side, PairPool]:
+    def answer(number: int) -> tuple[object, Observed]:
+        return outcome(Verdict.AGREE), observed()
+
+    before, after = Side(answer), Side(answer)  # type: ignore[arg-type]
+    before.reached = reached
+    pool = PairPool(before, after)  # type: ignore[arg-type]
+    pool.scouting = True
+    return before, after, pool
+
+
+def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
+    before, after, pool = sides(reached=())
+    with pytest.raises(Unreached):
+        pool.execute(CASE, "own")
+    assert (before.runs, after.runs, pool.last) == (1, 0, None)
+    pool.scouting = False
+    pool.execute(CASE, "own")
+    assert after.runs == 1, "nothing is left out for good"
+    before, after, pool = sides(reached=(0, 3))
+    pool.execute(CASE, "own")
+    assert (before.runs, after.runs) == (1, 1) and pool.last is not None and pool.last.reached == (0, 3)
+    assert pool.marked({"cell"}, "row") == {"cell", "@0 row", "@3 row"}
+
+
+def test_what_names_a_changed_function_comes_first_and_everything_still_comes() -> None:
+    asked = options(targets=("language.creation", "language.random", "launch.front_end", "triton.vector_add"),
+                    backends=("compile",), seconds=3000.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=FEW), ())
+    first = shards[0]
+    assert first.scout and (first.target, first.only) == ("language.creation", ("tl.swizzle2d",))
+    named = [case for spec in shards[1:3] for case in spec.first]
+    assert named and all("swizzle2d" in str(case.params) for case in named)
+    plain = gate_shards(msgspec.structs.replace(asked, alike=Alike(behind_source=True)), ())
+
+    def cases(some: tuple[ShardSpec, ...]) -> set[Case]:
+        return {case.digest for spec in some for case in spec.first}  # type: ignore[misc]
+
+    assert cases(shards) == cases(plain)
+    assert {combination(spec) for spec in shards if not spec.first and not spec.scout} == {
+        combination(spec) for spec in plain if not spec.first}, "the floor is what it was"
+
+
+def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardResult:
+    return ShardResult(**{"spec": spec, "counts": Counts(executed=9, agree=9), "cells": cells, "seconds": spec.seconds,
+                          **changes})
+
+
+def test_time_goes_where_a_changed_function_runs_and_what_reaches_none_comes_last(tmp_path: Path) -> None:
+    asked = msgspec.structs.replace(options(
+        targets=("language.creation", "language.random", "launch.layouts", "triton.*"), backends=("compile",)),
+        alike=FEW)
+    plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
+    deal = Deal(plan, tmp_path, plan.shards)
+    deferred: list[Case] = []
+    taken: dict[bool, float] = {True: 0.0, False: 0.0}
+    only, again = set(), []
+    while deal.waiting():
+        spec = deal.popleft()
+        dealt = spec.index >= len(plan.shards)
+        if spec.first:
+            again += [case.digest for case in spec.first if dealt]
+            handed = () if dealt else spec.first
+            deferred += handed
+            deal.ended(result(spec, {}, deferred=handed))
+            continue
+        if dealt and spec.scout:
+            assert spec.target == "language.creation"
+            only.add(spec.only)
+        taken[dealt and spec.scout] += spec.seconds
+        deal.ended(result(spec, {"@0 tl.swizzle2d": 2} if spec.target == "language.creation" else {}))
+    assert only == {(), ("tl.swizzle2d",)}, "the row that showed it, and any"
+    assert taken[True] / sum(taken.values()) == pytest.approx(OF_REACH, abs=0.15)
+    assert deferred and {case.digest for case in deferred} == set(again)
+
+
+def test_without_a_changed_function_nothing_is_scouted() -> None:
+    assert not any(spec.scout or spec.only for spec in gate_shards(options(alike=Alike(changed=1)), ()))
+
+
+@pytest.mark.parametrize("reached, imported, expected", [
+    ((0, 1), (), "upgrade"), ((0,), (1,), "upgrade"), ((0,), (), "could not check"), ((), (), "could not check")])
+def test_a_change_that_never_ran_is_no_upgrade(tmp_path: Path, reached: tuple[int, ...], imported: tuple[int, ...],
+                                               expected: str) -> None:
+    asked = msgspec.structs.replace(ASKED, alike=Alike(changed=2, functions=(RARE, OTHER)))
+    found = verdict(tmp_path, line(reached=reached, imported=imported), line(reached=reached[:1]), options=asked)
+    assert found.verdict == expected
+    assert {one.name: (one.pairs, one.imported) for one in found.reach} == {
+        RARE.told: (2 * (0 in reached), False), OTHER.told: (int(1 in reached), 1 in imported)}
+    assert ("Changed but never run" in markdown(found)) == (expected != "upgrade")
+    accepting = msgspec.structs.replace(read(), accept=(
+        Accepted(target="runtime/jit.py:*", key=NEVER_RUN, reason="a message"),))
+    if reached:
+        assert verdict(tmp_path, line(reached=reached), options=asked, policy=accepting).verdict == "upgrade"
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PairPool]:
+    """Workers that compile: of the installed build, which notes what differs, and of one with planted faults."""
+    faulty = edited(tmp_path_factory.mktemp("faulty"), WRONG_SUM | {
+        "language/standard.py": ("1 / (1 + math.exp(-x))", "1 / (1 + math.exp(x))"),
+        "language/math.py": ("def fma(x, y, z, _semantic=None):\n", "def fma(x, y, z, _semantic=None):\n    0\n")})
+    shared = alike(str(installed().parent), str(faulty))
+    watch = watch_of(shared, str(installed().parent))
+    assert [one.name for one in shared.functions] == ["fma", "TritonSemantic.add", "sigmoid"] and watch is not None
+    options = PoolOptions(backend="compile:sm_90", spare=False)
+    with pools(options, faulty) as made:
+        before = Pool(dataclasses.replace(options, build=str(installed().parent),
+                                          watched=msgspec.json.encode(watch).decode()))
+        yield PairPool(before, made[0], alike=shared)
+        before.close()
+
+
+@pytest.mark.slow
+def test_workers_note_which_changed_functions_a_case_runs(watched: PairPool) -> None:
+    watched.execute(addition(rows=8), "own")
+    assert watched.last is not None and watched.last.reached == (1,)
+    watched.scouting = True
+    watched.execute(addition(rows=8, dtype="fp32"), "own")
+    assert watched.last.reached == (1,) and watched.last.code_changed
+    watched.scouting = False
+
+
+@pytest.mark.slow
+def test_a_rarely_used_function_is_found_at_once_and_counted(tmp_path: Path) -> None:
+    faulty = edited(tmp_path / "faulty", {"language/standard.py": ("i * size_j + j", "i * size_j - j")})
+    run, said = gate(tmp_path, installed().parent, faulty, "--target", "language.creation", "--target",
+                     "language.random", "--target", "launch.*", "--time", "12s", "--id", "one")
+    assert run.returncode == 1, run.stderr
+    (reach,) = said["reach"]
+    assert reach["name"] == "language/standard.py:swizzle2d" and 1 <= reach["pairs"] <= said["pairs"]
+    assert all("swizzle2d" in one["entry"]["title"] for one in said["findings"])
+    assert find("language.creation").draw.breadth > 5

@@ -1,0 +1,92 @@
+"""Which functions differ between two packages, and which ones are watched for it."""
+
+from pathlib import Path
+
+import pytest
+
+from tridiff.fuzz.builds.alike import alike
+from tridiff.fuzz.builds.changed import MOST, Change, changes, watch
+
+BEFORE = '''"""A module."""
+import math
+LIMIT = 3
+TABLE = {"a": 1}
+def first(x, y=1):
+    """What it does."""
+    return x + y
+class Thing:
+    size: int = 4
+    def method(self):
+        def inner():
+            return 1
+        return inner()
+    def other(self):
+        return self.size
+def uses():
+    return LIMIT
+def lone():
+    return 0
+if LIMIT:
+    def lone():
+        return 1
+'''
+
+
+def changed(folder: Path, *edits: tuple[str, str], other: str = "") -> tuple[Change, ...]:
+    after = BEFORE
+    for old, new in edits:
+        assert after.count(old) == 1, old
+        after = after.replace(old, new)
+    for name, text in (("before", BEFORE), ("after", after)):
+        (folder / name / "triton").mkdir(parents=True)
+        (folder / name / "triton" / "one.py").write_text(text)
+        (folder / name / "triton" / "__init__.py").write_text("")
+        (folder / name / "triton" / "other.py").write_text(other)
+    return changes(folder / "before" / "triton", folder / "after" / "triton", ["one.py"])
+
+
+@pytest.mark.parametrize("edit, name", [
+    (("return x + y", "return x - y"), "first"), (("y=1", "y=2"), "first"), (("return inner()", "return 2"),
+                                                                            "Thing.method"),
+    (("            return 1\n        return", "            return 2\n        return"), "Thing.method.inner"),
+    (("    def lone():\n        return 1", "    def lone():\n        return 2"), "lone 2")])
+def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[str, str], name: str) -> None:
+    (one,) = changed(tmp_path, edit)
+    assert (one.told, one.users) == (f"one.py:{name}", {"one.py": (name,)})
+
+
+@pytest.mark.parametrize("edit", [
+    ("    return x + y", "    # A sum.\n    return (x +\n            y)"), ('"""What it does."""', '"""Otherwise."""'),
+    ('"""A module."""', '"""Another."""\n\n')])
+def test_other_text_of_the_same_meaning_is_no_change(tmp_path: Path, edit: tuple[str, str]) -> None:
+    assert changed(tmp_path, edit) == ()
+
+
+def test_what_stands_outside_of_functions_concerns_those_that_use_it(tmp_path: Path) -> None:
+    (one,) = changed(tmp_path, ("LIMIT = 3", "LIMIT = 4"))
+    assert (one.name, one.users["one.py"]) == ("LIMIT", ("uses",))
+    (one,) = changed(tmp_path / "class", ("size: int = 4", "size: int = 5"))
+    assert one.name == "Thing.size"
+    assert set(one.users["one.py"]) == {"Thing.method", "Thing.method.inner", "Thing.other"}
+    (one,) = changed(tmp_path / "else", ('{"a": 1}', '{"a": 2}'), other="def far():\n    return one.TABLE\n")
+    assert one.users == {"other.py": ("far",)}
+
+
+def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_path: Path) -> None:
+    changed(tmp_path, ("return x + y", "return x - y"))
+    found = alike(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert [one.told for one in found.functions] == ["one.py:first"] and found.python
+    many = "".join(f"def f{number}():\n    return {{0}}\n" for number in range(MOST + 1))
+    for name, value in (("before", 1), ("after", 2)):
+        (tmp_path / name / "triton" / "other.py").write_text(many.replace("{0}", str(value)))
+    assert alike(str(tmp_path / "before"), str(tmp_path / "after")).functions == ()
+    (tmp_path / "after" / "triton" / "lib.so").write_bytes(b"")
+    assert not alike(str(tmp_path / "before"), str(tmp_path / "after")).python
+
+
+def test_the_places_of_changes_are_watched(tmp_path: Path) -> None:
+    found = changed(tmp_path, ("return x + y", "return x - y"), ("LIMIT = 3", "LIMIT = 4"), (
+        "    return LIMIT", "    return LIMIT + 1"))
+    assert [one.name for one in found] == ["LIMIT", "first", "uses"]
+    made = watch(tmp_path / "before" / "triton", found)
+    assert made.functions == {"one.py": {"uses": (0, 2), "first": (1,)}} and not made.read
