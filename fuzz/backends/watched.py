@@ -30,10 +30,15 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to watch. package: folder of `triton/__init__.py`. functions: by file below it and by name (`functions`),
-    the numbers to note when one runs. read: whether any of them is a kernel function."""
+    the numbers of the changes to note when one runs. read: whether any of them is a kernel function.
+
+    A change is noted as its number when a function runs that it concerns, and as `-1 - number` when the very statements
+    run that differ (`places`), or what is as good."""
 
     package: str
     functions: dict[str, dict[str, tuple[int, ...]]]
+    places: dict[str, dict[str, dict[str, int]]] = {}
+    """By file and function, ways to statements ("body.2.orelse.0") with the number of the change in front of each."""
     read: bool = False
 
 
@@ -62,6 +67,11 @@ def _functions(node: ast.AST, within: str, seen: dict[str, int]) -> Iterator[tup
             yield from _functions(child, f"{within}{child.name}.", seen)
         else:
             yield from _functions(child, within, seen)
+
+
+def statements(number: int) -> int:
+    """What is noted when the statements of a change run."""
+    return -1 - number
 
 
 def install(text: str) -> None:
@@ -107,7 +117,8 @@ def _read(function: Any) -> None:
     code = getattr(getattr(function, "fn", None), "__code__", None)
     if isinstance(code, CodeType):
         name = code.co_qualname.replace(".<locals>", "")
-        _noted.update(_known.get((code.co_filename, name), ()))
+        for number in _known.get((code.co_filename, name), ()):
+            _noted.update((number, statements(number)))
 
 
 class _Finder(MetaPathFinder):
@@ -115,7 +126,7 @@ class _Finder(MetaPathFinder):
 
     def __init__(self, watch: Watch) -> None:
         self._package = watch.package
-        self._files = {file: dict(names) for file, names in watch.functions.items()}
+        self._files, self._places = watch.functions, watch.places
         self._readers = READERS if watch.read else {}
 
     def find_spec(self, fullname: str, path: Sequence[str] | None,
@@ -126,10 +137,10 @@ class _Finder(MetaPathFinder):
         if found is None or not found.origin or not found.origin.startswith(self._package + os.sep):
             return None
         file = found.origin[len(self._package) + 1:].replace(os.sep, "/")
-        names, readers = self._files.get(file, {}), self._readers.get(file, {})
+        names, readers, places = (one.get(file, {}) for one in (self._files, self._readers, self._places))
         if not names and not readers:
             return None
-        found.loader = _Loader(fullname, found.origin, lambda tree: _noting(tree, names, readers))
+        found.loader = _Loader(fullname, found.origin, lambda tree: _noting(tree, names, readers, places))
         return found
 
 
@@ -152,14 +163,38 @@ class _Loader(importlib.machinery.SourceFileLoader):
         super().exec_module(module)
 
 
-def _noting(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict[str, str]) -> None:
+def _noting(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict[str, str],
+            places: dict[str, dict[str, int]]) -> None:
     """Put the notes into a module's syntax tree."""
     for name, node in list(functions(tree)):
-        calls: list[ast.expr] = [ast.Call(ast.Name(_REACHED, ast.Load()), [ast.Constant(number)], [])
-                                 for number in names.get(name, ())]
+        # From behind: what is put in moves what comes later.
+        ways = places.get(name, {})
+        for way, number in sorted(ways.items(), key=lambda one: _order(one[0]), reverse=True):
+            _put(node, way.split("."), _call(statements(number)))
+        calls = [_call(one) for number in names.get(name, ())
+                 for one in ((number,) if number in ways.values() else (number, statements(number)))]
         if name in readers:
             calls.append(ast.Call(ast.Name(_READ, ast.Load()), [ast.Name(readers[name], ast.Load())], []))
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0
         place = node.body[min(first, len(node.body) - 1)]
         node.body[first:first] = [ast.fix_missing_locations(ast.copy_location(ast.Expr(
             ast.copy_location(call, place)), place)) for call in calls]
+
+
+def _call(number: int) -> ast.expr:
+    return ast.Call(ast.Name(_REACHED, ast.Load()), [ast.Constant(number)], [])
+
+
+def _order(way: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (0, part) for part in way.split(".")]
+
+
+def _put(node: ast.AST, way: list[str], call: ast.expr) -> None:
+    """Put a call in front of the statement to which a way leads."""
+    *inner, field, last = way
+    for name, number in zip(inner[::2], inner[1::2], strict=True):
+        node = getattr(node, name)[int(number)]
+    statements: list[ast.stmt] = getattr(node, field)
+    place = (statements or [node])[min(int(last), max(len(statements) - 1, 0))]
+    statements.insert(int(last), ast.fix_missing_locations(ast.copy_location(
+        ast.Expr(ast.copy_location(call, place)), place)))

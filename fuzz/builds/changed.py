@@ -32,6 +32,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     file: str
     name: str
     users: dict[str, tuple[str, ...]] = {}
+    places: tuple[str, ...] = ()
+    """Where in a function its statements differ (`watched.Watch`); none where it is not a matter of statements."""
 
     @property
     def told(self) -> str:
@@ -62,15 +64,20 @@ def watch(package: Path, found: tuple[Change, ...]) -> Watch:
             of_file = numbers.setdefault(file, {})
             for name in names:
                 of_file[name] = (*of_file.get(name, ()), number)
-    return Watch(package=str(package), functions=numbers, read=any(_kernels(package, numbers)))
+    kernels = set(_kernels(package, numbers))
+    places: dict[str, dict[str, dict[str, int]]] = {}
+    for number, one in enumerate(found):
+        if one.places and (one.file, one.name) not in kernels:
+            places.setdefault(one.file, {})[one.name] = dict.fromkeys(one.places, number)
+    return Watch(package=str(package), functions=numbers, places=places, read=bool(kernels))
 
 
-def _kernels(package: Path, numbers: dict[str, dict[str, tuple[int, ...]]]) -> Iterator[bool]:
-    """Whether functions are such as the compiler reads."""
+def _kernels(package: Path, numbers: dict[str, dict[str, tuple[int, ...]]]) -> Iterator[tuple[str, str]]:
+    """Which of the functions are such as the compiler reads, by file and name."""
     for file, names in numbers.items():
         for name, node in functions(ast.parse((package / file).read_bytes())):
-            if name in names:
-                yield any("jit" in _names(one) for one in node.decorator_list)
+            if name in names and any("jit" in _names(one) for one in node.decorator_list):
+                yield file, name
 
 
 def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
@@ -79,9 +86,10 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
         old, new = _Meaning(ast.parse(text)), _Meaning(ast.parse(after))
     except (SyntaxError, ValueError):
         return []  # it cannot be imported, which is told elsewhere
-    found = [Change(file=name, name=one, users={name: (one,)}) for one, meaning in old.functions.items()
-             if new.functions.get(one) != meaning]
     tree = ast.parse(text)
+    before, after_ = (dict(functions(one)) for one in (tree, ast.parse(after)))
+    found = [Change(file=name, name=one, users={name: (one,)}, places=places(before[one], after_.get(one)))
+             for one, meaning in old.functions.items() if new.functions.get(one) != meaning]
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
         bound = dict.fromkeys(
@@ -91,6 +99,61 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
             told = f"{within}{one}" if one else f"{within or 'module'} statement".replace(". ", " ")
             found.append(Change(file=name, name=told, users=_users(package, name, tree, within, one)))
     return sorted(found, key=lambda change: change.name)
+
+
+def places(old: Function, new: Function | None) -> tuple[str, ...]:
+    """In front of which statements of a function another text of it differs, each as the way there ("body.2.orelse.0");
+    nothing where it differs elsewhere (arguments, decorators)."""
+    if new is None or ast.dump(old.args) != ast.dump(new.args) or list(map(ast.dump, old.decorator_list)) != list(
+            map(ast.dump, new.decorator_list)):
+        return ()
+    return tuple(dict.fromkeys(_places(old, new, "")))
+
+
+def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[str]:
+    for field, value in ast.iter_fields(old):
+        other = getattr(new, field)
+        if not _holds_statements(value, other):
+            continue
+        for number, (one, two) in enumerate(zip(value, other, strict=False)):
+            if _same(one, two):
+                continue
+            here = f"{way}{field}.{number}"
+            inner = list(_places(one, two, here + ".")) if _same_head(one, two) else []
+            yield from inner or ([here] if isinstance(one, ast.stmt) else [])
+            if len(value) != len(other):
+                break
+        else:
+            if len(value) != len(other) and (not value or isinstance(value[0], ast.stmt)):
+                yield f"{way}{field}.{min(len(value), len(other))}"
+
+
+def _holds_statements(value: object, other: object) -> bool:
+    inner = (ast.stmt, ast.ExceptHandler, ast.match_case)
+    return all(isinstance(one, list) for one in (value, other)) and any(
+        isinstance(one, inner) for some in (value, other) for one in some)  # type: ignore[attr-defined]
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two statements are alike; functions and classes speak for themselves."""
+    if isinstance(one, Function | ast.ClassDef) and type(one) is type(other):
+        return one.name == other.name  # type: ignore[attr-defined]
+    return ast.dump(one) == ast.dump(other)
+
+
+def _same_head(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two statements differ in the statements inside of them only."""
+    if type(one) is not type(other):
+        return False
+    fields = [(value, getattr(other, field)) for field, value in ast.iter_fields(one)]
+    return any(_holds_statements(*both) for both in fields) and all(
+        _holds_statements(*both) or _dumped(both[0]) == _dumped(both[1]) for both in fields)
+
+
+def _dumped(value: object) -> object:
+    if isinstance(value, list):
+        return [_dumped(one) for one in value]
+    return ast.dump(value) if isinstance(value, ast.AST) else value
 
 
 class _Meaning:

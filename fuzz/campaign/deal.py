@@ -143,7 +143,7 @@ class Deal:
         if not self._reach_share or sum(seconds for reach, seconds in taken if reach) > self._reach_share * sum(
                 seconds for _, seconds in taken):
             return None
-        wanted = self._yields.reaching(self._among)
+        wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}
         return self._yields.choose(sorted(wanted), self._luck(), wanted=wanted) if wanted else None
 
     def _luck(self) -> int:

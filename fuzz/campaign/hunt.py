@@ -158,7 +158,8 @@ class Hunt:
         return self._recorder.executed + self._untouched + len(self._recorder.unreached)
 
     def _exhausted(self) -> bool:
-        return self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
+        enough = self._spec.enough is not None and self._recorder.reaching >= self._spec.enough
+        return enough or self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
 
     def _execute(self, case: Case, phase: str) -> Outcome | None:
         return self._recorder.execute(case, phase, compile_limit=self._budget.compile_limit(phase),

@@ -40,6 +40,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Cases to judge before any is drawn."""
     only: tuple[str, ...] = ()
     """Of what the target draws from (`Draw.things`), what is to be drawn; anything where empty."""
+    enough: int | None = None
+    """End once so many cases reached a changed function; None for never."""
     scout: bool = False
     """Whether a pair's candidate runs only cases of which the baseline has reached a changed function; listed ones that
     reach none are handed back."""

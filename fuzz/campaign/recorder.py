@@ -34,6 +34,8 @@ class Recorder:
         self.control_failed = 0
         self.unreached: list[Case] = []
         """Drawn cases that were given back: they reach nothing that has changed."""
+        self.reaching = 0
+        """Drawn cases that reached a changed function."""
 
     def execute(self, case: Case, phase: str, *, compile_limit: float | None = None,
                 until: float | None = None) -> Outcome | None:
@@ -66,7 +68,8 @@ class Recorder:
             self.store.withdraw()
             raise
         except Unreached:
-            self.store.withdraw()
+            assert isinstance(self.pool, PairPool)
+            self.store.withdraw(cells=self.pool.reached(self._target.draw.thing(case)))
             self.unreached.append(case)
             return None
         except TridiffError as error:
@@ -83,12 +86,13 @@ class Recorder:
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
                        compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"
+        self.reaching += phase == "fuzz" and self.reaches()
         return outcome
 
     def reaches(self) -> bool:
-        """Whether the case that ran last reached a changed function."""
+        """Whether the case that ran last on both builds ran statements that differ."""
         last = self.pool.last if isinstance(self.pool, PairPool) else None
-        return last is not None and bool(last.reached)
+        return last is not None and min(last.reached, default=0) < 0
 
     def _fails_in_control(self, case: Case, until: float | None) -> bool:
         try:

@@ -80,9 +80,11 @@ class ShardStore:
         self._write("insert or replace into inflight values (0, ?, ?, ?, ?)",
                     (round_number, time.time(), phase, canonical_json(case).decode()))
 
-    def withdraw(self) -> None:
-        """The case in flight was given up: it has no outcome and needs none."""
-        self._write("delete from inflight", ())
+    def withdraw(self, *, cells: Iterable[str] = ()) -> None:
+        """The case in flight was given up: it has no outcome and needs none. cells: that it reached all the same."""
+        with self._together():
+            self._count(cells)
+            self._write("delete from inflight", ())
 
     def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int,
             cells: Iterable[str] = (), compiling: float = 0.0) -> None:
@@ -99,13 +101,16 @@ class ShardStore:
                 outcome.reason[:200] if outcome.verdict.value == "not_checked" else "", outcome.case_digest,
                 outcome.rows.judged, outcome.launches, outcome.compiled_kernels, spent, compiling,
                 outcome.seconds.judge))
-            for cell in cells:
-                self._write("insert into cells values (?, 1) on conflict (cell) do update set cases = cases + 1",
-                            (cell[:200],))
+            self._count(cells)
             if phase == "fuzz" and self._worth_keeping(outcome, signature):
                 self._write("insert into failing values (?, ?, ?)", (
                     self._number, canonical_json(outcome).decode(), canonical_json(case).decode()))
             self._write("delete from inflight", ())
+
+    def _count(self, cells: Iterable[str]) -> None:
+        for cell in cells:
+            self._write("insert into cells values (?, 1) on conflict (cell) do update set cases = cases + 1",
+                        (cell[:200],))
 
     def _worth_keeping(self, outcome: Outcome, signature: str) -> bool:
         """Whether someone will want the case: of each failure the first twenty, and of oracles that contradict each

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.pair.pool import EQUAL, REACHED
+from tridiff.fuzz.pair.pool import EQUAL, FUNCTION, REACHED
 
 Combination = tuple[str, str, str]
 """Target, subject, kind of backend."""
@@ -43,7 +43,7 @@ class _Brought:
     worth: float = 0.0
     seconds: float = 0.0
     reached: dict[str, float] = field(default_factory=dict)
-    """Cases that ran a changed function, by its number and what the target showed, with the weights of `worth`."""
+    """Cases that ran a change or its function, by the cell that says so, with the weights of `worth`."""
     barren: bool = False
     """Nothing can be drawn here, or its last shard ended with an error."""
 
@@ -95,8 +95,9 @@ class Yields:
         return able[-1] if able else None
 
     def reaching(self, among: Sequence[Combination]) -> dict[Combination, float]:
-        """Weights of those that ran changed functions. Each function counts as much as any other, and is shared by the
-        roots of how many cases each combination ran it with in a second: what shows a change best is not known."""
+        """Weights of those that ran changes. Each change counts as much as any other, and is shared by the roots of how
+        many cases each combination ran it with in a second: what shows it best is not known. Where none ran the
+        statements that differ, those that ran the function share it."""
         found: dict[Combination, float] = {}
         rates: dict[str, dict[Combination, float]] = {}
         for name in among:
@@ -107,16 +108,20 @@ class Yields:
             for function, number in cases.items():
                 if number and not one.barren:
                     rates.setdefault(function, {})[name] = math.sqrt(number / one.seconds)
-        for some in rates.values():
+        for function, some in rates.items():
+            if function.removeprefix(REACHED + FUNCTION) != function and (
+                    REACHED + function.removeprefix(REACHED + FUNCTION) in rates):
+                continue
             total = sum(some.values())
             for name, rate in some.items():
                 found[name] = found.get(name, 0.0) + rate / total
         return found
 
     def things(self, name: Combination) -> tuple[str, ...]:
-        """What a combination showed in the cases that ran changed functions."""
+        """What a combination showed in the cases that ran changes, or else in those that ran their functions."""
         reached = self._brought[name].reached if name in self._brought else {}
-        return tuple(sorted({cell.partition(" ")[2] for cell in reached} - {""}))
+        closer = [cell for cell in reached if not cell.startswith(REACHED + FUNCTION)]
+        return tuple(sorted({cell.partition(" ")[2] for cell in closer or reached} - {""}))
 
     def _rate(self, name: Combination) -> float:
         return self._brought[name].rate if name in self._brought else 0.0

@@ -40,6 +40,8 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
         if reach.never:
             out.print(f"changed but never run: {reach.name}"
                       f"{f' (accepted: {reach.accepted})' if reach.accepted else ''}")
+        elif not reach.statements and not reach.imported:
+            out.print(f"run, but never the statements that differ: {reach.name}")
     for error in summary.errors:
         out.print(f"lost: {error}")
     executed = any(one.backend == "cuda" for one in summary.candidate.environments)

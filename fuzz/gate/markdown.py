@@ -90,8 +90,8 @@ def _code(found: CodeDifference) -> list[str]:
 def _reach(found: tuple[Reach, ...]) -> list[str]:
     if not found:
         return []
-    return ["## Changed functions", "", "| function | pairs that ran it |", "|---|---|",
-            *(f"| {_cell(one.name)} | {one.pairs:,}{' and every import' if one.imported else ''} |"
+    return ["## Changed functions", "", "| function | pairs that ran it | and what differs in it |", "|---|---|---|",
+            *(f"| {_cell(one.name)} | {one.pairs:,}{' and every import' if one.imported else ''} | {one.statements:,} |"
               for one in found), ""]
 
 

@@ -67,7 +67,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
         options.backends[0])))
     once = _once(options, first, like)
     if options.alike.functions:
-        found = aimed([*once, *listed], [spec for spec in first if spec.subject == "own"], options.alike.functions)
+        mixed = (spec for two in itertools.zip_longest(once, listed) for spec in two if spec is not None)
+        found = aimed(mixed, [spec for spec in first if spec.subject == "own"], options.alike)
         return _numbered((*found, *first, *_listed(near, like, None), *drawn[floor:]))
     seen = (*once, *first) if options.alike.behind_source else (*first, *once)
     return _numbered((*listed[:early], *seen, *listed[early:], *_listed(near, like, None), *drawn[floor:]))

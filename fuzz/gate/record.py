@@ -89,11 +89,12 @@ class CodeDifference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often a changed function ran. name: "FILE:FUNCTION", or what stands outside of functions and is used by some;
-    pairs: that ran it on the baseline; imported: whether the import of Triton runs it; accepted: why the policy lets it
-    pass that none did, "" if it does not say so."""
+    pairs: that ran it on the baseline; statements: of these, those that ran what differs in it; imported: whether the
+    import of Triton runs it; accepted: why the policy lets it pass that none did, "" if it does not say so."""
 
     name: str
     pairs: int = 0
+    statements: int = 0
     imported: bool = False
     accepted: str = ""
 

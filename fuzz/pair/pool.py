@@ -27,7 +27,10 @@ EQUAL = "="
 """Marks coverage cells that only equal code reached."""
 
 REACHED = "@"
-"""Marks a cell that is the number of a changed function, with what the target showed behind it."""
+"""Marks a cell that is the number of a change, with what the target showed behind it ..."""
+
+FUNCTION = "f"
+"""... this in front of it, where only the function ran, not the statements that differ."""
 
 _LAST: dict[Stop, str] = {"source": "source", "code": "ptx"}
 """The stage that decides."""
@@ -44,8 +47,8 @@ at least: a compiler that hangs now is told within a short gate."""
 
 
 class Unreached(Exception):
-    """The case runs nothing that the two builds have different, as far as the baseline tells; the candidate was not
-    asked."""
+    """The case runs no statement that the two builds have different, as far as the baseline tells; the candidate was
+    not asked."""
 
 
 class PairPool:
@@ -143,7 +146,7 @@ class PairPool:
         if self.scouting and not self.shrinking:
             stop = next(self._stops(case, subject, backend), "")
             ran = one(self.baseline, Observe(stop=stop))
-            if not (self._reached or ran[0].verdict.failed):
+            if min(self._reached, default=0) >= 0 and not ran[0].verdict.failed:
                 raise Unreached
             ran = None if stop else ran
         compiling = self.baseline.compile_seconds, self.candidate.compile_seconds
@@ -266,8 +269,13 @@ class PairPool:
         if self.last is None:
             return cells
         equal = self.last.relation is Relation.IDENTICAL_CODE
-        ran = {f"{REACHED}{number} {thing}" for number in self.last.reached}
-        return ran | ({EQUAL + cell for cell in cells} if equal else cells)
+        return self.reached(thing) | ({EQUAL + cell for cell in cells} if equal else cells)
+
+    def reached(self, thing: str) -> set[str]:
+        """A cell for each change whose statements the last case ran, or at least a function that it is in. thing: what
+        the case's target showed."""
+        return {f"{REACHED}{-1 - number} {thing}" if number < 0 else f"{REACHED}{FUNCTION}{number} {thing}"
+                for number in self._reached}
 
     def close(self) -> None:
         """End the workers of both builds."""

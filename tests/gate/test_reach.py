@@ -9,23 +9,25 @@ import pytest
 
 from tests.gate.test_judged import ASKED, line, verdict
 from tests.gate.test_plan import options
-from tests.gate.test_two_builds import gate
 from tests.support.builds import WRONG_SUM, edited, installed, pools
 from tests.support.cases import addition
 from tests.support.pairs import CASE, Side, observed, outcome
 from tridiff.fuzz.builds.alike import Alike, alike, watch_of
 from tridiff.fuzz.builds.changed import Change
+from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.deal import OF_REACH, Deal
+from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import combination
 from tridiff.fuzz.gate.judge import NEVER_RUN
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Accepted, read
+from tridiff.fuzz.pair.log import lines
 from tridiff.fuzz.pair.pool import PairPool, Unreached
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.records.observed import Observed
-from tridiff.fuzz.registry import find
+from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 RARE = Change(file="language/standard.py", name="swizzle2d", users={"language/standard.py": ("swizzle2d",)})
@@ -52,10 +54,14 @@ def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
     pool.scouting = False
     pool.execute(CASE, "own")
     assert after.runs == 1, "nothing is left out for good"
-    before, after, pool = sides(reached=(0, 3))
+    before, after, pool = sides(reached=(0,))
+    with pytest.raises(Unreached):
+        pool.execute(CASE, "own")
+    assert after.runs == 0 and pool.reached("row") == {"@f0 row"}, "the function ran, not the statements that differ"
+    before, after, pool = sides(reached=(-4, 3, 0))
     pool.execute(CASE, "own")
-    assert (before.runs, after.runs) == (1, 1) and pool.last is not None and pool.last.reached == (0, 3)
-    assert pool.marked({"cell"}, "row") == {"cell", "@0 row", "@3 row"}
+    assert (before.runs, after.runs) == (1, 1) and pool.last is not None and pool.last.reached == (-4, 0, 3)
+    assert pool.marked({"cell"}, "row") == {"cell", "@3 row", "@f0 row", "@f3 row"}
 
 
 def test_what_names_a_changed_function_comes_first_and_everything_still_comes() -> None:
@@ -151,18 +157,29 @@ def test_workers_note_which_changed_functions_a_case_runs(watched: PairPool) -> 
     watched.execute(addition(rows=8), "own")
     assert watched.last is not None and watched.last.reached == (1,)
     watched.scouting = True
+    with pytest.raises(Unreached):
+        watched.execute(addition(rows=8), "own")
     watched.execute(addition(rows=8, dtype="fp32"), "own")
-    assert watched.last.reached == (1,) and watched.last.code_changed
+    assert watched.last.reached == (-2, 1) and watched.last.code_changed
     watched.scouting = False
 
 
 @pytest.mark.slow
-def test_a_rarely_used_function_is_found_at_once_and_counted(tmp_path: Path) -> None:
-    faulty = edited(tmp_path / "faulty", {"language/standard.py": ("i * size_j + j", "i * size_j - j")})
-    run, said = gate(tmp_path, installed().parent, faulty, "--target", "language.creation", "--target",
-                     "language.random", "--target", "launch.*", "--time", "12s", "--id", "one")
-    assert run.returncode == 1, run.stderr
-    (reach,) = said["reach"]
-    assert reach["name"] == "language/standard.py:swizzle2d" and 1 <= reach["pairs"] <= said["pairs"]
-    assert all("swizzle2d" in one["entry"]["title"] for one in said["findings"])
-    assert find("language.creation").draw.breadth > 5
+@pytest.mark.parametrize("edit, found", [("i * size_j - j", True), ("(i * size_j + j) + 0", False)])
+def test_a_rarely_used_function_is_met_at_once_and_counted(tmp_path: Path, edit: str, found: bool) -> None:
+    """Of all that a gate has to do, the first shard: a dozen cases or so of some hundred thousand."""
+    faulty = edited(tmp_path / "faulty", {"language/standard.py": ("i * size_j + j", edit)})
+    builds = str(installed().parent), str(faulty)
+    asked = options(targets=("language.*", "triton.*"), backends=("interpreter",), builds=builds, alike=alike(*builds))
+    spec = msgspec.structs.replace(gate_shards(asked, ())[0], shrink=False, most_findings=1, seconds=60.0)
+    with preload(asked) as processes:
+        shard.use_preloaded(str(processes.folder))
+        try:
+            result = shard.run_shard(spec, str(tmp_path / "state"))
+        finally:
+            shard.close_pools()
+            shard.use_preloaded("")
+    pairs = list(lines(tmp_path / "state"))
+    assert (len(result.findings), result.error) == (int(found), "") and 1 <= len(pairs) <= 20
+    assert all(pair.target == "language.creation" and pair.reached == (-1, 0) for pair in pairs)
+    assert found or {pair.relation for pair in pairs} <= {Relation.SAME, Relation.IDENTICAL_CODE, Relation.BOTH}
