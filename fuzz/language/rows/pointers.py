@@ -18,7 +18,7 @@ POINTED = EVERY[1:]
 """Everything that memory holds by its bits: numbers and 8-bit floats."""
 WAYS = ("to", "method", "function")
 _THROUGH = ("", "i64", "u64")
-_LONGEST = 1 << 11
+_LONGEST = 1 << 12
 Options = dict[str, bool | int | str]
 
 
@@ -54,9 +54,9 @@ def _steps(choices: Choices, one: str, other: str, *, apart: bool) -> Options:
     behind it. apart: whether no two lanes may meet."""
     unit = max(_bytes(other) // _bytes(one), 1)
     narrow = max(_bytes(one) // _bytes(other), 1)
-    form = choices.one(("second", "first", "both")) if not apart else choices.one(("second", "first"))
+    form = choices.one(("second", "first", "first") if apart else ("second", "first", "first", "both"))
     options: Options = {
-        "first": unit * choices.one((1, 1, 2, 3)) if form != "second" else 0,
+        "first": unit * choices.one((1, 1, 1, 2, 3)) if form != "second" else 0,
         "second": choices.one((1, 1, narrow, 2, 3)) if form != "first" else 0,
         "start": unit * choices.one((0, 0, 1, 2, 5)), "skip": choices.one((0, 0, 1, narrow - 1, 3))}
     if choices.whole(0, 3) == 3:
@@ -115,11 +115,14 @@ def _drawn(choices: Choices, *, apart: bool) -> tuple[str, str, tuple[int, ...],
     """Both types, the shape of the lanes, options, elements of the row that is pointed into."""
     one, other = choices.dtype(POINTED), choices.dtype(POINTED)
     options: Options = {"way": choices.one(WAYS), "bitcast": choices.flag(), "through": choices.often(*_THROUGH)}
-    shape = choices.shape(low=0 if choices.whole(0, 3) == 3 else 1, high=2, most=min(128, choices.limits.elements // 8))
+    shape = choices.shape(low=0 if choices.whole(0, 3) == 3 else 1, high=2)
+    if shape and choices.flag():
+        # Each thread has several lanes, which the compiler may read at once.
+        shape = (choices.one((256, 512, 1024)),)
     options |= _steps(choices, one, other, apart=apart and bool(shape))
     lanes = Result(dtype=other, shape=shape).elements
     row = _row(choices, one, other, lanes, options)
-    while row > max(_LONGEST, choices.limits.elements):
+    while row > max(min(_LONGEST, choices.limits.elements), 1 << 6):
         # Fewer lanes reach less far.
         shape = (max(lanes // 8, 1),)
         lanes = shape[0]
