@@ -1,0 +1,65 @@
+"""Atomic operations on one element that a thread holds twice: what they leave, and what is something else beside it."""
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from tests.known.test_issues import entry
+from tridiff.fuzz.known.atomics import ISSUES
+from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.records import Bits, Case, Content, Small
+from tridiff.fuzz.registry import find
+from tridiff.kernels.language.call import Call, Operand
+
+(KNOWN,) = ISSUES
+
+
+def _case(row: str, name: str, operands: int = 2, layout: int = 4, extent: int = 1) -> Case:
+    shape = (extent,)
+    given = tuple(Operand(kind="block", dtype="i1" if k == 2 else name, shape=shape) for k in range(operands))
+    call = Call(row=row, operands=given, options={"layout": layout, "way": "function"}, stored=(name, name))
+    contents = {f"x{k}": Content(base=Small(seed=k + 1, low=1, high=9) if k < 2 else Bits(seed=3))
+                for k in range(operands)}
+    case = Case(target="language.gluon", sizes=cases.sizes_of(call, 64), program=call,
+                arrays=cases.arrays_of(call, contents, {}))
+    assert find(case.target).draw.valid(case)
+    return case
+
+
+def _twice(rehearsal: Rehearsal, add: bool = True) -> dict[str, torch.Tensor]:
+    """The outputs of two additions, or of two exclusive ors, where they are asked for."""
+    right = rehearsal.outputs()
+    value = right["out1"] - right["out0"]
+    return {"out0": right["out1"], "out1": right["out1"] + value if add else right["out0"]}
+
+
+@pytest.mark.parametrize(("name", "operands"), [("i32", 2), ("i64", 2), ("fp32", 2), ("fp16", 2), ("i32", 3)])
+def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(name: str, operands: int) -> None:
+    rehearsal = rehearse(_case("gl.atomic_add", name, operands))
+    outputs = _twice(rehearsal)
+    assert rehearsal.judged(outputs, subject="own")[1] == (KNOWN.name,)
+    outputs["out1"][5] += 1
+    assert rehearsal.judged(outputs, subject="own")[1] == ()
+
+
+def test_two_exclusive_ors_leave_what_was_there() -> None:
+    rehearsal = rehearse(_case("gl.atomic_xor", "i32"))
+    assert rehearsal.judged(_twice(rehearsal, add=False), subject="own")[1] == (KNOWN.name,)
+
+
+def test_one_wrong_row_among_right_ones_is_new() -> None:
+    rehearsal = rehearse(_case("gl.atomic_add", "i32"))
+    right, outputs = rehearsal.outputs(), _twice(rehearsal)
+    one = {name: torch.cat([outputs[name][:1], right[name][1:]]) for name in right}
+    assert rehearsal.judged(one, subject="own")[1] == ()
+
+
+def test_layouts_of_one_element_a_thread_and_blocks_of_two_are_not_known() -> None:
+    case = entry(KNOWN.entries[0]).case
+    assert KNOWN.match(case) and not any(KNOWN.match(one) for one in (
+        _case("gl.atomic_add", "i32", layout=3), _case("gl.atomic_add", "i32", extent=2),
+        replace(case, program=replace(cases.call_of(case), row="tl.atomic_cas"))))
+    assert KNOWN.instead is not None
+    instead = KNOWN.instead(case)
+    assert instead is not None and find(case.target).draw.valid(instead) and not KNOWN.match(instead)
