@@ -139,6 +139,7 @@ def _judged(trial: Trial, enter: Any) -> Result:
     with watching:
         outcome, _ = executor.execute(trial.case, trial.subject, backend=trial.backend, stage=enter)
     return Result(outcome=outcome, steps=tuple(stepper.steps), ptx=stepper.ptx,
+                  library=tuple(stepper.library), inside=stepper.inside,
                   texts=dict(stepper.located) if trial.texts else {})
 
 

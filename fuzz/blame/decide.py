@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tridiff.fuzz.blame.crashes import signature
 from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Step, Values
+from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
 
 # Names of changes, as vectors have them.
@@ -21,6 +22,9 @@ LLVM_OFF, PTXAS_O0, OTHER_PTXAS, NO_FUSION = "llvm optimisation off", "ptxas -O0
 ONE_STAGE, OTHER_WARPS = "one stage", "other warps"
 EVALUATED, EXECUTED = "evaluated IR", "executed PTX"
 WITHOUT, PREFIX = "without ", "up to "
+
+TO_LLVM = "llvm to_module"
+"""The step that reads the lowered module as LLVM IR, and refuses one that is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,8 @@ class Decision:
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """Everything that is known of one failure. compiled: the stepped compilation, where there was one. values: of the
-    IR behind every pass. subject: under which it fails. needs_device: whether it shows only where the kernel runs."""
+    IR behind every pass. subject: under which it fails. launching: whether the case is about launching and caches, not
+    about a kernel. raised: the exception that the interpreter ended with, if it did."""
 
     subject: str
     backend: str
@@ -42,6 +47,8 @@ class Seen:
     compiled: Result | None = None
     values: tuple[Values, ...] = ()
     failing_values: bool = True
+    launching: bool = False
+    raised: str = ""
     steps: tuple[Step, ...] = field(default=())
 
     def effect(self, change: str) -> Effect:
@@ -50,10 +57,10 @@ class Seen:
 
 def decided(seen: Seen) -> Decision:
     """The stage, the pass and how sure that is."""
-    for rule in (_interpreted, _failed_step, _wrong_values, _subject, _device):
+    for rule in (_interpreted, _refusal, _launching, _failed_step, _wrong_values, _subject, _device):
         found = rule(seen)
         if found is not None:
-            return found
+            return _of_library(seen, found)
     return Decision(evidence=("no step was seen going wrong, and no change made the failure go away",))
 
 
@@ -77,9 +84,61 @@ def _interpreted(seen: Seen) -> Decision | None:
     if seen.values and wrong is None and all(one.outcome is not None for one in seen.values[:1]):
         return Decision(stage="interpreter", confidence="seen", evidence=(
             "the IR that the front end makes computes the right values, the interpreter does not",))
+    if seen.raised and seen.values and not seen.subject.startswith("inductor"):
+        return Decision(stage="interpreter", confidence="inferred", evidence=(
+            f"the compiler takes the same program, the interpreter raises {seen.raised}"[:500],))
     if seen.subject.startswith("inductor"):
         return Decision(stage="inductor", confidence="inferred", evidence=(
             "it fails before anything is compiled, and there is no kernel of ours to compare with",))
+    return None
+
+
+def _of_library(seen: Seen, found: Decision) -> Decision:
+    """A fault of the front end's result is the library's where a function of it, written in the language itself, is
+    what the case cannot do without: it was shrunk."""
+    result = seen.compiled
+    if found.stage != "front-end" or result is None or not result.library:
+        return found
+    inside = result.inside
+    if not inside and result.outcome is not None and result.outcome.verdict is not Verdict.DISAGREE:
+        return found
+    said = f"it ends inside of {inside}" if inside else f"the kernel goes through {', '.join(result.library[:4])}"
+    return Decision(stage="language", confidence="inferred", evidence=(
+        *found.evidence, f"{said}, which Triton's library writes in its own language"))
+
+
+def _kind(seen: Seen) -> str:
+    """How the first trial failed, where it came to its end and was found wrong."""
+    outcome = seen.compiled.outcome if seen.compiled is not None else None
+    if outcome is None or outcome.verdict is not Verdict.DISAGREE or outcome.signature is None:
+        return ""
+    return outcome.signature.kind
+
+
+def _refusal(seen: Seen) -> Decision | None:
+    """A program that must be refused and is not, or not with a reason; a result of another type. All of that is settled
+    when the front end is done, whatever the passes behind it do."""
+    kind = "" if seen.subject.startswith("inductor") else _kind(seen)
+    if kind == "accepted":
+        return Decision(stage="front-end", confidence="inferred", evidence=(
+            "a program that must be refused passes the front end, which is where programs are refused",))
+    if kind in ("another_type", "another_shape"):
+        return Decision(stage="front-end", confidence="seen", evidence=(
+            f"the front end gives the result {kind.replace('_', ' ')}; no pass changes that",))
+    if kind.startswith(("another reason", "unclear", "no line named")):
+        entered = seen.compiled.entered if seen.compiled is not None else ""
+        if entered in (FRONT_END, "compile", ""):
+            return Decision(stage="front-end", confidence="seen", evidence=(
+                f"the front end refuses the program, and what it says is wrong ({kind})"[:500],))
+    return None
+
+
+def _launching(seen: Seen) -> Decision | None:
+    """What launching counts and keeps (launches, hits of the cache, keys) is of no pass."""
+    kind = _kind(seen)
+    if seen.launching and kind:
+        return Decision(stage="runtime", confidence="inferred", evidence=(
+            f"what is wrong is what launching keeps and counts ({kind}); the compiler comes to its end"[:500],))
     return None
 
 
@@ -110,12 +169,18 @@ def _failed_step(seen: Seen) -> Decision | None:
         if crash is not None and crash.rule == "triton-assertion" and of_dialect:
             evidence.append("the assertion is one of the dialect of TTGIR, whose operations Gluon's front end builds")
             return Decision(stage="ttgir", confidence="seen", evidence=tuple(evidence))
+        if crash is not None and crash.rule == "layout-not-inferred":
+            evidence.append("layouts are inferred by the dialect of TTGIR, whose operations Gluon's front end builds")
+            return Decision(stage="ttgir", confidence="seen", evidence=tuple(evidence))
         return Decision(stage="front-end", confidence="seen", evidence=tuple(evidence))
     if stage == "ptxas" and crash is not None and crash.rule in ("ptxas-refusal", "ptxas-aborted"):
         inline = _inside_inline_assembly(result.ptx, crash.line + "\n" + result.log)
         evidence.append(f"ptxas refuses the PTX; the line it names was written by "
                         f"{'the lowering, as inline assembly' if inline else 'LLVM'}")
         return Decision(stage="ttgir" if inline else "llvm", confidence="inferred", evidence=tuple(evidence))
+    if entered == TO_LLVM and not result.ended:
+        evidence.append("what is refused there is the module that the lowering made")
+        return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))
     return Decision(stage=stage, step=step, confidence="seen", evidence=tuple(evidence))
 
 

@@ -55,6 +55,10 @@ def backend_here(entry: CorpusEntry, backends: tuple[str, ...], triton: str = ""
     return next(iter(backends_of(entry, backends, triton)), "")
 
 
+LAUNCHING = ("launch.caches", "launch.events", "launch.sources")
+"""Targets whose cases are about launching, caches and hooks: what they compile is right."""
+
+
 class _Search:
     def __init__(self, case: Case, subject: str, backend: str, signature: Signature | None, laboratory: Laboratory,
                  plant: str) -> None:
@@ -92,16 +96,25 @@ class _Search:
                              f"{f' ({reason})' if reason else ''}", fix="name a backend on which it fails")
         self._compiled = first if stepped else None
         values = first.outcome is not None and first.outcome.verdict is Verdict.DISAGREE
+        if kind(self._backend) == "evaluated" and not values:
+            raise NotFailing(f"it does not come to values on {self._backend} ({told(first)})",
+                             fix="name a backend on which it fails")
         self._vector.append(Tried(change="as it is", effect="same", said=told(first)))
         with suppress(OutOfTime):
             self._search(values)
-        seen = decide.Seen(
-            subject=self._subject, backend=self._backend, vector=tuple(self._vector), compiled=self._compiled,
-            values=self._values, failing_values=values or kind(self._backend) == "interpreter", steps=first.steps)
+        raised = told(first) if kind(self._backend) == "interpreter" and not values else ""
+        seen = self._seen(failing_values=values or kind(self._backend) == "interpreter", steps=first.steps,
+                          raised=raised)
         found = decide.decided(seen)
         return Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
                      backend=self._backend, subject=self._subject, vector=tuple(self._vector),
                      evidence=found.evidence)
+
+    def _seen(self, **more: object) -> decide.Seen:
+        given = {"subject": self._subject, "backend": self._backend, "vector": tuple(self._vector),
+                 "compiled": self._compiled, "values": self._values,
+                 "launching": self._case.target in LAUNCHING, **more}
+        return decide.Seen(**given)  # type: ignore[arg-type]
 
     def _search(self, values: bool) -> None:
         other = self._other_subject()
@@ -154,9 +167,10 @@ class _Search:
 
     def _on_device(self) -> None:
         self._interpret()
+        if decide.decided(self._seen()).stage in ("front-end", "language", "runtime"):
+            return  # Not a matter of values.
         self._evaluate()
-        if decide.decided(decide.Seen(subject=self._subject, backend=self._backend, vector=tuple(self._vector),
-                                      values=self._values)).confidence == "seen":
+        if decide.decided(self._seen()).confidence == "seen":
             return
         for name, more in self._changes(run=kind(self._backend) == "cuda"):
             self._try(name, **more)

@@ -8,6 +8,7 @@ manager runs, every noted pass runs in one of its own. What comes out is byte fo
 import contextlib
 import hashlib
 import importlib
+import re
 import tempfile
 import types
 from collections.abc import Callable, Iterator
@@ -43,9 +44,26 @@ class Stepper:
         self.pipelines: dict[str, str] = {}
         """By step key: the pass with its options, as MLIR spells pipelines."""
         self.ptx = ""
+        self.library: list[str] = []
+        """Functions of Triton's library that are written in Triton's language and were compiled with the kernel."""
+        self.inside = ""
+        """The innermost of them that an exception left."""
         self._places: dict[str, int] = {}
         self._instead: dict[int, Any] = {}
         self._alive: list[Any] = []
+
+    def compiling(self, function: Any, call: Callable[[], Any]) -> Any:
+        """Note a jit function that the front end goes through, if it is one of the library's."""
+        module, name = str(getattr(function, "__module__", "")), str(getattr(function, "__name__", "?"))
+        if not re.match(r"triton\.(language|experimental\.gluon\.language)\b", module):
+            return call()
+        if name not in self.library:
+            self.library.append(name)
+        try:
+            return call()
+        except Exception:
+            self.inside = self.inside or name
+            raise
 
     def begin(self) -> None:
         """A further kernel is compiled: what is known is of that one."""
@@ -53,6 +71,8 @@ class Stepper:
         self.texts.clear()
         self.located.clear()
         self.pipelines.clear()
+        self.library.clear()
+        self.inside = ""
         self._places.clear()
         self._instead.clear()
 
@@ -218,12 +238,30 @@ def stepping(stepper: Stepper) -> Iterator[Stepper]:
         for module, name, real in saved:
             proxy = {"ir": _Ir, "llvm": _Llvm}.get(name, _Passes)
             setattr(module, name, proxy(real, stepper))
-        yield stepper
+        with _generating(stepper):
+            yield stepper
     finally:
         for module, name, real in saved:
             setattr(module, name, real)
         triton.knobs.compilation.always_compile = always
         triton.knobs.runtime.add_stages_inspection_hook = before
+
+
+@contextlib.contextmanager
+def _generating(stepper: Stepper) -> Iterator[None]:
+    """The front end tells the stepper of each jit function that a kernel calls."""
+    from triton.compiler.code_generator import CodeGenerator
+
+    real = CodeGenerator.call_JitFunction
+
+    def watched(self: Any, fn: Any, *arguments: Any, **named: Any) -> Any:
+        return stepper.compiling(fn, lambda: real(self, fn, *arguments, **named))
+
+    CodeGenerator.call_JitFunction = watched
+    try:
+        yield
+    finally:
+        CodeGenerator.call_JitFunction = real
 
 
 def _hook(stepper: Stepper) -> Callable[..., Any]:

@@ -62,7 +62,8 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """outcome: None where the process did not live to tell; `ended` says how then ("SIGABRT", "time"). entered: the
     step that was running when it ended, or the last one (see `stepping.FRONT_END`). refused: why the case was not run.
-    texts: IR by step key, "source" first. ptx: what ptxas was given."""
+    texts: IR by step key, "source" first. ptx: what ptxas was given. library: functions of Triton's library, written in
+    its language, that were compiled with the kernel; inside: the innermost that an exception left."""
 
     outcome: Outcome | None = None
     ended: str = ""
@@ -72,6 +73,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[Values, ...] = ()
     texts: Texts = {}
     ptx: str = ""
+    library: tuple[str, ...] = ()
+    inside: str = ""
     log: str = ""
     triton: str = ""
     seconds: float = 0.0

@@ -22,3 +22,10 @@ def test_a_case_that_does_not_fail_is_blamed_on_nobody() -> None:
     entry = ENTRIES.find("codegen.indexing/sigabrt-89561c16c7")
     with pytest.raises(NotFailing):
         blame(entry.case, entry.signature.subject, "compile:gfx942", seconds=60)
+
+
+def test_a_function_of_the_library_is_told_from_the_front_end_that_compiles_it() -> None:
+    entry = ENTRIES.find("language.movement/dtype--object-has-no-at-5285cc55b6")
+    found = blame(entry.case, entry.signature.subject, "compile:sm_90", seconds=120)
+    assert (found.stage, found.confidence) == ("language", "inferred")
+    assert "it ends inside of flip" in found.evidence[-1]

@@ -113,9 +113,50 @@ REFUSED = "ptxas /tmp/x.ptx, line {}; error   : Feature 'cvt' requires .target s
     (compiled("front-end"), ("front-end", "")),
     (compiled("front-end", "python: /x/lib/Dialect/TritonGPU/IR/Dialect.cpp:2176: f(): Assertion `a == b' failed."),
      ("ttgir", "")),
+    (compiled("front-end", "k.py:7:16: error: failed to infer encoding", ended=""), ("ttgir", "")),
     (compiled("front-end", subject="inductor", vector=vector(OWN="gone")), ("inductor", "")),
     (compiled("front-end", subject="inductor", vector=vector(OWN="same")), ("front-end", "")),
 ])
 def test_the_step_in_which_a_compilation_ends_is_to_blame(seen: Seen, expected: tuple[str, str]) -> None:
     found = decided(seen)
     assert (found.stage, found.step) == expected
+
+
+def judged(kind: str, *, subject: str = "own", library: tuple[str, ...] = (), inside: str = "",
+           verdict: Verdict = Verdict.DISAGREE, entered: str = "front-end", **more: Any) -> Seen:
+    """A compilation that came to an end, with what was found wrong."""
+    signature = Signature(target="language.refusals", subject=subject, verdict=verdict, kind=kind)
+    ended = Outcome(case_digest="0", target="language.refusals", subject=subject, backend="compile:sm_90",
+                    verdict=verdict, reason="r", signature=signature)
+    return Seen(subject=subject, backend="compile:sm_90", failing_values=verdict is Verdict.DISAGREE,
+                compiled=Result(outcome=ended, entered=entered, library=library, inside=inside), **more)
+
+
+ERROR = Verdict.COMPILE_ERROR
+
+
+@pytest.mark.parametrize(("seen", "expected"), [
+    (judged("accepted", entered="ptxas"), "front-end"),
+    (judged("unclear: AssertionError in split"), "front-end"),
+    (judged("no line named: RuntimeError in make_ir"), "front-end"),
+    (judged("no line named: TypeError in visit_Assign", entered="compile"), "front-end"),
+    (judged("unclear: IndexError in __getitem__", library=("argmax",), inside="argmax"), "language"),
+    (judged("another_type", entered="ptxas"), "front-end"),
+    (judged("another_type", entered="ptxas", library=("sort",)), "language"),
+    (judged("another_type", entered="ptxas", subject="inductor"), "unknown"),
+    (judged("'dtype' object has no attribute 'numel'", verdict=ERROR, library=("flip",), inside="flip"), "language"),
+    (judged("'dtype' object has no attribute 'numel'", verdict=ERROR, library=("flip",)), "front-end"),
+    (judged("hits", entered="ptxas", launching=True), "runtime"),
+    (judged("hits", entered="ptxas"), "unknown"),
+    (judged("value", entered="ptxas", library=("softmax",), values=points(wrong_from=0)), "language"),
+    (judged("value", entered="ptxas", library=("softmax",), values=points(*PASSES, wrong_from=2)), "ttir"),
+    (judged("intrinsic call returns double", verdict=ERROR, entered="llvm to_module"), "ttgir"),
+])
+def test_what_a_finished_compilation_was_found_wrong_in_tells_the_stage(seen: Seen, expected: str) -> None:
+    assert decided(seen).stage == expected
+
+
+def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the_program() -> None:
+    raising = Seen(subject="own", backend="interpreter", raised="crash ValueError", values=points(skipped=(0,)))
+    assert decided(raising).stage == "interpreter"
+    assert decided(Seen(subject="own", backend="interpreter", raised="crash ValueError")).stage == "unknown"
