@@ -26,7 +26,7 @@ class Clocked:
         self.options = PoolOptions(backend="cuda")
         self.compile_seconds = 0.0
         self.observed: Observed | None = None
-        self.reached: tuple[int, ...] = ()
+        self.reached = self.imported = tuple[int, ...]()
         self.environment = Environment(triton="3.9.0", backend="cuda")
         self._code, self._seconds, self._turns = {"ptx": code}, seconds, turns
 
