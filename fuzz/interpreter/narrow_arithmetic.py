@@ -60,6 +60,8 @@ def _repair_operations(patches: Patches, builder: Any, handle: Any) -> None:
             form = _form(arg)
             if form is None:
                 return call(self, arg, op)
+            if op is np.negative:  # changes one bit of whatever it is, infinities of types that saturate among them
+                return handle(arg.data ^ form.storage.type(1 << (form.bits - 1)), arg.dtype.scalar)
             with np.errstate(all="ignore"):
                 return pack(op(decode(arg.data, form)), form, arg.dtype)
 

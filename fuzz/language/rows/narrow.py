@@ -34,7 +34,12 @@ def _pair(name: str, op: str, text: str, rule: Any, *, result: str = "") -> Row:
 
 
 def _one(name: str, text: str, op: str, rule: Rule) -> Row:
+    """One operand. The minus sign may be a difference, which rounds to the type and may so saturate."""
     row = f"fp8.{name}"
+
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        wide = lib.pointwise(op, "fp32", *operands)
+        return (lib.candidates(wide, to=call.stored[0]) if rule.kind == "SET" else lib.cast(wide, to=call.stored[0]),)
 
     def draw(choices: Choices) -> Call:
         one = choices.dtype(FP8)
@@ -42,8 +47,7 @@ def _one(name: str, text: str, op: str, rule: Rule) -> Row:
 
     return Row(
         name=row, topic="narrow", covers=("fp8",), draw=draw, text=lambda call: text, rules=lambda call: (rule,),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
-        answer=lambda call, lib, operands: (lib.cast(lib.pointwise(op, "fp32", *operands), to=call.stored[0]),))
+        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),), answer=answer)
 
 
 def _folded(name: str, text: str, kind: str, result: str) -> Row:
@@ -82,7 +86,7 @@ ROWS = (
     *(_pair(name, name, text, SET(NUM)) for name, text in _EXACT.items()),
     *(_pair(name, name, text, SET(NUM0)) for name, text in _CHOSEN.items()),
     *(_pair(name, name, f"{{0}} {symbol} {{1}}", BIT, result="i1") for symbol, name in COMPARISONS.items()),
-    _one("neg", "-x0", "neg_operator", NUM0), _one("abs", "tl.abs(x0)", "abs", NUM),
+    _one("neg", "-x0", "neg_operator", SET(NUM0)), _one("abs", "tl.abs(x0)", "abs", NUM),
     _folded("max", "tl.max(x0, {axis})", "max", "fp32"), _folded("min", "tl.min(x0, {axis})", "min", "fp32"),
     _folded("argmax", "tl.argmax(x0, {axis})", "max", "i32"), _folded("argmin", "tl.argmin(x0, {axis})", "min", "i32"),
     _folded("sort", "tl.sort(x0)", "sort", ""),
