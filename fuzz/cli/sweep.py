@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
 from tridiff.fuzz.cli.progress import clock
-from tridiff.fuzz.cli.sweep_rows import sweep_rows
+from tridiff.fuzz.cli.sweep_rows import RowsWish, list_rows, sweep_rows
 from tridiff.fuzz.cli.text import coloured, console, plain
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.sweep import compare as comparing
@@ -35,7 +35,9 @@ EXAMPLES = """**Examples**
 
 `tridiff sweep 'to_fp8*' --backend interpreter` : without a GPU, 8- and 16-bit spaces
 
-`tridiff sweep --rows 'operator.*' tl.cast tl.sort` : calls of the language, every option and type, all inputs
+`tridiff sweep --rows 'operator.*' tl.cast reductions` : calls of the language, every type and option, all inputs
+
+`tridiff sweep --rows --list` : how each row is swept, and which are left to draws
 
 `tridiff sweep --resume` : continue what was interrupted last
 
@@ -63,8 +65,10 @@ def sweep(
     compare: Annotated[list[Path] | None, typer.Option(help="Compare two records instead; give it twice.")] = None,
     measured: Annotated[list[Path] | None, typer.Option(help="Print records' figures for the oracle tables.")] = None,
     render: Annotated[Path | None, typer.Option(help="Write report.md of a record again; with --plots, draw.")] = None,
-    rows: Annotated[bool, typer.Option("--rows", help="OP names calls of the language (`tridiff targets --language`)."
-                                       )] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="OP names calls or topics of the language (`tridiff targets "
+                                       "--language`).")] = False,
+    every: Annotated[bool, typer.Option("--every", help="With --rows: each combination of options.")] = False,
+    lines: Annotated[int, typer.Option(help="With --rows: length of what is folded and sorted, 4 or 8.")] = 0,
     listed: Annotated[bool, typer.Option("--list", help="Only list the operations, with their types.")] = False,
     state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
@@ -76,11 +80,14 @@ def sweep(
     checked.
     """
     if listed:
-        _list(tuple(op or ()), as_json=as_json)
+        if rows:
+            list_rows(tuple(op or ("*",)), as_json=as_json)
+        else:
+            _list(tuple(op or ()), as_json=as_json)
         raise typer.Exit(0)
     if rows:
-        chosen = chosen_backends([backend] if backend else [])[0]
-        raise typer.Exit(sweep_rows(tuple(op or ("*",)), backend=chosen, as_json=as_json))
+        raise typer.Exit(sweep_rows(RowsWish(patterns=tuple(op or ("*",)), backend=backend, gpus=gpus, workers=workers,
+                                             every=every, lines=lines, record=record, as_json=as_json)))
     if compare:
         raise typer.Exit(_compare(compare, as_json))
     if measured:

@@ -1,20 +1,24 @@
 """Every call of a row, and every input of a call: what `tridiff sweep --rows` runs.
 
-A call is drawn by answering each choice in every way (up to a limit); operands are blocks of one shape. Inputs are all
-patterns of one operand of 8 or 16 bits, all pairs of two of 8 bits, or, for what folds, scans and sorts, all lines of
-some length over a few values that matter.
+A call is drawn by answering each choice in every way (up to a limit); operands are blocks of one shape. Inputs of what
+computes element by element are all patterns of one operand of 8 or 16 bits, all pairs of two of 8 bits, and chosen
+patterns of wider or more operands (`tridiff.fuzz.language.patterns`); of what folds, scans and sorts all lines of some
+length over a few values that matter, several times. Of other calls, which move or store elements, all patterns of
+narrow operands. Numbers and constants in the text are left to draws.
 """
 
+import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from hypothesis.errors import UnsatisfiedAssumption
 
-from tridiff.fuzz.content.text import from_bits
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.choices import Choices
+from tridiff.fuzz.language.index import rows
+from tridiff.fuzz.language.patterns import NARROW, alphabets, size, texts
 from tridiff.fuzz.language.row import Row
 from tridiff.fuzz.records import Case, Content, Explicit
 from tridiff.fuzz.target import Limits
@@ -22,10 +26,23 @@ from tridiff.kernels.language.call import Call, Operand, OperandKind
 from tridiff.oracles.dtypes import dtype
 
 T = TypeVar("T")
-LENGTH, ALPHABET = 8, 3
-"""Of the lines of what folds: 3^8 of them."""
-_LINES = ("reductions", "scans", "ordering", "narrow")
-_PATTERNS = 1 << 16
+LENGTH = 8
+"""Of the lines of what folds and sorts: 3^8 of them. Two operands share it."""
+WIDTH = 256
+"""Of the blocks of what computes element by element."""
+MOST = 40_000
+"""Ways to answer a row's choices that are tried."""
+_ELEMENTWISE = ("pointwise", "operators", "conversions", "rounding", "words", "special", "narrow")
+_LINES = ("reductions", "scans", "ordering")
+_OTHER_LINES = ("fp8.max", "fp8.min", "fp8.argmax", "fp8.argmin", "fp8.sort", "tl.reduce.three",
+                "tl.associative_scan.affine")
+_INPUTS = 1 << 16
+"""Of one case: an explicit content lists no more."""
+_SLOW = 16
+"""Times the budget of a row with slow references is what it is swept with."""
+_SPELLING = ("way", "axis", "dim", "keep_dims", "layout")
+"""Options that say the same in another way, or where."""
+Form = Literal["elements", "lines", "whole", ""]
 
 
 class NoChoice(Exception):
@@ -66,40 +83,80 @@ class _Scripted(Choices):
         raise NoChoice
 
     def partners(self, *, first: Sequence[str], second: Sequence[str] = ()) -> tuple[Operand, Operand]:
+        """Every type, beside itself and beside every other of as many bits; in both orders."""
         name = self.dtype(first)
-        return self.block(name, self._shape), self.block(name, self._shape)
+        alike = [one for one in second or first if one != name and dtype(one).is_float == dtype(name).is_float
+                 and dtype(one).bits == dtype(name).bits]
+        other = self.dtype((name if not second or name in second else second[0], *alike))
+        return self.block(name, self._shape), self.block(other, self._shape)
 
 
-def _space(call: Call, lines: bool) -> int:
-    """How many bits all operands together have; 0 for a call that is not enumerated."""
-    if not call.operands or any(one.kind != "block" for one in call.operands):
-        return 0
-    if lines:
-        return 8 if len(call.operands) == 1 else 0
+def form_of(row: Row, call: Call) -> Form:
+    """How a call's inputs are enumerated: element by element, in lines over few values, all patterns of narrow
+    operands (of calls that do neither), or not."""
+    if not call.operands or row.topic == "overflow" or any(not one.given for one in call.operands) or (
+            len({one.kind for one in call.operands}) > 1):
+        return ""
+    twin = row if not row.gluon else _twin(row)
+    if twin.topic in _LINES or twin.name in _OTHER_LINES:
+        return "lines" if call.operands[0].kind == "block" and len(call.operands) <= 3 else ""
+    if twin.topic in _ELEMENTWISE:
+        return "elements" if len(call.operands) <= 4 else ""
     bits = sum(8 if one.dtype == "i1" else dtype(one.dtype).bits for one in call.operands)
-    return bits if bits <= 16 and len(call.operands) <= 2 else 0
+    return "whole" if bits <= NARROW and len(call.operands) <= 2 and call.operands[0].kind == "block" else ""
 
 
-def calls(row: Row, *, most: int = 4000) -> Iterator[Call]:
+def _twin(row: Row) -> Row:
+    """The row of Triton's own language that a row of Gluon's is about."""
+    plain = row.name.removeprefix("gl.")
+    known = rows()
+    return next((known[name] for name in (plain, f"tl.{plain}") if name in known), row)
+
+
+def _shapes(row: Row, *, width: int, length: int) -> Iterator[tuple[int, ...]]:
+    """The shapes with which a row is drawn: of lines, shorter ones for more operands."""
+    twin = row if not row.gluon else _twin(row)
+    lines = twin.topic in _LINES or twin.name in _OTHER_LINES
+    yield from ((length,), (length // 2,), (length // 4,)) if lines and length >= 4 else ((width,),)
+
+
+def calls(row: Row, *, most: int = MOST, width: int = WIDTH, length: int = LENGTH) -> Iterator[Call]:
     """Calls of a row whose inputs can be enumerated, each once, of the first `most` ways to answer its choices."""
-    lines = row.topic in _LINES
-    shape = (LENGTH,) if lines else (256,)
     seen: set[str] = set()
-    script: list[int] | None = []
-    for _ in range(most):
-        if script is None:
-            return
-        choices = _Scripted(script, shape)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # `assume` outside of a test
-                call = row.draw(choices)
-            if repr(call) not in seen and _space(call, lines) and cases.legal(call):
-                seen.add(repr(call))
-                yield call
-        except (NoChoice, UnsatisfiedAssumption, AttributeError):
-            pass
-        script = _following(choices.taken)
+    for number, shape in enumerate(_shapes(row, width=width, length=length)):
+        script: list[int] | None = []
+        for _ in range(most):
+            if script is None:
+                break
+            choices = _Scripted(script, shape)
+            script = None
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # `assume` outside of a test
+                    call = row.draw(choices)
+                form = form_of(row, call)
+                fitting = form != "lines" or len(call.operands) == number + 1
+                if form and fitting and repr(call) not in seen and cases.legal(call):
+                    seen.add(repr(call))
+                    yield call
+            except (NoChoice, UnsatisfiedAssumption, AttributeError):
+                pass
+            script = _following(choices.taken)
+
+
+def thinned(found: Iterable[Call]) -> Iterator[Call]:
+    """Of many calls those that show something for the first time: types, an option beside these types (one of spelling
+    beside their kinds only), two options beside each other."""
+    seen: set[tuple[object, ...]] = set()
+    for call in found:
+        types = tuple(one.dtype for one in call.operands) + call.stored
+        kinds = tuple(dtype(one).kind for one in types)
+        said = sorted(call.options.items())
+        new = {(types,), *((kinds if one[0] in _SPELLING else types, one) for one in said),
+               *((one, other) for one in said for other in said)} - seen
+        if new:
+            seen |= new
+            yield call
 
 
 def _following(taken: list[tuple[int, int]]) -> list[int] | None:
@@ -111,29 +168,55 @@ def _following(taken: list[tuple[int, int]]) -> list[int] | None:
     return None
 
 
-def _alphabet(name: str) -> tuple[str, ...]:
-    """Three values of a type that tell orders, ties and signs apart."""
-    if dtype(name).is_float:
-        return ("nan", "-0.0", "1.5")
-    return ("0", "1", str(int(dtype(name).min) or int(dtype(name).max)))
-
-
-def case_of(target: str, call: Call, row: Row) -> Case:
-    """The case in which a call meets every input."""
-    if row.topic in _LINES:
-        name = call.operands[0].dtype
-        values = [text for line in product(_alphabet(name), repeat=LENGTH) for text in line]
-        given, programs = {"x0": Content(base=Explicit(values=tuple(values)))}, len(values) // LENGTH
-    elif len(call.operands) == 1:
-        name = call.operands[0].dtype
-        count = 256 if name == "i1" or dtype(name).bits == 8 else _PATTERNS
-        patterns = tuple(from_bits(word & (1 if name == "i1" else -1), name) for word in range(count))
-        given, programs = {"x0": Content(base=Explicit(values=patterns))}, count // 256
+def cases_of(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
+    """The cases in which a call meets its inputs, each with how many there are."""
+    form = form_of(row, call)
+    if form == "lines":
+        for number in range(max(len(alphabets(one.dtype)) for one in call.operands)):
+            yield _lines(target, call, number)
     else:
-        first, second = ([from_bits(word & (1 if one.dtype == "i1" else -1), one.dtype) for word in range(256)]
-                         for one in call.operands)
-        given = {"x0": Content(base=Explicit(values=tuple(first * 256))),
-                 "x1": Content(base=Explicit(values=tuple(text for text in second for _ in range(256))))}
-        programs = 256
+        yield from _elements(target, call, row)
+
+
+def _lines(target: str, call: Call, number: int) -> tuple[Case, int]:
+    """Every line over the alphabet of that number; of several operands, every one beside every other."""
+    lengths = [one.shape[-1] for one in call.operands]
+    chosen = [alphabets(one.dtype)[number % len(alphabets(one.dtype))] for one in call.operands]
+    found: list[list[str]] = [[] for _ in call.operands]
+    programs = 0
+    for together in product(*(product(letters, repeat=length)
+                              for letters, length in zip(chosen, lengths, strict=True))):
+        programs += 1
+        for values, line in zip(found, together, strict=True):
+            values += line
+    return _case(target, call, found, programs), programs
+
+
+def _elements(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
+    """Every combination of the operands' values: all of 8 bits, of one operand of 16 bits, chosen ones of others."""
+    most = min(_INPUTS, row.budget * _SLOW) if row.budget else _INPUTS
+    narrow = [size(one.dtype) if size(one.dtype) <= 1 << 8 else 0 for one in call.operands]
+    whole = math.prod(one for one in narrow if one)
+    if (row.budget and whole > most) or whole > 2 * _INPUTS:
+        narrow, whole = [0] * len(narrow), 1
+    wide = narrow.count(0)
+    each = int((most / whole) ** (1 / wide) + 1e-9) if wide else 0
+    values = [texts(one.dtype, full or max(each, 2)) for one, full in zip(call.operands, narrow, strict=True)]
+    total = math.prod(map(len, values))
+    width = math.prod(call.operands[0].shape)
+    step = _INPUTS if call.operands[0].kind == "block" else cases.MOST_ROWS
+    for start in range(0, total, step):
+        many = min(step, total - start)
+        programs = -(-many // width)
+        found: list[list[str]] = []
+        before = 1
+        for one in values:
+            found.append([one[(start + place % many) // before % len(one)] for place in range(programs * width)])
+            before *= len(one)
+        yield _case(target, call, found, programs), many
+
+
+def _case(target: str, call: Call, values: Sequence[Sequence[str]], programs: int) -> Case:
+    given = {f"x{number}": Content(base=Explicit(values=tuple(one))) for number, one in enumerate(values)}
     return Case(target=target, sizes=cases.sizes_of(call, programs), program=call,
                 arrays=cases.arrays_of(call, given))

@@ -1,20 +1,32 @@
 """Sweeps over the rows of the language: which calls and inputs are enumerated."""
 
+import json
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from tridiff.fuzz.content.text import to_bits
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.language.every import calls, case_of
+from tridiff.fuzz.language.every import calls, cases_of, thinned
 from tridiff.fuzz.language.index import rows
-from tridiff.fuzz.records import Case, Explicit
+from tridiff.fuzz.language.patterns import alphabets, chosen, size
+from tridiff.fuzz.records import Case, Explicit, Verdict
+from tridiff.fuzz.sweep.rows import Wish, planned, record_of, run
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, NAMES
+from tridiff.oracles.dtypes import dtype as info_of
 
 
-def case(name: str, dtype: str) -> Case:
+def made(name: str, *types: str) -> list[tuple[Case, int]]:
+    """The cases of the first call of a row on operands of these types."""
     row = rows()[name]
-    call = next(one for one in calls(row) if one.operands[0].dtype == dtype)
-    return case_of(f"language.{row.topic}", call, row)
+    call = next(one for one in calls(row) if tuple(part.dtype for part in one.operands) == types)
+    return list(cases_of(f"language.{row.topic}", call, row))
+
+
+def case(name: str, *types: str) -> Case:
+    return made(name, *types)[0][0]
 
 
 def words(one: Case, name: str) -> list[int]:
@@ -30,17 +42,82 @@ def test_one_operand_takes_every_pattern_once(name: str, dtype: str, bits: int) 
     assert sorted(words(one, "x0")) == list(range(1 << bits)) and cases.valid(one)
 
 
-def test_two_operands_take_every_pair_once() -> None:
-    one = case("operator.and", "i8")
+@pytest.mark.parametrize("types", [("i8", "i8"), ("i8", "u8"), ("u8", "i8")])
+def test_two_operands_of_8_bits_take_every_pair_once(types: tuple[str, str]) -> None:
+    one = case("operator.add", *types)
     assert set(zip(words(one, "x0"), words(one, "x1"), strict=True)) == set(product(range(256), repeat=2))
     assert cases.valid(one)
 
 
-def test_what_folds_takes_every_line_over_three_values() -> None:
-    one = case("tl.argmax", "fp16")
-    found = words(one, "x0")
-    lines = {tuple(found[place:place + 8]) for place in range(0, len(found), 8)}
-    assert len(lines) == one.sizes["rows"] == 3**8 and cases.valid(one)
+def test_8_bit_floats_take_every_pair_once() -> None:
+    one = case("fp8.add", "fp8e5", "fp8e5")
+    assert set(zip(words(one, "x0"), words(one, "x1"), strict=True)) == set(product(range(256), repeat=2))
+
+
+def test_a_choice_between_bytes_takes_every_triple_once() -> None:
+    found = made("tl.where", "i1", "i8", "i8")
+    triples = [triple for one, _ in found for triple in zip(*(words(one, f"x{k}") for k in range(3)), strict=True)]
+    assert len(found) == 2 and sorted(triples) == sorted(product(range(2), range(256), range(256)))
+
+
+@pytest.mark.parametrize("name, types", [
+    ("operator.mul", ("i16", "i16")), ("operator.add", ("fp16", "fp16")), ("libdevice.div_rz", ("fp32", "fp32"))])
+def test_wider_pairs_take_chosen_patterns_each_beside_each(name: str, types: tuple[str, str]) -> None:
+    ((one, inputs),) = made(name, *types)
+    pairs = set(zip(words(one, "x0"), words(one, "x1"), strict=True))
+    sides = [{pair[side] for pair in pairs} for side in range(2)]
+    assert len(pairs) == inputs == len(sides[0]) * len(sides[1]) >= 128**2 and cases.valid(one)
+    info = info_of(types[0])
+    wanted = ("inf", "-inf", "nan", "-0.0") if info.is_float else (str(info.min), str(info.max), "-1", "0")
+    assert {to_bits(text, types[0]) for text in wanted} <= sides[0]
+
+
+@pytest.mark.parametrize("name", [one for one in NAMES if info_of(one).bits > 16])
+def test_chosen_patterns_are_many_and_have_every_exponent(name: str) -> None:
+    found, info = chosen(name, 1 << 16), info_of(name)
+    assert len(set(found)) == 1 << 16 and max(found) < size(name)
+    if info.is_float:
+        assert len({word >> info.mantissa_bits for word in found}) == 2 << info.exponent_bits
+        lowest = {word & ((1 << info.mantissa_bits) - 1) for word in found}
+        halves = {1 << (info.mantissa_bits - kept - 1) for kept in (2, 3, 7, 10)}
+        assert name == "fp64" or halves | {half + 1 for half in halves} | {half - 1 for half in halves} <= lowest
+
+
+@pytest.mark.parametrize("name", [*INTEGERS, *FLOATS, *FP8])
+def test_what_folds_takes_every_line_over_three_values_several_times(name: str) -> None:
+    assert all(len({to_bits(text, name) for text in letters}) == 3 for letters in alphabets(name))
+    row = "fp8.sort" if name in FP8 else "tl.argmax"
+    found = made(row, name)
+    assert len(found) == len(alphabets(name)) >= 3
+    for one, inputs in found:
+        values = words(one, "x0")
+        lines = {tuple(values[place:place + 8]) for place in range(0, len(values), 8)}
+        assert len(lines) == one.sizes["rows"] == inputs == 3**8 and cases.valid(one)
+
+
+def test_folds_of_two_operands_take_every_two_lines() -> None:
+    one, inputs = made("tl.reduce.pair", "i32", "fp32")[0]
+    assert inputs == one.sizes["rows"] == 3**8 and one.sizes["n0"] == one.sizes["n1"] == 4
+
+
+def test_conversions_meet_every_pair_of_types_in_every_rounding_mode() -> None:
+    found = list(thinned(calls(rows()["tl.cast"])))
+    pairs = {(one.operands[0].dtype, one.stored[0]) for one in found}
+    numbers = ("i1", *INTEGERS, *FLOATS)
+    assert pairs >= {*product(numbers, repeat=2), *product(FLOATS, FP8), *product(FP8, FLOATS)}
+    rounded = {(one.stored[0], one.options["rounding"]) for one in found if "rounding" in one.options}
+    assert rounded == set(product(("bf16", "fp16"), ("rtne", "rtz")))
+
+
+FORMS = ("pointwise", "operators", "conversions", "rounding", "words", "special", "narrow", "reductions", "scans",
+         "ordering")
+LEFT_TO_DRAWS = {"tl.clamp": "its bounds may be numbers, and of mixed kinds",
+                 "tl.cdiv": "its second operand is a number or one of another kind"}
+
+
+def test_every_row_that_computes_folds_or_sorts_is_swept() -> None:
+    left = {row.name for row in rows().values() if row.topic in FORMS and not any(True for _ in calls(row, most=2000))}
+    assert left == LEFT_TO_DRAWS.keys()
 
 
 def test_calls_have_every_option_in_every_way() -> None:
@@ -50,5 +127,26 @@ def test_calls_have_every_option_in_every_way() -> None:
     assert len({repr(one) for one in found}) == len(found)
 
 
-def test_operands_of_more_bits_are_left_out() -> None:
-    assert not [one for one in calls(rows()["operator.add"]) if one.operands[0].dtype == "i32"]
+def test_thinned_calls_keep_every_type_and_option() -> None:
+    found = list(calls(rows()["tl.sum"]))
+    kept = list(thinned(found))
+    assert len(kept) < len(found) / 5
+    for what in (lambda one: one.operands[0].dtype, lambda one: one.stored, lambda one: one.options.get("axis"),
+                 lambda one: one.options.get("keep_dims"), lambda one: one.options.get("dtype")):
+        assert {what(one) for one in kept} == {what(one) for one in found}
+
+
+def test_gluon_is_swept_by_its_own_name_only() -> None:
+    assert not any(row.gluon for row in Wish(patterns=("*sum*", "reductions")).rows())
+    assert all(row.gluon for row in Wish(patterns=("gl.sum",)).rows())
+
+
+def test_a_sweep_tells_what_deviates_and_counts_the_rest(tmp_path: Path) -> None:
+    wish = Wish(patterns=("fp8.max",), width=1 << 12, length=4)
+    with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
+        right, _ = run([pool], Wish(patterns=("operator.invert",), width=1 << 12))
+        wrong, interrupted = run([pool], wish, subject="own+fault:changed_value")
+    assert {one.verdict for one in right} == {Verdict.AGREE} and sum(one.inputs for one in right) > 2 * (1 << 16)
+    record = record_of(wrong, wish, backend="interpreter", seconds=1.0, environment={})
+    assert not interrupted and len(record["deviations"]) == len(wrong) == len(list(planned(wish)))
+    assert all(one["case"] and not one["issues"] for one in record["deviations"]) and json.dumps(record)
