@@ -198,6 +198,18 @@ ISSUES = (
            errors=("PassManager*", "Assertion*", "SIG*", "*legalize*", "*floating point LLVM type*",
                    "*packLLElements*", ""),
            title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
+    KnownIssue(
+        name="interpreter-sums-from-zero", stage="interpreter", truth="defect", where=(("language.reductions", "own"),),
+        entries=("language.reductions/zero-sign-2a08bf3acc",), kinds=("zero_sign",), backends=("interpreter",),
+        match=of("tl.sum", having=lambda call: dtype(call.stored[0]).is_float),
+        explains="tridiff.fuzz.known.predictions.interpreted:sums_from_zero",
+        title="the interpreter's sum of negative zeros is 0.0"),
+    KnownIssue(
+        name="interpreter-logarithms-of-numpy", stage="interpreter", truth="accuracy",
+        where=(("language.pointwise", "own"),), entries=("language.pointwise/value-08cad5e42a",), kinds=("value",),
+        backends=("interpreter",), match=of("tl.log.log_tl", having=lambda call: call.stored[0] == "fp32"),
+        explains="tridiff.fuzz.known.predictions.interpreted:logarithms_of_numpy",
+        title="the interpreter's logarithm of fp32 is numpy's, which is off by up to 4 ulps"),
     _issue("interpreter-places-of-nans", "reductions/valueerror--all-nan-slic-d59876b0a5", stage="interpreter",
            backends=("interpreter",),
            kinds=(), relative=of_small_numbers,

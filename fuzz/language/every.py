@@ -36,6 +36,8 @@ _ELEMENTWISE = ("pointwise", "operators", "conversions", "rounding", "words", "s
 _LINES = ("reductions", "scans", "ordering")
 _OTHER_LINES = ("fp8.max", "fp8.min", "fp8.argmax", "fp8.argmin", "fp8.sort", "tl.reduce.three",
                 "tl.associative_scan.affine")
+_PROMISES = ("tl.expect_zero",)
+"""What ends the launch for other inputs than the text promises."""
 _INPUTS = 1 << 16
 """Of one case: an explicit content lists no more."""
 _SLOW = 16
@@ -102,6 +104,8 @@ def form_of(row: Row, call: Call) -> Form:
         return "lines" if call.operands[0].kind == "block" and len(call.operands) <= 3 else ""
     if twin.topic in _ELEMENTWISE:
         return "elements" if len(call.operands) <= 4 else ""
+    if twin.name in _PROMISES:
+        return ""
     bits = sum(8 if one.dtype == "i1" else dtype(one.dtype).bits for one in call.operands)
     return "whole" if bits <= NARROW and len(call.operands) <= 2 and call.operands[0].kind == "block" else ""
 
