@@ -168,21 +168,11 @@ def extremum_type(case: Case) -> tuple[str, ...]:
     return (_widest(name) if dtype(name).bits < 32 else name,)
 
 
-def flipped_bytes(case: Case) -> Case | None:
-    """The flip of bytes along the last axis, or that which is given."""
-    call = cases.call_of(case)
-    options = {"dim": len(call.operands[0].shape) - 1} | call.options
-    name = "i8" if call.operands[0].dtype == "i1" else call.operands[0].dtype
-    return changed(case, operands=(replace(call.operands[0], dtype=name),), stored=(name,), options=options)
-
-
 def flipped_pairs(case: Case) -> Case | None:
-    """The flip of two bytes in place of one."""
-    bytes_of_one = flipped_bytes(case)
-    if bytes_of_one is None:
-        return None
-    (block,) = cases.call_of(bytes_of_one).operands
-    return changed(bytes_of_one, operands=(replace(block, shape=(*block.shape[:-1], 2)),))
+    """The flip of two elements in place of one, along the axis that is given or the last."""
+    (block,) = cases.call_of(case).operands
+    pair = replace(block, shape=(2,)) if block.shape == (1,) else block
+    return changed(case, operands=(pair,), options={"dim": len(block.shape) - 1} | cases.call_of(case).options)
 
 
 def keeps_axes_of_one_value(case: Case) -> bool:

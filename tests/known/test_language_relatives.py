@@ -48,3 +48,28 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
     signature = entry(known.entries[0]).signature
     assert known.tells(signature)
     assert not any(known.tells(replace(signature, kind=kind)) for kind in ("b is not defined", "TypeError: of a call"))
+
+
+def _flip(name: str, *shape: int, **options: int) -> Case:
+    call = Call(row="tl.flip", operands=(Operand(kind="block", dtype=name, shape=shape),), options=dict(options),
+                stored=(name,))
+    return Case(target="language.movement", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, {"x0": Content(base=Mixture())}, {}))
+
+
+def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_have_an_axis_and_two_elements() -> None:
+    one, no_axis = (next(known for known in ISSUES if known.name == name)
+                    for name in ("flip-of-one-element", "flip-without-an-axis"))
+    assert one.match(_flip("i8", 1, dim=0)) and not one.match(_flip("i8", 1, 1, dim=0))
+    assert no_axis.match(_flip("i1", 1, 2, 1, 1)) and not no_axis.match(_flip("i1", 2, dim=0))
+    numel = "'dtype' object has no attribute 'numel'"
+    none = "'<=' not supported between instances of 'int' and 'NoneType'"
+    signature = entry(one.entries[0]).signature
+    for issue, own, other in ((one, numel, none), (no_axis, none, numel)):
+        assert issue.tells(replace(signature, kind=own)) and not issue.tells(replace(signature, kind=other))
+    assert one.relative is not None and no_axis.relative is not None
+    for case, shape, axis in ((_flip("i1", 1), (2,), 0), (_flip("i1", 1, 2, 1, 1), (1, 2, 1, 1), 3)):
+        relative = no_axis.relative(case)
+        assert relative is not None and find(case.target).draw.valid(relative)
+        call = cases.call_of(relative)
+        assert (call.operands[0].shape, call.operands[0].dtype, call.options["dim"]) == (shape, "i1", axis)
