@@ -73,3 +73,14 @@ def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_h
         assert relative is not None and find(case.target).draw.valid(relative)
         call = cases.call_of(relative)
         assert (call.operands[0].shape, call.operands[0].dtype, call.options["dim"]) == (shape, "i1", axis)
+
+
+def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conversions_to_halves_are_not() -> None:
+    known = next(one for one in ISSUES if one.name == "casts-between-8-bit-floats-and-fp64")
+    found = entry("language.gluon/unsupported-rounding-mod-8f80b535b5")
+    assert known.match(found.case) and known.relative is not None
+    relative = known.relative(found.case)
+    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+    said = {"Unsupported conversion from 'f64' to 'f8E5M2' with rounding mode rtne": True,
+            "Unsupported conversion of a layout": False, "operand #N does not dominate this use": False}
+    assert {kind: known.tells(replace(found.signature, kind=kind)) for kind in said} == said
