@@ -10,7 +10,7 @@ import typer
 
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.cli import repro_check
-from tridiff.fuzz.cli.options import chosen_backends
+from tridiff.fuzz.cli.options import chosen_backends, seconds
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
@@ -49,6 +49,8 @@ def repro(
     workers: Annotated[int, typer.Option(help="Scripts at a time; 0 for one per core, at most 16.", min=0)] = 0,
     time_limit: Annotated[float, typer.Option(help="Seconds for writing a script and for a run of it.",
                                               min=1.0)] = 120.0,
+    budget: Annotated[str, typer.Option("--time", help="With --bundle: longest time to blame, and to look for ways "
+                                        "round.")] = "60s",
     record: Annotated[Path | None, typer.Option(help="With --check: append results here, a JSON line each.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON.")] = False,
 ) -> None:
@@ -70,7 +72,8 @@ def repro(
         raise TridiffError("no entry was named", fix="give its id or digest; `tridiff replay` lists them")
     found = store.find(entry)
     if bundle is not None:
-        raise typer.Exit(_bundle(found, bundle, time_limit=time_limit, as_json=as_json))
+        raise typer.Exit(_bundle(found, bundle, backend=chosen_backends([backend])[0] if backend else "",
+                                 budget=seconds(budget), time_limit=time_limit, as_json=as_json))
     where = _where(found, subject=subject, backend=backend, running=script_file is None)
     if script_file is not None:
         raise typer.Exit(_script(found, script_file, subject=subject, backend=where, whole=whole,
@@ -97,14 +100,15 @@ def _where(entry: CorpusEntry, *, subject: str, backend: str, running: bool) -> 
     return where
 
 
-def _bundle(entry: CorpusEntry, folder: Path, *, time_limit: float, as_json: bool) -> int:
+def _bundle(entry: CorpusEntry, folder: Path, *, backend: str, budget: float, time_limit: float,
+            as_json: bool) -> int:
     """Write the folder; the exit status: 0 with a script that shows the finding or could not be run here, 1 with one
     that does not show it, 2 without one."""
     from tridiff.fuzz.cli.text import coloured, console, plain
     from tridiff.fuzz.report.bundle import write_bundle
 
     with console(errors=True).status(coloured("a bundle")) as status:
-        made = write_bundle(entry, folder, time_limit=time_limit,
+        made = write_bundle(entry, folder, backend=backend, seconds=budget, time_limit=time_limit,
                             told=lambda what: status.update(coloured(f"a bundle: {what}")))
     if as_json:
         print(json.dumps({"folder": str(folder), **msgspec.to_builtins(made)}))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.blame.localise import backend_here, blame
@@ -21,7 +22,8 @@ from tridiff.fuzz.report.findings import evidence_lines, facts, verdicts
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.repro.assembly_text import FILE, comment
-from tridiff.fuzz.repro.script import script
+from tridiff.fuzz.repro.script import runs_here, script
+from tridiff.kernels.codegen.dialect import found_version
 
 SECONDS = 60.0
 """Budget of a blame and of the ways round, each."""
@@ -57,19 +59,22 @@ class _Writer:
             self.missing[what] = error.problem
 
 
-def write_bundle(entry: CorpusEntry, folder: Path, *, seconds: float = SECONDS, time_limit: float = 120.0,
-                 told: Callable[[str], None] = lambda what: None) -> Bundle:
-    """Write the folder. told: what is being made. Raises TridiffError for a folder that cannot be written."""
+def write_bundle(entry: CorpusEntry, folder: Path, *, backend: str = "", seconds: float = SECONDS,
+                 time_limit: float = 120.0, told: Callable[[str], None] = lambda what: None) -> Bundle:
+    """Write the folder. backend: where it is shown; default where it was found, and on a machine without that one
+    where it fails here. told: what is being made. Raises TridiffError for a folder that cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return _bundle(entry, _Writer(folder), seconds, time_limit, told)
+        return _bundle(entry, _Writer(folder), backend, seconds, time_limit, told)
     except OSError as error:
         raise TridiffError(f"{folder} cannot be written ({error.strerror})", fix="choose another folder") from None
 
 
-def _bundle(entry: CorpusEntry, out: _Writer, seconds: float, time_limit: float,
+def _bundle(entry: CorpusEntry, out: _Writer, backend: str, seconds: float, time_limit: float,
             told: Callable[[str], None]) -> Bundle:
-    here = backend_here(entry, available_backends())
+    here = backend or backend_here(entry, available_backends(), found_version())
+    found_on = entry.found_in.backend
+    shown_on = backend or (found_on if runs_here(found_on) or not here or kind(here) == "evaluated" else here)
     out.write("entry.json", "the finding; `tridiff repro entry.json` runs it", pretty_json_without_defaults(entry))
     out.write("expected.txt", "inputs, expected and actual values, or the end of the log",
               "\n".join(evidence_lines(entry)) or "nothing was recorded")
@@ -79,7 +84,7 @@ def _bundle(entry: CorpusEntry, out: _Writer, seconds: float, time_limit: float,
     shown = Script(note="it could not be written")
     answer = ""
     with out.part("bug.py"):
-        made = script(entry, length="short if possible", time_limit=time_limit)
+        made = script(entry, backend=shown_on, length="short if possible", time_limit=time_limit)
         answer = made.ran.line
         shown = Script(text=made.text, note=f"{made.lines} lines; run here it says {answer}")
         out.write("bug.py", "a script that needs torch, triton and numpy only; it says BUG, OK or SKIP", made.text)
@@ -110,7 +115,7 @@ def _bundle(entry: CorpusEntry, out: _Writer, seconds: float, time_limit: float,
         _stages(out, one, blames)
     known = msgspec.structs.replace(entry, blame=blames)
     out.write("issue.md", "a text to read, judge and paste", issue(
-        known, script=shown, found_by="By differential fuzzing with tridiff.") + _round(found))
+        known, script=shown, found_by="By differential fuzzing with tridiff.", further=_round(found)))
     out.write("README.md", "this list", _index(known, out, answer))
     return Bundle(files=out.files, missing=out.missing, answer=answer)
 
@@ -158,13 +163,17 @@ def as_test(departure: Departure) -> str:
 
 
 def _round(found: WayRound) -> str:
-    if not found.guard:
+    """Which changes of the launch make it right, as a section of the issue, without those of the harness alone."""
+    right = [one for one in found.right if one.what in ("option", "environment")]
+    if not found.tried:
         return ""
-    right = "".join(f"- {one.what}: `{one.change}`\n" for one in found.right)
-    said = "No change that was tried makes it right.\n" if found.tried else ""
-    if right:
-        said = f"Right with any of these, by a run on {found.backend} with Triton {found.triton}:\n\n{right}"
-    return f"\n## Who is concerned\n\n`{found.guard}`\n\n{said}"
+    said = [f"- `{one.change}`{' in the environment' if one.what == 'environment' else ''}" for one in right]
+    text = "\n".join(said) if said else "No option of the launch that was tried makes it right."
+    idle = ", ".join(f"`{one.change}`" for one in found.tried
+                     if one.what in ("option", "environment") and one.effect == "same")
+    return (f"## Workarounds\n\nTried on {found.backend} with Triton {found.triton}"
+            f"{'; right with any of these:' if said else '.'}\n\n{text}\n"
+            f"{f'{chr(10)}No help: {idle}.{chr(10)}' if idle else ''}")
 
 
 def _index(entry: CorpusEntry, out: _Writer, answer: str) -> str:

@@ -1,5 +1,6 @@
 """A finding as the text of an issue, ready to be read, judged and pasted. Nothing is sent anywhere."""
 
+from tridiff.fuzz.corpus.bugs import WORDS, release
 from tridiff.fuzz.records import CorpusEntry, Environment
 from tridiff.fuzz.report.findings import case_lines, evidence_lines, facts
 from tridiff.fuzz.report.markdown import cell, fenced
@@ -8,34 +9,67 @@ from tridiff.fuzz.report.model import Script
 MOST_LINES = 60
 """Lines of evidence, and of a log."""
 
-_OWN = ("class", "verdicts", "reproduced", "found on")
-"""Facts that have a place of their own in the text."""
+_OWN = ("class", "cause", "stage", "blame", "verdicts", "reproduced", "found on", "explanation")
+"""Facts that have a place of their own in the text, or are of our own filing."""
+
+_STAGES = {
+    "language": "the library's functions in `triton.language`", "front-end": "the front end (Python to Triton IR)",
+    "interpreter": "the interpreter", "ttir": "a pass on TTIR", "ttgir": "a pass on TTGIR, or its lowering to LLVM IR",
+    "llvm": "LLVM", "ptxas": "ptxas", "runtime": "launching", "inductor": "torch.compile's generator"}
+"""Stages as a maintainer would call them."""
 
 
 def issue(entry: CorpusEntry, *, script: Script, found_by: str, relation: str = "", wrong: bool = True,
-          again: str = "") -> str:
+          again: str = "", further: str = "") -> str:
     """The text. found_by: how it was found, in a sentence. relation: how two builds differ, in a sentence, "" for a
     finding of a campaign. wrong: whether a result is wrong, and not only another one. again: what `tridiff repro`
-    takes, default the entry's id."""
+    takes, default the entry's id. further: sections that stand behind what is known."""
     about = dict(facts(entry))
     parts = [f"# {cell(entry.title)}", ""]
     if relation:
         parts += [cell(relation), ""]
     if entry.truth == "unclassified":
         parts += ["> Nobody has judged this yet. Read the contract of the target before you report it.", ""]
+    elif entry.truth != "defect":
+        parts += [f"> Judged: {cell(about['class'])}. Not a defect; read why before you report it.", ""]
+    if "explanation" in about:
+        parts += [cell(about["explanation"]), ""]
     parts += ["## What happens", "", *_happens(entry, wrong=wrong), "", "## Script", "", *_script(script), "",
-              "## Versions", "", *_versions(entry.found_in)]
-    if "verdicts" in about and wrong:
-        parts.append(f"- seen: {cell(about['verdicts'])}")
-    parts += ["", "## What is known", "", f"- class: {cell(about['class'])}"]
-    parts += [f"- {cell(label)}: {cell(text)}" for label, text in facts(entry) if label not in _OWN]
+              "## Versions", "", *(_matrix(entry) if wrong else ()), *_versions(entry.found_in), ""]
+    known = [*_place(entry), *(f"- {cell(label)}: {cell(text)}" for label, text in facts(entry) if label not in _OWN)]
+    if known:
+        parts += ["## Where it goes wrong", "", *known, ""]
+    if further:
+        parts += [further.rstrip("\n"), ""]
     flaky = "" if entry.status == "stable" else " (flaky)"
-    parts += ["", "## How it was found", "", cell(found_by), "",
+    parts += ["## How it was found", "", cell(found_by), "",
               f"Seen in {entry.reproduced} runs of the shrunk case{flaky}. The case:", "",
               fenced("\n".join(case_lines(entry))), "",
               f"Again: `tridiff repro {again or entry.id}`; where the compiler goes wrong: "
               f"`tridiff blame {again or entry.id}`.", ""]
     return "\n".join(parts)
+
+
+def _matrix(entry: CorpusEntry) -> list[str]:
+    """What each version does, a row for each backend."""
+    rows = [one for one in entry.expected if one.subject == entry.signature.subject]
+    versions = sorted({one.triton for one in rows}, key=release)
+    if not rows:
+        return []
+    said = {(one.backend, one.triton): WORDS[one.verdict] for one in rows}
+    return ["| | " + " | ".join(f"Triton {cell(one)}" for one in versions) + " |", "|---" * (len(versions) + 1) + "|",
+            *("| " + " | ".join([cell(backend), *(said.get((backend, one), "") for one in versions)]) + " |"
+              for backend in dict.fromkeys(one.backend for one in rows)),
+            "", "It was found with:", ""]
+
+
+def _place(entry: CorpusEntry) -> list[str]:
+    """The stage and the pass, with what was seen of them."""
+    found = [f"- In {_STAGES.get(entry.stage, cell(entry.stage))}."] * (entry.stage != "unknown")
+    for one in entry.blame:
+        if one.localised:
+            found.append(f"- Triton {cell(one.triton)}, {cell(one.backend)}: {cell('; '.join(one.evidence))}.")
+    return found
 
 
 def _happens(entry: CorpusEntry, *, wrong: bool) -> list[str]:

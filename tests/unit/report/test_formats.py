@@ -6,10 +6,12 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.unit.report.records import CORPUS, HOSTILE, SCRIPT, entry, gate, hostile_entry, night
 from tridiff.fuzz.campaign.record import Counts
+from tridiff.fuzz.records import Blame
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.junit import junit
 from tridiff.fuzz.report.markdown import cell, fenced, markdown
@@ -155,12 +157,26 @@ def test_an_issue_has_all_that_a_stranger_needs() -> None:
     text = issue(entry(NEW), script=SCRIPT, found_by="By fuzzing.")
     assert text.startswith("# A read through a linear shared layout leaves the buffer\n")
     for part in ("It crashes", "illegal\\_address", "```python\nimport torch", "run here it says BUG",
-                 "- Triton: 3.6.0", "- device: NVIDIA H200", "- class: a defect",
-                 "- cause: linear-shared-offsets-added", "- stage: ttgir", "By fuzzing.",
-                 "case a9edaac7dd903db4", f"tridiff repro {NEW}",
-                 "cuda: 3.6.0 crash, 3.9.0 right"):
+                 "- Triton: 3.6.0", "- device: NVIDIA H200", "- In a pass on TTGIR, or its lowering", "By fuzzing.",
+                 "case a9edaac7dd903db4", f"tridiff repro {NEW}", "added where they must be combined",
+                 "| | Triton 3.6.0 | Triton 3.9.0 |\n|---|---|---|\n| cuda | crash | right |"):
         assert part in text
-    assert "Nobody has judged" not in text
+    assert "Nobody has judged" not in text and "Not a defect" not in text
+    assert "linear-shared-offsets-added" not in text, "our filing is of no use to a stranger"
+
+
+def test_an_issue_of_what_is_no_defect_says_so_first() -> None:
+    text = issue(entry(NEW, truth="undefined"), script=SCRIPT, found_by="By fuzzing.")
+    assert text.index("Judged: undefined. Not a defect") < text.index("## What happens")
+
+
+def test_an_issue_tells_what_was_seen_of_the_place() -> None:
+    seen = Blame(stage="ttgir", step="make_ttgir add_x", confidence="seen", triton="3.6.0", backend="cuda",
+                 evidence=("right behind make_ttgir add_w and wrong behind make_ttgir add_x",))
+    one = msgspec.structs.replace(entry(NEW), blame=(seen,))
+    text = issue(one, script=SCRIPT, found_by="By fuzzing.", further="## Workarounds\n\n- none\n")
+    assert "- Triton 3.6.0, cuda: right behind make\\_ttgir add\\_w and wrong behind make\\_ttgir add\\_x." in text
+    assert text.index("Where it goes wrong") < text.index("## Workarounds") < text.index("## How it was found")
 
 
 def test_an_issue_without_a_class_or_a_script_says_so() -> None:
