@@ -23,6 +23,9 @@ ONE_STAGE, OTHER_WARPS = "one stage", "other warps"
 EVALUATED, EXECUTED = "evaluated IR", "executed PTX"
 WITHOUT, PREFIX = "without ", "up to "
 
+ANOTHER_CODE = ("codes", "same_code")
+"""Kinds of failures in which compilations of one source give several codes."""
+
 TO_LLVM = "llvm to_module"
 """The step that reads the lowered module as LLVM IR, and refuses one that is none."""
 
@@ -68,6 +71,9 @@ def _interpreted(seen: Seen) -> Decision | None:
     """A failure on the interpreter."""
     if seen.backend != "interpreter":
         return None
+    if "triton._C." in seen.raised:
+        return Decision(stage="front-end", confidence="inferred", evidence=(
+            f"Triton's language asks Triton's own builder for what it has not: {seen.raised}"[:500],))
     if seen.effect(OWN) == "gone" and seen.subject.startswith("inductor"):
         if seen.effect(STRICT) == "other":
             return Decision(stage="interpreter", confidence="seen", evidence=(
@@ -134,11 +140,18 @@ def _refusal(seen: Seen) -> Decision | None:
 
 
 def _launching(seen: Seen) -> Decision | None:
-    """What launching counts and keeps (launches, hits of the cache, keys) is of no pass."""
-    kind = _kind(seen)
-    if seen.launching and kind:
+    """What launching counts and keeps (launches, hits of the cache, keys) is of no pass; nor is an exception that no
+    compiler's words go with. Code that is another each time is the compiler's."""
+    result = seen.compiled
+    if not seen.launching or result is None or result.outcome is None or result.ended:
+        return None
+    told = result.outcome.signature.kind if result.outcome.signature is not None else ""
+    if _kind(seen) and told not in ANOTHER_CODE:
         return Decision(stage="runtime", confidence="inferred", evidence=(
-            f"what is wrong is what launching keeps and counts ({kind}); the compiler comes to its end"[:500],))
+            f"what is wrong is what launching keeps and counts ({told}); the compiler comes to its end"[:500],))
+    if not _kind(seen) and result.outcome.verdict.failed and signature(result.log) is None:
+        return Decision(stage="runtime", confidence="inferred", evidence=(
+            f"launching raises {told}; the compiler says nothing"[:500],))
     return None
 
 

@@ -4,6 +4,7 @@ All of it follows from the record and can be written again (`tridiff report`): w
 so and the record stands.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import GateFinding, GateSummary
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.report.blames import campaign_blames
 from tridiff.fuzz.report.gates import file_of
 from tridiff.fuzz.report.html import html
 from tridiff.fuzz.report.issue import issue
@@ -45,12 +47,16 @@ ITSELF = {"campaign": ("report.html", "junit.xml"), "gate": ("report.html", "jun
 
 def publish_campaign(folder: Path, summary: Summary, entries: Iterable[CorpusEntry], *, corpus: Corpus | None,
                      seconds: float) -> str:
-    """Write scripts and issue texts of new findings and the report. entries: of the campaign's findings. seconds: for
-    scripts. Returns "" or, in one line, what could not be written."""
+    """Blame new findings, write their scripts and issue texts, and the report. entries: of the campaign's findings.
+    seconds: for blames and scripts. Returns "" or, in one line, what could not be written."""
     def work() -> None:
         new = [one for one in entries if one.id in summary.new_findings]
         keep_entries(folder, new)
-        scripts = campaign_scripts(_without(new, read_scripts(folder)), seconds=seconds) if seconds > 0 else {}
+        began = time.monotonic()
+        new = campaign_blames(new, seconds=seconds, corpus=corpus)
+        keep_entries(folder, new)
+        left = seconds - (time.monotonic() - began)
+        scripts = campaign_scripts(_without(new, read_scripts(folder)), seconds=left) if left > 0 else {}
         keep_scripts(folder, scripts)
         campaign_issues(folder, summary, new, read_scripts(folder))
         write_files(folder, report_of(Place(folder=folder, kind="campaign"), corpus=corpus))

@@ -148,6 +148,9 @@ ERROR = Verdict.COMPILE_ERROR
     (judged("'dtype' object has no attribute 'numel'", verdict=ERROR, library=("flip",)), "front-end"),
     (judged("hits", entered="ptxas", launching=True), "runtime"),
     (judged("hits", entered="ptxas"), "unknown"),
+    (judged("same_code", entered="ptxas", launching=True), "unknown"),
+    (judged("JSONDecodeError: Unterminated string", verdict=Verdict.CRASH, entered="ptxas", launching=True), "runtime"),
+    (judged("JSONDecodeError: Unterminated string", verdict=Verdict.CRASH, entered="ptxas"), "ptxas"),
     (judged("value", entered="ptxas", library=("softmax",), values=points(wrong_from=0)), "language"),
     (judged("value", entered="ptxas", library=("softmax",), values=points(*PASSES, wrong_from=2)), "ttir"),
     (judged("intrinsic call returns double", verdict=ERROR, entered="llvm to_module"), "ttgir"),
@@ -160,3 +163,6 @@ def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the
     raising = Seen(subject="own", backend="interpreter", raised="crash ValueError", values=points(skipped=(0,)))
     assert decided(raising).stage == "interpreter"
     assert decided(Seen(subject="own", backend="interpreter", raised="crash ValueError")).stage == "unknown"
+    builder = "compile_error 'triton._C.libtriton.ir.builder' object has no attribute 'get_fp8e5'"
+    asked = Seen(subject="inductor", backend="interpreter", raised=builder, vector=vector(OWN="gone"))
+    assert decided(asked).stage == "front-end"

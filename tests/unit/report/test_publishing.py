@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,17 @@ from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options
 from tests.unit.report.records import CORPUS, ROOT, entry, gate, night
+from tridiff.fuzz.blame.batch import Blamed
+from tridiff.fuzz.blame.jobs import Job
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.report import publish, scripts
+from tridiff.fuzz.records import Blame
+from tridiff.fuzz.report import blames, publish, scripts
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.publish import publish_campaign, publish_gate
-from tridiff.fuzz.report.record import read_gate, read_scripts, read_summary
+from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
 from tridiff.fuzz.repro.script import Run
 from tridiff.fuzz.repro.script import Script as Written
 
@@ -25,6 +30,22 @@ REGRESSION, CHANGED, FIXED = "illegal-address-7f92aee734", NEW, "value-00ebe1349
 
 def tridiff(*arguments: str, status: int = 0) -> None:
     assert ending(run, ["report", "--corpus", str(ROOT / "corpus"), *arguments]) == status
+
+
+@pytest.fixture(autouse=True)
+def blamed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], float]]:
+    """Blames that need no process: what was asked for, (backends, seconds for all)."""
+    asked: list[tuple[list[str], float]] = []
+
+    def stand_in(jobs: list[Job], *, total: float, **_: object) -> Iterator[Blamed]:
+        asked.append(([backend for job in jobs for backend in job.backends], total))
+        for job in jobs:
+            yield Blamed(entry=job.name, recorded="unknown", blame=Blame(
+                stage="front-end", confidence="seen", triton="3.6.0", backend=job.backends[0],
+                evidence=("the IR computes 0 - x",)))
+
+    monkeypatch.setattr(blames, "batch", stand_in)
+    return asked
 
 
 @pytest.fixture
@@ -49,7 +70,7 @@ def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: l
     for path in (folder / "findings").iterdir():
         path.unlink()
     planted = entry(FIXED)
-    assert publish_campaign(folder, read_summary(folder), [entry(NEW), planted], corpus=CORPUS, seconds=20.0) == ""
+    assert publish_campaign(folder, read_summary(folder), [entry(NEW), planted], corpus=None, seconds=20.0) == ""
     assert told == [(NEW, "")], "only for what is new"
     assert sorted(path.name for path in (folder / "findings").iterdir()) == [
         "notes.json", f"{NEW}.json", f"{NEW}.md", f"{NEW}.py"]
@@ -59,18 +80,36 @@ def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: l
     assert f"# {NEW}" in (folder / "report.html").read_text()
     assert (folder / "junit.xml").exists() and not (folder / "report.sarif").exists()
     told.clear()
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=20.0)
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=20.0)
     assert told == [], "what is there is not written twice"
 
 
-def test_planted_faults_are_reported_to_nobody(tmp_path: Path, told: list[tuple[str, str]]) -> None:
+def test_a_new_finding_comes_out_with_its_blame_within_half_of_the_time(
+    tmp_path: Path, told: list[tuple[str, str]], blamed: list[tuple[list[str], float]],
+) -> None:
+    folder, store = night(tmp_path, new=(entry(NEW),)), Corpus(tmp_path / "corpus")
+    one = replace(entry(NEW), blame=())
+    store.admit(one)
+    publish_campaign(folder, read_summary(folder), [one], corpus=store, seconds=20.0)
+    assert blamed == [([one.found_in.backend], 10.0)]
+    (kept,) = store.find(NEW).blame
+    assert kept.stage == "front-end" and kept_entries(folder)[NEW].blame == (kept,)
+    assert "the IR computes 0 - x" in (folder / "findings" / f"{NEW}.md").read_text()
+    publish_campaign(folder, read_summary(folder), [replace(one, blame=(kept,))], corpus=store, seconds=20.0)
+    publish_campaign(folder, read_summary(folder), [one], corpus=store, seconds=15.0)
+    assert len(blamed) == 1, "not what is blamed already, nor where there is no time for it"
+
+
+def test_planted_faults_are_reported_to_nobody(
+    tmp_path: Path, told: list[tuple[str, str]], blamed: list[tuple[list[str], float]],
+) -> None:
     one = entry(NEW)
     one = replace(one, signature=replace(one.signature, subject="own+fault:x"))
     folder = night(tmp_path, new=(one,))
     (folder / "findings" / "notes.json").unlink()
     (folder / "findings" / f"{NEW}.py").unlink()
     publish_campaign(folder, read_summary(folder), [one], corpus=None, seconds=20.0)
-    assert told == [] and not (folder / "findings" / f"{NEW}.md").exists()
+    assert told == [] and blamed == [] and not (folder / "findings" / f"{NEW}.md").exists()
     assert NEW in (folder / "report.html").read_text()
 
 
@@ -89,7 +128,7 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple
     assert f"tridiff repro {folder}/cases/regression/{REGRESSION}.json" in text
     changed = (folder / "findings" / f"{CHANGED}.md").read_text()
     assert "Another result in out, where the contract leaves the answer open" in changed
-    assert "- seen:" in text and "- seen:" not in changed, "the baseline's bits are as good as the candidate's"
+    assert "| | Triton " in text and "| | Triton " not in changed, "the baseline's bits are as good as the candidate's"
     assert {path.name for path in folder.iterdir()} >= {"report.html", "junit.xml", "report.sarif"}
 
 
@@ -120,11 +159,11 @@ def test_a_script_that_was_given_up_is_tried_again(tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(scripts, "script", lambda *_, **__: (_ for _ in ()).throw(TridiffError(
             "the script could not be written: no answer within 7 s", fix="x")))
-        publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=20.0)
+        publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=20.0)
     assert read_scripts(folder)[NEW].note == scripts.NO_TIME
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=2.0)
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=2.0)
     assert told == [], "two seconds are too few to begin"
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=20.0)
+    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=20.0)
     assert told == [(NEW, "")] and read_scripts(folder)[NEW].text
 
 

@@ -1,0 +1,39 @@
+"""Blames of a campaign's new findings, as many as there is time for, each within a budget of its own."""
+
+import os
+from collections.abc import Iterable
+
+from tridiff.fuzz.blame.batch import SHORTEST, batch
+from tridiff.fuzz.blame.jobs import Job
+from tridiff.fuzz.blame.record import with_blame
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.report.scripts import planted
+
+PART = 0.5
+"""Of the time for what people read that blames may take; the rest is for scripts."""
+
+EACH = 45.0
+"""Seconds for one finding."""
+
+AT_ONCE = 4
+
+
+def campaign_blames(entries: Iterable[CorpusEntry], *, seconds: float, corpus: Corpus | None) -> list[CorpusEntry]:
+    """The entries, with where they go wrong as far as that was found out, which is put into the corpus as well. Each is
+    blamed on the backend on which it was found; faults planted on purpose are not. seconds: for all together, the
+    start of the processes included."""
+    known = {f"{one.case.target}/{one.id}": one for one in entries}
+    jobs = [Job(entry=one, backends=(one.found_in.backend,), rank=(place,)) for place, one in enumerate(known.values())
+            if one.found_in.backend and not one.blame and not planted(one)]
+    if not jobs or PART * seconds < SHORTEST:
+        return list(known.values())
+    workers = min(len(os.sched_getaffinity(0)), AT_ONCE)
+    for one in batch(jobs, workers=workers, seconds=EACH, total=PART * seconds):
+        if one.blame is None:
+            continue
+        known[one.entry] = with_blame(known[one.entry], one.blame)
+        stored = corpus.known(known[one.entry].signature) if corpus is not None else None
+        if corpus is not None and stored is not None:
+            corpus.rewrite(with_blame(stored, one.blame))
+    return list(known.values())
