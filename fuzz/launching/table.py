@@ -4,6 +4,7 @@ from functools import cache
 
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching.due_of_types import TYPES
 from tridiff.fuzz.launching.expressions import EXPRESSIONS
 from tridiff.fuzz.launching.lines import parts
 from tridiff.fuzz.launching.scene import Choices, Scene
@@ -32,6 +33,7 @@ _DUE = "tridiff.fuzz.launching.due"
 _DUE_OF_CACHES = "tridiff.fuzz.launching.due_of_caches"
 _DUE_OF_EVENTS = "tridiff.fuzz.launching.due_of_events"
 _DUE_OF_IMAGES = "tridiff.fuzz.launching.due_of_images"
+_DUE_OF_TYPES = "tridiff.fuzz.launching.due_of_types"
 _DUE_OF_UNUSUAL = "tridiff.fuzz.launching.due_of_unusual"
 _ARCHITECTURES = (90, 80)
 
@@ -156,6 +158,8 @@ SCENES: tuple[Scene, ...] = (
                       "arch": (90, 80, 100)}, each="name"),
     Scene(name="helpers", topic="host", play=f"{_SCENES}.host:cells", due=f"{_DUE_OF_EVENTS}:helpers",
           vocabulary={"a": (5, 1, 2, 16, 17, 1000, 2**31, 2**33 + 1), "b": (3, 1, 2, 16, 2**20)}, each="a"),
+    Scene(name="types", topic="host", play=f"{_SCENES}.host:types", due=f"{_DUE_OF_TYPES}:types",
+          vocabulary={"type": tuple(TYPES)}, each="type"),
     Scene(name="clock", topic="host", play=f"{_SCENES}.host:clock", due=f"{_DUE_OF_EVENTS}:clock",
           vocabulary={"stages": (2, 0, 1, 5), "begun": (True, False)}, each="stages",
           # A kernel from the cache has no stages.

@@ -10,7 +10,8 @@ from __future__ import annotations
 import linecache
 import re
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,14 @@ def refusal_cases(draw: st.DrawFn, *, target: str) -> Case:
     """A wrong kernel; its legal relative in one draw of four."""
     row = draw(st.sampled_from(tuple(REFUSED)))
     return case_of(target, Refusal(row=row, mended=draw(st.integers(0, 3)) == 3), draw(st.integers(0, 3)))
+
+
+def once(target: str, seed: int) -> Iterator[Case]:
+    """Every wrong kernel, in an order that the seed decides."""
+    names = list(REFUSED)
+    Random(seed).shuffle(names)
+    for name in names:
+        yield case_of(target, Refusal(row=name), 0)
 
 
 def valid(case: Case) -> bool:

@@ -62,7 +62,7 @@ def _refusals() -> Target:
         _REFUSALS, name=name, family="language", contract="statements.md §2",
         summary="kernels that are wrong in one place: refused with a reason and a line, or right",
         subjects={"own": f"{_ROOM}.refusing:run"}, cases=lambda limits: refusing.refusal_cases(target=name))
-    draw = replace(target.draw, breadth=len(REFUSED))
+    draw = replace(target.draw, breadth=len(REFUSED), once=lambda seed: refusing.once(name, seed))
     return replace(target, draw=draw, dtypes=("i32", "fp32"), backends=("cuda", "compile"), faults=Faults(
         planted={"nothing_refused": f"{_ROOM}.refusing:run"}))
 

@@ -1,6 +1,7 @@
 """Functions of Triton's Python layer that are called without a kernel."""
 
 import dataclasses
+import inspect
 from functools import partial
 from random import Random
 from types import SimpleNamespace
@@ -107,6 +108,26 @@ def given_by(text: str, names: dict[str, Any]) -> str:
         return plainly(repr(eval(text, names)))
     except Exception as error:
         return refusal(error)
+
+
+def types(choices: Choices, backend: str) -> Answers:
+    """What an element type says of itself: every public attribute, and every method that takes nothing."""
+    one = getattr(triton.language, str(choices["type"]))
+    found = {}
+    for name in dir(one):
+        value = getattr(type(one), name, None)
+        if name.startswith("_") or isinstance(value, type):
+            continue
+        value = getattr(one, name)
+        try:
+            if callable(value):
+                if inspect.signature(value).parameters:
+                    continue
+                value = value()
+            found[name] = getattr(value, "name", str(value))
+        except Exception as error:
+            found[name] = f"refused {type(error).__name__}"
+    return found
 
 
 def launcher(choices: Choices, backend: str) -> Answers:

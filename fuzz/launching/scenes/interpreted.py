@@ -6,6 +6,7 @@ Nothing is judged: two builds of one release must give the same values in the sa
 import hashlib
 import re
 import textwrap
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -192,8 +193,19 @@ def _played(text: str, memory: Memory, start: Callable[[Any], None]) -> str:
         shown = ", ".join(f"{name} {one}" for kept in memory.kept[-1:] for name, one in list(kept.items())[-2:])
         found = f"{_digest(everything.encode())} {len(memory.kept)} {shown[:_SHOWN]}"
     except Exception as error:
-        found = _ADDRESS.sub("address", refusal(error))
+        found = f"{_ADDRESS.sub('address', refusal(error))}{_line(error)}"
     return f"{found} [{memory.digest()}]"
+
+
+def _line(error: BaseException | None) -> str:
+    """Where in the kernel's file, as the innermost frame there says; "" if no frame is."""
+    found = ""
+    while error is not None:
+        for frame, line in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_name in ("kernel", "helper") and "__triton_" not in frame.f_code.co_filename:
+                found = f" line {line}"
+        error = error.__cause__
+    return found
 
 
 _KERNEL = """

@@ -8,8 +8,9 @@ import pytest
 
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.refused import REFUSED
-from tridiff.fuzz.statements.refusing import case_of, unclear
+from tridiff.fuzz.statements.refusing import case_of, refusal_of, unclear
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.refusal import Refusal
 
@@ -30,6 +31,13 @@ def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, 
     outcome = compiler.execute(case, "own")
     known = outcome.signature and any(one.tells(outcome.signature) for one in issues_of(case, "own"))
     assert outcome.verdict is Verdict.AGREE or known, outcome.reason
+
+
+def test_a_gate_plays_every_wrong_kernel_once() -> None:
+    once = list(find(TARGET).draw.once(5))
+    assert sorted(refusal_of(case).row for case in once) == sorted(REFUSED)
+    assert not any(refusal_of(case).mended for case in once)
+    assert [case.digest for case in once] != [case.digest for case in find(TARGET).draw.once(6)], "the seed orders them"
 
 
 @pytest.mark.parametrize("row", ["index_slice", "range_not_power"])
