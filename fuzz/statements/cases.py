@@ -151,8 +151,10 @@ def label(case: Case) -> str:
     """What tells findings apart: the first passage, or else the first statement that does more than assign."""
     script = script_of(case)
     every = [one for one in nodes((*script.body, *script.functions)) if one.row not in _PLAIN]
-    passage = next((one.word("name") for one in every if one.row == "idiom"), "")
-    return passage or next((one.row for one in every), "assign")
+    passage = next((one for one in every if one.row in ("idiom", "record", "operated")), None)
+    if passage is None:
+        return next((one.row for one in every), "assign")
+    return passage.word("name") if passage.row == "idiom" else passage.row
 
 
 def cells(case: Case) -> tuple[str, ...]:
@@ -162,6 +164,11 @@ def cells(case: Case) -> tuple[str, ...]:
     def visit(one: Node, within: str) -> None:
         word = next((one.word(key) for key in ("op", "loop", "function", "kind") if key in one.words), "")
         word = one.word("name") if one.row == "idiom" else word
+        if one.row == "record":
+            for choice in ("form", "turn", "carry", "take"):
+                found[f"statement=record {choice}={one.word(choice)}"] = None
+        if one.row == "operated":
+            found[f"statement=operated {one.word('left')} {one.word('right')}"] = None
         found[f"statement={one.row} {word}".strip()] = None
         if within and one.row in ("if", "for", "while", "augment"):
             found[f"statement={one.row} in={within}"] = None

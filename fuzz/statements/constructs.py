@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tridiff.fuzz.statements import records
 from tridiff.fuzz.statements.idioms import IDIOMS
 from tridiff.kernels.language.script import Node
 from tridiff.kernels.pointwise.record import TRITON_NAMES
@@ -146,6 +147,21 @@ def idiom_lines(node: Node) -> list[str]:
     return _idiom_text(node).splitlines()
 
 
+def record_lines(node: Node) -> list[str]:
+    """A record that is made, handed on and taken apart."""
+    names = node.word("names").split()
+    if len(names) != 3 or not all(_NAME.match(part) for part in names):
+        raise ValueError(f"names {names}")
+    words = {word: node.word(word) for word in ("form", "turn", "carry", "take")}
+    return records.passage(words, expressions(node.parts), names)
+
+
+def _operated(node: Node) -> list[str]:
+    """An operator that an aggregate defines."""
+    return [f"{name(node)} = " + records.operated(node.word("left"), node.word("right"), node.word("op"),
+                                                  expressions(node.parts))]
+
+
 def _invoke(node: Node) -> str:
     """A call of a drawn function; its last arguments may be given by name, in any order."""
     given = node.word("keywords").split()
@@ -237,7 +253,7 @@ def _row_pointer(node: Node) -> list[str]:
 
 STATEMENTS: dict[str, Lines] = {
     "assign": _assign, "augment": _augment, "unpack": _unpack, "if": _if, "for": _for, "while": _while,
-    "idiom": idiom_lines, "define": _define, "row_pointer": _row_pointer,
+    "idiom": idiom_lines, "record": record_lines, "operated": _operated, "define": _define, "row_pointer": _row_pointer,
     "return": lambda node: [f"return {expression(node.parts[0])}"],
     "asserted": _asserted, "pass": lambda node: ["pass"], "text": lambda node: ['"""Nothing happens here."""'],
 }
@@ -248,5 +264,9 @@ def since(node: Node) -> str:
     """The first version whose front end takes a construct, "" for any."""
     if node.row == "idiom":
         return IDIOMS[node.word("name")].since
+    if node.row == "record":
+        return records.FORMS[node.word("form")].since
+    if node.row == "operated":
+        return records.since_operated(node.word("left"), node.word("right"), node.word("op"))
     newer = node.row == "walrus" or (node.row == "compare" and len(node.parts) > 2) or "apart" in node.words
     return "3.9.0" if newer else ""

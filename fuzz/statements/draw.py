@@ -49,6 +49,8 @@ def function_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
     for _ in range(d.whole(2, 5)):
         if functions and d.rarely(3):
             body += passages.invocation(d, d.one((shape, ())))
+        elif d.rarely(3):
+            body += passages.record(d, d.one((shape, ())))
         else:
             body += passages.idiom(d, d.one((shape, ())), "functions")
     if d.flag():

@@ -56,10 +56,18 @@ def _swapped(one: Node) -> Node | None:
     return replace(one, parts=(one.parts[0], one.parts[2], one.parts[1]))
 
 
+def _other_part(one: Node) -> Node | None:
+    """A record with its parts in each other's place, or an operator's sides."""
+    if one.row not in ("record", "operated") or one.parts[0] == one.parts[1]:
+        return None
+    return replace(one, parts=(one.parts[1], one.parts[0], *one.parts[2:]))
+
+
 FAULTS: dict[str, Change] = {
     "other_branch": _negated, "one_trip_more": _longer, "lost_carry": _forgetful, "other_operator": _operator("binary"),
     "other_update": _operator("augment"), "other_comparison": _operator("compare"),
     "other_connective": _operator("logic"), "swapped_sides": _swapped,
+    "other_part": _other_part,
 }
 """Each changes the first construct that has a place for it."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tridiff.fuzz.statements.records import SOURCES as RECORDS
+
 _SOURCES = {
     "Point": """
 class Point(NamedTuple):
@@ -251,7 +253,7 @@ class Sized:
     def grown(self):
         return self.a + self.n
 """,
-}
+} | RECORDS
 NAMES = tuple(_SOURCES)
 LIBRARY = "\n".join(_SOURCES.values())
 """All of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tridiff.fuzz.statements import control, expressions
+from tridiff.fuzz.statements import control, expressions, records
 from tridiff.fuzz.statements.constructs import idiom_lines, statements
 from tridiff.fuzz.statements.draft import Draft, Kind, literal, node, variable
 from tridiff.fuzz.statements.idioms import BY_TOPIC
@@ -78,6 +78,46 @@ def idiom(d: Draft, shape: tuple[int, ...], topic: str) -> list[Node]:
     if not isinstance(found, Value):
         return control.assign(d, shape)
     d.define(names[0], (found.name, found.shape))
+    return [made]
+
+
+def record(d: Draft, shape: tuple[int, ...]) -> list[Node]:
+    """A record that is made, handed on and taken apart, each in a drawn way; or an operator of an aggregate."""
+    if d.rarely(4):
+        return _operated(d, shape)
+    form = d.one(tuple(records.FORMS))
+    methods, unpacked = records.FORMS[form].methods, records.FORMS[form].unpacked
+    words = {"form": form, "turn": d.one(tuple(one for one in records.TURNS if methods or one != "method")),
+             "carry": d.one(records.CARRIES),
+             "take": d.one(tuple(one for one in records.TAKES if (methods or one != "method") and (
+                 unpacked or one != "unpacked")))}
+    if "apart" in (words["turn"], words["take"]) or words["carry"] == "early":
+        shape = ()  # what is not inlined takes scalars, and only they are compared
+    first = _scalar(d, _INTEGERS) if words["carry"] == "early" else _tensor(d, shape)
+    parts = [first, _part(d, "k" if words["carry"] else "t", shape, first, "")]
+    if records.needs_condition(words["carry"]):
+        parts.append(expressions.condition(d))
+    return _left(d, node("record", *parts, names=" ".join((d.fresh(), d.fresh("s"), d.fresh("i"))), **words), shape)
+
+
+def _operated(d: Draft, shape: tuple[int, ...]) -> list[Node]:
+    left, right = d.one(records.SIDES), d.one(records.SIDES)
+    left = "Number" if left == right == "tensor" else left
+    first = _tensor(d, shape)
+    return _left(d, node("operated", first, _part(d, "k", shape, first, ""), name=d.fresh(), left=left, right=right,
+                         op=d.one((*records.OPERATORS, *records.COMPARED))), shape)
+
+
+def _left(d: Draft, made: Node, shape: tuple[int, ...]) -> list[Node]:
+    """A passage, and the variable that it leaves; something else where the language refuses it."""
+    name = (made.word("names") or made.word("name")).split()[0]
+    try:
+        found = d.after(statements((made,))).get(name)
+    except Illegal:
+        return control.assign(d, shape)
+    if not isinstance(found, Value):
+        return control.assign(d, shape)
+    d.define(name, (found.name, found.shape))
     return [made]
 
 

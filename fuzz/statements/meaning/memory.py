@@ -43,7 +43,8 @@ class Memory:
 class Pointer:
     """A tensor of addresses: elements of type `name`, counted from the start of an array."""
 
-    moved_by = True
+    takes_over = True
+    """Whether an operator between a tensor and this is for this to answer."""
 
     def __init__(self, run: Run, memory: Memory, places: Value) -> None:
         self.run, self.memory, self.places, self.name = run, memory, places, memory.name

@@ -201,10 +201,15 @@ def namespace(run: Run) -> dict[str, Any]:
         cdiv=lambda a, b: (a + b - 1) // b, condition=lambda condition, disable_licm=False: condition,
         **{spelled.removeprefix("tl."): TypeName(name) for name, spelled in TRITON_NAMES.items()})
     tl.constexpr = lambda value: value
-    tl.core = SimpleNamespace(_aggregate=lambda kind: kind)
+    tl.core = SimpleNamespace(_aggregate=_aggregate)
     triton = SimpleNamespace(jit=_decorated, constexpr_function=_decorated)
     return {"tl": tl, "triton": triton, "_run": statements, "range": statements.loop, "print": tl.device_print,
             "NamedTuple": NamedTuple, "min": extremum("min"), "max": extremum("max")}
+
+
+def _aggregate(kind: type) -> type:
+    kind.takes_over = True  # type: ignore[attr-defined]
+    return kind
 
 
 def _common(run: Run, x: Any, y: Any) -> str:

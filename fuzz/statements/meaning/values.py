@@ -254,7 +254,7 @@ class Value:
 
 def _both_sides(symbol: str, name: str) -> None:
     setattr(Value, f"__{name}__", lambda self, other: binary(self.run, symbol, self, other)
-            if not hasattr(other, "moved_by") else NotImplemented)
+            if not hasattr(other, "takes_over") else NotImplemented)
     setattr(Value, f"__r{name}__", lambda self, other: binary(self.run, symbol, other, self))
 
 
@@ -262,4 +262,5 @@ for _symbol, _name in {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//":
                        "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift"}.items():
     _both_sides(_symbol, _name)
 for _symbol, _name in {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():
-    setattr(Value, f"__{_name}__", lambda self, other, symbol=_symbol: binary(self.run, symbol, self, other))
+    setattr(Value, f"__{_name}__", lambda self, other, symbol=_symbol: binary(self.run, symbol, self, other)
+            if not hasattr(other, "takes_over") else NotImplemented)
