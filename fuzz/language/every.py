@@ -10,6 +10,7 @@ narrow operands. Numbers and constants in the text are left to draws.
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Literal, TypeVar
 
@@ -184,16 +185,19 @@ def cases_of(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
 
 def _lines(target: str, call: Call, number: int) -> tuple[Case, int]:
     """Every line over the alphabet of that number; of several operands, every one beside every other."""
-    lengths = [one.shape[-1] for one in call.operands]
-    chosen = [alphabets(one.dtype)[number % len(alphabets(one.dtype))] for one in call.operands]
-    found: list[list[str]] = [[] for _ in call.operands]
-    programs = 0
-    for together in product(*(product(letters, repeat=length)
-                              for letters, length in zip(chosen, lengths, strict=True))):
-        programs += 1
+    chosen = tuple(alphabets(one.dtype)[number % len(alphabets(one.dtype))] for one in call.operands)
+    values = _written(chosen, tuple(one.shape[-1] for one in call.operands))
+    return _case(target, call, values), len(values[0]) // call.operands[0].shape[-1]
+
+
+@lru_cache(maxsize=32)
+def _written(letters: tuple[tuple[str, ...], ...], lengths: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+    """For each operand its lines, one behind the other."""
+    found: list[list[str]] = [[] for _ in letters]
+    for together in product(*(product(one, repeat=length) for one, length in zip(letters, lengths, strict=True))):
         for values, line in zip(found, together, strict=True):
             values += line
-    return _case(target, call, found, programs), programs
+    return tuple(map(tuple, found))
 
 
 def _elements(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
@@ -205,22 +209,30 @@ def _elements(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
         narrow, whole = [0] * len(narrow), 1
     wide = narrow.count(0)
     each = int((most / whole) ** (1 / wide) + 1e-9) if wide else 0
-    values = [texts(one.dtype, full or max(each, 2)) for one, full in zip(call.operands, narrow, strict=True)]
-    total = math.prod(map(len, values))
+    sides = tuple((one.dtype, min(full or max(each, 2), size(one.dtype)))
+                  for one, full in zip(call.operands, narrow, strict=True))
+    total = math.prod(number for _, number in sides)
     width = math.prod(call.operands[0].shape)
     step = _INPUTS if call.operands[0].kind == "block" else cases.MOST_ROWS
     for start in range(0, total, step):
         many = min(step, total - start)
-        programs = -(-many // width)
-        found: list[list[str]] = []
-        before = 1
-        for one in values:
-            found.append([one[(start + place % many) // before % len(one)] for place in range(programs * width)])
-            before *= len(one)
-        yield _case(target, call, found, programs), many
+        yield _case(target, call, _combined(sides, start, many, -(-many // width) * width)), many
 
 
-def _case(target: str, call: Call, values: Sequence[Sequence[str]], programs: int) -> Case:
-    given = {f"x{number}": Content(base=Explicit(values=tuple(one))) for number, one in enumerate(values)}
+@lru_cache(maxsize=32)
+def _combined(sides: tuple[tuple[str, int], ...], start: int, many: int, length: int) -> tuple[tuple[str, ...], ...]:
+    """For each operand its values in `many` combinations from the one numbered `start` on, over again up to a length.
+    sides: the types, and how many values each has."""
+    found, before = [], 1
+    for name, number in sides:
+        values = texts(name, number)
+        found.append(tuple([values[(start + place % many) // before % number] for place in range(length)]))
+        before *= number
+    return tuple(found)
+
+
+def _case(target: str, call: Call, values: Sequence[tuple[str, ...]]) -> Case:
+    programs = len(values[0]) // max(math.prod(call.operands[0].shape), 1)
+    given = {f"x{number}": Content(base=Explicit(values=one)) for number, one in enumerate(values)}
     return Case(target=target, sizes=cases.sizes_of(call, programs), program=call,
                 arrays=cases.arrays_of(call, given))

@@ -12,6 +12,7 @@ from tridiff.fuzz.language.every import calls, cases_of, thinned
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.patterns import alphabets, chosen, size
 from tridiff.fuzz.records import Case, Explicit, Verdict
+from tridiff.fuzz.sweep.choose import SWEPT
 from tridiff.fuzz.sweep.rows import Wish, planned, record_of, run
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, NAMES
@@ -125,6 +126,13 @@ def test_calls_have_every_option_in_every_way() -> None:
     assert {one.options["way"] for one in found} == {"to", "cast", "method"}
     assert {(one.operands[0].dtype, one.stored[0]) for one in found} >= {("i8", "fp16"), ("fp8e5", "bf16")}
     assert len({repr(one) for one in found}) == len(found)
+
+
+def test_32_bits_of_one_operand_are_swept_by_kernels_or_by_chosen_patterns() -> None:
+    alone = {row.name: row.name.rpartition(".")[2] for row in rows().values() if row.topic in ("pointwise", "operators")
+             and any(len(one.operands) == 1 and info_of(one.operands[0].dtype).bits == 32 for one in calls(row))}
+    alone["operator.invert"] = "bitwise_not_operator"
+    assert len(alone) > 40 and not set(alone.values()) - SWEPT.keys()
 
 
 def test_thinned_calls_keep_every_type_and_option() -> None:
