@@ -40,7 +40,7 @@ def _partners(choices: Choices, others: Sequence[str]) -> tuple[Operand, Operand
     if form in ("block", "scalar"):
         b = choices.block(other, shape if form == "block" else ())
     else:
-        b = choices.number(like=name, kind=form)  # type: ignore[arg-type]
+        b = choices.number(like=name, kind=form)
     return (b, a) if choices.whole(0, 2) == 2 else (a, b)
 
 
@@ -190,7 +190,7 @@ def _pointer() -> Row:
         way, of = call.option("way", "sum"), call.operands[0].dtype
         for values in elements(call, operands):
             if way == "product":
-                watch.compute("mul", *values, of)
+                watch.compute("mul", values[0], values[1], of)
             elif way == "difference":
                 watch.compute("sub", 0, values[0], of)
 

@@ -62,7 +62,7 @@ def is_due(case: Case) -> bool | None:
     return due(case, *arrays)
 
 
-PLAIN = {"way": "plain"}
+PLAIN: dict[str, Any] = {"way": "plain"}
 
 
 @pytest.mark.parametrize("case, answer", [

@@ -139,9 +139,10 @@ def test_thinned_calls_keep_every_type_and_option() -> None:
     found = list(calls(rows()["tl.sum"]))
     kept = list(thinned(found))
     assert len(kept) < len(found) / 5
-    for what in (lambda one: one.operands[0].dtype, lambda one: one.stored, lambda one: one.options.get("axis"),
-                 lambda one: one.options.get("keep_dims"), lambda one: one.options.get("dtype")):
-        assert {what(one) for one in kept} == {what(one) for one in found}
+    for option in ("axis", "keep_dims", "dtype", "way"):
+        assert {one.options.get(option) for one in kept} == {one.options.get(option) for one in found}
+    types, kept_types = ({(one.operands[0].dtype, one.stored) for one in some} for some in (found, kept))
+    assert types == kept_types
 
 
 def test_gluon_is_swept_by_its_own_name_only() -> None:
