@@ -153,14 +153,17 @@ def _evaluation(trial: Trial) -> Any:
 
 def _evaluated(trial: Trial) -> Result:
     """What the IR computes behind every pass."""
-    return Result(values=_evaluation(trial).values(trial.case, trial.subject, seconds=0.6 * trial.seconds))
+    evaluation = _evaluation(trial)
+    values = evaluation.values(trial.case, trial.subject, seconds=0.6 * trial.seconds)
+    return Result(values=values, library=evaluation.runner.library)
 
 
 def _last_ir(trial: Trial) -> Result:
     """What the last TTGIR computes."""
     evaluation = _evaluation(trial)
     outcome = evaluation.outcome(trial.case, trial.subject)
-    return Result(outcome=outcome, steps=tuple(step for step in evaluation.runner.order() if step is not None))
+    return Result(outcome=outcome, library=evaluation.runner.library,
+                  steps=tuple(step for step in evaluation.runner.order() if step is not None))
 
 
 def _interpreted(trial: Trial) -> Result:

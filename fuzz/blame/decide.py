@@ -42,7 +42,8 @@ class Decision:
 class Seen:
     """Everything that is known of one failure. compiled: the stepped compilation, where there was one. values: of the
     IR behind every pass. subject: under which it fails. launching: whether the case is about launching and caches, not
-    about a kernel. raised: the exception that the interpreter ended with, if it did."""
+    about a kernel. raised: the exception that the interpreter ended with, if it did. library: functions of Triton's own
+    that the evaluated kernel was compiled with."""
 
     subject: str
     backend: str
@@ -52,6 +53,7 @@ class Seen:
     failing_values: bool = True
     launching: bool = False
     raised: str = ""
+    library: tuple[str, ...] = ()
     steps: tuple[Step, ...] = field(default=())
 
     def effect(self, change: str) -> Effect:
@@ -103,12 +105,14 @@ def _of_library(seen: Seen, found: Decision) -> Decision:
     """A fault of the front end's result is the library's where a function of it, written in the language itself, is
     what the case cannot do without: it was shrunk."""
     result = seen.compiled
-    if found.stage != "front-end" or result is None or not result.library:
+    library = seen.library or (result.library if result is not None else ())
+    if found.stage != "front-end" or not library:
         return found
-    inside = result.inside
-    if not inside and result.outcome is not None and result.outcome.verdict is not Verdict.DISAGREE:
+    inside = result.inside if result is not None else ""
+    if not inside and result is not None and result.outcome is not None and (
+            result.outcome.verdict is not Verdict.DISAGREE):
         return found
-    said = f"it ends inside of {inside}" if inside else f"the kernel goes through {', '.join(result.library[:4])}"
+    said = f"it ends inside of {inside}" if inside else f"the kernel goes through {', '.join(library[:4])}"
     return Decision(stage="language", confidence="inferred", evidence=(
         *found.evidence, f"{said}, which Triton's library writes in its own language"))
 
@@ -191,6 +195,9 @@ def _failed_step(seen: Seen) -> Decision | None:
         evidence.append(f"ptxas refuses the PTX; the line it names was written by "
                         f"{'the lowering, as inline assembly' if inline else 'LLVM'}")
         return Decision(stage="ttgir" if inline else "llvm", confidence="inferred", evidence=tuple(evidence))
+    if crash is not None and crash.rule == "llvm-fatal" and re.search(r"Cannot select: .*= ?[A-Z]+_[A-Z_]+", crash.key):
+        evidence.append("what cannot be selected is an instruction of the target, which the lowering asked for by name")
+        return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))
     if entered == TO_LLVM and not result.ended:
         evidence.append("what is refused there is the module that the lowering made")
         return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))

@@ -30,8 +30,10 @@ def backends_of(entry: CorpusEntry, backends: tuple[str, ...], triton: str = "")
 
     triton: a version; backends on which it is recorded to be right with that version are left out, those on which it
     is recorded to fail come first. A GPU comes first; without one, wrong values are looked for in the IR, and failures
-    of a launch in the compiler, because where a pass fails needs no device."""
-    rows = [one for one in entry.expected if one.subject == entry.signature.subject]
+    of a launch in the compiler, because where a pass fails needs no device. An exception of the interpreter is another
+    failure than wrong values."""
+    rows = [one for one in entry.expected if one.subject == entry.signature.subject and not (
+        entry.signature.verdict is Verdict.DISAGREE and one.backend == "interpreter" and one.verdict in _ENDS)]
     ours = {one.backend: one.verdict.failed for one in rows if one.triton == triton}
     seen = dict.fromkeys([entry.found_in.backend, *(one.backend for one in rows if one.verdict.failed)])
     order = [one for one in seen if kind(one) == "cuda"] + [one for one in seen if kind(one) == "compile"]

@@ -67,6 +67,7 @@ class _Search:
         self._laboratory = laboratory
         self._vector: list[Tried] = []
         self._values: tuple[Values, ...] = ()
+        self._library: tuple[str, ...] = ()
         self._compiled: Result | None = None
         self._longest = min(TRIAL_SECONDS, laboratory.left / 3)
         """Seconds of one trial: one that does not end leaves time for others."""
@@ -112,7 +113,7 @@ class _Search:
 
     def _seen(self, **more: object) -> decide.Seen:
         given = {"subject": self._subject, "backend": self._backend, "vector": tuple(self._vector),
-                 "compiled": self._compiled, "values": self._values,
+                 "compiled": self._compiled, "values": self._values, "library": self._library,
                  "launching": self._case.target in LAUNCHING, **more}
         return decide.Seen(**given)  # type: ignore[arg-type]
 
@@ -137,6 +138,7 @@ class _Search:
         result = self._laboratory.run(self._trial("evaluated", evaluated=True,
                                                     seconds=min(EVALUATION_SECONDS, self._longest)))
         self._values = result.values
+        self._library = result.library
         if result.refused or result.ended:
             self._vector.append(Tried(change=decide.EVALUATED, effect="unknown", said=told(result)))
             return

@@ -11,7 +11,8 @@ Stage = Literal[
 ]
 """The first stage whose result is wrong although what it was given is right.
 
-language: what triton.language means by an operation or an option. front-end: from Python to Triton IR. interpreter:
+language: what triton.language means by an operation or an option, and its functions that are written in the language
+itself. front-end: from Python to Triton IR, with the checks and conversions on the way. interpreter:
 Triton's own. ttir, ttgir: the passes on that IR; ttgir includes its lowering to LLVM IR. llvm: from there to PTX or GPU
 assembly. ptxas: from PTX to machine code. runtime: launching. inductor: torch.compile's generator and its helpers.
 eager: the other side, torch without a compiler. hardware: the device itself.

@@ -164,13 +164,13 @@ def as_test(departure: Departure) -> str:
 
 def _round(found: WayRound) -> str:
     """Which changes of the launch make it right, as a section of the issue, without those of the harness alone."""
-    right = [one for one in found.right if one.what in ("option", "environment")]
-    if not found.tried:
+    tried = [one for one in found.tried if one.what in ("option", "environment")]
+    right = [one for one in tried if one.effect == "gone"]
+    if not tried:
         return ""
     said = [f"- `{one.change}`{' in the environment' if one.what == 'environment' else ''}" for one in right]
     text = "\n".join(said) if said else "No option of the launch that was tried makes it right."
-    idle = ", ".join(f"`{one.change}`" for one in found.tried
-                     if one.what in ("option", "environment") and one.effect == "same")
+    idle = ", ".join(f"`{one.change}`" for one in tried if one.effect == "same")
     return (f"## Workarounds\n\nTried on {found.backend} with Triton {found.triton}"
             f"{'; right with any of these:' if said else '.'}\n\n{text}\n"
             f"{f'{chr(10)}No help: {idle}.{chr(10)}' if idle else ''}")

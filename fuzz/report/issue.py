@@ -36,7 +36,8 @@ def issue(entry: CorpusEntry, *, script: Script, found_by: str, relation: str = 
         parts += [cell(about["explanation"]), ""]
     parts += ["## What happens", "", *_happens(entry, wrong=wrong), "", "## Script", "", *_script(script), "",
               "## Versions", "", *(_matrix(entry) if wrong else ()), *_versions(entry.found_in), ""]
-    known = [*_place(entry), *(f"- {cell(label)}: {cell(text)}" for label, text in facts(entry) if label not in _OWN)]
+    known = [*_place(entry), *(f"- {'Related' if label == 'upstream' else cell(label)}: {cell(text)}."
+                               for label, text in facts(entry) if label not in _OWN)]
     if known:
         parts += ["## Where it goes wrong", "", *known, ""]
     if further:
@@ -76,7 +77,7 @@ def _happens(entry: CorpusEntry, *, wrong: bool) -> list[str]:
     signature = entry.signature
     said = {"disagree": "The result is wrong", "compile_error": "It does not compile", "crash": "It crashes",
             "hang": "It does not end"}.get(signature.verdict.value, signature.verdict.value)
-    where = f" in {cell(signature.where)}" if signature.where else ""
+    where = f" in {cell(signature.where)}" if signature.where not in ("", "source") else ""
     lines = evidence_lines(entry)
     more = len(lines) - MOST_LINES
     shown = [*lines[:MOST_LINES], *([f"and {more} lines more"] if more > 0 else [])]

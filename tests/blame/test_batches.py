@@ -44,6 +44,11 @@ def test_wrong_values_are_looked_for_in_the_ir_where_there_is_no_gpu_and_crashes
     assert backends_of(crash(("3.9.0", "cuda", "crash")), NO_GPU, "3.9.0")[0] == "compile:sm_90"
 
 
+def test_an_exception_of_the_interpreter_is_no_wrong_value() -> None:
+    found = value(("3.9.0", "cuda", "disagree"), ("3.9.0", "interpreter", "crash"))
+    assert backends_of(found, NO_GPU, "3.9.0") == (EVALUATED,)
+
+
 def test_what_is_recorded_to_be_right_with_a_version_is_left_out() -> None:
     found = value(("3.6.0", "cuda", "disagree"), ("3.9.0", "cuda", "agree"))
     assert backends_of(found, GPU, "3.6.0") == ("cuda",)

@@ -79,6 +79,9 @@ TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
         ("interpreter", "", "seen")),
     "wrong on the interpreter, and so is the IR": (
         Seen(subject="own", backend="interpreter", values=points(wrong_from=0)), ("front-end", "", "seen")),
+    "wrong on the interpreter, and so is the IR of a function of the library": (
+        Seen(subject="own", backend="interpreter", values=points(wrong_from=0), library=("softmax",)),
+        ("language", "", "inferred")),
     "wrong on the interpreter, the IR is right": (
         Seen(subject="own", backend="interpreter", values=points()), ("interpreter", "", "seen")),
 }
@@ -110,6 +113,10 @@ REFUSED = "ptxas /tmp/x.ptx, line {}; error   : Feature 'cvt' requires .target s
     (compiled("ptxas", ended="SIGSEGV"), ("ptxas", "")),
     (compiled("ptxas", REFUSED.format(3), ptx=PTX), ("ttgir", "")),
     (compiled("ptxas", REFUSED.format(5), ptx=PTX), ("llvm", "")),
+    (compiled("llvm translate_to_asm", "LLVM ERROR: Cannot select: t34: v2bf16 = vselect t33, t12"),
+     ("llvm", "llvm translate_to_asm")),
+    (compiled("llvm translate_to_asm", "LLVM ERROR: Cannot select: t123: f16,ch = BUFFER_ATOMIC_FADD<(volatile)>"),
+     ("ttgir", "")),
     (compiled("front-end"), ("front-end", "")),
     (compiled("front-end", "python: /x/lib/Dialect/TritonGPU/IR/Dialect.cpp:2176: f(): Assertion `a == b' failed."),
      ("ttgir", "")),

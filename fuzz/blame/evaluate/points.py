@@ -69,6 +69,8 @@ class EvaluatingRunner:
     def __init__(self, arch: str, stepper: Callable[[Callable[[str], None]], Stepper]) -> None:
         self.backend = f"{KIND}:{arch}"
         self._target, self._stepper = target_of(arch), stepper
+        self.library: tuple[str, ...] = ()
+        """Functions of Triton's library that were compiled with the kernel."""
         self._compiled: dict[str, Compiled] = {}
         self._parsed: dict[str, Module] = {}
         self.behind: Step | str | None = LAST
@@ -152,6 +154,7 @@ class EvaluatingRunner:
             pass
         steps = tuple(stepper.steps)
         texts = dict(stepper.texts)
+        self.library = tuple(stepper.library) or self.library
         first = texts.get("source", next(iter(texts.values()), ""))
         return Compiled(steps, (first, *(texts[step.key] for step in steps)))
 
