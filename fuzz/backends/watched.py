@@ -137,7 +137,8 @@ class _Finder(MetaPathFinder):
         if found is None or not found.origin or not found.origin.startswith(self._package + os.sep):
             return None
         file = found.origin[len(self._package) + 1:].replace(os.sep, "/")
-        names, readers, places = (one.get(file, {}) for one in (self._files, self._readers, self._places))
+        names, places = self._files.get(file, {}), self._places.get(file, {})
+        readers = self._readers.get(file, {})
         if not names and not readers:
             return None
         found.loader = _Loader(fullname, found.origin, lambda tree: _noting(tree, names, readers, places))
@@ -195,6 +196,6 @@ def _put(node: ast.AST, way: list[str], call: ast.expr) -> None:
     for name, number in zip(inner[::2], inner[1::2], strict=True):
         node = getattr(node, name)[int(number)]
     statements: list[ast.stmt] = getattr(node, field)
-    place = (statements or [node])[min(int(last), max(len(statements) - 1, 0))]
+    place = statements[min(int(last), len(statements) - 1)] if statements else node
     statements.insert(int(last), ast.fix_missing_locations(ast.copy_location(
         ast.Expr(ast.copy_location(call, place)), place)))

@@ -87,8 +87,8 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
     except (SyntaxError, ValueError):
         return []  # it cannot be imported, which is told elsewhere
     tree = ast.parse(text)
-    before, after_ = (dict(functions(one)) for one in (tree, ast.parse(after)))
-    found = [Change(file=name, name=one, users={name: (one,)}, places=places(before[one], after_.get(one)))
+    mine, theirs = (dict(functions(one)) for one in (tree, ast.parse(after)))
+    found = [Change(file=name, name=one, users={name: (one,)}, places=places(mine[one], theirs.get(one)))
              for one, meaning in old.functions.items() if new.functions.get(one) != meaning]
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
@@ -131,7 +131,7 @@ def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[str]:
 def _holds_statements(value: object, other: object) -> bool:
     inner = (ast.stmt, ast.ExceptHandler, ast.match_case)
     return all(isinstance(one, list) for one in (value, other)) and any(
-        isinstance(one, inner) for some in (value, other) for one in some)  # type: ignore[attr-defined]
+        isinstance(one, inner) for some in (value, other) for one in some)
 
 
 def _same(one: ast.AST, other: ast.AST) -> bool:

@@ -34,7 +34,8 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     that differs, which come last."""
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
-    naming, others = [], []
+    naming: list[ShardSpec] = []
+    others: list[ShardSpec] = []
     for spec in listed:
         if not _concerned(spec, shared):
             late.append(spec)

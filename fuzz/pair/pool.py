@@ -144,7 +144,7 @@ class PairPool:
 
         ran = None
         if self.scouting and not self.shrinking:
-            stop = next(self._stops(case, subject, backend), "")
+            stop: Stop = next(self._stops(case, subject, backend), "")
             ran = one(self.baseline, Observe(stop=stop))
             if min(self._reached, default=0) >= 0 and not ran[0].verdict.failed:
                 raise Unreached

@@ -9,7 +9,8 @@ from tridiff.fuzz.errors import TridiffError
 
 Outcome = Literal["caught", "changed code", "missed", "not reached", "cannot show", "loud", "not tried"]
 """caught: the gate's verdict rests on it. changed code: the compiler's output differs, and nothing that can run here
-shows a wrong result. not reached: no drawn case runs what changed (of probes only). cannot show: missed or not reached,
+shows a wrong result. not reached: no drawn case runs what changed (probes), or no pair the changed function (gates).
+cannot show: missed or not reached,
 and known not to show on this class of machines (`fuzz.planted.hidden`). loud: Triton is of no use with it. not tried:
 the gate could not check."""
 
