@@ -25,14 +25,15 @@ def other_warps(case: Case) -> Iterator[Case]:
             yield replace(case, options=replace(case.options, num_warps=warps))
 
 
-def other_choices(case: Case) -> Iterator[Case]:
-    """The case with one of its choices made otherwise, each choice in turn; which way, its digest decides. Types and
-    options are choices where a target has them so."""
+def other_choices(case: Case, turn: int = 0) -> Iterator[Case]:
+    """The case with one of its choices made otherwise, each choice in turn; which way, its digest and the turn decide.
+    Types and options are choices where a target has them so."""
     target = find(case.target)
     luck = int(case.digest[:12], 16)
     for number, (name, values) in enumerate(sorted(target.draw.params(case).items())):
         others = [value for value in tuple(values) if value != case.params.get(name)] if name in case.params else []
         if others:
-            one = replace(case, params=dict(case.params) | {name: others[finalise(luck + number) % len(others)]})
+            chosen = others[finalise(luck + number + (turn << 8)) % len(others)]
+            one = replace(case, params=dict(case.params) | {name: chosen})
             if target.draw.valid(one):
                 yield one

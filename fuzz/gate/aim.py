@@ -5,15 +5,18 @@ functions share with cases and with targets decide what comes first, and nothing
 """
 
 import collections
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.builds.changed import Change
+from tridiff.fuzz.campaign.neighbours import other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.codec import canonical_json
 from tridiff.fuzz.registry import find
 
@@ -24,14 +27,24 @@ many for each thing that has to do with a changed function."""
 LOOK_REACHING = 2
 """Cases that reach a changed function, after which a look has seen enough."""
 
+SCOUTED = 0.4
+"""What a listed case that reaches nothing takes, as part of one that runs on both builds."""
+
 SHORTEST_WORD = 3
 
+FEW = 40
+"""Listed cases that name a changed function, up to which they are played with other choices as well, ..."""
 
-def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike) -> list[ShardSpec]:
+TURNS = 4
+"""... each choice made otherwise so many times."""
+
+
+def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike, *,
+          seconds: float) -> tuple[list[ShardSpec], list[ShardSpec]]:
     """What is drawn from things that have to do with a changed function; listed cases that name one; a look at each
     combination, those about launches first where files that launch differ, then those whose target has a word of a file
-    that differs, backends in turn; the other listed cases. All of them scout but those on backends that use no file
-    that differs, which come last."""
+    that differs, backends in turn; the other listed cases, as far as so many seconds go. All of them scout. And what
+    comes behind the floor: the rest of these, and listed cases on backends that use no file that differs."""
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
     naming: list[ShardSpec] = []
@@ -40,11 +53,13 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         if not _concerned(spec, shared):
             late.append(spec)
             continue
-        told = [case for case in spec.first if pattern.search(canonical_json(case))]
+        told = [case for case in spec.first if _tells(case, pattern)]
         for place, cases in ((naming, told), (others, [case for case in spec.first if case not in told])):
             if cases:
                 place.append(replace(spec, scout=True, first=tuple(cases), max_cases=len(cases),
                                      seconds=spec.seconds * len(cases) / len(spec.first)))
+    if sum(len(spec.first) for spec in naming) <= FEW:
+        naming += [one for spec in naming for one in _varied(spec, pattern)]
     words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
     turns: collections.Counter[str] = collections.Counter()
@@ -64,7 +79,21 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
                                  max_cases=LOOK_CASES * len(about)))
         looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
                              enough=LOOK_REACHING))
-    return [*first, *naming, *looks, *others, *late]
+    early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
+    return [*first, *naming, *looks, *others[:early]], [*others[early:], *late]
+
+
+def _tells(case: Case, pattern: re.Pattern[bytes]) -> bool:
+    return bool(pattern.search(canonical_json(case)) or pattern.search(find(case.target).draw.text(case).encode()))
+
+
+def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:
+    """Cases that name a changed function as well, with one other choice."""
+    found = {one.digest: one for case in spec.first for turn in range(TURNS) for one in other_choices(case, turn)
+             if _tells(one, pattern)}
+    cases = tuple(one for digest, one in found.items() if digest not in {case.digest for case in spec.first})
+    if cases:
+        yield replace(spec, first=cases, max_cases=len(cases), seconds=spec.seconds * len(cases) / len(spec.first))
 
 
 def _concerned(spec: ShardSpec, shared: Alike) -> bool:

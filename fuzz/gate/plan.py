@@ -21,9 +21,6 @@ NEIGHBOURS = 2
 TOGETHER = 8
 """Listed cases of one target that one worker runs, one after another."""
 
-SCOUTED_EACH = 0.2
-"""... where the baseline alone runs those that reach nothing that has changed."""
-
 OF_CASES = 0.5
 """Part of a gate with a number of cases that the corpus may have."""
 
@@ -68,8 +65,9 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     once = _once(options, first, like)
     if options.alike.functions:
         mixed = (spec for two in itertools.zip_longest(once, listed) for spec in two if spec is not None)
-        found = aimed(mixed, [spec for spec in first if spec.subject == "own"], options.alike)
-        return _numbered((*found, *first, *_listed(near, like, None), *drawn[floor:]))
+        early_on, later = aimed(mixed, [spec for spec in first if spec.subject == "own"], options.alike,
+                                seconds=ONCE * options.seconds * options.workers)
+        return _numbered((*early_on, *first, *later, *_listed(near, like, None), *drawn[floor:]))
     seen = (*once, *first) if options.alike.behind_source else (*first, *once)
     return _numbered((*listed[:early], *seen, *listed[early:], *_listed(near, like, None), *drawn[floor:]))
 
@@ -77,7 +75,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
 def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combination, ShardSpec],
           ) -> tuple[ShardSpec, ...]:
     """The cases that targets want to be run once each, as far as ONCE of the time goes."""
-    room = int(ONCE * options.seconds * options.workers / (SCOUTED_EACH if options.alike.functions else SECONDS_EACH))
+    # Where few functions differ, what runs one of them decides which of these come first.
+    room = None if options.alike.functions else int(ONCE * options.seconds * options.workers / SECONDS_EACH)
     cases: dict[Group, list[Case]] = {}
     for spec in drawn:
         group = (combination(spec), spec.backend)

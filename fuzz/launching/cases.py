@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching.expressions import EXPRESSIONS
+from tridiff.fuzz.launching.lines import parts
 from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, Scalar
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 FAULTS = ("first_answer_lost", "answers_swapped")
 """Planted in what a scene tells: its first answer is empty, and its first two in each other's place."""
+_TEXTS = (fragments_plain.FRAGMENTS, fragments_gluon.FRAGMENTS, EXPRESSIONS)
 _SHOWN = 300
 MOST = 6000
 """Characters of an answer; of a longer one a digest is kept."""
@@ -121,6 +125,15 @@ def size(case: Case) -> tuple[int, ...]:
 def label(case: Case) -> str:
     """What tells findings apart: the scene."""
     return str(case.params.get("scene", ""))
+
+
+def text(case: Case) -> str:
+    """The source of the pieces that a case names."""
+    found: list[str] = []
+    for value in map(str, choices_of(case).values()):
+        found += parts().get(value, ())
+        found += [texts[piece] for texts in _TEXTS for piece in (value, value.partition(": ")[2]) if piece in texts]
+    return "\n".join(found)
 
 
 def cells(case: Case) -> tuple[str, ...]:

@@ -83,6 +83,8 @@ class Draw:
     """Names of such things, each with names of Triton's that it is about; none where it draws from no table."""
     thing: Callable[[Case], str] = lambda case: ""
     """Which of them a case shows."""
+    text: Callable[[Case], str] = lambda case: ""
+    """The source that a case is about, where it only names it."""
     once: Callable[[int], Iterable[Case]] = lambda seed: ()
     """Cases that a gate runs once each, by its seed, the most telling first: of a target that shows one thing of many
     in a case, at next to no cost."""

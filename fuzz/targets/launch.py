@@ -40,6 +40,7 @@ def _target(topic: Topic) -> Target:
                   once=partial(cases.once, target=name, topic=topic) if topic in _ONCE else lambda seed: (),
                   params=partial(cases.vocabulary, topic=topic), valid=partial(cases.valid, topic=topic),
                   things=lambda: {scene.name: () for scene in cases.of_topic(topic)}, thing=cases.label,
+                  text=cases.text,
                   breadth=sum(max(map(len, scene.vocabulary.values()), default=1) for scene in cases.of_topic(topic))),
         run=Run(launch=cases.run, untraced=("own",)),
         judge=Judge(oracles=lambda case: (), rules=lambda case: {}, label=cases.label),
