@@ -128,4 +128,31 @@ VALUES: dict[str, Wrong] = {
     "range_without_end": Wrong("for i in tl.range():\n    r = i", "for i in tl.range(3):\n    r = i", "arg1|argument"),
 }
 
-FURTHER = MEMORY | ATOMICS | VALUES
+_TRUTHS = "x_ptr.to(tl.pointer_type(tl.int1))"
+_LEGAL_CAST = "r = x_ptr.to(tl.int64)"
+
+POINTERS: dict[str, Wrong] = {
+    **{f"pointer_as_{word}": Wrong(f"r = x_ptr.to(tl.{name})", _LEGAL_CAST, "cast|pointer")
+       for word, name in (("byte", "int8"), ("word", "int32"), ("unsigned", "uint32"), ("float", "float32"),
+                          ("double", "float64"), ("bfloat", "bfloat16"))},
+    **{f"pointer_bits_as_{word}": Wrong(f"r = x_ptr.to(tl.{name}, bitcast=True)", _LEGAL_CAST, "cast|pointer")
+       for word, name in (("word", "int32"), ("double", "float64"))},
+    **{f"pointer_from_{word}": Wrong(f"r = h.to(tl.{name}).to(tl.pointer_type(tl.int32))",
+                                     "r = n.to(tl.int64).to(tl.pointer_type(tl.int32))", "cast|pointer|float|fp")
+       for word, name in (("float", "float32"), ("double", "float64"), ("half", "float16"))},
+    "pointer_block_as_words": Wrong(f"r = tl.cast({_BLOCK}, tl.int32)", f"r = tl.cast({_BLOCK}, tl.int64)",
+                                    "cast|pointer"),
+    "pointers_cast_with_rounding": Wrong(
+        'r = tl.cast(x_ptr, tl.pointer_type(tl.int8), fp_downcast_rounding="rtz")',
+        "r = tl.cast(x_ptr, tl.pointer_type(tl.int8))", "rounding"),
+    "pointers_compared_as_pointers": Wrong("r = x_ptr == x_ptr", "r = x_ptr.to(tl.int64) == x_ptr.to(tl.int64)",
+                                           "invalid operands"),
+    **{f"atomic_{name}_of_truths": Wrong(f"r = tl.atomic_{name}({_TRUTHS}, n > 0)", f"r = tl.atomic_{name}(x_ptr, n)",
+                                         "int1|type|support")
+       for name in ("add", "and", "or", "xor", "max", "min", "xchg")},
+    "exchange_of_truths": Wrong(f"r = tl.atomic_cas({_TRUTHS}, n > 0, k > 0)", "r = tl.atomic_cas(x_ptr, n, k)",
+                                "bit|width|int1|support"),
+    "truths_mask_of_bytes": Wrong(f"r = tl.load({_TRUTHS}, mask=x > 0)", f"r = tl.load({_TRUTHS}, mask=n > 0)", "mask"),
+}
+
+FURTHER = MEMORY | ATOMICS | VALUES | POINTERS
