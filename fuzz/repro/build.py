@@ -63,6 +63,9 @@ def build(request: Request) -> Candidates:
     if request.failure_kind == "memory_order":
         raise TridiffError("a missing memory order is read from the compiled code, no value is sure to show it",
                            fix="rerun it with `tridiff repro` instead")
+    if request.failure_kind in ("assertion_lost", "assertion_unasked"):
+        raise TridiffError("which assertions there are is read from the compiled code, no value is sure to show it",
+                           fix="rerun it with `tridiff repro` instead")
     if request.failure is Verdict.DISAGREE and request.failure_kind in _NO_VALUES:
         raise TridiffError(f"{request.failure_kind} is seen by the harness, not in results",
                            fix="rerun it with `tridiff repro` instead")
