@@ -71,6 +71,11 @@ def interpreting() -> bool:
     return isinstance(triton_language().sum, interpreter_module().InterpretedFunction)
 
 
+def interprets_scaled_products() -> bool:
+    """Whether the interpreter knows `tl.dot_scaled`, which that of 3.8.0 was the first to learn."""
+    return hasattr(interpreter_module().InterpreterBuilder, "create_dot_scaled")
+
+
 def mask_lanes(mask: Any) -> Any:
     """bool array of a mask that the interpreter's builder was given.
 

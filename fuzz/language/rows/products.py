@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from tridiff.fuzz.backends import lacking_type
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.texts import keywords
+from tridiff.fuzz.versions import interprets_scaled_products
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT
@@ -186,7 +188,12 @@ def _scaled() -> Row:
         return (Result(dtype="fp32", shape=tuple(scaled)),)
 
     def refused(call: Call, backend: str) -> str:
-        return "" if not backend.startswith("compile:gfx") else "AMD's conversion of formats is another"
+        if backend == "interpreter" and not interprets_scaled_products():
+            return "this Triton's interpreter has no products in microscaling formats"
+        if backend.startswith("compile:gfx"):
+            return "AMD's conversion of formats is another"
+        # Bytes are taken for numbers of the type of the format that the call names.
+        return lacking_type(backend, (_FORMATS[str(call.options[side])] for side in ("lhs", "rhs")))
 
     return Row(
         name="tl.dot_scaled", topic="products", covers=("tl.dot_scaled",), draw=draw, text=text, bounds=bounds,

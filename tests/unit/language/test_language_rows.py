@@ -21,6 +21,7 @@ from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
+from tridiff.fuzz.versions import interprets_scaled_products
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import FAULTS
 from tridiff.oracles.bits import from_bits, to_bits
@@ -124,3 +125,15 @@ def test_blocks_of_descriptors_begin_at_multiples_of_sixteen_bytes_and_not_at_th
         column = case.program.options.get("right", steps[-1] if steps else 0)
         places.append(int(column) * dtype(case.program.operands[0].dtype).bits // 8)
     assert sum(place > 0 for place in places) > 20 and all(place % 16 == 0 for place in places)
+
+
+def test_scaled_products_need_the_types_that_their_formats_name_and_an_interpreter_that_knows_them() -> None:
+    row = rows()["tl.dot_scaled"]
+
+    def declined(lhs: str, backend: str) -> str:
+        call = Call(row="tl.dot_scaled", operands=(), options={"lhs": lhs, "rhs": "e5m2"}, stored=("fp32",))
+        return row.refused(call, backend)
+
+    assert "fp8e4nv" in declined("e4m3", "compile:sm_80")
+    assert not declined("e2m1", "compile:sm_80") and not declined("e4m3", "compile:sm_90")
+    assert bool(declined("e2m1", "interpreter")) is not interprets_scaled_products()
