@@ -4,7 +4,8 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language.rows.products import places
-from tridiff.fuzz.records import Case, Content, Small
+from tridiff.fuzz.records import Case, Constant, Content, Small
+from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
 
 _LARGEST_BYTE = 100
@@ -27,7 +28,28 @@ def _of_numbers(case: Case) -> Case:
         else spec for spec in case.arrays))
 
 
+_ONE = "16256"
+"""The bits of 1.0 in bf16."""
+
+
+def _of_ones(case: Case) -> Case:
+    """The scaled product with 1.0 in every operand of bf16."""
+    call = case.program
+    if not isinstance(call, Call) or call.row != "tl.dot_scaled":
+        return case
+    names = {f"x{places(call)[side]}" for side in ("lhs", "rhs") if call.option(side) == "bf16"}
+    return replace(case, arrays=tuple(
+        replace(spec, content=Content(base=Constant(value="1.0" if spec.dtype == "bf16" else _ONE)))
+        if spec.name in names else spec for spec in case.arrays))
+
+
 ISSUES = (
+    KnownIssue(
+        name="interpreter-scales-bf16-as-fp16", stage="interpreter", truth="defect", backends=("interpreter",),
+        where=(("language.products", "own"), ("language.products", PLAIN)),
+        entries=("language.products/inf-0fb92c2ac0",), match=lambda case: _of_ones(case) != case, relative=_of_ones,
+        kinds=("inf", "nan_unexpected", "value"),
+        title="bf16 goes through fp16 in scaled products of the interpreter"),
     KnownIssue(
         name="specials-of-fp8e5-to-bf16", stage="ttgir", truth="defect", where=(("language.products", "own"),),
         entries=("language.products/nan-missing-c8d06f2013",), match=lambda case: _of_numbers(case) != case,

@@ -1,39 +1,80 @@
-"""What numpy gives in the interpreter is known; anything else that is wrong in the same launch is new."""
+"""Calls in Triton's interpreter: which wrong results and errors are known there, and what is something else."""
 
-import numpy as np
-import pytest
 import torch
+from msgspec.structs import replace
 
+from tests.known.test_issues import entry
+from tridiff.fuzz.known import KnownIssue
+from tridiff.fuzz.known.calls import changed
+from tridiff.fuzz.known.interpreted import ISSUES
+from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit
+from tridiff.fuzz.records import Case, Constant, Content, Explicit
+from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
 
-def case_of(row: str, topic: str, values: tuple[str, ...]) -> Case:
-    call = Call(row=row, operands=(Operand(dtype="fp32", shape=(2,)),), stored=("fp32",),
-                options={"way": "function"} | ({"axis": 0} if row == "tl.sum" else {}))
-    return Case(target=f"language.{topic}", sizes=cases.sizes_of(call, len(values) // 2), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}))
+def _known(name: str) -> KnownIssue:
+    return next(one for one in ISSUES if one.name == name)
 
 
-@pytest.mark.parametrize("sums, names", [
-    ((0.0, 0.0), ("interpreter-sums-from-zero",)),  # of the negative zeros, and of a mixed line, which is right
-    ((-0.0, -0.0), ()), ((0.0, 1.0), ()), ((1.0, 0.0), ())])
-def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, float], names: tuple[str, ...]) -> None:
-    case = case_of("tl.sum", "reductions", ("-0.0", "-0.0", "0.0", "-0.0"))
-    judged, found = rehearse(case).judged({"out0": torch.tensor(sums)}, subject="own")
-    assert judged.verdict.failed and found == names
+def _added(number: str, name: str = "fp64") -> Case:
+    call = Call(row="tl.atomic_add", operands=(Operand(kind="block", dtype=name, shape=(1,)),
+                                               Operand(kind="number", dtype="fp32", number=number)),
+                options={"way": "function"}, stored=(name, name))
+    return Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=("0.0",)))}, {}))
 
 
-@pytest.mark.parametrize("away, known", [(0, True), (3, False)])
-def test_only_the_logarithms_of_numpy_are_known(away: int, known: bool) -> None:
-    values = np.array([1.0078125, 2.0], np.float32)
-    logarithms = np.log(values)
-    for _ in range(away):
-        logarithms[1] = np.nextafter(logarithms[1], np.float32(1))
-    if not away and logarithms[0] == np.float32(np.log(np.float64(values[0]))):
-        pytest.skip("numpy's logarithm is right here: it takes other instructions on this processor")
-    case = case_of("tl.log.log_tl", "pointwise", tuple(map(repr, values.tolist())))
-    judged, found = rehearse(case).judged({"out0": torch.from_numpy(logarithms).reshape(1, 2)}, subject="own")
-    assert judged.verdict.failed and found == (("interpreter-logarithms-of-numpy",) if known else ())
+def test_only_numbers_that_fp32_cannot_hold_are_rounded_on_their_way_to_memory() -> None:
+    known = _known("numbers-for-memory-of-fp64")
+    assert [known.match(_added(one)) for one in ("0.1", "1.0e-10", "0.5", 'float("nan")')] == [True, True, False, False]
+    assert not known.match(_added("0.1", "fp32")) and known.relative is not None
+    relative = known.relative(_added("0.1"))
+    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+
+
+def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_beside_them_is_new() -> None:
+    known = _known("interpreter-atomic-extrema-of-fp64")
+    case = entry(known.entries[0]).case
+    values = {"x0": ("1.0", "-3.0", "-4.0"), "x1": ("2.0", "0.0", "-5.0")}
+    case = replace(case, sizes={"rows": 3}, arrays=tuple(
+        replace(one, content=Content(base=Explicit(values=values[one.name]))) if one.name in values else one
+        for one in case.arrays))
+    rehearsal = rehearse(case)
+    wrong = {"out0": torch.tensor([float(0x3FF0000000000000), -4609434218613702656.0, float(0xC010000000000000)],
+                                  dtype=torch.float64)}
+    assert rehearsal.judged(wrong, subject="own")[1] == (known.name,)
+    assert rehearsal.judged(wrong | {"out1": torch.tensor([1.0, -3.0, -4.0], dtype=torch.float64)},
+                            subject="own")[1] == ()
+    wrong["out0"][0] += 4096.0
+    assert rehearsal.judged(wrong, subject="own")[1] == ()
+
+
+def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
+    other = {"interpreter-methods-of-math": "AttributeError: 'int' object has no attribute 'to'",
+             "rows-numbered-in-16-bits": "'tt.descriptor_gather' op is not supported",
+             "interpreter-sums-beyond-32-bits": "OverflowError: cannot convert float infinity to integer",
+             "interpreter-extrema-give-nan": "value"}
+    for name, kind in other.items():
+        known = _known(name)
+        signature = entry(known.entries[0]).signature
+        assert known.shows_as(signature) and not known.shows_as(replace(signature, kind=kind))
+
+
+def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_other_side() -> None:
+    known = next(one for one in PRODUCTS if one.name == "interpreter-scales-bf16-as-fp16")
+    case = entry(known.entries[0]).case
+    assert known.match(case) and known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    call = cases.call_of(case)
+    mixed = changed(case, operands=(replace(call.operands[0], dtype="u16"), replace(call.operands[1], dtype="fp8e5")),
+                    options=call.options | {"rhs": "e5m2"})
+    assert mixed is not None and known.match(mixed)
+    relative = known.relative(mixed)
+    assert relative is not None and relative.array("x0").content == Content(base=Constant(value="16256"))
+    assert relative.array("x1") == mixed.array("x1")
+    none = changed(mixed, options=call.options | {"lhs": "e5m2", "rhs": "e5m2"})
+    assert none is not None and not known.match(none)

@@ -1,4 +1,4 @@
-"""What atomic operations give back and leave in memory if they are done twice, one after the other."""
+"""What defects of atomic operations give back and leave in memory."""
 
 from __future__ import annotations
 
@@ -55,3 +55,13 @@ def done_twice(seen: Wrong) -> dict[str, torch.Tensor]:
     given = {"out0": (old, once), "out1": (once, twice)}
     return {name: where_it_shows(_same(seen.actual[name], wrong), acts & ~_same(right, wrong))
             for name, (right, wrong) in given.items()}
+
+
+def bits_as_a_number(seen: Wrong) -> dict[str, torch.Tensor]:
+    """Given back are the bits of the old number as a number, signed or not."""
+    if "out0" not in seen.expected:
+        return {}
+    bits = to_bits(seen.expected["out0"]).cpu().numpy()
+    actual = seen.actual["out0"].cpu()
+    signed, unsigned = (torch.from_numpy(bits.view(kind).astype("float64")) for kind in ("int64", "uint64"))
+    return {"out0": (_same(actual, signed) | _same(actual, unsigned)).to(seen.actual["out0"].device)}

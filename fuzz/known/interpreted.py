@@ -1,0 +1,107 @@
+"""Known issues of calls in Triton's interpreter, and of numbers and places that the front end passes on as they are."""
+
+import struct
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.calls import changed, of
+from tridiff.fuzz.known.contents import of_small_numbers, tamed
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target.subjects import PLAIN
+from tridiff.kernels.language.call import Call, Operand
+
+_WHERE = (("language.*", "own"), ("language.*", PLAIN))
+_INTERPRETER = ("interpreter",)
+_OF_TWO = ("tl.minimum", "tl.maximum", "tl.clamp", "fp8.fmin", "fp8.fmax", "tl.reduce", "tl.reduce.pair",
+           "tl.reduce.three", "tl.associative_scan")
+"""Rows in which extrema are taken of two elements at a time."""
+
+
+def _method(call: Call) -> bool:
+    return call.option("way") == "method"
+
+
+def _as_functions(case: Case) -> Case | None:
+    return changed(case, options=cases.call_of(case).options | {"way": "function"})
+
+
+def _numbered_in_32_bits(case: Case) -> Case | None:
+    return changed(case, options=cases.call_of(case).options | {"dtype": "i32"})
+
+
+def _holds_no_number(case: Case) -> bool:
+    """Whether an extremum is taken of floats that may be NaN."""
+    call = case.program
+    return isinstance(call, Call) and call.row in _OF_TWO and of_small_numbers(case) != case
+
+
+def _small(case: Case) -> Case:
+    """The same sum of whole numbers between -4 and 4."""
+    return tamed(case, names=tuple(spec.name for spec in case.arrays))
+
+
+def _sums_large_numbers(case: Case) -> bool:
+    call = case.program
+    return (isinstance(call, Call) and call.row in ("tl.sum", "tl.view", "tl.cat.reordered")
+            and call.stored[0] in ("i32", "u32") and _small(case) != case)
+
+
+def _loses_bits(operand: Operand) -> bool:
+    """Whether a Python number is another one in fp32."""
+    if operand.dtype != "fp32" or not operand.number or operand.number.startswith("float("):
+        return False
+    number = float(operand.number)
+    return number != struct.unpack("f", struct.pack("f", number))[0]
+
+
+def _rounded(case: Case) -> bool:
+    call = case.program
+    return (isinstance(call, Call) and call.row.partition(".")[2].startswith("atomic_") and call.stored[0] == "fp64"
+            and any(map(_loses_bits, call.operands)))
+
+
+def _with_a_half(case: Case) -> Case | None:
+    """The same operation with 0.5, which is the same number in fp32."""
+    return changed(case, operands=tuple(
+        replace(one, number="0.5") if _loses_bits(one) else one for one in cases.call_of(case).operands))
+
+
+ISSUES = (
+    KnownIssue(
+        name="interpreter-methods-of-math", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
+        entries=("language.pointwise/attributeerror---nonetyp-931380ccea",), kinds=(), relative=_as_functions,
+        match=lambda case: isinstance(case.program, Call) and case.program.row.startswith("tl.") and _method(
+            case.program),
+        errors=("AttributeError: 'NoneType' object has no attribute 'to_tensor'",),
+        title="functions of tl.math raise in the interpreter where they are called as methods"),
+    KnownIssue(
+        name="rows-numbered-in-16-bits", stage="front-end", truth="defect", backends=("cuda", "compile"), where=_WHERE,
+        entries=("language.descriptors/tt-descriptor-gather--o-b95356c43c",), kinds=(), relative=_numbered_in_32_bits,
+        match=of("descriptor.gather", "descriptor.scatter", having=lambda call: call.option("dtype") == "i16"),
+        errors=("*must be ranked tensor of N-bit signless integer values*",),
+        title="gather and scatter of a descriptor by numbers of 16 bits do not compile"),
+    KnownIssue(
+        name="interpreter-sums-beyond-32-bits", stage="interpreter", truth="defect", backends=_INTERPRETER,
+        where=_WHERE, entries=("language.hints/overflowerror--python-in-d650692a47",
+                               "language.reductions/overflowerror--python-in-0f627024a4"),
+        match=_sums_large_numbers,
+        relative=_small, errors=("OverflowError: Python integer * out of bounds for *",), kinds=(),
+        title="the interpreter raises where a sum leaves its type of 32 bits"),
+    KnownIssue(
+        name="interpreter-atomic-extrema-of-fp64", stage="interpreter", truth="defect", backends=_INTERPRETER,
+        where=_WHERE, entries=("language.memory/value-a9f317d703",),
+        match=of("tl.atomic_min", "tl.atomic_max", having=lambda call: call.stored[0] == "fp64"),
+        explains="tridiff.fuzz.known.predictions.atomics:bits_as_a_number",
+        title="atomic extrema of fp64 give back the bits of the old number as a number in the interpreter"),
+    KnownIssue(
+        name="numbers-for-memory-of-fp64", stage="front-end", truth="contract", where=_WHERE,
+        entries=("language.memory/value-56ec18fe39",), match=_rounded, relative=_with_a_half, kinds=("value",),
+        title="a Python number that an atomic operation on fp64 gets is rounded to fp32"),
+    KnownIssue(
+        name="interpreter-extrema-give-nan", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
+        entries=("language.pointwise/nan-unexpected-781663859b", "language.narrow/nan-unexpected-2cf12d2eea"),
+        match=_holds_no_number, relative=of_small_numbers, kinds=("nan_unexpected",),
+        title="the lesser of a number and NaN is NaN in the interpreter"),
+)
