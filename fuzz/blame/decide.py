@@ -62,6 +62,9 @@ class Seen:
 
 def decided(seen: Seen) -> Decision:
     """The stage, the pass and how sure that is."""
+    if another_code(seen):
+        return Decision(evidence=("compilations of one source give several codes: which pass makes them differ is not "
+                                  "found by leaving passes out, which changes the chance as well",))
     for rule in (_interpreted, _refusal, _launching, _failed_step, _wrong_values, _subject, _device):
         found = rule(seen)
         if found is not None:
@@ -125,6 +128,11 @@ def _kind(seen: Seen) -> str:
     return outcome.signature.kind
 
 
+def another_code(seen: Seen) -> bool:
+    """Whether what fails is that compilations of one source differ."""
+    return _kind(seen) in ANOTHER_CODE
+
+
 def _refusal(seen: Seen) -> Decision | None:
     """A program that must be refused and is not, or not with a reason; a result of another type. All of that is settled
     when the front end is done, whatever the passes behind it do."""
@@ -150,7 +158,7 @@ def _launching(seen: Seen) -> Decision | None:
     if not seen.launching or result is None or result.outcome is None or result.ended:
         return None
     told = result.outcome.signature.kind if result.outcome.signature is not None else ""
-    if _kind(seen) and told not in ANOTHER_CODE:
+    if _kind(seen):
         return Decision(stage="runtime", confidence="inferred", evidence=(
             f"what is wrong is what launching keeps and counts ({told}); the compiler comes to its end"[:500],))
     if not _kind(seen) and result.outcome.verdict.failed and signature(result.log) is None:

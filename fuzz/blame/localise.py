@@ -56,7 +56,8 @@ def backend_here(entry: CorpusEntry, backends: tuple[str, ...], triton: str = ""
 
 
 LAUNCHING = ("launch.caches", "launch.events", "launch.sources")
-"""Targets whose cases are about launching, caches and hooks: what they compile is right."""
+"""Targets whose cases are about launching, caches and hooks: what they compile is right, and is not watched, because a
+compilation that is watched is never taken from the cache."""
 
 
 class _Search:
@@ -86,7 +87,8 @@ class _Search:
         return self._note(name, self._laboratory.run(self._trial(name, **more)))
 
     def blame(self) -> Blame:
-        stepped = kind(self._backend) != "interpreter"
+        compiled = kind(self._backend) != "interpreter"
+        stepped = compiled and self._case.target not in LAUNCHING
         first = self._laboratory.run(self._trial("as it is", stepped=stepped, texts=False))
         if first.refused:
             raise TridiffError(first.refused, fix="check the case with `tridiff replay`")
@@ -95,7 +97,7 @@ class _Search:
             reason = first.outcome.reason if first.outcome else first.ended
             raise NotFailing(f"the case does not fail on {self._backend} with Triton {first.triton}"
                              f"{f' ({reason})' if reason else ''}", fix="name a backend on which it fails")
-        self._compiled = first if stepped else None
+        self._compiled = first if compiled else None
         values = first.outcome is not None and first.outcome.verdict is Verdict.DISAGREE
         if kind(self._backend) == "evaluated" and not values:
             raise NotFailing(f"it does not come to values on {self._backend} ({told(first)})",
@@ -169,7 +171,8 @@ class _Search:
 
     def _on_device(self) -> None:
         self._interpret()
-        if decide.decided(self._seen()).stage in ("front-end", "language", "runtime"):
+        seen = self._seen()
+        if decide.another_code(seen) or decide.decided(seen).stage in ("front-end", "language", "runtime"):
             return  # Not a matter of values.
         self._evaluate()
         if decide.decided(self._seen()).confidence == "seen":

@@ -29,3 +29,10 @@ def test_a_function_of_the_library_is_told_from_the_front_end_that_compiles_it()
     found = blame(entry.case, entry.signature.subject, "compile:sm_90", seconds=120)
     assert (found.stage, found.confidence) == ("language", "inferred")
     assert "it ends inside of flip" in found.evidence[-1]
+
+
+def test_what_launching_does_wrong_is_blamed_without_watching_the_passes() -> None:
+    entry = ENTRIES.find("launch.sources/launches-2a7b415b75")
+    found = blame(entry.case, entry.signature.subject, "compile:sm_90", seconds=120)
+    assert (found.stage, found.confidence) == ("runtime", "inferred")
+    assert "launching keeps and counts (launches)" in found.evidence[0]
