@@ -37,6 +37,10 @@ ALWAYS = ("README.md", "bug.py", "entry.json", "environment.txt", "expected.txt"
 """Files that every bundle has."""
 
 
+UNWRITTEN = ("launch.caches", "launch.events", "launch.sources")
+"""Targets whose cases are about launching itself: a script of one launch cannot show them."""
+
+
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     """An entry, a backend, and what each version is recorded to do there: BUG or OK."""
 
@@ -70,10 +74,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choices(entries: Iterable[CorpusEntry], versions: Sequence[str]) -> Iterator[Chosen]:
-    """Defects with a backend on which one of the versions fails and another is right."""
+    """Defects with a backend on which one of the versions fails and another is right; the interpreter, whose record is
+    of the repaired one and whose scripts run in Triton's own, only where no compiler shows it."""
     for entry in entries:
         rows = [one for one in entry.expected if one.subject == entry.signature.subject and kind(one.backend) != "cuda"]
-        for backend in dict.fromkeys(one.backend for one in rows):
+        if entry.case.target.startswith(UNWRITTEN):
+            continue
+        for backend in sorted(dict.fromkeys(one.backend for one in rows), key=lambda name: name == "interpreter"):
             recorded = {version: "OK" if one.verdict is Verdict.AGREE else "BUG" for version in versions for one in rows
                         if (one.backend, one.triton) == (backend, version) and (
                             one.verdict is Verdict.AGREE or one.verdict.failed)}
@@ -86,7 +93,7 @@ def choices(entries: Iterable[CorpusEntry], versions: Sequence[str]) -> Iterator
 def spread(found: Iterable[Chosen], number: int) -> list[Chosen]:
     """`number` of them: one of each kind, then a second one of each, and so on."""
     kinds: dict[tuple[str, str, str], list[Chosen]] = {}
-    for one in sorted(found, key=lambda one: (one.kind, one.entry)):
+    for one in sorted(found, key=lambda one: (one.kind, one.backend == "interpreter", one.entry)):
         kinds.setdefault(one.kind, []).append(one)
     rounds = itertools.zip_longest(*kinds.values())
     return [one for turn in rounds for one in turn if one is not None][:number]

@@ -1,7 +1,7 @@
 """A finding as the text of an issue, ready to be read, judged and pasted. Nothing is sent anywhere."""
 
 from tridiff.fuzz.corpus.bugs import WORDS, release
-from tridiff.fuzz.records import CorpusEntry, Environment
+from tridiff.fuzz.records import CorpusEntry, Environment, Expectation, Verdict
 from tridiff.fuzz.report.findings import case_lines, evidence_lines, facts
 from tridiff.fuzz.report.markdown import cell, fenced
 from tridiff.fuzz.report.model import Script
@@ -57,11 +57,18 @@ def _matrix(entry: CorpusEntry) -> list[str]:
     versions = sorted({one.triton for one in rows}, key=release)
     if not rows:
         return []
-    said = {(one.backend, one.triton): WORDS[one.verdict] for one in rows}
+    said = {(one.backend, one.triton): WORDS[one.verdict] + (" (otherwise)" if _otherwise(entry, one) else "")
+            for one in rows}
     return ["| | " + " | ".join(f"Triton {cell(one)}" for one in versions) + " |", "|---" * (len(versions) + 1) + "|",
             *("| " + " | ".join([cell(backend), *(said.get((backend, one), "") for one in versions)]) + " |"
               for backend in dict.fromkeys(one.backend for one in rows)),
             "", "It was found with:", ""]
+
+
+def _otherwise(entry: CorpusEntry, row: Expectation) -> bool:
+    """Whether a version fails in another way than the entry, by another message of the same kind of failure."""
+    return row.verdict is entry.signature.verdict and row.verdict.failed and bool(row.kind) and (
+        row.kind != entry.signature.kind)
 
 
 def _place(entry: CorpusEntry) -> list[str]:
@@ -77,7 +84,7 @@ def _happens(entry: CorpusEntry, *, wrong: bool) -> list[str]:
     signature = entry.signature
     said = {"disagree": "The result is wrong", "compile_error": "It does not compile", "crash": "It crashes",
             "hang": "It does not end"}.get(signature.verdict.value, signature.verdict.value)
-    where = f" in {cell(signature.where)}" if signature.where not in ("", "source") else ""
+    where = f" in {cell(signature.where)}" if signature.where and signature.verdict is not Verdict.COMPILE_ERROR else ""
     lines = evidence_lines(entry)
     more = len(lines) - MOST_LINES
     shown = [*lines[:MOST_LINES], *([f"and {more} lines more"] if more > 0 else [])]

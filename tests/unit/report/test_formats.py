@@ -165,6 +165,13 @@ def test_an_issue_has_all_that_a_stranger_needs() -> None:
     assert "linear-shared-offsets-added" not in text, "our filing is of no use to a stranger"
 
 
+def test_an_issue_tells_versions_that_fail_in_another_way() -> None:
+    one = entry(NEW)
+    other = msgspec.structs.replace(one.expected[0], triton="3.7.1", kind="misaligned_address")
+    text = issue(msgspec.structs.replace(one, expected=(*one.expected, other)), script=SCRIPT, found_by="By fuzzing.")
+    assert "| cuda | crash | crash (otherwise) | right |" in text
+
+
 def test_an_issue_of_what_is_no_defect_says_so_first() -> None:
     text = issue(entry(NEW, truth="undefined"), script=SCRIPT, found_by="By fuzzing.")
     assert text.index("Judged: undefined. Not a defect") < text.index("## What happens")
