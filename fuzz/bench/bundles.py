@@ -37,8 +37,9 @@ ALWAYS = ("README.md", "bug.py", "entry.json", "environment.txt", "expected.txt"
 """Files that every bundle has."""
 
 
-UNWRITTEN = ("launch.caches", "launch.events", "launch.sources")
-"""Targets whose cases are about launching itself: a script of one launch cannot show them."""
+UNWRITTEN = ("launch.", "language.refusals")
+"""Targets of which no standalone script is written: their cases are about launching itself, or about programs that must
+be refused, and not about what one launch computes."""
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
