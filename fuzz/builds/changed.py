@@ -129,15 +129,14 @@ def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[str]:
 
 
 def _holds_statements(value: object, other: object) -> bool:
-    inner = (ast.stmt, ast.ExceptHandler, ast.match_case)
-    return all(isinstance(one, list) for one in (value, other)) and any(
-        isinstance(one, inner) for some in (value, other) for one in some)
+    return isinstance(value, list) and isinstance(other, list) and any(
+        isinstance(one, ast.stmt | ast.ExceptHandler | ast.match_case) for one in (*value, *other))
 
 
 def _same(one: ast.AST, other: ast.AST) -> bool:
     """Whether two statements are alike; functions and classes speak for themselves."""
     if isinstance(one, Function | ast.ClassDef) and type(one) is type(other):
-        return one.name == other.name  # type: ignore[attr-defined]
+        return one.name == getattr(other, "name", "")
     return ast.dump(one) == ast.dump(other)
 
 

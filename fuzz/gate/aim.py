@@ -21,8 +21,10 @@ from tridiff.fuzz.records.codec import canonical_json
 from tridiff.fuzz.registry import find
 
 LOOK_SECONDS, LOOK_CASES = 1.0, 4
-"""Each combination draws so many cases, and one more for every two things that it draws from, for so long at most. As
-many for each thing that has to do with a changed function."""
+"""Each combination draws so many cases, and one more for every two things that it draws from, for so long at most."""
+
+AIMED_CASES = 16
+"""Cases for each thing that has to do with a changed function, for twice as long at most."""
 
 LOOK_REACHING = 2
 """Cases that reach a changed function, after which a look has seen enough."""
@@ -33,10 +35,13 @@ SCOUTED = 0.4
 SHORTEST_WORD = 3
 
 FEW = 40
-"""Listed cases that name a changed function, up to which they are played with other choices as well, ..."""
+"""Listed cases that name a changed function, up to which they are played with other choices as well: """
+
+MANY = 80
+"""Beyond so many it says nothing that a case names one: "load" is everywhere."""
 
 TURNS = 4
-"""... each choice made otherwise so many times."""
+"""each choice made otherwise so many times."""
 
 
 def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike, *,
@@ -58,7 +63,10 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
             if cases:
                 place.append(replace(spec, scout=True, first=tuple(cases), max_cases=len(cases),
                                      seconds=spec.seconds * len(cases) / len(spec.first)))
-    if sum(len(spec.first) for spec in naming) <= FEW:
+    number = sum(len(spec.first) for spec in naming)
+    if number > MANY:
+        naming, others = [], [*naming, *others]
+    if number <= FEW:
         naming += [one for spec in naming for one in _varied(spec, pattern)]
     words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
@@ -76,7 +84,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         about = tuple(name for name, covers in things.items() if pattern.search(" ".join((name, *covers)).encode()))
         if about:
             first.append(replace(spec, scout=True, only=about, seconds=2 * LOOK_SECONDS,
-                                 max_cases=LOOK_CASES * len(about)))
+                                 max_cases=AIMED_CASES * len(about)))
         looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
                              enough=LOOK_REACHING))
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
