@@ -37,6 +37,10 @@ OF_REACH = 0.6
 OF_REACH_BESIDE = 0.3
 """... where files of other kinds differ as well, of which nobody knows what they reach."""
 
+OF_FUNCTIONS = 0.5
+"""Part of that share as long as only functions were reached, and not the statements that differ: others may know more.
+"""
+
 UNREACHED = 0.25
 """Part of its time on the floor that a combination has there which is not known to run any of them."""
 
@@ -140,7 +144,8 @@ class Deal:
     def _reaching(self) -> Combination | None:
         """A combination that runs changed functions, if it is its turn."""
         taken = self._taken.values()
-        if not self._reach_share or sum(seconds for reach, seconds in taken if reach) > self._reach_share * sum(
+        share = self._reach_share * (1.0 if self._yields.met() else OF_FUNCTIONS)
+        if not share or sum(seconds for reach, seconds in taken if reach) > share * sum(
                 seconds for _, seconds in taken):
             return None
         wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}

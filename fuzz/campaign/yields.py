@@ -117,6 +117,10 @@ class Yields:
                 found[name] = found.get(name, 0.0) + rate / total
         return found
 
+    def met(self) -> bool:
+        """Whether any combination ran statements that differ."""
+        return any(not cell.startswith(REACHED + FUNCTION) for one in self._brought.values() for cell in one.reached)
+
     def things(self, name: Combination) -> tuple[str, ...]:
         """What a combination showed in the cases that ran changes, or else in those that ran their functions."""
         reached = self._brought[name].reached if name in self._brought else {}
