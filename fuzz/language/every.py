@@ -37,6 +37,8 @@ _ELEMENTWISE = ("pointwise", "operators", "conversions", "rounding", "words", "s
 _LINES = ("reductions", "scans", "ordering")
 _OTHER_LINES = ("fp8.max", "fp8.min", "fp8.argmax", "fp8.argmin", "fp8.sort", "tl.reduce.three",
                 "tl.associative_scan.affine")
+_ORDERS = 13
+"""Of Bessel functions, those that the contract (language.md §3) speaks of."""
 _PROMISES = ("tl.expect_zero",)
 """What ends the launch for other inputs than the text promises."""
 _INPUTS = 1 << 16
@@ -203,15 +205,17 @@ def _written(letters: tuple[tuple[str, ...], ...], lengths: tuple[int, ...]) -> 
 def _elements(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
     """Every combination of the operands' values: all of 8 bits, of one operand of 16 bits, chosen ones of others."""
     most = min(_INPUTS, row.budget * _SLOW) if row.budget else _INPUTS
-    narrow = [size(one.dtype) if size(one.dtype) <= 1 << 8 else 0 for one in call.operands]
+    words = (*row.contents(call), *[""] * len(call.operands))
+    narrow = [_ORDERS if word == "order" else size(one.dtype) if size(one.dtype) <= 1 << 8 else 0
+              for one, word in zip(call.operands, words, strict=False)]
     whole = math.prod(one for one in narrow if one)
     if (row.budget and whole > most) or whole > 2 * _INPUTS:
         narrow, whole = [0] * len(narrow), 1
     wide = narrow.count(0)
     each = int((most / whole) ** (1 / wide) + 1e-9) if wide else 0
-    sides = tuple((one.dtype, min(full or max(each, 2), size(one.dtype)))
-                  for one, full in zip(call.operands, narrow, strict=True))
-    total = math.prod(number for _, number in sides)
+    sides = tuple((one.dtype, min(full or max(each, 2), size(one.dtype)), word == "order")
+                  for one, full, word in zip(call.operands, narrow, words, strict=False))
+    total = math.prod(number for _, number, _ in sides)
     width = math.prod(call.operands[0].shape)
     step = _INPUTS if call.operands[0].kind == "block" else cases.MOST_ROWS
     for start in range(0, total, step):
@@ -220,12 +224,13 @@ def _elements(target: str, call: Call, row: Row) -> Iterator[tuple[Case, int]]:
 
 
 @lru_cache(maxsize=32)
-def _combined(sides: tuple[tuple[str, int], ...], start: int, many: int, length: int) -> tuple[tuple[str, ...], ...]:
+def _combined(sides: tuple[tuple[str, int, bool], ...], start: int, many: int, length: int) -> (
+        tuple[tuple[str, ...], ...]):
     """For each operand its values in `many` combinations from the one numbered `start` on, over again up to a length.
-    sides: the types, and how many values each has."""
+    sides: the types, how many values each has, and whether these count from 0."""
     found, before = [], 1
-    for name, number in sides:
-        values = texts(name, number)
+    for name, number, counted in sides:
+        values = list(map(str, range(number))) if counted else texts(name, number)
         found.append(tuple([values[(start + place % many) // before % number] for place in range(length)]))
         before *= number
     return tuple(found)

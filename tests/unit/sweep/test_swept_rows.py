@@ -73,6 +73,10 @@ def test_wider_pairs_take_chosen_patterns_each_beside_each(name: str, types: tup
     assert {to_bits(text, types[0]) for text in wanted} <= sides[0]
 
 
+def test_orders_of_bessel_functions_are_those_of_the_contract() -> None:
+    assert set(words(case("libdevice.jn", "i32", "fp64"), "x0")) == set(range(13))
+
+
 @pytest.mark.parametrize("name", [one for one in NAMES if info_of(one).bits > 16])
 def test_chosen_patterns_are_many_and_have_every_exponent(name: str) -> None:
     found, info = chosen(name, 1 << 16), info_of(name)
