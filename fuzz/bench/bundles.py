@@ -116,7 +116,7 @@ def bundle(chosen: Chosen, builds: Mapping[str, Build], folder: Path, *, seconds
     said = {}
     for version in chosen.recorded if script else ():
         answer = run(script, path=builds[version].path)
-        said[version] = answer.answer if answer.answer != "SKIP" else f"SKIP: {answer.reason}"
+        said[version] = answer.answer if answer.answer != "SKIP" else f"SKIP: {answer.reason.partition('(')[0][:40]}"
     blames = json.loads((folder / "blame.json").read_text()) if "blame.json" in told["files"] else []
     return Row(chosen=chosen, said=said, lines=len(script.splitlines()), lacking=lacking, missing=told["missing"],
                localised=any(one.get("confidence", "not localised") != "not localised" for one in blames),
