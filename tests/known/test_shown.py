@@ -16,9 +16,11 @@ from tridiff.fuzz.records.codec import decode_file
 
 RECORDS = Path(__file__).parents[2] / "reports"
 
-UNTOLD = {"text-of-ptx-is-no-source"}
-"""Met on cuda, while its entry tells of compiling alone: it arises before a kernel is launched, and a machine with a
-GPU may add the row."""
+UNTOLD = {"compare-and-swap-checks-nothing", "other-value-of-a-truth-is-a-byte", "pointers-from-narrow-integers",
+          "pointers-to-pointers", "positional-only-parameters-are-dropped", "text-of-ptx-is-no-source",
+          "values-behind-pointers-to-truths-are-bytes"}
+"""Met on cuda, while their entries tell of compiling or of the interpreter alone: `tridiff replay --everywhere --record` on
+a machine with a GPU adds the rows."""
 
 
 def _met(records: Path) -> dict[tuple[str, str], int]:
@@ -53,4 +55,4 @@ def test_an_issue_has_an_entry_that_fails_where_campaigns_met_it() -> None:
     assert len(met) > 50, "the records say something"
     assert not {place for place in met if not told.get(place, True)}, "every entry agrees there"
     assert {place for place in met if place not in told} == {(name, "cuda") for name in UNTOLD}
-    assert all(told[name, "compile"] for name in UNTOLD)
+    assert all(told[name, "compile"] or told[name, "interpreter"] for name in UNTOLD)

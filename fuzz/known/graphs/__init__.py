@@ -76,6 +76,8 @@ ISSUES = (
     *_issues(forms.INTEGER_ABS, "library-abs-of-smallest-integer", "pointwise/value-9713959c18",
              title="libdevice's abs of the smallest integer is poison", stage="llvm", truth="undefined",
              upstream=("llvm-project#183851", "llvm-project#198646")),
+    *_issues(forms.CUBE_ROOT, "cube-root-of-subnormals", "pointwise/nan-unexpected-a2318c74fe", stage="llvm",
+             title="libdevice.cbrt of a subnormal number is NaN"),
     *_issues(forms.LOP3, "lop3-of-one-register-twice", "mixed/value-1dd3521298",
              title="a lop3 of one register twice is fused with a wrong table", stage="ptxas", predicted="lop3_fused"),
     *_issues(forms.CHOICE, "choice-of-minus-zero", "pointwise/zero-sign-09fc3b6e38",

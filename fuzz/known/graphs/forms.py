@@ -312,6 +312,11 @@ def _subnormal(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="add" if len(node.args) == 2 else "erf")
 
 
+def _cube_root(analysis: Analysis, node: Pointwise) -> Result:
+    """libdevice's cube root takes subnormal operands for flushed in one half of its instructions: NaN."""
+    return replace(node, op="erf") if analysis.dtype(node.args[0]) in SINGLE else None
+
+
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
 LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
 LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
@@ -337,10 +342,11 @@ FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise), ops=("add", "sub"), rewritten=_half_of_sums)
 SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, ops=(
     "acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0"))
+CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
          EXTREMUM_OF_THREE, TRUTH_AS_FP16, BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT,
-         HALF_OF_SUMS, SUBNORMAL)
+         HALF_OF_SUMS, SUBNORMAL, CUBE_ROOT)
 
 
 def named(graph: Graph) -> str:
