@@ -1,0 +1,26 @@
+"""Offsets of few bits stay within their type, whatever the mask: a load beside its array would be no defect."""
+
+import pytest
+import torch
+
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Iota
+from tridiff.kernels.language.call import Operand, Result
+from tridiff.kernels.language.script import Node, Script
+
+
+@pytest.mark.parametrize(("idiom", "place"), [("offset_narrow_high", 60 & 31), ("offset_lowest", 60)])
+def test_a_masked_negative_offset_of_eight_bits_reads_from_the_array(idiom: str, place: int) -> None:
+    line = Node(row="idiom", words={"name": idiom}, parts=(
+        Node(row="name", words={"name": "p1"}), Node(row="name", words={"name": "x1"}),
+        Node(row="number", words={"value": "63"})))
+    script = Script(
+        operands=(Operand(kind="block", dtype="i32", shape=(64,)), Operand(kind="scalar", dtype="i32")),
+        body=(Node(row="row_pointer", words={"name": "p1", "operand": 0}),
+              Node(row="assign", words={"name": "v2"}, parts=(line,))),
+        stored=("v2",), results=(Result(dtype="i32"),))
+    case = Case(target="language.pointers", sizes={"rows": 1, "n0": 64}, program=script, arrays=(
+        ArraySpec(name="x0", dtype="i32", dims=("rows", "n0"), content=Content(base=Iota())),
+        ArraySpec(name="x1", dtype="i32", dims=("rows",), content=Content(base=Explicit(values=("-4",)))),
+        ArraySpec(name="out0", dtype="i32", dims=("rows",))))
+    assert torch.equal(rehearse(case).outputs()["out0"], torch.tensor([place], dtype=torch.int32))
