@@ -19,8 +19,8 @@ RECORDS = Path(__file__).parents[2] / "reports"
 UNTOLD = {"compare-and-swap-checks-nothing", "other-value-of-a-truth-is-a-byte", "pointers-from-narrow-integers",
           "pointers-to-pointers", "positional-only-parameters-are-dropped", "text-of-ptx-is-no-source",
           "values-behind-pointers-to-truths-are-bytes"}
-"""Met on cuda, while their entries tell of compiling or of the interpreter alone: `tridiff replay --everywhere --record` on
-a machine with a GPU adds the rows."""
+"""Met on cuda, while their entries tell of compiling or of the interpreter alone: `tridiff replay --everywhere
+--record` on a machine with a GPU adds the rows."""
 
 
 def _met(records: Path) -> dict[tuple[str, str], int]:
