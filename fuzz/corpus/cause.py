@@ -3,7 +3,7 @@
 import re
 
 from tridiff.fuzz.known.attribute import cause
-from tridiff.fuzz.known.issues import issue_of_entry
+from tridiff.fuzz.known.issues import issue_of_entry, issues_of
 from tridiff.fuzz.records import CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 
@@ -84,9 +84,12 @@ def finding_of_entry(entry: CorpusEntry) -> str:
 
 
 def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
-    """Whether a case fails as the entry does, by its cause."""
+    """Whether a case fails as the entry does, by its cause. One known issue may end in other errors elsewhere: that of
+    pointers to pointers is taken by one version, and ends the process in another."""
     if outcome.signature is None:
         return False
     issue = issue_of_entry(entry.case.target, entry.id)
-    return (issue != "" and issue in outcome.explained_by) or (
+    told = any(one.name == issue and not one.kinds and one.shows_on(outcome.backend) and one.tells(outcome.signature)
+               for one in issues_of(entry.case, outcome.subject))
+    return told or (issue != "" and issue in outcome.explained_by) or (
         finding_of(outcome.signature) == finding_of(entry.signature))

@@ -1,10 +1,13 @@
 """Which signatures are one finding."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
-from tridiff.fuzz.corpus.cause import finding_of
-from tridiff.fuzz.records import Signature, Verdict
+from tridiff.fuzz.corpus.cause import finding_of, same_finding
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.records import Outcome, Signature, Verdict
 
 PROGRAMS = "inductor.programs_reduction"
 
@@ -82,3 +85,18 @@ def test_what_the_compiler_says_of_other_dtypes_is_one_finding(one: str, other: 
     second = replace(compile_error("inductor.folding", other, ""), verdict=Verdict.CRASH, about="times_one fp8")
     assert finding_of(first) == finding_of(second)
     assert finding_of(first) != finding_of(compile_error("inductor.pointwise", "Cannot bitcast data-type of size N"))
+
+
+def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error_of_that_issue() -> None:
+    entry = Corpus(Path(__file__).parents[3] / "corpus").find("sigabrt-fa7f037331")
+    assert entry.signature.kind == "SIGABRT"
+
+    def shows(kind: str, verdict: Verdict = Verdict.DISAGREE, **fields: str) -> bool:
+        said = replace(entry.signature, kind=kind, verdict=verdict, where="")
+        outcome = Outcome(case_digest=entry.case.digest, target=entry.case.target, subject="own", backend="cuda",
+                          verdict=verdict, signature=said)
+        return same_finding(replace(outcome, **fields), entry)
+
+    assert shows("SIGABRT", Verdict.CRASH) and shows("accepted")
+    assert not shows("unclear: IndexError in visit") and not shows("SIGSEGV", Verdict.CRASH)
+    assert not shows("accepted", subject="own+fault:one")
