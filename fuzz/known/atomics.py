@@ -1,6 +1,6 @@
-"""Known issues of atomic operations on blocks of fewer elements than a thread's registers."""
+"""Known issues of atomic operations: on blocks of fewer elements than a thread's registers, and for AMD."""
 
-from tridiff.fuzz.known.calls import changed
+from tridiff.fuzz.known.calls import changed, of
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
@@ -22,7 +22,22 @@ def _held_once(case: Case) -> Case | None:
     return changed(case, options=cases.call_of(case).options | {"layout": 0})
 
 
+def _adds(case: Case) -> Case | None:
+    """The addition of the same operands."""
+    return changed(case, row="tl.atomic_add")
+
+
 ISSUES = (
+    KnownIssue(
+        name="exchanges-by-buffers-for-amd", stage="ttgir", truth="defect", where=(("language.memory", "own"),),
+        title="tl.atomic_xchg of a block becomes an intrinsic that LLVM does not have for AMD", backends=("compile",),
+        entries=("language.memory/could-not-find-llvm-intr-2b4f92c940",), match=of("tl.atomic_xchg"), relative=_adds,
+        errors=("could not find LLVM intrinsic: *buffer.atomic.exch*",), kinds=()),
+    KnownIssue(
+        name="exchanges-of-fp64-for-amd", stage="ttgir", truth="defect", where=(("language.memory", "own"),),
+        title="tl.atomic_xchg of a block of fp64 ends the compiler for AMD", backends=("compile",),
+        entries=("language.memory/sigabrt-7da628fc03",), relative=_adds, errors=("SIGABRT",), kinds=(),
+        match=of("tl.atomic_xchg", having=lambda call: call.stored[0] == "fp64" and bool(call.operands[0].shape))),
     KnownIssue(
         name="atomics-for-each-repeated-register", stage="ttgir", truth="defect", where=(("language.gluon", "own"),),
         title="an atomic operation on fewer elements than a thread has registers for is done once for each register",

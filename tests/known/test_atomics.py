@@ -12,7 +12,8 @@ from tridiff.fuzz.records import Bits, Case, Content, Small
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
-(KNOWN,) = ISSUES
+KNOWN, BUFFERS, OF_FP64 = (next(one for one in ISSUES if one.name.startswith(name)) for name in (
+    "atomics-for-each", "exchanges-by-buffers", "exchanges-of-fp64"))
 
 
 def _case(row: str, name: str, operands: int = 2, layout: int = 4, extent: int = 1) -> Case:
@@ -63,3 +64,14 @@ def test_layouts_of_one_element_a_thread_and_blocks_of_two_are_not_known() -> No
     assert KNOWN.instead is not None
     instead = KNOWN.instead(case)
     assert instead is not None and find(case.target).draw.valid(instead) and not KNOWN.match(instead)
+
+
+def test_exchanges_are_known_for_amd_by_what_they_end_in_and_the_control_is_the_addition() -> None:
+    for known, other in ((BUFFERS, "SIGABRT"), (OF_FP64, "SIGSEGV")):
+        found = entry(known.entries[0])
+        assert known.match(found.case) and known.tells(found.signature) and known.relative is not None
+        assert not known.tells(replace(found.signature, kind=other)) and not known.shows_on("cuda")
+        relative = known.relative(found.case)
+        assert relative is not None and find(relative.target).draw.valid(relative)
+        assert cases.call_of(relative).row == "tl.atomic_add"
+    assert not OF_FP64.match(entry(BUFFERS.entries[0]).case)
