@@ -173,8 +173,9 @@ ISSUES = (
            errors=(*_SHAPES, "*make_shape_compatible*", "ValueError*"),
            match=of("tl.softmax", having=lambda call: call.number("dim") > 0), relative=without("dim"),
            title="tl.softmax along another axis than the first subtracts the maxima of other lines"),
-    _issue("interpreter-forgets-kept-axes", stage="interpreter", backends=("interpreter",),
-           relative=without("keep_dims", "axis"),
+    _issue("interpreter-forgets-kept-axes", "reductions/another-shape-5a2e916902-beside", stage="interpreter",
+           backends=("interpreter",),
+           relative=without("keep_dims"),
            match=of(*FOLDS, having=lambda call: bool(call.option("keep_dims"))
                      and call.option("axis", "None") == "None"),
            title="the interpreter keeps no axes where all of them are folded by a function of the user's"),

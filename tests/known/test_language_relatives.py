@@ -84,3 +84,12 @@ def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conve
     said = {"Unsupported conversion from 'f64' to 'f8E5M2' with rounding mode rtne": True,
             "Unsupported conversion of a layout": False, "operand #N does not dominate this use": False}
     assert {kind: known.tells(replace(found.signature, kind=kind)) for kind in said} == said
+
+
+def test_a_fold_of_all_axes_by_a_function_has_a_control_that_folds_them_and_keeps_none() -> None:
+    known = next(one for one in ISSUES if one.name == "interpreter-forgets-kept-axes")
+    case = entry(known.entries[0]).case
+    assert known.match(case) and known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+    assert cases.call_of(relative).options == {"axis": "None", "function": "_product", "way": "function"}
