@@ -74,7 +74,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
 
 def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combination, ShardSpec],
           ) -> tuple[ShardSpec, ...]:
-    """The cases that targets want to be run once each, as far as ONCE of the time goes."""
+    """The cases that targets want to be run once each, as far as ONCE of the time goes: a few of each target in
+    turn."""
     # Where few functions differ, what runs one of them decides which of these come first.
     room = None if options.alike.functions else int(ONCE * options.seconds * options.workers / SECONDS_EACH)
     cases: dict[Group, list[Case]] = {}
@@ -82,7 +83,11 @@ def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combi
         group = (combination(spec), spec.backend)
         if spec.subject == "own" and group not in cases:
             cases[group] = list(find(spec.target).draw.once(options.seed))
-    return tuple(_listed(cases, like, room))
+    # In turn, so that none of them uses up the time of the others.
+    each = [list(_listed({group: some}, like, None)) for group, some in cases.items()]
+    turns = [spec for turn in itertools.zip_longest(*each) for spec in turn if spec is not None]
+    counted = itertools.accumulate(len(spec.first) for spec in turns)
+    return tuple(spec for spec, number in zip(turns, counted, strict=True) if room is None or number <= room)
 
 
 def combinations(shards: Iterable[ShardSpec]) -> list[Combination]:
