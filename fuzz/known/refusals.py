@@ -81,7 +81,7 @@ ISSUES = (
     _issue("pointers-to-pointers", "pointer_to_pointers",
            entries=("sigabrt-fa7f037331",),
            title="a pointer to pointers is taken, or ends the process", errors=("accepted", "SIGABRT*")),
-    _issue("scopes-are-called-semantics", "atomic_scope_word", stage="language",
+    _issue("scopes-are-called-semantics", "atomic_scope_word", stage="front-end",
            entries=("another-reason--valueerr-1fdc5c0ab8",),
            title="an unknown scope of an atomic is refused as a memory semantic",
            errors=("another reason: ValueError in _str_to_scope",)),

@@ -17,6 +17,12 @@ NEWEST = "99.0.0"
 MOST_ROWS = 1 << 13
 _WORD = re.compile(r"^[A-Za-z0-9_:]{0,40}\Z")
 
+WAYS = frozenset((
+    "arguments", "attribute", "branch", "cast", "difference", "f", "function", "helper", "in_place", "list", "m",
+    "math", "method", "noinline", "plain", "product", "range", "ravel", "repeated", "reshape", "static_range", "sum",
+    "to", "tuple", "unchecked", "view"))
+"""How a call may be written: an option of many rows, whose texts look for the one or two that they know."""
+
 
 def call_of(case: Case) -> Call:
     """The case's call; ValueError for a case without one."""
@@ -75,6 +81,8 @@ def legal(call: Call) -> bool:
     file: they are names, and of functions only those of the kernel's own module."""
     row = rows().get(call.row)
     if row is None or not all(_WORD.match(one) for one in call.options.values() if isinstance(one, str)):
+        return False
+    if call.options.get("way", "function") not in WAYS:
         return False
     if "function" in call.options and call.options["function"] not in FUNCTIONS:
         return False
