@@ -14,6 +14,7 @@ from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Step, Values
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
+from tridiff.fuzz.workers.failures import DEVICE
 
 # Names of changes, as vectors have them.
 REPAIRED, PLAIN, STRICT = "interpreter repaired", "interpreter plain", "interpreter strict"
@@ -58,6 +59,14 @@ class Seen:
 
     def effect(self, change: str) -> Effect:
         return next((one.effect for one in self.vector if one.change == change), "unknown")
+
+
+def ran(result: Result) -> bool:
+    """Whether the kernel ran: its values are wrong, or the device stopped it. Both may come of any stage."""
+    outcome = result.outcome
+    if outcome is None or outcome.signature is None:
+        return False
+    return outcome.verdict is Verdict.DISAGREE or outcome.signature.kind in {kind for _, kind in DEVICE}
 
 
 def decided(seen: Seen) -> Decision:

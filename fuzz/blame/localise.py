@@ -98,7 +98,12 @@ class _Search:
             raise NotFailing(f"the case does not fail on {self._backend} with Triton {first.triton}"
                              f"{f' ({reason})' if reason else ''}", fix="name a backend on which it fails")
         self._compiled = first if compiled else None
-        values = first.outcome is not None and first.outcome.verdict is Verdict.DISAGREE
+        if first.ended == "time" and (self._signature is None or self._signature.verdict is not Verdict.HANG):
+            # Another failure than the one that is asked about: nothing follows from where it was then.
+            return Blame(triton=first.triton, backend=self._backend, subject=self._subject, vector=(
+                Tried(change="as it is", effect="unknown", said=told(first)),), evidence=(
+                f"compiled pass by pass it did not come to its failure within {self._longest:.0f} s",))
+        values = decide.ran(first)
         if kind(self._backend) == "evaluated" and not values:
             raise NotFailing(f"it does not come to values on {self._backend} ({told(first)})",
                              fix="name a backend on which it fails")

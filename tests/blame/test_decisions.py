@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from tests.support.cases import addition
 from tridiff.fuzz.blame import decide
 from tridiff.fuzz.blame.decide import Seen, decided
-from tridiff.fuzz.blame.trial import Result, Step, Values
+from tridiff.fuzz.blame.localise import _Search
+from tridiff.fuzz.blame.trial import Result, Step, Trial, Values
 from tridiff.fuzz.records import Outcome, Signature, Verdict
 from tridiff.fuzz.records.blame import Effect, Tried
 
@@ -173,3 +176,30 @@ def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the
     builder = "compile_error 'triton._C.libtriton.ir.builder' object has no attribute 'get_fp8e5'"
     asked = Seen(subject="inductor", backend="interpreter", raised=builder, vector=vector(OWN="gone"))
     assert decided(asked).stage == "front-end"
+
+
+@pytest.mark.parametrize("verdict, kind, here", [
+    (Verdict.DISAGREE, "value", True), (Verdict.CRASH, "misaligned_address", True),
+    (Verdict.CRASH, "illegal_instruction", True), (Verdict.CRASH, "SIGSEGV", False),
+    (Verdict.COMPILE_ERROR, "PassManager::run failed", False)])
+def test_what_the_device_stopped_has_run_and_is_no_failed_step(verdict: Verdict, kind: str, here: bool) -> None:
+    ended = replace(outcome(verdict), signature=Signature(target="triton.floordiv", subject="own", verdict=verdict,
+                                                          kind=kind))
+    assert decide.ran(Result(outcome=ended, entered="launch")) == here
+    assert not decide.ran(Result(ended="time", entered="llvm translate_to_asm"))
+
+
+class Slow:
+    """A laboratory in which no trial comes to its end."""
+
+    left = 90.0
+
+    def run(self, trial: Trial) -> Result:
+        return Result(ended="time", entered="llvm translate_to_asm", triton="3.9.0")
+
+
+def test_a_case_that_does_not_come_to_its_failure_in_time_is_not_localised() -> None:
+    signature = outcome(Verdict.DISAGREE).signature
+    found = _Search(addition(rows=2), "own", "cuda", signature, Slow(), "").blame()  # type: ignore[arg-type]
+    assert (found.stage, found.confidence) == ("unknown", "not localised")
+    assert "did not come to its failure within 30 s" in found.evidence[0]
