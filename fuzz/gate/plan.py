@@ -64,8 +64,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
         options.backends[0])))
     once = _once(options, first, like)
     if options.alike.functions:
-        mixed = (spec for two in itertools.zip_longest(once, listed) for spec in two if spec is not None)
-        early_on, later = aimed(mixed, [spec for spec in first if spec.subject == "own"], options.alike,
+        own = [spec for spec in first if spec.subject == "own"]
+        early_on, later = aimed(_in_turn(once, listed), own, options.alike,
                                 seconds=ONCE * options.seconds * options.workers)
         return _numbered((*early_on, *first, *later, *_listed(near, like, None), *drawn[floor:]))
     seen = (*once, *first) if options.alike.behind_source else (*first, *once)
@@ -84,10 +84,14 @@ def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combi
         if spec.subject == "own" and group not in cases:
             cases[group] = list(find(spec.target).draw.once(options.seed))
     # In turn, so that none of them uses up the time of the others.
-    each = [list(_listed({group: some}, like, None)) for group, some in cases.items()]
-    turns = [spec for turn in itertools.zip_longest(*each) for spec in turn if spec is not None]
+    turns = list(_in_turn(*(_listed({group: some}, like, None) for group, some in cases.items())))
     counted = itertools.accumulate(len(spec.first) for spec in turns)
     return tuple(spec for spec, number in zip(turns, counted, strict=True) if room is None or number <= room)
+
+
+def _in_turn(*several: Iterable[ShardSpec]) -> Iterator[ShardSpec]:
+    """The first of each, then the second of each, and so on."""
+    return (spec for turn in itertools.zip_longest(*several) for spec in turn if spec is not None)
 
 
 def combinations(shards: Iterable[ShardSpec]) -> list[Combination]:
