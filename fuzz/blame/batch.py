@@ -1,6 +1,5 @@
 """Blames of many entries: several at a time, each within a budget of its own and all within one, told as they come."""
 
-import contextlib
 import queue
 import threading
 import time
@@ -143,12 +142,13 @@ def keep(store: Corpus, results: Sequence[Blamed]) -> tuple[int, list[str]]:
     for one in results:
         if one.blame is None:
             continue
-        with contextlib.suppress(TridiffError):
+        try:
             entry = store.find(one.entry)
-            fuller = with_blame(entry, one.blame)
-            if fuller != entry:
-                store.rewrite(fuller)
-                changed += 1
+        except TridiffError:
+            missing.append(one.entry)
             continue
-        missing.append(one.entry)
+        fuller = with_blame(entry, one.blame)
+        if fuller != entry:
+            store.rewrite(fuller)
+            changed += 1
     return changed, missing
