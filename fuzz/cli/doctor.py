@@ -73,12 +73,15 @@ def _tools() -> list[tuple[str, bool, str]]:
 def _bytecode() -> tuple[str, bool, str]:
     """Whether each process finds tridiff and Triton compiled. Where nothing may be written (containers often set
     PYTHONDONTWRITEBYTECODE), every process of a campaign compiles some 500 files for itself, seconds of a core."""
+    fine = ("bytecode", True, "written, or there")
+    if not sys.dont_write_bytecode:
+        return fine
     packages = filter(None, (importlib.util.find_spec(name) for name in ("tridiff.fuzz", "tridiff.oracles", "triton")))
     folders = [Path(place) for spec in packages for place in spec.submodule_search_locations or ()]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     missing = sum(not Path(importlib.util.cache_from_source(str(path))).exists() for path in files)
-    if not sys.dont_write_bytecode or missing <= _MOST_UNCOMPILED * len(files):
-        return "bytecode", True, "written, or there"
+    if missing <= _MOST_UNCOMPILED * len(files):
+        return fine
     return "bytecode", False, (
         f"PYTHONDONTWRITEBYTECODE is set and {missing:,} of {len(files):,} files are not compiled: every process "
         f"starts seconds later; unset it, or run `python -m compileall -q {' '.join(map(str, folders))}`")

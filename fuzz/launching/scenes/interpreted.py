@@ -198,11 +198,11 @@ def _played(text: str, memory: Memory, start: Callable[[Any], None]) -> str:
 
 
 def _line(error: BaseException | None) -> str:
-    """Where in the kernel's file, as the innermost frame there says; "" if no frame is."""
+    """Where in a kernel or a helper of it, as the innermost such frame says; "" if there is none."""
     found = ""
     while error is not None:
         for frame, line in traceback.walk_tb(error.__traceback__):
-            if frame.f_code.co_name in ("kernel", "helper") and "__triton_" not in frame.f_code.co_filename:
+            if frame.f_code.co_name in ("kernel", "helper"):
                 found = f" line {line}"
         error = error.__cause__
     return found
