@@ -64,7 +64,7 @@ def _steps(choices: Choices, one: str, other: str, *, apart: bool) -> Options:
     return options
 
 
-def _places(call: Call, one: str, other: str, lanes: int, *, apart: bool = False) -> list[int]:
+def places_of_lanes(call: Call, one: str, other: str, lanes: int, *, apart: bool = False) -> list[int]:
     """Where each lane of a call points, in elements of the other type from the row's start. Raises ValueError for a
     call whose lanes leave the row, lie across elements, or meet."""
     size, wide = _bytes(one), _bytes(other)
@@ -135,6 +135,36 @@ def _lanes(call: Call) -> tuple[int, ...]:
     return tuple(int(one) for one in str(call.options["lanes"]).split("x") if one)
 
 
+def loaded_from(call: Call, lib: Library, operands: tuple[Any, ...], where: list[int]) -> Any:
+    """What the lanes of `pointer.cast` load, [rows, *lanes], if each points to an element of the row `where`."""
+    to, x = call.stored[0], operands[0]
+    at = lib.rows_of(x, x.shape[0], where, to="i32", shape=(len(where),))
+    found = lib.reshape(lib.gather(lib.bitcast(x, to=to), at, axis=0), shape=_lanes(call))
+    if len(operands) > 1:
+        found = lib.loaded(found, operands[1], operands[2] if len(operands) > 2 else 0)
+    return found
+
+
+def memory_after(call: Call, lib: Library, operands: tuple[Any, ...], where: list[int]) -> Any:
+    """The memory behind `pointer.cast.store`, [rows, elements], if the lanes write to the elements `where`. Of lanes
+    that meet, the last one counts."""
+    old, to = operands[0], call.operands[1].dtype
+    rows, lanes = old.shape[0], len(where)
+    before = lib.bitcast(old, to=to)
+    lane_of = {word: lane for lane, word in enumerate(where)}
+
+    def everywhere(values: list[int], kind: str) -> Any:
+        return lib.rows_of(old, rows, values, to=kind, shape=(len(values),))
+
+    words = range(before.shape[1])
+    lane = everywhere([lane_of.get(word, 0) for word in words], "i32")
+    hit = everywhere([int(word in lane_of) for word in words], "i1")
+    after = lib.where(hit, lib.gather(operands[1].reshape(rows, lanes), lane, axis=0), before, computed=to)
+    if len(operands) > 2:
+        after = lib.where(lib.gather(operands[2].reshape(rows, lanes), lane, axis=0), after, before, computed=to)
+    return lib.bitcast(after, to=call.stored[0])
+
+
 def _load() -> Row:
     """Reads elements of another type from an array, however the pointers are made and cast."""
 
@@ -167,17 +197,13 @@ def _load() -> Row:
         if any(one.given and one.shape != shape for one in call.operands[1:]):
             raise ValueError("a mask of another shape")
         found = Result(dtype=call.stored[0], shape=shape)
-        _places(call, call.operands[0].dtype, call.stored[0], found.elements)
+        places_of_lanes(call, call.operands[0].dtype, call.stored[0], found.elements)
         return (found,)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        shape, to, x = _lanes(call), call.stored[0], operands[0]
-        lanes = Result(dtype=to, shape=shape).elements
-        places = lib.rows_of(x, x.shape[0], _places(call, call.operands[0].dtype, to, lanes), to="i32", shape=(lanes,))
-        found = lib.reshape(lib.gather(lib.bitcast(x, to=to), places, axis=0), shape=shape)
-        if len(operands) > 1:
-            found = lib.loaded(found, operands[1], operands[2] if len(operands) > 2 else 0)
-        return (found,)
+        to = call.stored[0]
+        lanes = Result(dtype=to, shape=_lanes(call)).elements
+        return (loaded_from(call, lib, operands, places_of_lanes(call, call.operands[0].dtype, to, lanes)),)
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(operands) == 2:
@@ -218,28 +244,14 @@ def _store() -> Row:
         value = call.operands[1]
         if any(one.shape != value.shape for one in call.operands[2:]):
             raise ValueError("a mask of another shape")
-        _places(call, call.stored[0], value.dtype, Result(dtype=value.dtype, shape=value.shape).elements, apart=True)
+        lanes = Result(dtype=value.dtype, shape=value.shape).elements
+        places_of_lanes(call, call.stored[0], value.dtype, lanes, apart=True)
         return (Result(dtype=call.stored[0], shape=call.operands[0].shape),)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        old, to, value = operands[0], call.operands[1].dtype, call.operands[1]
-        lanes, rows = Result(dtype=to, shape=value.shape).elements, old.shape[0]
-        places = _places(call, call.stored[0], to, lanes, apart=True)
-        before = lib.bitcast(old, to=to)
-        lane_of = {place_: lane for lane, place_ in enumerate(places)}
-        words = range(before.shape[1])
-
-        def everywhere(values: list[int], kind: str) -> Any:
-            return lib.rows_of(old, rows, values, to=kind, shape=(len(values),))
-
-        lane = everywhere([lane_of.get(word, 0) for word in words], "i32")
-        hit = everywhere([int(word in lane_of) for word in words], "i1")
-        written = lib.gather(operands[1].reshape(rows, lanes), lane, axis=0)
-        after = lib.where(hit, written, before, computed=to)
-        if len(operands) > 2:
-            taken = lib.gather(operands[2].reshape(rows, lanes), lane, axis=0)
-            after = lib.where(taken, after, before, computed=to)
-        return (lib.bitcast(after, to=call.stored[0]),)
+        value = call.operands[1]
+        lanes = Result(dtype=value.dtype, shape=value.shape).elements
+        return (memory_after(call, lib, operands, places_of_lanes(call, call.stored[0], value.dtype, lanes, apart=True)),)
 
     return Row(
         name="pointer.cast.store", topic="memory",
