@@ -10,6 +10,9 @@ from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 
+_DEEPEST = 2
+"""How many relatives of relatives are looked at: a case has rarely more than three defects."""
+_NO_DEEPER = _DEEPEST + 1
 Execute = Callable[[Case], Outcome]
 """Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""
 
@@ -41,12 +44,13 @@ class Answer:
 class Attribution:
     """Attributes failures of one subject on one backend to known issues. Remembers what relatives gave.
 
-    Use one per shard; `execute` is asked about relatives only, at most one more than there are issues for a failure.
+    Use one per shard; `execute` is asked about relatives only: at most one more than there are issues for a failure,
+    and as many again for a relative that fails in another way.
     """
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
-        self._fails: dict[str, bool] = {}
+        self._fails: dict[tuple[str, bool], bool] = {}
         self.controls = 0
         """Relatives that were run."""
         self.last = Answer()
@@ -61,41 +65,44 @@ class Attribution:
             return ()
         possible = [one for one in issues_of(case, outcome.subject)
                     if one.shows_on(outcome.backend) and one.shows_as(signature)]
-        names, refuted = self._belongs(case, outcome, signature, possible)
+        names, refuted = self._belongs(case, outcome, signature, possible, 0)
         self.last = Answer(possible=_names(possible), issues=names, refuted=_names(refuted))
         return names
 
-    def _belongs(self, case: Case, outcome: Outcome, signature: Signature,
-                 possible: list[KnownIssue]) -> tuple[tuple[str, ...], list[KnownIssue]]:
+    def _belongs(self, case: Case, outcome: Outcome, signature: Signature, possible: list[KnownIssue],
+                 depth: int) -> tuple[tuple[str, ...], list[KnownIssue]]:
         repaired = _names([one for one in possible if one.repair and one.name in outcome.explained_by])
         if repaired:
             return repaired, []
         possible = [one for one in possible if not one.repair]
         told = [one for one in possible if one.tells(signature)]
         if told:
-            return self._controlled(case, told) if any(one.relative for one in told) else ((told[0].name,), [])
+            return self._controlled(case, told, depth) if any(one.relative for one in told) else ((told[0].name,), [])
         explained = [one for one in possible if one.explains and one.name in outcome.explained_by]
         if explained and {one.name for one in explained} == set(outcome.explained_by):
             controlled = [one for one in explained if one.relative]
-            return (outcome.explained_by, []) if not controlled or self._passes(case, controlled) else ((), controlled)
-        return self._controlled(case, [one for one in possible if not one.explains])
+            passes = not controlled or self._passes(case, controlled, depth)
+            return (outcome.explained_by, []) if passes else ((), controlled)
+        return self._controlled(case, [one for one in possible if not one.explains], depth)
 
-    def _controlled(self, case: Case, possible: list[KnownIssue]) -> tuple[tuple[str, ...], list[KnownIssue]]:
+    def _controlled(self, case: Case, possible: list[KnownIssue],
+                    depth: int) -> tuple[tuple[str, ...], list[KnownIssue]]:
         """The issues of which the case must be rid of not to fail, the first one that suffices alone if one does; and
         those that are refuted."""
         possible = [one for one in possible if one.relative]
         if not possible:
             return (), []
-        if not self._passes(case, possible):
+        if not self._passes(case, possible, depth):
             return (), possible
         if len(possible) > 1:
-            alone = next((one for one in possible if self._passes(case, [one])), None)
+            alone = next((one for one in possible if self._passes(case, [one], _NO_DEEPER)), None)
             if alone is not None:
                 return (alone.name,), []
         return _names(possible), []
 
-    def _passes(self, case: Case, rid_of: list[KnownIssue]) -> bool:
-        """Whether the case agrees once it is rid of the patterns. One that cannot be is no control: False."""
+    def _passes(self, case: Case, rid_of: list[KnownIssue], depth: int) -> bool:
+        """Whether the case agrees once it is rid of the patterns, or fails in another way that belongs to other issues.
+        One that cannot be rid of them is no control: False."""
         relative: Case | None = case
         for one in rid_of:
             if relative is not None and one.match(relative):
@@ -103,12 +110,22 @@ class Attribution:
                 relative = one.relative(relative)
         if relative is None or relative == case:
             return False
-        if relative.digest not in self._fails:
+        key = relative.digest, depth > _DEEPEST
+        if key not in self._fails:
             self.controls += 1
             try:
                 outcome = self._execute(relative)
-                # What is left of other issues, to the element, is none of this one.
-                self._fails[relative.digest] = outcome.verdict is not Verdict.AGREE and not outcome.explained_by
+                # What is left of other issues, to the element or by a control of its own, is none of this one.
+                self._fails[key] = outcome.verdict is not Verdict.AGREE and not outcome.explained_by and not (
+                    self._belongs_to_others(relative, outcome, rid_of, depth + 1))
             except TridiffError:
-                self._fails[relative.digest] = True
-        return not self._fails[relative.digest]
+                self._fails[key] = True
+        return not self._fails[key]
+
+    def _belongs_to_others(self, relative: Case, outcome: Outcome, rid_of: list[KnownIssue], depth: int) -> bool:
+        signature = outcome.signature
+        if signature is None or not outcome.verdict.failed or depth > _DEEPEST:
+            return False
+        others = [one for one in issues_of(relative, outcome.subject) if one not in rid_of
+                  and one.shows_on(outcome.backend) and one.shows_as(signature)]
+        return bool(self._belongs(relative, outcome, signature, others, depth)[0])

@@ -141,6 +141,24 @@ def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(one_iss
     assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
 
 
+@pytest.mark.parametrize(("last_agrees", "names"), [(True, ("trial",)), (False, ())])
+def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
+        monkeypatch: pytest.MonkeyPatch, last_agrees: bool, names: tuple[str, ...]) -> None:
+    refused = changed(LOADED, errors=("Cannot bitcast*",), kinds=())
+    beside = changed(LOADED, name="beside", match=lambda case: case.params["form"] == "ramp",
+                     relative=lambda case: replace(case, params={**case.params, "form": "gather"}))
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
+        one for one in (refused, beside) if one.match(case)))
+
+    def execute(case: Case) -> Outcome:
+        assert not refused.match(case)
+        return outcome(case, failed=beside.match(case) or not last_agrees)
+
+    attribution = Attribution(execute)
+    assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == names
+    assert attribution.controls == 2
+
+
 def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
     def refused(case: Case) -> Outcome:
         raise TridiffError("refused", fix="draw another case")

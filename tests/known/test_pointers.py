@@ -1,4 +1,4 @@
-"""Pointers that are cast or negated: what their known defects do is predicted to the element, and anything else is new."""
+"""Pointers that are cast or negated: their known defects are predicted to the element, and anything else is new."""
 
 import pytest
 import torch

@@ -251,7 +251,8 @@ def _store() -> Row:
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         value = call.operands[1]
         lanes = Result(dtype=value.dtype, shape=value.shape).elements
-        return (memory_after(call, lib, operands, places_of_lanes(call, call.stored[0], value.dtype, lanes, apart=True)),)
+        at = places_of_lanes(call, call.stored[0], value.dtype, lanes, apart=True)
+        return (memory_after(call, lib, operands, at),)
 
     return Row(
         name="pointer.cast.store", topic="memory",
