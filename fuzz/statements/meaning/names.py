@@ -26,16 +26,25 @@ class Statements:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self._variant: dict[str, str] = {}
 
     def assigned(self, value: Any, name: str, nested: bool) -> Any:
         """What a variable holds: numbers become tensors. A branch or loop leaves the type of a variable as it is."""
         found = self._tensors(value)
         if name and isinstance(found, Value):
-            kind = found.name, found.shape
+            name, kind = self._variant.get(name.partition(".")[0], "") + name, (found.name, found.shape)
             if nested and self.run.kinds.setdefault(name, kind) != kind:
                 raise Illegal(f"{name} changes its type")
             self.run.kinds[name] = kind
         return found
+
+    def entered(self, function: str, arguments: dict[str, Any]) -> None:
+        """A call of a function, which is compiled once for all calls with arguments of the same types and numbers: its
+        variables have the same types in all of them."""
+        kinds = (f"{one.name} {one.shape}" if isinstance(one, Value) else repr(one) for one in arguments.values())
+        self._variant[function] = " ".join(kinds)
+        for name, value in arguments.items():
+            self.assigned(value, f"{function}.{name}", False)
 
     def _tensors(self, value: Any) -> Any:
         if is_number(value):

@@ -55,6 +55,11 @@ class Rewriter(ast.NodeTransformer):
             return node  # Python of its own
         self.function, self.depth, self.pending = node.name, 0, set()
         self._visit_all(node)
+        if node.name != KERNEL:
+            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            given = ast.Dict(keys=[ast.Constant(one) for one in names],
+                             values=[ast.Name(id=one, ctx=ast.Load()) for one in names])
+            node.body.insert(0, ast.Expr(_call("entered", ast.Constant(node.name), given)))
         return node
 
     def _visit_all(self, node: ast.AST) -> None:
@@ -84,7 +89,8 @@ class Rewriter(ast.NodeTransformer):
         if names and names[0] in self.pending:
             self.pending.discard(names[0])
             return ast.Assign(targets=targets, value=value)
-        where = ast.Constant(names[0] if names and self.function == KERNEL else "")
+        inside = "" if self.function == KERNEL else f"{self.function}."
+        where = ast.Constant(inside + names[0] if names else "")
         return ast.Assign(targets=targets, value=_call("assigned", value, where, ast.Constant(self.depth > 0)))
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:

@@ -64,4 +64,4 @@ def typed(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -
         except (Illegal, TypeError, ValueError, NameError, AttributeError, KeyError, IndexError, ArithmeticError,
                 AssertionError, SyntaxError) as error:
             return f"{type(error).__name__}: {error}", {}
-    return "", {name: dtype for name, (dtype, _) in kinds.items()}
+    return "", {name: dtype for name, (dtype, _) in kinds.items() if "." not in name}

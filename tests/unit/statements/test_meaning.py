@@ -74,6 +74,20 @@ def test_what_the_language_refuses(body: str) -> None:
     assert refusal(source, memories, {})
 
 
+@pytest.mark.parametrize(("body", "call", "refused"), [
+    ("n = 3\n    while a > n:\n        n = a.to(tl.uint16)\n    return n", "f(x)", True),
+    ("while a < 3:\n        a = a + 0.5\n    return a", "f(x)", True),
+    ("if a < 3:\n        b = a\n    else:\n        b = a.to(tl.int8)\n    return b", "f(x)", True),
+    # Two calls with arguments of different types are two functions.
+    ("b = a\n    if a < 3:\n        b = a + a\n    return b", "f(x) + f(x.to(tl.int16))", False),
+])
+def test_variables_of_a_function_keep_their_types_in_loops_and_branches(body: str, call: str, refused: bool) -> None:
+    source = f"@triton.jit\ndef f(a):\n    {body}\n\n\ndef kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n" \
+             f"    r = {call}\n    tl.store(out_ptr, r)\n"
+    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
+    assert bool(refusal(source, memories, {})) is refused
+
+
 def test_undefined_results_are_open_and_endless_loops_end() -> None:
     source = "def kernel(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_ptr) // 0)\n"
     memories = {name: Memory(np.ones(1, np.int32), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
