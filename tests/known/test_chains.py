@@ -3,11 +3,25 @@
 from tests.support.in_subprocess import REPOSITORY
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.kinds.chains.cases import with_chain
+from tridiff.fuzz.kinds.chains.steps import without
 from tridiff.fuzz.known.chains import plainer
 from tridiff.fuzz.known.chains.features import words
 from tridiff.fuzz.records import Case
-from tridiff.kernels.gluon.chain import Chain, Fp4, Global, Load, Out, Reduce
-from tridiff.kernels.gluon.layouts import Blocked, Linear
+from tridiff.kernels.gluon.chain import (
+    Alloc,
+    Chain,
+    Fp4,
+    Global,
+    Load,
+    Out,
+    Permute,
+    Read,
+    Reduce,
+    Reshape,
+    Store,
+    Subslice,
+)
+from tridiff.kernels.gluon.layouts import Blocked, Linear, row_major
 
 
 def _case(chain: Chain, entry: str) -> Case:
@@ -45,3 +59,18 @@ def test_an_axis_shorter_than_four_bytes_is_decoded_beside_another() -> None:
     relative = plainer.decoded(case)
     assert relative is not None and isinstance(relative.program, Chain)
     assert "behind another axis" not in words(relative.program)
+
+
+def test_what_is_stored_through_a_transposed_slice_goes_with_it_though_its_buffer_is_read() -> None:
+    flat, square = Blocked((1,), (32,), (4,), (0,)), Blocked((1, 1, 1), (8, 2, 2), (4, 1, 1), (0, 1, 2))
+    chain = Chain(warps=4, arrays=(Global(name="in0", dtype="i32", shape=(2,)),
+                                    Global(name="in1", dtype="i32", shape=(1, 1, 1)),
+                                    Global(name="out0", dtype="i32", shape=(2,), output=True)),
+                  steps=(Load(0, flat), Alloc("i32", (2,), row_major(1), source=0), Reshape(1, (2, 1, 1)),
+                         Subslice(2, 0, 1, 1), Permute(3, (0, 2, 1)), Load(1, square), Store(4, 5), Read(1, flat),
+                         Out(7, 2)))
+    assert "transposed slice" in words(chain)
+    left = without(chain, {4})
+    assert left is not None and "transposed slice" not in words(left)
+    assert not any(isinstance(step, Permute | Store) for step in left.steps)
+    assert [type(step) for step in left.steps][-2:] == [Read, Out]

@@ -238,7 +238,7 @@ def without(chain: Chain, steps: set[int]) -> Chain | None:
         if not gone.isdisjoint(operands(step)):
             gone.add(number)
     left = [number for number in _ends(chain) if number not in gone]
-    return kept(chain, live(chain, left)) if left else None
+    return kept(chain, live(chain, left) - gone) if left else None
 
 
 def _typed_out(chain: Chain) -> Chain | None:
