@@ -3,6 +3,7 @@ end."""
 
 import concurrent.futures
 import contextlib
+import functools
 import multiprocessing.util
 import os
 import signal
@@ -10,17 +11,20 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import watch_of
+from tridiff.fuzz.campaign.plan import wanted
 from tridiff.fuzz.campaign.processes import JobLost, Processes
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.campaign.shard import close_pools, use_preloaded
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import encode
+from tridiff.fuzz.target.subjects import by_torch_compile, of_inductor
 from tridiff.fuzz.workers.leftovers import sweep
 from tridiff.fuzz.workers.pool import PREFIX
 from tridiff.fuzz.workers.preloaded import PREFIX as PRELOADED
 from tridiff.fuzz.workers.preloaded import Preloaded
-from tridiff.fuzz.workers.zygote import die_with_parent, ignore_ends
+from tridiff.fuzz.workers.zygote import OF_INDUCTOR, OF_TORCH_COMPILE, die_with_parent, ignore_ends
 
 Job = TypeVar("Job")
 Next = TypeVar("Next", covariant=True)
@@ -43,7 +47,15 @@ def preload(options: CampaignOptions) -> Preloaded:
     """Start the processes that import for all workers of a campaign; whoever starts early waits less."""
     sweep(PRELOADED)
     watched = watch_of(options.alike, options.builds[0]) if options.builds is not None else None
-    return Preloaded(options.builds or ("",), options.backends, watched=encode(watched).decode() if watched else "")
+    return Preloaded(options.builds or ("",), options.backends, watched=encode(watched).decode() if watched else "",
+                     more=functools.partial(modules, options))
+
+
+def modules(options: CampaignOptions, kinds: frozenset[str]) -> tuple[str, ...]:
+    """What a process imports that is for backends of these kinds: what Inductor's subjects need, if any are wanted."""
+    asked = [(target, subject) for target, subject, backend in wanted(options) if kind(backend) in kinds]
+    found = OF_INDUCTOR if any(of_inductor(subject) for _, subject in asked) else ()
+    return found + (OF_TORCH_COMPILE if any(by_torch_compile(target, subject) for target, subject in asked) else ())
 
 
 @contextlib.contextmanager

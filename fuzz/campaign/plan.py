@@ -48,13 +48,14 @@ def _backends(options: CampaignOptions, target: Target) -> list[str]:
     return [backend for backend in options.backends if kind(backend) in target.backends]
 
 
-def _combinations(options: CampaignOptions) -> list[tuple[Target, str, str]]:
+def wanted(options: CampaignOptions) -> list[tuple[Target, str, str]]:
+    """Targets, subjects and backends (`compile` for all architectures) that a campaign is about. Raises TridiffError
+    where there are none, or one is unknown."""
     targets = select(options.targets)
     found = []
     refusals: list[TridiffError] = []
     for target in targets:
-        wanted = options.subjects or tuple(one for one in target.subjects if one != PLAIN)
-        for subject in wanted:
+        for subject in options.subjects or tuple(one for one in target.subjects if one != PLAIN):
             if options.builds is not None and subject in target.controls:
                 continue  # eager torch is no matter of Triton's build
             try:
@@ -78,7 +79,7 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
 
     `compile` without an architecture rotates through all of them from shard to shard.
     """
-    combinations = _combinations(options)
+    combinations = wanted(options)
     if options.by_yield:
         return _floor(options, combinations, known)
     waves = max(math.ceil(len(combinations) / options.workers), math.ceil(options.seconds / LONGEST_SHARD), 1)

@@ -15,6 +15,8 @@ PROCESS_FAULTS = ("segfault", "illegal_address", "device_assert", "endless_kerne
 PLAIN = "plain"
 """The subject that runs in Triton's interpreter as it is, with no repair of ours; nowhere else."""
 
+INDUCTOR = "inductor"
+"""The subject that torch's Inductor has or generates, and the family of the targets that are programs for it."""
 
 _FAULT = "+fault:"
 
@@ -32,6 +34,16 @@ def without_fault(name: str) -> str:
 def fault_of(name: str) -> str:
     """The planted fault that a subject's name tells, "" if there is none."""
     return name.partition(_FAULT)[2]
+
+
+def of_inductor(name: str) -> bool:
+    """Whether a subject is what torch's Inductor has or generates."""
+    return without_fault(name) == INDUCTOR
+
+
+def by_torch_compile(target: Target, name: str) -> bool:
+    """Whether a subject of a target is a program that torch.compile compiles, and not a helper that stands in torch."""
+    return of_inductor(name) and target.family == INDUCTOR
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from tridiff.fuzz.workers import addresses, environment, protocol, zygote
 STREAMS = 3
 
 
-def main(address: str, backend: str, parent: int) -> None:
+def main(address: str, backend: str, parent: int, more: tuple[str, ...] = ()) -> None:
     """Serve until somebody ends this process. address: of the socket. backend: one of the kind that zygotes are for.
-    parent: number of the process that started this one."""
+    parent: number of the process that started this one. more: modules that are imported beside what every worker
+    needs."""
     zygote.die_with_parent(parent)
     zygote.ignore_ends()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -29,7 +30,7 @@ def main(address: str, backend: str, parent: int) -> None:
     with addresses.short(address) as name:
         listener.bind(name)
     listener.listen(256)
-    zygote.prepare()
+    zygote.prepare(more)
     environment.warm(backend)
     # Whoever ended is gone at once: nobody waits for zygotes here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -78,4 +79,4 @@ def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socke
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), tuple(sys.argv[4:]))

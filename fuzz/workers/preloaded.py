@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -35,24 +35,29 @@ class Preloaded:
     """One preloaded process for each build, with the interpreter's switch on and off as the backends need it. Use as
     a context; drivers are told the `folder`."""
 
-    def __init__(self, builds: Iterable[str], backends: Iterable[str], *, watched: str = "") -> None:
+    def __init__(self, builds: Iterable[str], backends: Iterable[str], *, watched: str = "",
+                 more: Callable[[frozenset[str]], tuple[str, ...]] = lambda kinds: ()) -> None:
         """watched: what workers of the first build note (`fuzz.backends.watched`), which lies in the folder as WATCHED,
-        too."""
+        too. more: the modules that a process imports beside what every worker needs, from the kinds of backends that it
+        is for."""
         self._owned = OwnFolder(PREFIX)
         self.folder = self._owned.path
         (self.folder / WATCHED).write_text(watched)
         builds = list(dict.fromkeys(builds))
+        backends = tuple(backends)
         modes = {kind(backend) == "interpreter": backend for backend in backends}
-        self._processes = [self._start(build, backend, watched if build == builds[0] else "")
-                           for build in builds for backend in modes.values()]
+        modules = {mode: more(frozenset(map(kind, backends)) & ({"interpreter"} if mode else {"cuda", "compile"}))
+                   for mode in modes}
+        self._processes = [self._start(build, backend, watched if build == builds[0] else "", modules[mode])
+                           for build in builds for mode, backend in modes.items()]
 
-    def _start(self, build: str, backend: str, watched: str) -> "subprocess.Popen[bytes]":
+    def _start(self, build: str, backend: str, watched: str, modules: tuple[str, ...]) -> "subprocess.Popen[bytes]":
         interpreted = kind(backend) == "interpreter"
         address = _address(self.folder, build, interpreted)
         with open(address.with_suffix(".log"), "wb") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "tridiff.fuzz.workers.preload", str(address), backend,
-                 str(os.getpid())],
+                 str(os.getpid()), *modules],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment_of(build, interpreted, watched),
                 start_new_session=True)
 

@@ -27,6 +27,14 @@ _IMPORTED = ("numpy", "torch", "triton", "triton.language", "scipy.special", "ml
              "tridiff.fuzz.kinds.graphs.by_torch")
 """What every worker would import with its first case, a second of a core."""
 
+OF_INDUCTOR = ("torch._inductor.runtime.triton_helpers", "torch._inductor.runtime.triton_heuristics")
+"""What a worker would import with the first case of Inductor's device helpers: a second of a core, and 110 MB that no
+other process shares."""
+
+OF_TORCH_COMPILE = ("torch._dynamo", "torch._inductor.compile_fx")
+"""What it would import beside that with the first program for torch.compile: another second and 50 MB. None of it
+touches a device."""
+
 
 def die_with_parent(parent: int) -> None:
     """Ask the kernel for SIGKILL when the parent ends (Linux), and end now if it has ended already. parent: its
@@ -94,10 +102,11 @@ def main(backend: str, device: int, memory: int, parent: int) -> None:
     _serve(backend, device, memory, out)
 
 
-def prepare() -> None:
-    """Import whatever a worker needs, and have it in common with all that are forked."""
+def prepare(more: tuple[str, ...] = ()) -> None:
+    """Import whatever a worker needs, and have it in common with all that are forked. more: modules that are worth it
+    where many are."""
     watched.install(os.environ.get(watched.VARIABLE, ""))
-    for module in _IMPORTED:
+    for module in (*_IMPORTED, *more):
         importlib.import_module(module)
     from tridiff.fuzz.registry import all_targets
 

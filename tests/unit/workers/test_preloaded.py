@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.campaigns import campaign_options
 from tests.support.cases import addition
+from tridiff.fuzz.campaign import drivers
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.fuzz.workers.preloaded import Preloaded, fork_zygote
+from tridiff.fuzz.workers.zygote import OF_INDUCTOR, OF_TORCH_COMPILE
 
 pytestmark = pytest.mark.own_zygote
 
@@ -45,6 +48,30 @@ def test_pools_share_one_process_that_has_imported_and_leave_nothing(preloaded: 
         assert parent_of(zygote) == parent_of(second) != os.getpid() and zygote != second
         assert one.execute(CASE, "own").verdict is other.execute(CASE, "own").verdict is Verdict.AGREE
     assert gone(zygote) and gone(second) and gone(worker)
+
+
+def test_what_many_workers_would_import_is_imported_once_before_they_are_forked() -> None:
+    told: list[frozenset[str]] = []
+
+    def more(kinds: frozenset[str]) -> tuple[str, ...]:
+        told.append(kinds)
+        return ("this",)  # it says that it is imported
+
+    with Preloaded(("",), ("interpreter", "compile:sm_90"), more=more) as made, Pool(options(made)) as pool:
+        assert pool.worker and told == [{"interpreter"}, {"compile"}]
+        [log] = made.folder.glob("*-interpreted.log")
+        assert "The Zen of Python" in log.read_text()
+
+
+@pytest.mark.parametrize(("targets", "subjects", "kinds", "modules"), [
+    (("inductor.pointwise",), (), {"interpreter"}, OF_INDUCTOR + OF_TORCH_COMPILE),
+    (("inductor.pointwise",), ("own",), {"interpreter"}, ()),
+    (("inductor.pointwise", "helpers.maximum"), (), {"compile"}, OF_INDUCTOR),
+    (("triton.vector_add",), (), {"interpreter"}, ())])
+def test_a_campaign_shares_what_its_subjects_need_and_nothing_else(
+        targets: tuple[str, ...], subjects: tuple[str, ...], kinds: set[str], modules: tuple[str, ...]) -> None:
+    asked = campaign_options(targets=targets, subjects=subjects, backends=("interpreter", "compile:sm_90"))
+    assert drivers.modules(asked, frozenset(kinds)) == modules
 
 
 def test_an_architecture_of_another_mode_and_a_build_without_a_process_fork_nothing(
