@@ -1,5 +1,6 @@
 """What is left of a campaign's time, and how it is shared."""
 
+import os
 import time
 from collections.abc import Iterable
 
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.campaign.budget import SHORTEST_SHRINK
 from tridiff.fuzz.campaign.plan import LONGEST_SHARD
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
+from tridiff.fuzz.target.subjects import fault_of
 
 SHORTEST_SHARD = 0.25
 """Seconds that a shard gets even when hardly any are left."""
@@ -28,10 +30,35 @@ ENDING = 2.0
 """Seconds from the end of the last shard to that of the command, and for writing a record ..."""
 
 PER_OUTCOME = 10e-6
-"""... so many more for every outcome; together they begin no later than GRACE would allow, and no earlier than ..."""
+"""... so many more for every outcome ..."""
+
+PER_SHARD = 4e-3
+"""... and for every shard; together they begin no later than GRACE would allow, and no earlier than ..."""
 
 LONGEST_ENDING = 0.05
 """... that part of the campaign before its time is over."""
+
+TELLING, LONGEST_TELLING = 0.1, 300.0
+"""Largest part of a campaign's time, and most seconds of it, that are kept for what people read of its findings: where
+they go wrong, scripts, texts of issues ..."""
+
+LEAST_TELLING, LEAST_PART = 10.0, 1 / 6
+"""... at least so many seconds of it, if they are no more than that part; ..."""
+
+TELLING_EACH = 15.0
+"""... with so many seconds for each, several at a time."""
+
+TOLD_AT_ONCE = 4
+"""Findings that are blamed, or have their scripts written, at the same time, where there are as many cores."""
+
+TOLD_BY = 4.0
+"""Seconds beyond the campaign's time after which nothing more is blamed or written of its findings; what is missing
+then can be had later. The page takes the rest of the ten seconds."""
+
+
+def told_at_once() -> int:
+    """How many findings are worked on at the same time behind a campaign."""
+    return min(TOLD_AT_ONCE, len(os.sched_getaffinity(0)))
 
 
 class Clock:
@@ -52,12 +79,22 @@ class Clock:
             seconds = max(options.seconds * options.workers - spent, 0.0)
         self._seconds = seconds / options.workers
         self._end = self._began + self._seconds
+        self._tells = options.by_yield and options.builds is None and options.shrink and not (
+            options.subjects and all(map(fault_of, options.subjects)))
 
-    def reserve(self, outcomes: int) -> None:
-        """Have the end come early enough for a record of so many outcomes to be written within the campaign's time and
-        a little more."""
-        needed = max(ENDING + PER_OUTCOME * outcomes - GRACE, 0.0)
-        self._end = self._began + self._seconds - min(needed, LONGEST_ENDING * self._seconds)
+    @property
+    def until(self) -> float | None:
+        """The moment (monotonic) at which the campaign's time is over; None where it has a number of cases instead."""
+        return self._began + self._seconds if self._timed else None
+
+    def reserve(self, outcomes: int, *, shards: int = 0, findings: int = 0) -> None:
+        """Have the end come early enough for a record of so many outcomes of so many shards to be written, and so many
+        findings to be told, within the campaign's time and a little more."""
+        needed = min(max(ENDING + PER_OUTCOME * outcomes + PER_SHARD * shards - GRACE, 0.0),
+                     LONGEST_ENDING * self._seconds)
+        longest = max(TELLING * self._seconds, min(LEAST_TELLING, LEAST_PART * self._seconds))
+        telling = min(TELLING_EACH * findings / told_at_once(), longest, LONGEST_TELLING)
+        self._end = self._began + self._seconds - needed - (telling if self._tells else 0.0)
 
     def allot(self, spec: ShardSpec, remaining: int, *, unfinished: int = 0) -> ShardSpec:
         """The next shard with its seconds; `remaining` counts it and all after it. unfinished: findings for which some
@@ -69,8 +106,7 @@ class Clock:
             return spec if not self._by_yield else replace(
                 spec, left=min(left, spec.seconds) if spec.scout and not spec.first else left,
                 overtime=self._overtime(now))
-        reserve = min(RESERVE * (self._end - self._began), EACH * unfinished / self._workers)
-        left = max(self._end - reserve - now, 0.0)
+        left = max(self._end - self._kept(unfinished) - now, 0.0)
         share = left * self._workers / max(remaining, self._workers)
         longest = spec.seconds if self._by_yield else max(spec.seconds, LONGEST_SHARD)
         if spec.scout:
@@ -83,9 +119,12 @@ class Clock:
     def _overtime(self, now: float) -> float:
         return max(self._end + GRACE - now, self._began + FIRST - now, SHORTEST_SHARD)
 
-    def over(self) -> bool:
-        """Whether no time is left for another shard."""
-        return self._timed and time.monotonic() >= self._end
+    def _kept(self, unfinished: int) -> float:
+        return min(RESERVE * (self._end - self._began), EACH * unfinished / self._workers)
+
+    def over(self, *, unfinished: int = 0) -> bool:
+        """Whether no time is left for another shard; unfinished: findings for which some is to be left."""
+        return self._timed and time.monotonic() >= self._end - self._kept(unfinished)
 
     def given_up(self) -> bool:
         """Whether the time is over for good, also for shards that have not judged a case yet."""

@@ -109,6 +109,11 @@ class Deal:
             return len(self._waiting)
         return sum(spec.index in self._first for spec in self._waiting)
 
+    def owing(self) -> bool:
+        """Whether a shard waits that is to run however little time is left: a first one, or one of listed cases."""
+        return bool(self._waiting) and (not self._plan.options.by_yield or any(
+            spec.index in self._first or bool(spec.first) or spec.max_cases is not None for spec in self._waiting))
+
     def append(self, spec: ShardSpec) -> None:
         """A shard is to be run again."""
         self._waiting.append(spec)

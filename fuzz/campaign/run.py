@@ -70,6 +70,9 @@ class Campaign:
         self._owned = owned
         self.preloaded: Preloaded | None = None
         """What was started early of its processes; ends with its run."""
+        self.until: float | None = None
+        """The moment (monotonic) at which its time is over, findings told and all; None where it has none, was resumed
+        or has not begun."""
 
     @classmethod
     def start(cls, plan: Plan, *, root: Path, known: Known | None = None) -> "Campaign":
@@ -138,6 +141,7 @@ class Campaign:
         everything and are reported. since: the moment (monotonic) from which the campaign's time counts, default now.
         Raises TridiffError when the state folder cannot be used any more."""
         run = _Run(self, watch, since)
+        self.until = run.until if since is not None else None
         with cache_in_memory(self.state), interrupts() as asked, (
                 drivers(self.plan.options, self.preloaded)) as executor:
             run.shards(executor, asked)
@@ -213,6 +217,11 @@ class _Run:
         self._left_out: list[ShardSpec] = []
         """Shards for which no time was left."""
 
+    @property
+    def until(self) -> float | None:
+        """When the campaign's time is over, if it has one."""
+        return self._clock.until
+
     def _recorded(self, spec: ShardSpec) -> ShardResult | None:
         path = shard_path(self._state, spec.index)
         if not path.exists():
@@ -228,12 +237,13 @@ class _Run:
         if now < self._told_at + EACH_SECONDS and not last:
             return
         counts = self._totals()
-        self._clock.reserve(counts.executed + counts.shrink_runs)
+        findings = tuple(sorted(path.stem for path in (self._state / "findings").glob("*.json")))
+        self._clock.reserve(counts.executed + counts.shrink_runs, shards=len(self._specs), findings=len(findings))
         self._executed = counts.executed > 0
         elapsed, self._told_at = now - self._started, time.monotonic()
         progress = Progress(
             counts=counts, shards_done=len(self._results), shards=len(self._specs), elapsed=elapsed,
-            findings=tuple(sorted(path.stem for path in (self._state / "findings").glob("*.json"))))
+            findings=findings)
         with contextlib.suppress(OSError):  # The terminal may be gone: that is what SIGHUP says.
             self._watch(progress)
 
@@ -257,8 +267,7 @@ class _Run:
 
         def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
             self._specs[spec.index] = spec
-            allotted = self._clock.allot(spec, self._waiting.pressing() + 1,
-                                         unfinished=len(list((self._state / "unfinished").glob("*.json"))))
+            allotted = self._clock.allot(spec, self._waiting.pressing() + 1, unfinished=self._unfinished())
             if self._options.scheduler:
                 return executor.submit(run_shard, allotted, directory)
             limit = None if allotted.overtime is None else allotted.overtime + STUCK
@@ -269,11 +278,20 @@ class _Run:
             for spec, future in ended:
                 self._take(future, spec, over=asked() or self._clock.over())
             self._told()
-            if self._clock.over() and self._waiting and (self._clock.given_up() or self._executed or (
+            if self._over() and self._waiting and (self._clock.given_up() or self._executed or (
                     self._campaign.counts().executed)):
                 self._left_out += self._waiting.waiting()
                 self._waiting.close()
         self._told(last=True)
+
+    def _unfinished(self) -> int:
+        """How many findings may become smaller."""
+        return len(list((self._state / "unfinished").glob("*.json")))
+
+    def _over(self) -> bool:
+        """Whether nothing more is started. Where whatever was planned has had its turn, what is kept for findings that
+        may become smaller is not drawn away."""
+        return self._clock.over(unfinished=0 if self._waiting.owing() else self._unfinished())
 
     def _take(self, future: "concurrent.futures.Future[ShardResult]", spec: ShardSpec, *, over: bool) -> None:
         if future.cancelled():

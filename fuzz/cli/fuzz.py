@@ -29,8 +29,8 @@ from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.coverage.show import write_ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, pretty_json_without_defaults
-from tridiff.fuzz.report.publish import publish_campaign
-from tridiff.fuzz.report.scripts import planted, seconds_after
+from tridiff.fuzz.report.publish import publish_campaign, untold
+from tridiff.fuzz.report.scripts import planted, seconds_after, seconds_left
 
 EXAMPLES = """**Examples**
 
@@ -126,9 +126,13 @@ def fuzz(
     else:
         render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
     # What people read comes last: nobody waits for it to know the result, and all of it can be written again.
-    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=seconds_after(
-        summary.options, took=summary.seconds, interrupted=summary.interrupted))
+    after = seconds_after(summary.options, took=summary.seconds, interrupted=summary.interrupted)
+    if after and campaign.until is not None:
+        after = seconds_left(campaign.until)
+    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=after)
     _note(f"tridiff: {problem}" if problem else f"report in {record / 'report.html'}")
+    if left := untold(record, summary):
+        _note(f"tridiff: {left}")
     if summary.interrupted:
         _note(f"interrupted; continue with: tridiff fuzz --resume --id {summary.id}")
     raise typer.Exit(summary.exit_status)

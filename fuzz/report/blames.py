@@ -1,11 +1,11 @@
 """Blames of a campaign's new findings, as many as there is time for, each within a budget of its own."""
 
-import os
 from collections.abc import Iterable
 
 from tridiff.fuzz.blame.batch import SHORTEST, batch
 from tridiff.fuzz.blame.jobs import Job
 from tridiff.fuzz.blame.record import with_blame
+from tridiff.fuzz.campaign.clock import told_at_once
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.report.scripts import planted
@@ -15,8 +15,6 @@ PART = 0.5
 
 EACH = 45.0
 """Seconds for one finding."""
-
-AT_ONCE = 4
 
 
 def campaign_blames(entries: Iterable[CorpusEntry], *, seconds: float, corpus: Corpus | None) -> list[CorpusEntry]:
@@ -28,8 +26,7 @@ def campaign_blames(entries: Iterable[CorpusEntry], *, seconds: float, corpus: C
             if one.found_in.backend and not one.blame and not planted(one)]
     if not jobs or PART * seconds < SHORTEST:
         return list(known.values())
-    workers = min(len(os.sched_getaffinity(0)), AT_ONCE)
-    for one in batch(jobs, workers=workers, seconds=EACH, total=PART * seconds):
+    for one in batch(jobs, workers=told_at_once(), seconds=EACH, total=PART * seconds):
         if one.blame is None:
             continue
         known[one.entry] = with_blame(known[one.entry], one.blame)

@@ -88,6 +88,17 @@ def _careful(work: Callable[[], None], folder: Path) -> str:
     return ""
 
 
+def untold(folder: Path, summary: Summary) -> str:
+    """What of a campaign's new findings there was no time for, and how it can be had, in one line; "" if nothing."""
+    kept, scripts = kept_entries(folder), read_scripts(folder)
+    new = [kept[name] for name in summary.new_findings if name in kept and not planted(kept[name])]
+    missing = sum(not _done(scripts.get(one.id)) for one in new)
+    unblamed = sum(not one.blame for one in new)
+    lacking = [f"{missing} have no script for want of time (`tridiff report {folder} --scripts 10m`)"] * (missing > 0)
+    lacking += [f"{unblamed} no blame (`tridiff blame --all --missing --record`)"] * (unblamed > 0)
+    return f"of {len(new)} new findings {', '.join(lacking)}" if lacking else ""
+
+
 def write_files(folder: Path, report: Report) -> None:
     """The files that belong into every record of this kind. Raises OSError."""
     for name in ITSELF[report.kind]:

@@ -1,10 +1,10 @@
 """Standalone scripts for the findings of a record, as many as there is time for, each run where that is possible."""
 
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from tridiff.fuzz.campaign.clock import TOLD_BY, told_at_once
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding
@@ -26,8 +26,6 @@ EACH = 60.0
 PHASE = 0.5
 """Largest part of what is left for one of them: a script that hangs does not take the time of all."""
 
-AT_ONCE = 4
-
 NO_TIME = "no time was left to write one: `tridiff report --scripts` does"
 
 Builds = tuple[str, str]
@@ -42,6 +40,11 @@ def seconds_after(options: CampaignOptions, *, took: float, interrupted: bool) -
     if options.max_cases is None:
         return min(max(SHARE * options.seconds, LEAST), MOST)
     return min(SHARE * took, MOST)
+
+
+def seconds_left(end: float) -> float:
+    """Seconds that are left for blames and scripts of a campaign whose time ends, or ended, at a moment (monotonic)."""
+    return max(min(end + TOLD_BY - time.monotonic(), MOST), 0.0)
 
 
 def planted(entry: CorpusEntry) -> bool:
@@ -72,7 +75,7 @@ def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict
         left = end - time.monotonic()
         return work(min(left * PHASE, EACH)) if left >= SHORTEST else Script(note=NO_TIME)
 
-    with ThreadPoolExecutor(min(AT_ONCE, len(os.sched_getaffinity(0)))) as pool:
+    with ThreadPoolExecutor(told_at_once()) as pool:
         return dict(zip(works, pool.map(timed, works.values()), strict=True))
 
 

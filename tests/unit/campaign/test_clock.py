@@ -80,6 +80,37 @@ def test_what_the_record_takes_is_kept_back(now: list[float]) -> None:
     assert clock.allot(SHARD, 2).left == 950.0
 
 
+def test_what_people_read_of_findings_is_kept_back_from_the_time_and_not_added_to_it(
+        now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "told_at_once", lambda: 2)
+
+    def kept(seconds: float, findings: int, **changes: object) -> float:
+        options = replace(OPTIONS, **{"by_yield": True, "seconds": seconds, **changes})
+        clock = clocks.Clock([], options)
+        clock.reserve(0, findings=findings)
+        assert clock.until == 1000.0 + seconds
+        return seconds - clock.allot(replace(SHARD, seconds=1e6), 1).left
+
+    assert (kept(1440.0, 0), kept(1440.0, 4), kept(1440.0, 55)) == (0.0, 30.0, 144.0)
+    assert (kept(60.0, 9), kept(30.0, 9), kept(28800.0, 900)) == (10.0, 5.0, 300.0)
+    assert kept(1440.0, 9, shrink=False) == 0.0 == kept(1440.0, 9, subjects=("own+fault:tail_dropped",))
+    assert kept(1440.0, 9, builds=("", "/other")) == 0.0, "a gate tells of its findings later"
+
+
+def test_what_is_kept_for_findings_that_may_become_smaller_is_not_drawn_away(now: list[float]) -> None:
+    clock = clocks.Clock([SHARD] * 12, OPTIONS)
+    now[0] += 55
+    assert clock.over(unfinished=9) and not clock.over()
+    assert clock.allot(SHARD, 12, unfinished=9).left == 0.0 < clock.spare(9)
+
+
+def test_many_shards_take_longer_to_be_put_together(now: list[float]) -> None:
+    clock = clocks.Clock([], replace(OPTIONS, by_yield=True, seconds=28800.0))
+    clock.reserve(0, shards=8000)
+    assert clock.allot(replace(SHARD, seconds=1e6), 1).left == 28800 - (
+        clocks.ENDING + 8000 * clocks.PER_SHARD - clocks.GRACE)
+
+
 def test_a_campaign_whose_workers_never_start_is_given_up(now: list[float]) -> None:
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 62

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.campaigns import campaign_options
+from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
 from tests.unit.campaign.test_endings import campaign, finish, here  # noqa: F401
 from tridiff.fuzz.campaign import deal, run
@@ -62,6 +62,18 @@ def test_every_combination_comes_up_before_any_has_more(tmp_path: Path) -> None:
     one = night.deal()
     first = [combination(one.popleft()) for _ in combinations]
     assert len(combinations) > 2 and set(first) == combinations
+
+
+def test_a_turn_is_owed_to_every_combination_and_to_listed_cases_and_to_nothing_more(tmp_path: Path) -> None:
+    night = Night(tmp_path, seconds=28800.0)
+    combinations = {combination(spec) for spec in night.plan.shards}
+    one = night.deal()
+    for _ in combinations:
+        assert one.owing()
+        one.popleft()
+    assert one.waiting() and not one.owing(), "what comes up again need not, where time is kept for something else"
+    one.append(shard_spec(index=10**6, max_cases=3))
+    assert one.owing()
 
 
 def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> None:

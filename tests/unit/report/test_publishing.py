@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.support.campaigns import campaign_options
 from tests.unit.report.records import CORPUS, ROOT, entry, gate, night
 from tridiff.fuzz.blame.batch import Blamed
 from tridiff.fuzz.blame.jobs import Job
+from tridiff.fuzz.campaign.clock import TOLD_BY
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.corpus.store import Corpus
@@ -19,7 +21,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame
 from tridiff.fuzz.report import blames, publish, scripts
 from tridiff.fuzz.report.model import Script
-from tridiff.fuzz.report.publish import publish_campaign, publish_gate
+from tridiff.fuzz.report.publish import publish_campaign, publish_gate, untold
 from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
 from tridiff.fuzz.repro.script import Run
 from tridiff.fuzz.repro.script import Script as Written
@@ -140,6 +142,36 @@ def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: li
     assert told == [] and "no time was left" in (folder / "findings" / f"{NEW}.md").read_text()
     tridiff(str(folder), "--scripts", "20s")
     assert told == [(NEW, "")] and f"# {NEW}" in (folder / "findings" / f"{NEW}.md").read_text()
+
+
+def test_more_findings_than_there_is_time_for_end_in_time_and_none_is_lost(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [replace(entry(NEW), id=f"value-{number:010}", blame=()) for number in range(40)]
+    folder, store = night(tmp_path, new=tuple(many)), Corpus(tmp_path / "corpus")
+    for path in (folder / "findings").iterdir():
+        path.unlink()
+
+    def script(one: object, **_: object) -> Written:
+        time.sleep(0.3)
+        return Written(text="# slow\n", ran=Run(answer="BUG"), faithful=True, backend="interpreter")
+
+    monkeypatch.setattr(scripts, "script", script)
+    began = time.monotonic()
+    summary = read_summary(folder)
+    assert publish_campaign(folder, summary, many, corpus=store, seconds=scripts.SHORTEST + 1.0) == ""
+    assert time.monotonic() - began < scripts.SHORTEST
+    found = read_scripts(folder)
+    written = sum(bool(one.text) for one in found.values())
+    assert 0 < written < 40 == len(found) == len(list((folder / "findings").glob("value-*.md")))
+    line = untold(folder, summary)
+    assert f"of 40 new findings {40 - written} have no script" in line and "40 no blame" in line
+    assert scripts.NO_TIME in (folder / "report.html").read_text()
+
+
+def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts.time, "monotonic", lambda: 1000.0)
+    assert scripts.seconds_left(1100.0) == 100.0 + TOLD_BY
+    assert (scripts.seconds_left(900.0), scripts.seconds_left(9000.0)) == (0.0, scripts.MOST)
 
 
 @pytest.mark.parametrize("changes, seconds", [
