@@ -11,15 +11,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Outcome
 from tridiff.fuzz.records.outcome import LONGEST_REASON
 from tridiff.fuzz.workers import addresses, protocol
-
-RETIRE_AFTER = 1500
-"""Kernels built, or cases that built none, before a worker is replaced. Loaded modules are never unloaded and would
-fill the GPU; a case leaves some 28 KB behind in the process (reports/attack.md), one that is interpreted too."""
-
-
-def wear(outcome: Outcome) -> int:
-    """What a case adds to `RETIRE_AFTER`."""
-    return max(outcome.compiled_kernels, 1)
+from tridiff.fuzz.workers.wear import MOST_GROWTH, ON_DEVICE, Wear
 
 
 def serve(address: str, *, backend: str, device: int, memory: int) -> int:
@@ -35,7 +27,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
     watched.ready()
     connection.sendall(protocol.line(protocol.Ready(pid=os.getpid(), environment=read_environment(backend))))
     stream = connection.makefile("rb")
-    worn = 0
+    wear = Wear(ON_DEVICE if kind(backend) == "cuda" else MOST_GROWTH)
     while request_line := stream.readline():
         request = protocol.read_run(request_line)
         number = request.sequence
@@ -52,8 +44,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
             connection.sendall(protocol.line(protocol.Refused(
                 sequence=number, case_digest=request.case.digest, problem=error.problem, fix=error.fix)))
             continue
-        worn += wear(outcome)
-        spent = spent or worn >= RETIRE_AFTER
+        spent = wear.spent(outcome) or spent
         connection.sendall(protocol.line(protocol.Done(
             sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed,
             reached=watched.reached(), imported=watched.imported())))

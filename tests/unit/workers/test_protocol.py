@@ -19,7 +19,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Environment, Outcome, Verdict
 from tridiff.fuzz.records.outcome import LONGEST_REASON
 from tridiff.fuzz.workers import forks, pool, protocol
-from tridiff.fuzz.workers.child import bounded, wear
+from tridiff.fuzz.workers.child import bounded
 from tridiff.fuzz.workers.forks import PoolOptions
 from tridiff.fuzz.workers.pool import Pool
 
@@ -244,11 +244,3 @@ def test_the_next_pool_sweeps_what_a_killed_one_left(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([kept.path, other])
     kept.remove()
     assert list(tmp_path.iterdir()) == [other]
-
-
-@pytest.mark.parametrize(("kernels", "worn"), [(0, 1), (1, 1), (3, 3)])
-def test_a_case_that_compiles_nothing_wears_its_worker_too(kernels: int, worn: int) -> None:
-    """What the interpreter runs leaves its text and its module behind as well."""
-    outcome = Outcome(case_digest="0" * 16, target="t", subject="own", backend="interpreter", verdict=Verdict.AGREE,
-                      compiled_kernels=kernels)
-    assert wear(outcome) == worn
