@@ -3,7 +3,8 @@
 Of a campaign's worker time, `plan.FLOOR` goes to the shards of its plan, the same for every combination of target,
 subject and backend, each of which comes up before anything else does. The rest is dealt by yield (`yields`). What is
 dealt is written before it runs, so that a campaign that is resumed goes on with it. The same seed and the same results,
-in the order in which they came in, deal the same shards; how many cases fit into a second is the machine's matter.
+in the order in which they came in, deal the same shards to the same processes; how many cases fit into a second is the
+machine's matter. Programs for torch.compile go to few of the processes (`homes`).
 """
 
 import collections
@@ -15,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import ARCHITECTURES, kind
+from tridiff.fuzz.campaign.homes import Homes, at_home
 from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination, of_results
@@ -70,6 +72,7 @@ class Deal:
         self._yields = of_results(results)
         self._waiting = collections.deque(waiting)
         self._among: list[Combination] = sorted({combination(spec) for spec in plan.shards})
+        self._homes = Homes(plan.options, plan.shards)
         self._next = len(plan.shards) + len(dealt(state))
         self._first = self._first_cycle()
         self._seconds = sum(one.spec.seconds for one in results)
@@ -132,9 +135,10 @@ class Deal:
                              seconds=result.spec.seconds * len(result.deferred) / len(result.spec.first), scout=False)
             self._waiting.append(self._written(listed))
 
-    def popleft(self) -> ShardSpec:
-        """The next shard. Raises IndexError where there is none."""
-        spec = self._due()
+    def popleft(self, place: int | None = None) -> ShardSpec:
+        """The next shard, for the process of this number, if it matters which one runs it. Raises IndexError where
+        there is none."""
+        spec = self._due(None if self._homes.alike() else place)
         self._seconds += spec.seconds
         self._taken[spec.index] = self._for_reach(spec), spec.seconds
         self._planned_seconds += spec.seconds if self._planned(spec) else 0.0
@@ -159,8 +163,32 @@ class Deal:
     def _luck(self) -> int:
         return finalise(self._plan.options.seed * 1_000_033 + self._next)
 
-    def _due(self) -> ShardSpec:
-        planned = self._waiting[0] if self._waiting else None
+    def _fitting(self, place: int | None) -> ShardSpec | None:
+        """Of the shards that wait the first one, or before it one of its cycle that suits the process better."""
+        if not self._waiting or self._waiting[0].first or place is None:
+            return self._waiting[0] if self._waiting else None
+        due = self._waiting[0].index in self._first
+        return next((spec for spec in self._waiting if (spec.index in self._first) is due and not spec.first
+                     and at_home(combination(spec)) is self._homes.has(place)), self._waiting[0])
+
+    def _chosen(self, place: int | None) -> Combination | None:
+        """What brings most, by chance, among what suits the process."""
+        def breadth(one: Combination) -> float:
+            return weight(find(one[0]))
+
+        among, luck = self._among, self._luck()
+        if place is not None:
+            wanted = self._homes.chooses(place, self._yields.share(at_home, among, breadth=breadth), luck)
+            among = [one for one in among if at_home(one) is wanted]
+        return self._yields.choose(among, luck, breadth=breadth) or self._yields.choose(
+            self._among, luck, breadth=breadth)
+
+    def _taken_out(self, spec: ShardSpec) -> ShardSpec:
+        self._waiting.remove(spec)
+        return self._shortened(spec)
+
+    def _due(self, place: int | None) -> ShardSpec:
+        planned = self._fitting(place)
         reaching = self._reaching()
         if reaching is not None:
             # Half of the time only what has shown a change shows it again, if that is little of what there is.
@@ -170,8 +198,8 @@ class Deal:
         if planned is not None and (
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
                 or self._planned_seconds <= FLOOR * self._seconds):
-            return self._shortened(self._waiting.popleft())
-        chosen = self._yields.choose(self._among, self._luck(), breadth=lambda chosen: weight(find(chosen[0])))
+            return self._taken_out(planned)
+        chosen = self._chosen(place)
         if chosen is None:
             return self._waiting.popleft()
         return self._made(chosen)

@@ -81,10 +81,11 @@ def drivers(options: CampaignOptions, preloaded: Preloaded | None = None) -> Ite
 
 
 def hand(executor: concurrent.futures.Executor, seconds: float | None, function: Callable[..., Result],
-         *arguments: object) -> "concurrent.futures.Future[Result]":
-    """Submit a job; a local process that is not done with it after so many seconds is killed."""
+         *arguments: object, place: int | None = None) -> "concurrent.futures.Future[Result]":
+    """Submit a job; a local process that is not done with it after so many seconds is killed. place: which of them is
+    to run it; None: any."""
     if isinstance(executor, Processes):
-        return executor.submit_within(seconds, function, *arguments)
+        return executor.submit_within(seconds, function, *arguments, place=place)
     return executor.submit(function, *arguments)
 
 
@@ -125,13 +126,16 @@ class Waiting(Protocol[Next]):
 
 def in_turn(waiting: Waiting[Job], start: Callable[[Job], concurrent.futures.Future[Result]], *, at_once: int,
             asked: Callable[[], bool], stop: Callable[[], None], force: Callable[[], None] = lambda: None,
+            take: Callable[[int], Job] | None = None,
             ) -> Iterator[list[tuple[Job, concurrent.futures.Future[Result]]]]:
     """Start the waiting jobs, at most `at_once` together, and yield those that ended: at least every half second,
     none maybe; whoever takes them may put jobs back into `waiting`. Once `asked` is true, `stop` is called, what runs
-    may end within PATIENCE seconds, after which `force` is called, and nothing more is started.
+    may end within PATIENCE seconds, after which `force` is called, and nothing more is started. take: what takes the
+    next job out of `waiting`, given which of the `at_once` places is free for it; the leftmost one otherwise.
 
     A job whose process is gone ends with an error as every other one."""
-    running: dict[concurrent.futures.Future[Result], Job] = {}
+    running: dict[concurrent.futures.Future[Result], tuple[Job, int]] = {}
+    places = list(range(at_once))
     stopped: float | None = None
     forced = False
     while running or (waiting and stopped is None):
@@ -140,16 +144,19 @@ def in_turn(waiting: Waiting[Job], start: Callable[[Job], concurrent.futures.Fut
             stop()
             for future in list(running):
                 if future.cancel():
-                    del running[future]
+                    places.append(running.pop(future)[1])
         if stopped is not None and not forced and time.monotonic() > stopped + PATIENCE:
             forced = True
             force()
         while waiting and stopped is None and len(running) < at_once:
-            job = waiting.popleft()
-            running[start(job)] = job
+            place = places.pop(0)
+            job = waiting.popleft() if take is None else take(place)
+            running[start(job)] = job, place
         done = concurrent.futures.wait(running, timeout=0.5 if stopped is None else 0.1,
                                        return_when=concurrent.futures.FIRST_COMPLETED).done
-        yield [(running.pop(future), future) for future in done]
+        ended = [(*running.pop(future), future) for future in done]
+        places += [place for _, place, _ in ended]
+        yield [(job, future) for job, _, future in ended]
 
 
 def force_of(executor: concurrent.futures.Executor) -> Callable[[], None]:

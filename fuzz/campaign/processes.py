@@ -1,9 +1,9 @@
 """Processes that run jobs and that may be killed or stopped at any moment: that costs the job they ran, no other."""
 
+import collections
 import concurrent.futures
 import contextlib
 import multiprocessing
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -46,12 +46,46 @@ class JobLost(Exception):
     """The process that ran a job ended, stopped or took too long. What it wrote is there; the job may be run again."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Job:
     function: Callable[..., object]
     arguments: tuple[object, ...]
     deadline: float | None
     future: "concurrent.futures.Future[Any]"
+    place: int | None = None
+    """The process that it is for; None: any."""
+
+
+class _Jobs:
+    """Jobs that wait for a process."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: collections.deque[_Job] = collections.deque()
+        self._closed = False
+
+    def put(self, job: _Job) -> None:
+        with self._changed:
+            self._waiting.append(job)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """No more will come."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def get(self, place: int) -> _Job | None:
+        """The next one that is for a process; None when there will be none."""
+        with self._changed:
+            while True:
+                for job in self._waiting:
+                    if job.place in (None, place):
+                        self._waiting.remove(job)
+                        return job
+                if self._closed:
+                    return None
+                self._changed.wait()
 
 
 class Processes(concurrent.futures.Executor):
@@ -60,7 +94,7 @@ class Processes(concurrent.futures.Executor):
 
     def __init__(self, number: int, initialise: Callable[..., None], *arguments: object) -> None:
         self._initialise, self._arguments = initialise, arguments
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs = _Jobs()
         self._running: dict[int, SpawnProcess] = {}
         """Process of each thread."""
         self._ending = threading.Event()
@@ -74,11 +108,13 @@ class Processes(concurrent.futures.Executor):
         return self.submit_within(None, fn, *args)
 
     def submit_within(self, seconds: float | None, function: Callable[..., Result], *arguments: object,
-                      ) -> "concurrent.futures.Future[Result]":
-        """As `submit`; a process that takes longer than `seconds` from now is killed, and the job is lost."""
+                      place: int | None = None) -> "concurrent.futures.Future[Result]":
+        """As `submit`; a process that takes longer than `seconds` from now is killed, and the job is lost. place: the
+        process that is to run it, or the one that was started in its place, from 0; None: any."""
         future: concurrent.futures.Future[Result] = concurrent.futures.Future()
         deadline = None if seconds is None else time.monotonic() + seconds
-        self._jobs.put(_Job(function=function, arguments=arguments, deadline=deadline, future=future))
+        self._jobs.put(_Job(function=function, arguments=arguments, deadline=deadline, future=future,
+                            place=place))
         return future
 
     def kill(self) -> None:
@@ -90,15 +126,14 @@ class Processes(concurrent.futures.Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes when their jobs are done."""
-        for _ in self._threads:
-            self._jobs.put(None)
+        self._jobs.close()
         for thread in self._threads if wait else ():
             thread.join()
 
     def _serve(self, place: int) -> None:
         process, connection = self._start(place)
         heard = False
-        while (job := self._jobs.get()) is not None:
+        while (job := self._jobs.get(place)) is not None:
             if self._ending.is_set():
                 job.future.cancel()
             if not job.future.set_running_or_notify_cancel():

@@ -264,17 +264,25 @@ class _Run:
     def shards(self, executor: concurrent.futures.Executor, asked: Callable[[], bool]) -> None:
         """Run all that wait."""
         directory = str(self._state.resolve())
+        places: dict[int, int | None] = {}
+
+        def take(place: int) -> ShardSpec:
+            spec = self._waiting.popleft(None if self._options.scheduler else place)
+            places[spec.index] = place
+            return spec
 
         def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
             self._specs[spec.index] = spec
             allotted = self._clock.allot(spec, self._waiting.pressing() + 1, unfinished=self._unfinished())
             if self._options.scheduler:
+                places.clear()
                 return executor.submit(run_shard, allotted, directory)
             limit = None if allotted.overtime is None else allotted.overtime + STUCK
-            return hand(executor, limit, _run_since, allotted, directory, time.monotonic())
+            return hand(executor, limit, _run_since, allotted, directory, time.monotonic(),
+                        place=places.pop(spec.index))
 
         for ended in in_turn(self._waiting, start, at_once=self._options.workers, asked=asked,
-                             stop=self._campaign.stop, force=force_of(executor)):
+                             stop=self._campaign.stop, force=force_of(executor), take=take):
             for spec, future in ended:
                 self._take(future, spec, over=asked() or self._clock.over())
             self._told()

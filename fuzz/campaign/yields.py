@@ -83,16 +83,26 @@ class Yields:
         """The one of `among` that gets the next shard, with a probability that is proportional to what it brings;
         `number` decides, so that the same results and the same number choose alike. Where nothing brings anything, they
         are chosen by breadth. None if in none anything can be drawn. wanted: weights in place of what they bring."""
-        able = [name for name in among if not self._barren(name)]
-        weights = [self._rate(name) if wanted is None else wanted.get(name, 0.0) for name in able]
-        if not sum(weights):
-            weights = [breadth(name) for name in able]
+        able, weights = self._weighed(among, breadth, wanted)
         point = (finalise(number) >> (64 - DRAW_BITS)) / (1 << DRAW_BITS) * sum(weights)
         for name, weight in zip(able, weights, strict=True):
             point -= weight
             if point < 0:
                 return name
         return able[-1] if able else None
+
+    def share(self, some: Callable[[Combination], bool], among: Sequence[Combination], *,
+              breadth: Callable[[Combination], float] = lambda combination: 1.0) -> float:
+        """The probability with which `choose` takes one of some among others; 0 where there is none to take."""
+        able, weights = self._weighed(among, breadth, None)
+        return sum(weight for name, weight in zip(able, weights, strict=True) if some(name)) / (sum(weights) or 1.0)
+
+    def _weighed(self, among: Sequence[Combination], breadth: Callable[[Combination], float],
+                 wanted: Mapping[Combination, float] | None) -> tuple[list[Combination], list[float]]:
+        """Those that can be drawn, and their weights."""
+        able = [name for name in among if not self._barren(name)]
+        weights = [self._rate(name) if wanted is None else wanted.get(name, 0.0) for name in able]
+        return able, weights if sum(weights) else [breadth(name) for name in able]
 
     def reaching(self, among: Sequence[Combination]) -> dict[Combination, float]:
         """Weights of those that ran changes. Each change counts as much as any other, and is shared by the roots of how

@@ -11,9 +11,11 @@ from tests.support.fake_pool import FakePool
 from tests.unit.campaign.test_endings import campaign, finish, here  # noqa: F401
 from tridiff.fuzz.campaign import deal, run
 from tridiff.fuzz.campaign.deal import Deal, dealt
-from tridiff.fuzz.campaign.plan import FLOOR, plan_shards
+from tridiff.fuzz.campaign.homes import Homes, at_home
+from tridiff.fuzz.campaign.plan import FLOOR, plan_shards, weight
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Yields, combination
+from tridiff.fuzz.registry import find
 
 RICH = "triton.softmax"
 
@@ -74,6 +76,45 @@ def test_a_turn_is_owed_to_every_combination_and_to_listed_cases_and_to_nothing_
     assert one.waiting() and not one.owing(), "what comes up again need not, where time is kept for something else"
     one.append(shard_spec(index=10**6, max_cases=3))
     assert one.owing()
+
+
+def test_few_processes_run_what_torch_compiles_and_it_has_its_share_all_the_same(tmp_path: Path) -> None:
+    chosen = {"targets": ("triton.*", "helpers.*", "inductor.*"), "subjects": (), "workers": 4}
+    night = Night(tmp_path, **chosen)
+    combinations = {combination(spec) for spec in night.plan.shards}
+    homes = Homes(night.plan.options, night.plan.shards)
+    assert homes.number == 1 and 0 < sum(map(at_home, combinations)) < len(combinations) / 4
+    one, first = night.deal(), []
+    for turn in range(len(combinations)):
+        spec = one.popleft(turn % 4)
+        first.append((turn % 4, combination(spec)))
+        one.ended(result(spec, {}))
+    assert {name for _, name in first} == combinations, "each comes up once before any comes up again"
+    assert {place for place, name in first if at_home(name)} == {0}
+    assert [at_home(name) for place, name in first if place == 0][:8] == [True] * 8, "before anything else"
+    places: Counter[tuple[int, bool]] = Counter()
+    every: Counter[bool] = Counter()
+    for turn in range(400):
+        spec = one.popleft(turn % 4)
+        one.ended(result(spec, {}))
+        if spec.index >= len(night.plan.shards):
+            places[turn % 4, at_home(combination(spec))] += 1
+            every[at_home(combination(spec))] += 1
+    share = sum(weight(find(name)) for name, subject, _ in combinations if at_home((name, subject, ""))) / sum(
+        weight(find(name)) for name, _, _ in combinations)
+    assert every[True] / every.total() == pytest.approx(share, abs=0.06)
+    assert {place for place, home in places if home} == {0}
+
+
+def test_what_torch_compiles_takes_more_processes_where_it_brings_more() -> None:
+    options_ = options(targets=("triton.*", "inductor.*"), subjects=(), workers=4)
+    homes = Homes(options_, plan_shards(options_, known=()))
+    assert homes.number == 2
+    for share in (0.1, 0.5, 0.8):
+        taken = sum(homes.chooses(place, share, number) for place in range(4) for number in range(2000))
+        assert taken / 8000 == pytest.approx(share, abs=0.02)
+    assert not any(homes.chooses(3, 0.5, number) for number in range(2000))
+    assert Homes(options_, [spec for spec in plan_shards(options_, known=()) if at_home(combination(spec))]).alike()
 
 
 def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> None:

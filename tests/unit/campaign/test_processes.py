@@ -68,6 +68,15 @@ def test_results_and_errors_come_back(two: Processes) -> None:
     assert two.submit(add, 2, 3).result(60) == 5
 
 
+def test_a_job_for_one_process_waits_for_that_one(two: Processes) -> None:
+    first, second = (two.submit_within(None, own_pid, place=place).result(60) for place in (0, 1))
+    assert first != second
+    slow = two.submit_within(None, sleep, 1.5, place=0)
+    for_first, for_any = two.submit_within(None, own_pid, place=0), two.submit(own_pid)
+    assert for_any.result(60) == second and not for_first.done()
+    assert slow.result(60) == 1.5 and for_first.result(60) == first
+
+
 def test_a_process_that_ends_costs_its_job_and_no_other(two: Processes) -> None:
     slow = two.submit(sleep, 2.0)
     killed = two.submit(strike, signal.SIGKILL)
