@@ -12,8 +12,9 @@ backend, that is cases per second of shards (without those for making findings s
 first, and of all these ratios the geometric mean, weighted with the seconds that both halves have. `seconds` there are
 those in which the campaign had the processors: what others did beside it does not count.
 
-The answer is JSON; the exit status is 1 if that rate fell below nine tenths, if memory of a later sixth is more than a
-tenth above the first, if the command took over ten seconds more than its time, or if processes or files were left."""
+The answer is JSON; the exit status is 1 if that rate fell below nine tenths or rests on less than a minute, if memory
+of a later sixth is more than a tenth above the first, if the command took over ten seconds more than its time, or if
+processes or files were left."""
 
 import argparse
 import contextlib
@@ -35,6 +36,8 @@ from tridiff.fuzz.cli.options import seconds
 SAMPLE_SECONDS = 5.0
 LEAST_RATE, MOST_GROWTH, MOST_OVER = 0.9, 1.1, 10.0
 SIXTHS = 6
+LEAST_SHARED = 60.0
+"""Seconds that both halves must have spent on the same things for their rates to say anything."""
 GONE_WITHIN = 5.0
 SHARED = Path("/dev/shm")
 
@@ -290,7 +293,8 @@ def main() -> None:
     given, options = parser.parse_known_args()
     found = soak(given.time, given.work, workers=given.workers, options=options)
     print(json.dumps(found, indent=1))
-    sys.exit(found["like_for_like"]["ratio"] < LEAST_RATE or found["memory_ratio"] > MOST_GROWTH
+    alike = found["like_for_like"]
+    sys.exit(alike["ratio"] < LEAST_RATE or alike["seconds"] < LEAST_SHARED or found["memory_ratio"] > MOST_GROWTH
              or found["over"] > MOST_OVER or found["processes_left"] > 0 or bool(found["files_left"]))
 
 
