@@ -35,8 +35,8 @@ _WHERE = tuple((glob, "own") for glob in ("async.*", "tma.*", "mbarrier.*", "war
 ISSUES = (
     KnownIssue(
         name="negation-lost-in-extremum-of-three", title="one instruction of two maxima loses a negation",
-        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", where=_WHERE, entries=(),
-        match=_matches, relative=_not_negated),
+        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", where=_WHERE,
+        entries=("warp_specialize.ring/nan-missing-1a7ca3502c",), match=_matches, relative=_not_negated),
     KnownIssue(
         name="sanitizer-without-a-buffer", title="the sanitizer asserts that a kernel has shared buffers",
         stage="ttgir", truth="defect", where=_WHERE, entries=("async.copy_ring/assertion--numbufs---n-eeecac0e63",),

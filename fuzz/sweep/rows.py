@@ -23,7 +23,7 @@ INTERPRETED = {"width": 1 << 12, "length": 4}
 @dataclass(frozen=True, kw_only=True)
 class Swept:
     """One case of a call. inputs: how many; issues: known issues that explain a failure; case: in JSON, of one that
-    nothing explains."""
+    nothing explains; seen: some of its wrong elements."""
 
     row: str
     topic: str
@@ -36,6 +36,7 @@ class Swept:
     issues: tuple[str, ...]
     seconds: float
     case: str = ""
+    seen: tuple[str, ...] = ()
 
     @property
     def news(self) -> bool:
@@ -104,6 +105,22 @@ def run(pools: list[Pool], wish: Wish, *, subject: str = "own",
     return found, stop.is_set()
 
 
+def _seen(outcome: Outcome, most: int = 6) -> tuple[str, ...]:
+    """Wrong elements of the first failing row, as `out0[3]: 1.0, 2.0 gave 5, not 3`: inputs of as many elements at the
+    same place, what came out, what the first oracle says."""
+    evidence = outcome.evidence
+    if evidence is None:
+        return ()
+    expected, found = next(iter(evidence.expected.values()), {}), []
+    for name, values in evidence.actual.items():
+        right = expected.get(name, ())
+        for place, (one, other) in enumerate(zip(values, right, strict=False)):
+            if one != other:
+                given = ", ".join(held[place] for held in evidence.inputs.values() if len(held) == len(values))
+                found.append(f"{name}[{place}]: {given} gave {one}, not {other}")
+    return tuple(found[:: max(len(found) // most, 1)][:most])
+
+
 def _swept(case: Case, inputs: int, execute: Callable[[Case], Outcome], attribution: Attribution) -> Swept:
     begun = time.monotonic()
     outcome, call = execute(case), case.program
@@ -114,7 +131,8 @@ def _swept(case: Case, inputs: int, execute: Callable[[Case], Outcome], attribut
         row=call.row, topic=row.topic, form=form_of(row, call), types=tuple(array.dtype for array in case.arrays),
         options=" ".join(f"{name}={value}" for name, value in call.options.items()), inputs=inputs,
         verdict=outcome.verdict, reason=outcome.reason, issues=issues, seconds=time.monotonic() - begun,
-        case=encode(case).decode() if outcome.verdict.failed and not issues else "")
+        case=encode(case).decode() if outcome.verdict.failed and not issues else "",
+        seen=_seen(outcome) if outcome.verdict.failed and not issues else ())
 
 
 def record_of(found: list[Swept], wish: Wish, *, backend: str, seconds: float, environment: dict[str, Any],

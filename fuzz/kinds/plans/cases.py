@@ -152,13 +152,14 @@ def approximate(case: Case) -> bool:
 
 def negated_extremum(plan: Plan) -> bool:
     """Whether a tile of 32-bit integers, negated, comes into a maximum: ptxas 12.8 loses the negation where it makes
-    one instruction of two maxima (corpus, codegen.pointwise/value-56a78a9862)."""
+    one instruction of two maxima (corpus, codegen.pointwise/value-56a78a9862); or one of packed 16-bit integers
+    (warp_specialize.ring/nan-missing-1a7ca3502c)."""
     steps = (Op(kind="convert"), *plan.ops)
     first = next((k for k, (last, op) in enumerate(pairwise(steps)) if (op.kind, op.constant) == ("multiply", -1)
                   or (last.kind, op.kind, op.constant) == ("invert", "add", 1)), len(plan.ops))
     maxima = any(op.kind.endswith("_max") for op in plan.ops[first:])
     folded = first < len(plan.ops) and isinstance(plan.sink, Fold) and plan.sink.op == "max"
-    return DTYPE_BITS[plan.dtype] == 32 and (maxima or folded)
+    return DTYPE_BITS[plan.dtype] in (16, 32) and (maxima or folded)
 
 
 # Shrinking ----------------------------------------------------------------------------------------------------------

@@ -111,6 +111,8 @@ ISSUES = (
     *_issues(forms.HALF_OF_SUMS, "packed-sum-half-used", "scan/value-fec3dd5676", stage="ptxas",
              upstream=("triton#11581",), relative=_without_known_sizes,
              title="a packed sum of 16-bit integers of which half is used adds 0"),
+    *_issues(forms.PLACE_AS_TRUTH, "place-of-a-search-as-truth", "sort/value-3cf93dba58", stage="ptxas",
+             title="whether a searched place is 0 comes into the logic behind it with a wrong table"),
     *_issues(forms.SUBNORMAL, "reflection-folds-a-call-twice", "pointwise/sigsegv-cbe2bc56d1", stage="llvm",
              upstream=("llvm#81471",), errors=("SIGSEGV",),
              title="a library function of a subnormal constant ends the compiler"),

@@ -34,7 +34,7 @@ from tridiff.fuzz.known.graphs.nodes import (
 )
 from tridiff.kernels.codegen.constants import integer_limits
 from tridiff.kernels.codegen.domains import Analysis, indirect, operands
-from tridiff.kernels.codegen.graph import Asm, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
+from tridiff.kernels.codegen.graph import Asm, Bucketize, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
 from tridiff.kernels.pointwise.record import HALVES
 from tridiff.oracles.dtypes import FP8
 
@@ -317,6 +317,13 @@ def _cube_root(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="erf") if analysis.dtype(node.args[0]) in SINGLE else None
 
 
+def _place_as_truth(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 makes one table of the logic behind a search of few boundaries, which is unrolled, and of whether the
+    place is 0, which is a sum of two choices: it takes the last comparison for its opposite."""
+    nodes = analysis.graph.nodes
+    return {k: Cast(arg=one.arg, dtype=one.dtype) for k in node.args if isinstance(one := nodes[k], Bucketize)}
+
+
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
 LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
 LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
@@ -342,11 +349,13 @@ FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise), ops=("add", "sub"), rewritten=_half_of_sums)
 SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, ops=(
     "acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0"))
+PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_as_truth, ops=(
+    "logical_and", "logical_not", "logical_or", "logical_xor"))
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
          EXTREMUM_OF_THREE, TRUTH_AS_FP16, BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT,
-         HALF_OF_SUMS, SUBNORMAL, CUBE_ROOT)
+         HALF_OF_SUMS, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
 
 
 def named(graph: Graph) -> str:
