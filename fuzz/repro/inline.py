@@ -301,7 +301,7 @@ def common_constants(callee: ast.FunctionDef, calls: list[ast.Call]) -> dict[str
 
 
 def _constant(node: ast.expr) -> bool:
-    """A literal, or a type such as `tl.int32`."""
+    """A literal, a type such as `tl.int32`, or a tuple of these."""
     match node:
         case ast.Constant():
             return True
@@ -309,6 +309,8 @@ def _constant(node: ast.expr) -> bool:
             return True
         case ast.Attribute(value=ast.Name(id="tl")):
             return True
+        case ast.Tuple(elts=parts):
+            return all(map(_constant, parts))
     return False
 
 

@@ -201,6 +201,14 @@ class _Fold(ast.NodeTransformer):
         node.body = node.body or [ast.Pass()]
         return node
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.Tuple(elts=parts), slice=ast.Constant(value=int() as number)) if (
+                    0 <= number < len(parts)):
+                return parts[number]
+        return node
+
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self.generic_visit(node)
         known = self._known(node.test)

@@ -127,6 +127,8 @@ class _Collector:
             return ast.Name(self.add(value, {}), ast.Load())
         if value is None or isinstance(value, bool | int | float | str):
             return constant_node(value)
+        if isinstance(value, tuple):
+            return ast.Tuple([self.expression(one) for one in value], ast.Load())
         name = _dtype_name(value)
         if name:
             return ast.Attribute(ast.Name("tl", ast.Load()), name, ast.Load())
