@@ -33,6 +33,9 @@ ALLOCATOR = 'triton.set_allocator(lambda size, alignment, stream: torch.empty(si
 _TELLING = 72
 """Characters of an error text that a script looks for: they fit into a line."""
 
+_SILENT = {Verdict.COMPILE_ERROR: (r"(?ms)^\w+Error$.*\bCompilationError: ",)}
+"""Error texts of a failure whose own error has none: one line with its type, above what the compiler makes of it."""
+
 OWN_INTERPRETER = "It runs in Triton's own interpreter; the finding was made in tridiff's, which repairs defects of it."
 ONLY_REPAIRED = "Triton's own interpreter is right here, only tridiff's repaired one shows the finding"
 
@@ -70,7 +73,7 @@ def signs(ways: Iterable[Recorded]) -> Signs:
         elif way.kind.startswith("exit_") and way.kind[5:].isdecimal():
             endings[int(way.kind[5:])] = None
         else:
-            for text in _texts(way.kind):
+            for text in _texts(way.kind) or _SILENT.get(way.verdict, ()):
                 texts[text] = None
     return Signs(tuple(texts), tuple(endings), hang, values)
 

@@ -112,7 +112,8 @@ def recorded(entry: CorpusEntry, *, subject: str, backend: str) -> tuple[Recorde
     own = (entry.signature.verdict, entry.signature.kind)
     for one in entry.expected:
         if (one.subject, one.backend) == (subject, backend) and one.verdict.failed:
-            ways[one.verdict, one.kind or entry.signature.kind] = None
+            same = one.verdict is entry.signature.verdict
+            ways[one.verdict, one.kind or (entry.signature.kind if same else "")] = None
     ordered = sorted(ways, key=lambda way: way != own)
     return tuple(Recorded(verdict=verdict, kind=name) for verdict, name in ordered)
 

@@ -14,6 +14,8 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict
 from tridiff.fuzz.repro import checked
 from tridiff.fuzz.repro.checked import check, chosen
+from tridiff.fuzz.repro.frame import signs
+from tridiff.fuzz.repro.request import Recorded
 from tridiff.fuzz.repro.script import Run, Script, about_ptxas, recorded
 
 HERE = ("cuda", "interpreter", "compile:sm_90")
@@ -119,6 +121,26 @@ def test_what_other_versions_recorded_on_the_backend_counts_too() -> None:
     assert {way.verdict for way in recorded(one, subject=subject, backend="cuda")} == {
         Verdict.DISAGREE, Verdict.COMPILE_ERROR}
     assert recorded(one, subject=subject, backend="interpreter") == ()
+
+
+def test_another_verdict_does_not_end_in_the_text_of_the_signature() -> None:
+    """Interpreted it is an assertion that fails, compiled an error whose own text is empty."""
+    found = _entry(("3.6.0", "interpreter", Verdict.DISAGREE), ("3.6.0", "compile:gfx942", Verdict.COMPILE_ERROR))
+    subject, kind = found.signature.subject, found.signature.kind
+    assert recorded(found, subject=subject, backend="compile:gfx942") == (
+        Recorded(verdict=Verdict.COMPILE_ERROR, kind=""),)
+    assert recorded(found, subject=subject, backend="interpreter") == (Recorded(verdict=Verdict.DISAGREE, kind=kind),)
+
+
+@pytest.mark.parametrize(("said", "shown"), [
+    ("  assert a == b\nAssertionError\n\nThe above exception was the direct cause\n\nt.errors.CompilationError: at 6:9:",
+     True),
+    ("AssertionError: wrong\n\nThe above exception\n\nt.errors.CompilationError: at 6:9:", False),
+    ("t.errors.CompilationError: at 6:9:\nmissing operand", False), ("AssertionError\n", False)])
+def test_a_compile_error_without_a_text_is_told_from_one_with_a_text(said: str, shown: bool) -> None:
+    found = signs((Recorded(verdict=Verdict.COMPILE_ERROR, kind=""),))
+    assert found.isolated and any(re.search(text, said) for text in found.texts) is shown
+    assert not signs((Recorded(verdict=Verdict.CRASH, kind=""),)).isolated
 
 
 def test_defects_of_ptxas_are_known_by_their_stage_or_their_explanation() -> None:
