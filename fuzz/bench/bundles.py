@@ -2,16 +2,20 @@
 
     python -m tridiff.fuzz.bench.bundles --build 3.6.0 --build 3.7.1 --build 3.8.0 --build 3.9.0 --number 20 > table.md
 
-Entries are chosen by their verdicts: defects that show on a backend without a GPU, on which one of the builds fails and
-another is right, of as many kinds (family, stage, verdict) as there are. Each bundle is made under an affected build;
-its script then runs under every build that has a verdict.
+Entries are chosen by their verdicts: defects that show on a backend without a GPU, on which one of the builds fails
+and another is right, of as many kinds (family, stage, verdict there) as there are. A script that interprets runs in
+Triton's own interpreter, and the corpus holds the verdicts of tridiff's repaired one: of such entries the verdicts are
+those that the harness gives without its repairs (subject `plain`), asked under every build before any is chosen. Each
+bundle is made under an affected build; its script then runs under every build that has a verdict.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import itertools
 import json
+import platform
 import subprocess
 import sys
 import tempfile
@@ -26,8 +30,12 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds import Build, inspect, resolve
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro.script import run
+from tridiff.fuzz.target.subjects import PLAIN
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 LIMIT = 300.0
 """Seconds for one bundle."""
@@ -42,8 +50,13 @@ UNWRITTEN = ("launch.", "language.refusals")
 be refused, and not about what one launch computes."""
 
 
+Verdicts = Mapping[str, Mapping[str, Verdict]]
+"""By version, then by TARGET/ID of an entry: what Triton's own interpreter does."""
+
+
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry, a backend, and what each version is recorded to do there: BUG or OK."""
+    """An entry, a backend, and what each version is recorded to do there, or seen to do if its interpreter is Triton's
+    own: BUG or OK."""
 
     entry: str
     kind: tuple[str, str, str]
@@ -74,21 +87,47 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return self.said == self.chosen.recorded and not self.lacking
 
 
-def choices(entries: Iterable[CorpusEntry], versions: Sequence[str]) -> Iterator[Chosen]:
-    """Defects with a backend on which one of the versions fails and another is right; the interpreter, whose record is
-    of the repaired one and whose scripts run in Triton's own, only where no compiler shows it."""
+def choices(entries: Iterable[CorpusEntry], versions: Sequence[str], plain: Verdicts | None = None) -> Iterator[Chosen]:
+    """Defects with a backend on which one of the versions fails and another is right; the interpreter only where no
+    compiler shows it. plain: what stands in the place of the interpreter's record."""
     for entry in entries:
+        name = f"{entry.case.target}/{entry.id}"
         rows = [one for one in entry.expected if one.subject == entry.signature.subject and kind(one.backend) != "cuda"]
-        if entry.case.target.startswith(UNWRITTEN):
+        if entry.case.target.startswith(UNWRITTEN) or entry.truth != "defect":
             continue
         for backend in sorted(dict.fromkeys(one.backend for one in rows), key=lambda name: name == "interpreter"):
-            recorded = {version: "OK" if one.verdict is Verdict.AGREE else "BUG" for version in versions for one in rows
-                        if (one.backend, one.triton) == (backend, version) and (
-                            one.verdict is Verdict.AGREE or one.verdict.failed)}
-            if entry.truth == "defect" and {"OK", "BUG"} <= set(recorded.values()):
-                yield Chosen(entry=f"{entry.case.target}/{entry.id}", backend=backend, recorded=recorded, kind=(
-                    entry.case.target.partition(".")[0], entry.stage, entry.signature.verdict.value))
+            found = {version: one.verdict for version in versions for one in rows
+                     if (one.backend, one.triton) == (backend, version)}
+            if backend == "interpreter":
+                found |= {version: seen[name] for version, seen in (plain or {}).items() if name in seen}
+            recorded = {version: "BUG" if verdict.failed else "OK" for version, verdict in found.items()
+                        if verdict.failed or verdict is Verdict.AGREE}
+            if {"OK", "BUG"} <= set(recorded.values()):
+                shown = next(verdict for verdict in found.values() if verdict.failed)
+                yield Chosen(entry=name, backend=backend, recorded=recorded,
+                             kind=(entry.case.target.partition(".")[0], entry.stage, shown.value))
                 break
+
+
+def interpreted(entries: Iterable[CorpusEntry]) -> dict[str, Verdict]:
+    """What the installed Triton's own interpreter does, by TARGET/ID; targets without such a subject are left out."""
+    found: dict[str, Verdict] = {}
+    with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
+        for entry in entries:
+            if PLAIN in find(entry.case.target).subjects:
+                try:
+                    outcome = pool.execute(entry.case, PLAIN)
+                except TridiffError:
+                    continue
+                found[f"{entry.case.target}/{entry.id}"] = outcome.verdict
+    return found
+
+
+def _interpreted_under(build: Build, names: Sequence[str]) -> dict[str, Verdict]:
+    """The same under another build, by a process of its own."""
+    command = [sys.executable, "-m", "tridiff.fuzz.bench.bundles", "--interpret", *names]
+    done = subprocess.run(command, env=build.environment(), capture_output=True, text=True, timeout=LIMIT, check=True)
+    return {name: Verdict(said) for name, said in json.loads(done.stdout).items()}
 
 
 def spread(found: Iterable[Chosen], number: int) -> list[Chosen]:
@@ -123,6 +162,20 @@ def bundle(chosen: Chosen, builds: Mapping[str, Build], folder: Path, *, seconds
                seconds=round(time.monotonic() - started, 1))
 
 
+def heading(rows: Sequence[Row], versions: Sequence[str], *, candidates: int, workers: int) -> Iterator[str]:
+    """What was done, in Markdown. candidates: entries from which the bundles were chosen."""
+    longest, python = max((row.seconds for row in rows), default=0.0), platform.python_version()
+    torch = importlib.metadata.version("torch")
+    yield "# Bundles under affected and repaired builds"
+    yield ""
+    yield f"`python -m tridiff.fuzz.bench.bundles`, Triton {', '.join(versions)}, torch {torch}, Python"
+    yield f"{python}, no GPU; {workers} at a time, each made, blamed and run in {longest:.0f} s at most."
+    yield f"Chosen of {candidates} entries, one of each kind first: defects that a backend without a GPU shows, on"
+    yield "which one build fails and another is right. On the interpreter that is what Triton's own does, in which"
+    yield "scripts run, not tridiff's repaired one, of which the corpus tells."
+    yield ""
+
+
 def table(rows: Sequence[Row], versions: Sequence[str]) -> Iterator[str]:
     """Markdown."""
     good = sum(row.good for row in rows)
@@ -151,13 +204,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--entry", action="append", default=[], help="only these, by their ids")
     parser.add_argument("--folder", type=Path, help="keep the bundles here")
     parser.add_argument("--json", type=Path, help="append each result here, and leave out what is there")
+    parser.add_argument("--interpret", nargs="+", metavar="ENTRY",
+                        help="nothing but what the installed Triton's own interpreter does with these")
     given = parser.parse_args(arguments)
+    corpus = Corpus(corpus_to_read(DEFAULT))
+    if given.interpret:
+        seen = interpreted(map(corpus.find, given.interpret))
+        print(json.dumps({name: verdict.value for name, verdict in seen.items()}))
+        return 0
     found = [resolve(one) for one in given.build or ["installed"]]
     builds = {inspect(one).version: one for one in found}
-    entries = [one for one in Corpus(corpus_to_read(DEFAULT)).entries() if isinstance(one, CorpusEntry)]
-    chosen = list(choices(entries, tuple(builds)))
-    chosen = [one for one in chosen if any(one.entry.endswith(name) for name in given.entry)] if given.entry else (
-        spread(chosen, given.number))
+    entries = [one for one in corpus.entries() if isinstance(one, CorpusEntry)]
+    asked = [one.entry for one in choices(entries, tuple(builds)) if one.backend == "interpreter"]
+    candidates = list(choices(entries, tuple(builds), {
+        version: _interpreted_under(build, asked) for version, build in builds.items()}))
+    chosen = [one for one in candidates if any(one.entry.endswith(name) for name in given.entry)] if given.entry else (
+        spread(candidates, given.number))
     rows: list[Row] = []
     if given.json is not None and given.json.exists():
         rows = [msgspec.json.decode(line, type=Row) for line in given.json.read_bytes().splitlines()]
@@ -174,7 +236,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if given.json is not None:
                     with given.json.open("ab") as stream:
                         stream.write(msgspec.json.encode(row) + b"\n")
-    print("\n".join(table(rows, tuple(builds))))
+    print("\n".join((*heading(rows, tuple(builds), candidates=len(candidates), workers=given.workers),
+                     *table(rows, tuple(builds)))))
     return 0 if rows and all(row.good for row in rows) else 1
 
 
