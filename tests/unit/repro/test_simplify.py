@@ -135,11 +135,11 @@ def test_arguments_that_are_always_the_same_constant_are_filled_in() -> None:
 
 def test_a_tuple_of_constants_is_filled_in_element_by_element() -> None:
     """The options of a loop are one tuple, which the kernel hands on."""
-    made = program("def loop(n, HINTS, K):\n    for i in tl.range(0, n, warp_specialize=HINTS[1]):\n        f(i, HINTS[K])",
+    made = program("def loop(n, HINTS, K):\n    for i in tl.range(0, n, flatten=HINTS[1]):\n        f(i, HINTS[K])",
                    "def k(n):\n    loop(n, (2, True), 0)")
     propagate_constants(made)
     assert body(made.functions["loop"]) == (
-        "for i in tl.range(0, n, warp_specialize=True):\n    f(i, (2, True)[0])")
+        "for i in tl.range(0, n, flatten=True):\n    f(i, (2, True)[0])")
     assert body(made.functions["k"]) == "loop(n)"
     assert folded("def k(i):\n    return (2, True)[i] + (2, True)[2]") == "return (2, True)[i] + (2, True)[2]"
 
