@@ -82,6 +82,13 @@ def from_bits(pattern: int, dtype: str) -> str:
     return repr(value)
 
 
+def number_of(text: str) -> float | int | None:
+    """The number that a value's text stands for, None for NaN and infinities."""
+    if "nan" in text or "inf" in text:
+        return None
+    return float(text) if any(mark in text for mark in ".en") else int(text)
+
+
 def complexity(text: str, dtype: str) -> tuple[int, int]:
     """How far `text` is from the simplest value, smaller is simpler: 0, 1, -1, 2, -2, ... for ints; for
     floats small integers first, then other finite numbers, then -0.0, infinities, NaN. This is the value

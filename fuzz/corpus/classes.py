@@ -1,5 +1,6 @@
 """Classes of values, and how a wrong value stands to the right one, whatever the dtype."""
 
+from tridiff.fuzz.content.text import number_of
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 SMALL = 4
@@ -8,13 +9,6 @@ SMALL = 4
 _SMALLEST_NORMAL = {"fp64": 2.0**-1022, "fp32": 2.0**-126, "bf16": 2.0**-126, "fp16": 2.0**-14}
 _NEAR = 1e-2
 """Relative difference below which a float is called inexact."""
-
-
-def number_of(text: str) -> float | int | None:
-    """The number that a value's text stands for, None for NaN and infinities."""
-    if "nan" in text or "inf" in text:
-        return None
-    return float(text) if any(mark in text for mark in ".en") else int(text)
 
 
 def class_of(text: str, dtype: str) -> str:

@@ -93,6 +93,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log: str = ""
     alone: str = ""
     """The class of dtypes to which a shrunk case owes that it fails (`fuzz.shrink.dtypes`); "" if others fail too."""
+    beside: dict[str, str] = {}
+    """What is wrong of neighbours of a shrunk case (`fuzz.shrink.beside`), by what is changed; "" of right ones."""
 
 
 ORACLE_CONFLICT = "oracle_conflict"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.content.text import from_bits, to_bits
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import ArraySpec, Case, Constant, Explicit, Outcome
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Explicit, Iota, Outcome
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 Run = Callable[[Case], Outcome]
@@ -46,7 +46,7 @@ def alone(case: Case, run: Run, valid: Callable[[Case], bool], *, exhausted: Cal
     for name in _ASKED:
         if class_of_dtype(name) == class_of_dtype(now):
             continue
-        other = _retyped(case, now, name)
+        other = retyped(case, now, name)
         if other is None or not valid(other):
             continue
         if exhausted():
@@ -61,7 +61,8 @@ def alone(case: Case, run: Run, valid: Callable[[Case], bool], *, exhausted: Cal
     return class_of_dtype(now) if asked else ""
 
 
-def _retyped(case: Case, old: str, new: str) -> Case | None:
+def retyped(case: Case, old: str, new: str) -> Case | None:
+    """The case with another dtype in the place of one; None where a value has none there, or is not listed."""
     arrays = []
     for spec in case.arrays:
         if spec.dtype != old:
@@ -80,6 +81,8 @@ def _with_dtype(spec: ArraySpec, dtype: str) -> ArraySpec | None:
     if spec.content is None:
         return replace(spec, dtype=dtype)
     base = spec.content.base
+    if isinstance(base, Iota) and not spec.content.overrides:
+        return replace(spec, dtype=dtype) if dtype_info(dtype).is_integer else None
     values = base.values if isinstance(base, Explicit) else (base.value,) if isinstance(base, Constant) else None
     if values is None or spec.content.overrides:
         return None

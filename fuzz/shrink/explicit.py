@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.content.text import complexity, from_bits, to_bits
+from tridiff.fuzz.content.text import complexity
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import (
-    ArraySpec,
     Case,
     Constant,
     Content,
@@ -26,8 +25,10 @@ from tridiff.fuzz.records import (
     Outcome,
     Verdict,
 )
+from tridiff.fuzz.shrink.beside import beside
 from tridiff.fuzz.shrink.dtypes import alone, with_setting
 from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.shrink.slots import fits, resized, slots, value_at, with_array, with_value
 from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -63,7 +64,7 @@ class _Search:
         self._deadline = time.monotonic() + seconds
         self._seen: set[str] = set()
         # Interpreted programs run one after the other.
-        self._racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE
+        self.racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE
                         and target.run.waiting_programs(case) > 1)
         self.runs = 0
 
@@ -101,7 +102,7 @@ class _Search:
 
     def _fails(self, candidate: Case) -> Outcome | None:
         """An outcome with the signature, if the candidate shows it (often enough, where it may depend on timing)."""
-        runs, hits = (RACING_RUNS, RACING_HITS) if self._racing else (1, 1)
+        runs, hits = (RACING_RUNS, RACING_HITS) if self.racing else (1, 1)
         for left in reversed(range(runs)):
             outcome = self._run(candidate)
             hits -= outcome.signature == self.outcome.signature
@@ -110,12 +111,6 @@ class _Search:
             if left < hits:
                 break
         return None
-
-
-def _with_array(case: Case, index: int, **changes: object) -> Case:
-    arrays = list(case.arrays)
-    arrays[index] = replace(arrays[index], **changes)
-    return replace(case, arrays=tuple(arrays))
 
 
 def cut_row(case: Case, row: int) -> Case:
@@ -147,10 +142,10 @@ def _written_out(search: _Search) -> None:
             continue
         if spec.layout.broadcast and len(set(values)) == 1:
             # An axis of stride 0 may be what the failure needs: its one value can be told without giving it up.
-            search.accept(_with_array(search.case, index, content=Content(base=Constant(value=values[0])),
+            search.accept(with_array(search.case, index, content=Content(base=Constant(value=values[0])),
                                       first_row=0), any_order=True)
             continue
-        listed = _with_array(search.case, index, content=Content(base=Explicit(values=values)), first_row=0,
+        listed = with_array(search.case, index, content=Content(base=Explicit(values=values)), first_row=0,
                              layout=replace(spec.layout, broadcast=()))
         search.accept(listed, any_order=True)
 
@@ -164,42 +159,14 @@ def _shrink_contents(search: _Search) -> None:
         content = spec.content
         if content is None or isinstance(content.base, Explicit):
             continue
-        if any(search.accept(_with_array(search.case, index, content=Content(base=base), first_row=0))
+        if any(search.accept(with_array(search.case, index, content=Content(base=base), first_row=0))
                for base in plain):
             continue
         for position in reversed(range(len(content.overrides))):
             current = search.case.arrays[index].content
             assert current is not None
             kept = (*current.overrides[:position], *current.overrides[position + 1:])
-            search.accept(_with_array(search.case, index, content=replace(current, overrides=kept)))
-
-
-def _sliced(spec: ArraySpec, sizes: dict[str, int], dim: str, keep: list[int]) -> ArraySpec:
-    """Content restricted to positions `keep` of axis `dim`; a ramp of rows starts later when its head goes."""
-    if (spec.content is not None and isinstance(spec.content.base, Iota) and dim == "rows"
-            and spec.dims[:1] == ("rows",) and keep[-1] - keep[0] == len(keep) - 1):
-        ramp = spec.content.base
-        later = replace(ramp, start=ramp.start + keep[0] * ramp.per_row)
-        return replace(spec, content=replace(spec.content, base=later))
-    if spec.content is None or not isinstance(spec.content.base, Explicit) or dim not in spec.dims:
-        return spec
-    shape = spec.shape(sizes)
-    axis = spec.dims.index(dim)
-    outer, inner = 1, 1
-    for n in shape[:axis]:
-        outer *= n
-    for n in shape[axis + 1:]:
-        inner *= n
-    values = spec.content.base.values
-    if len(values) != outer * shape[axis] * inner:
-        return spec
-    chosen = tuple(values[(o * shape[axis] + k) * inner + i] for o in range(outer) for k in keep for i in range(inner))
-    return replace(spec, content=replace(spec.content, base=Explicit(values=chosen)))
-
-
-def _resized(case: Case, dim: str, keep: list[int]) -> Case:
-    arrays = tuple(_sliced(spec, case.sizes, dim, keep) for spec in case.arrays)
-    return replace(case, sizes={**case.sizes, dim: len(keep)}, arrays=arrays)
+            search.accept(with_array(search.case, index, content=replace(current, overrides=kept)))
 
 
 def _shrink_sizes(search: _Search) -> bool:
@@ -207,7 +174,7 @@ def _shrink_sizes(search: _Search) -> bool:
     for dim in sorted(search.case.sizes):
         # A few elements are what most failures need; which lengths fail need not be monotone.
         for few in range(1, min(search.case.sizes[dim], 4)):
-            if search.accept(_resized(search.case, dim, list(range(few)))):
+            if search.accept(resized(search.case, dim, list(range(few)))):
                 changed = True
                 break
         chunk = search.case.sizes[dim]
@@ -219,14 +186,14 @@ def _shrink_sizes(search: _Search) -> bool:
             # The head is tried whatever the chunk: a ramp can lose nothing but its ends.
             for start in (*range(max(length - chunk, 0), 0, -chunk), 0):
                 keep = positions[:start] + positions[start + chunk:]
-                if keep and search.accept(_resized(search.case, dim, keep)):
+                if keep and search.accept(resized(search.case, dim, keep)):
                     removed = changed = True
                     break
             if not removed and chunk == 1 and length <= 8:
                 # Dropping an element may need the rest the other way round: (0, 0, NaN) to (NaN, 0).
                 for dropped in positions:
                     keep = [position for position in reversed(positions) if position != dropped]
-                    if keep and search.accept(_resized(search.case, dim, keep)):
+                    if keep and search.accept(resized(search.case, dim, keep)):
                         removed = changed = True
                         break
             if not removed:
@@ -263,65 +230,15 @@ def _simpler_texts(value: str, dtype: str) -> Iterator[str]:
     yield str(-number_i)
 
 
-def _fits(text: str, dtype: str) -> bool:
-    info = dtype_info(dtype)
-    if info.kind == "float":
-        return True
-    return info.min <= int(text) <= info.max
-
-
-def _slots(case: Case) -> list[tuple[int, int]]:
-    """Every value a reader sees: (array, position); position 0 for the one value of a constant or a ramp."""
-    found = []
-    for index, spec in enumerate(case.arrays):
-        base = spec.content.base if spec.content is not None else None
-        if isinstance(base, Explicit):
-            found += [(index, position) for position in range(len(base.values))]
-        elif isinstance(base, Constant | Iota):
-            found.append((index, 0))
-    return found
-
-
-def _value(case: Case, slot: tuple[int, int]) -> tuple[str, str]:
-    """The slot's value as text, and the dtype it is judged in."""
-    spec = case.arrays[slot[0]]
-    assert spec.content is not None
-    base = spec.content.base
-    if isinstance(base, Explicit):
-        return base.values[slot[1]], spec.dtype
-    if isinstance(base, Constant):
-        return base.value, spec.dtype
-    assert isinstance(base, Iota)
-    return str(base.start), spec.dtype if dtype_info(spec.dtype).is_integer else "i64"
-
-
-def _with_value(case: Case, slot: tuple[int, int], text: str) -> Case:
-    index, position = slot
-    content = case.arrays[index].content
-    assert content is not None
-    if not isinstance(content.base, Iota):
-        # One spelling per value: `0.0`, never `0`, in a float array.
-        text = from_bits(to_bits(text, case.arrays[index].dtype), case.arrays[index].dtype)
-    base = content.base
-    if isinstance(base, Explicit):
-        base = Explicit(values=(*base.values[:position], text, *base.values[position + 1:]))
-    elif isinstance(base, Constant):
-        base = Constant(value=text)
-    else:
-        assert isinstance(base, Iota)
-        base = replace(base, start=int(text))
-    return _with_array(case, index, content=replace(content, base=base))
-
-
 def _shrink_values(search: _Search) -> bool:
     changed = False
-    for slot in _slots(search.case):
-        value, dtype = _value(search.case, slot)
+    for slot in slots(search.case):
+        value, dtype = value_at(search.case, slot)
         now = complexity(value, dtype)
         for text in _simpler_texts(value, dtype):
-            if not _fits(text, dtype) or complexity(text, dtype) >= now:
+            if not fits(text, dtype) or complexity(text, dtype) >= now:
                 continue
-            if search.accept(_with_value(search.case, slot, text)):
+            if search.accept(with_value(search.case, slot, text)):
                 changed = True
                 break
     return changed
@@ -330,19 +247,19 @@ def _shrink_values(search: _Search) -> bool:
 def _shrink_pairs(search: _Search) -> bool:
     """Change two values at once where changing either alone loses the failure: (-7, 3) to (-1, 2), or exchange
     them: (2^32, 3) becomes (3, 2^32), which may shrink to (1, 2^32)."""
-    slots = _slots(search.case)
-    if len(slots) > 8:
+    here = slots(search.case)
+    if len(here) > 8:
         return False
     small = ("0", "1", "-1", "2", "-2", "3")
-    for first, second in itertools.combinations(slots, 2):
-        (one, dtype), (other, other_dtype) = _value(search.case, first), _value(search.case, second)
+    for first, second in itertools.combinations(here, 2):
+        (one, dtype), (other, other_dtype) = value_at(search.case, first), value_at(search.case, second)
         if (dtype == other_dtype and one != other
-                and search.accept(_with_value(_with_value(search.case, first, other), second, one))):
+                and search.accept(with_value(with_value(search.case, first, other), second, one))):
             return True
         for a, b in itertools.product(small, small):
-            if not (_fits(a, _value(search.case, first)[1]) and _fits(b, _value(search.case, second)[1])):
+            if not (fits(a, value_at(search.case, first)[1]) and fits(b, value_at(search.case, second)[1])):
                 continue
-            if search.accept(_with_value(_with_value(search.case, first, a), second, b)):
+            if search.accept(with_value(with_value(search.case, first, a), second, b)):
                 return True
     return False
 
@@ -359,11 +276,11 @@ def _shrink_settings(search: _Search) -> bool:
         plain = replace(search.case.options, **{name: getattr(LaunchOptions(), name)})
         changed |= search.accept(replace(search.case, options=plain))
     for index, spec in enumerate(search.case.arrays):
-        changed |= search.accept(_with_array(search.case, index, layout=Layout()))
+        changed |= search.accept(with_array(search.case, index, layout=Layout()))
         for plain_layout in (Layout(offset=1), Layout(step=2), Layout(gap=1),
                              replace(spec.layout, offset=0), replace(spec.layout, gap=0, step=1),
                              replace(spec.layout, order=()), replace(spec.layout, broadcast=())):
-            changed |= search.accept(_with_array(search.case, index, layout=plain_layout))
+            changed |= search.accept(with_array(search.case, index, layout=plain_layout))
     changed |= _shrink_delay(search)
     for name, values in search.target.shrink.simplest.items():
         if name not in search.case.params:
@@ -432,9 +349,12 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
 
 
 def _told(search: _Search) -> Outcome:
-    """The outcome, with the class of dtypes to which the case owes that it fails."""
+    """The outcome, with the class of dtypes to which the case owes that it fails, and with what is wrong beside it."""
     evidence = search.outcome.evidence
     if evidence is None:
         return search.outcome
-    dtypes = alone(search.case, search.asked, search.target.draw.valid, exhausted=lambda: search.late)
-    return replace(search.outcome, evidence=replace(evidence, alone=dtypes)) if dtypes else search.outcome
+    valid = search.target.draw.valid
+    dtypes = alone(search.case, search.asked, valid, exhausted=lambda: search.late)
+    around = {} if search.racing else beside(search.case, search.asked, valid,
+                                             simplest=search.target.shrink.simplest, exhausted=lambda: search.late)
+    return replace(search.outcome, evidence=replace(evidence, alone=dtypes, beside=around))
