@@ -9,14 +9,18 @@ launch, as in `fuzz.corpus.cause`, and arrays that no oracle reads.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 import msgspec
 
+from tridiff.fuzz.content.text import number_of
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.corpus.classes import class_of, inexact, relation
+from tridiff.fuzz.corpus.suspect import COMMON, FORMULAS, suspect_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout, Signature, Verdict
 from tridiff.fuzz.registry import find
+from tridiff.kernels.codegen.graph import Graph
 
 MOST_IN_ORDER = 4
 """Values of an operand that are told in order; of more, only which classes there are."""
@@ -27,11 +31,16 @@ _SCAFFOLD = frozenset(("graph", "call", "script", "load", "store", "sym", "num",
 _ASTRAY = re.compile(r"out of bounds (?P<access>\w+) of \d+ bytes at (?P<array>\w+)\[(?P<index>-?\d+)\], which has "
                      r"(?P<length>\d+) elements?; lane (?P<lane>\d+)")
 _TRESPASS = re.compile(r"\d+ elements outside array (?P<array>\w+) were written")
+_LIST = re.compile(r"\[[\[\]\s,.N-]*")
+"""The numbers of an array in a message."""
 _NUMBER = re.compile(r"\d+")
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "<", "<=", ">", ">=", "==", "!="))
 """One part: a defect of one comparison is mostly one of all."""
 _NAMES = ("op", "function", "row", "kind", "body", "combine")
 """Fields that say which one of its type a part of a program is."""
+
+
+Thing = TypeVar("Thing")
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +65,8 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
 def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "") -> Pattern | None:
     """The pattern of a small failing case; None where nothing but the signature tells anything: errors with a message,
     whose text is the finding already. reason: what the outcome says, or a title that ends in it."""
+    if isinstance(case.program, Graph):
+        return _of_graph(signature, case, case.program, evidence, reason)
     if signature.verdict is not Verdict.DISAGREE:
         return None
     target = find(signature.target)
@@ -73,7 +84,42 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
     operands = list(_operands(case, evidence))
     return Pattern(place=(target.family if drawn else target.name, signature.subject), shown=shown,
                    operands=tuple(sorted(operands) if drawn else operands), parts=_parts(case),
-                   settings=(*_settings(case), *_dtypes(evidence)))
+                   settings=(*_settings(case, evidence), *_dtypes(evidence)))
+
+
+def _of_graph(signature: Signature, case: Case, graph: Graph, evidence: Evidence | None, reason: str) -> Pattern | None:
+    """Of programs that are drawn node by node: the suspect, and how it shows where that tells more of it."""
+    place = (find(signature.target).family, signature.subject)
+    if signature.kind == "device_assert":
+        return Pattern(place=place, shown=(signature.kind,))
+    if signature.verdict is not Verdict.DISAGREE:
+        said = _LIST.sub("[]", signature.kind)
+        return Pattern(place=place, shown=(f"{signature.verdict.value} {said}",)) if " " in said else None
+    if evidence is None or not evidence.expected or signature.kind == "unwritten":
+        how = _astray(reason, signature, named=False)
+        suspect = suspect_of(graph, astray=how.partition(" ")[0])
+        # Where nothing says whose access is wrong: a wrong mask is one of loads and stores, a wrong address of either.
+        shown = () if suspect and suspect[0] in FORMULAS else ("astray",) if "mask" in suspect else (
+            "later lane" if how.endswith("later lane") else how,)
+        return Pattern(place=place, shown=shown, parts=suspect)
+    suspect = suspect_of(graph)
+    ways = sorted(set(_ways(evidence))) if not suspect or suspect[0].startswith(COMMON) else ()
+    return Pattern(place=place, shown=tuple(ways), parts=suspect)
+
+
+def _ways(evidence: Evidence) -> Iterator[str]:
+    """How wrong values stand to the right ones, whatever the operands were."""
+    for name, values in next(iter(evidence.expected.values())).items():
+        for right, wrong in zip(values, evidence.actual.get(name, ()), strict=False):
+            one, other = number_of(right), number_of(wrong)
+            if right == wrong or ("nan" in right and "nan" in wrong):
+                continue
+            if one is None or other is None:
+                yield "special"
+            elif one == other:
+                yield "sign of zero"
+            else:
+                yield "negative" if other < 0 <= one else "less" if abs(other) < abs(one) else "more"
 
 
 def _dtypes(evidence: Evidence | None) -> Iterator[str]:
@@ -150,14 +196,17 @@ def _words(part: object) -> Iterator[str]:
             yield from _words(inner)
 
 
-def _settings(case: Case) -> Iterator[str]:
+def _settings(case: Case, evidence: Evidence | None) -> Iterator[str]:
     plain = LaunchOptions()
     for name in LaunchOptions.__struct_fields__:
         if getattr(case.options, name) != getattr(plain, name):
             yield f"{name}={getattr(case.options, name)}"
+    beside = evidence.beside if evidence is not None else {}
     for name, values in find(case.target).shrink.simplest.items():
-        if name in case.params and name != "form" and case.params[name] != values[0]:
-            yield f"{name}={case.params[name]}"
+        if name in case.params and name != "form" and case.params[name] != values[0] and (
+                not beside or beside.get(name) == ""):
+            # What was asked for and is right with the simplest value needs another one, whichever.
+            yield name if beside else f"{name}={case.params[name]}"
     for spec in case.arrays:
         for name in ("order", "step", "gap", "offset"):
             if getattr(spec.layout, name) != getattr(Layout(), name):
@@ -170,18 +219,38 @@ def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: 
     return found.key if found is not None else finding_of(signature)
 
 
+class Alike(Generic[Thing]):
+    """Failures that are told apart by their keys and by their neighbours (`Evidence.beside`): those of one key are one
+    as long as no neighbour that two of them were asked about fails beside one and is right beside the other. Two
+    faults of one kernel may have one smallest case."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[tuple[dict[str, str], Thing]]] = {}
+
+    def first(self, key: str, evidence: Evidence | None, thing: Thing) -> Thing:
+        """The first thing that is one with this one, itself where there was none before."""
+        beside = {} if evidence is None else evidence.beside
+        groups = self._found.setdefault(key, [])
+        for known, one in groups:
+            if all(known.get(name, said) == said for name, said in beside.items()):
+                known.update(beside)
+                return one
+        groups.append((dict(beside), thing))
+        return thing
+
+
 def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[str, str]:
     """For ids of new findings, TARGET/ID of the entry with which each is proposed as one: one that has the same minimal
-    pattern, and was there before or comes earlier among the new ones."""
+    pattern and no contrary neighbour, and was there before or comes earlier among the new ones."""
     fresh = list(new)
     names = {entry.id for entry in fresh}
-    first: dict[str, CorpusEntry] = {}
+    alike: Alike[CorpusEntry] = Alike()
     found: dict[str, str] = {}
     for entry in (*(one for one in stored if one.id not in names), *fresh):
         pattern = _of_entry(entry)
         if pattern is None:
             continue
-        same = first.setdefault(pattern.key, entry)
+        same = alike.first(pattern.key, entry.evidence, entry)
         if same is not entry and entry.id in names:
             found[entry.id] = f"{same.case.target}/{same.id}"
     return found

@@ -103,6 +103,29 @@ def test_a_dtype_without_which_nothing_fails_is_part_of_the_pattern() -> None:
     assert proposed([in_another_dtype(old)], [old]) != {}
 
 
+def test_findings_of_one_smallest_case_part_by_their_neighbours() -> None:
+    """-1 // 2 is -1 where a quotient is floored, and where it is computed in 32 bits."""
+    def with_neighbours(one: CorpusEntry, **said: str) -> CorpusEntry:
+        return replace(one, evidence=replace(one.evidence, beside=said))
+
+    old, new = entry(), in_another_dtype(entry())
+    third = replace(new, id="zero-sign-1111111111")
+    known = with_neighbours(old, a="", b="0 > 1")
+    assert proposed([with_neighbours(new, a="")], [known]) == {new.id: f"triton.negate/{old.id}"}
+    assert proposed([with_neighbours(new, a="0 > 1")], [known]) == {}
+    # What one of a group says holds for all of it.
+    assert set(proposed([with_neighbours(new, c="0 > 1"), with_neighbours(third, c="")], [known])) == {new.id}
+
+
+@pytest.mark.parametrize(("said", "told"), [({}, "block=64"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
+                                            ({"a.0 = 1": ""}, "")])
+def test_a_setting_is_told_where_the_simplest_one_is_right(said: dict[str, str], told: str) -> None:
+    """Of a case whose neighbours were not asked for, every setting counts."""
+    one = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    found = pattern_of(one.signature, one.case, replace(one.evidence, beside=said))
+    assert found is not None and " ".join(name for name in found.settings if name.startswith("block")) == told
+
+
 def test_comparisons_are_one_part_and_masks_and_bitcasts_are_told() -> None:
     said = {"nodes": [{"type": "load", "mask": 0}, {"type": "load", "mask": None}, {"type": "op", "op": "ge"},
                       {"type": "op", "op": "lt"},
