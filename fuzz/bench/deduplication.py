@@ -5,7 +5,8 @@
 Causes are the planted faults of targets (the subject's name is hidden first, or it would tell the cause) and known
 issues, by their entries under several options. Failures of faults are made small first. A failure's finding is told in
 two ways: by its known issues, else its signature's key (`fuzz.corpus.cause`), which is what a campaign counts; and by
-its minimal pattern (`fuzz.corpus.pattern`), which is what a campaign proposes as one. Nothing is blamed.
+its minimal pattern and its neighbours (`fuzz.corpus.pattern`), which is what a campaign proposes as one. Nothing is
+blamed.
 
 Every pair of failures counts. Precision: of the pairs that were put together, how many have one cause. Recall: of the
 pairs that have one cause, how many were put together. Pairs of two faults of one target are told of on their own: they
@@ -19,7 +20,7 @@ import argparse
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.failures import Failure, Laboratory, kept, of_faults, of_issues, read
 from tridiff.fuzz.bench.indistinct import Indistinct
 from tridiff.fuzz.corpus.cause import findings_of
-from tridiff.fuzz.corpus.pattern import key_of
+from tridiff.fuzz.corpus.pattern import Alike, key_of
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Outcome
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -114,11 +115,49 @@ def filed(failure: Failure, *, by: str) -> Filed:
     return Filed(cause=failure.cause, finding=finding, place=failure.place)
 
 
+def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
+    """Each under its finding; those of one pattern are told apart by their neighbours (`fuzz.corpus.pattern.Alike`)."""
+    alike: Alike[int] = Alike()
+    files = [filed(one, by=by) for one in failures]
+    if by != "pattern":
+        return files
+    return [msgspec.structs.replace(file, finding=f"{file.finding} #{alike.first(file.finding, evidence, number)}")
+            for number, (file, evidence) in enumerate(
+                (file, failure.outcome.evidence) for file, failure in zip(files, failures, strict=True))]
+
+
 def told(scores: Scores) -> dict[str, float]:
     """The figures, by name."""
     shares = {"precision": scores.precision, "precision_of_places": scores.precision_of_places,
               "precision_of_outcomes": scores.precision_of_outcomes, "recall": scores.recall}
     return {**msgspec.to_builtins(scores), **{name: round(share, 4) for name, share in shares.items()}}
+
+
+PARTS = ("known issues", "faults of operations and helpers", "faults of the generator of programs")
+"""What causes are, as a record tells of them."""
+
+
+def part_of(cause: str) -> str:
+    """One of PARTS."""
+    return PARTS[0] if cause.startswith("issue ") else PARTS[2 if cause.startswith("codegen ") else 1]
+
+
+def record(failures: Sequence[Failure], same: Callable[[Failure, Failure], bool] | None) -> Iterator[str]:
+    """The figures as a table in Markdown, by part. same: whether no outcome tells two failures apart; None where that
+    was not asked."""
+    yield "| failures | causes | findings | precision | precision of outcomes | recall |"
+    yield "|---|---|---|---|---|---|"
+    parts = [(part, [one for one in failures if part_of(one.cause) == part]) for part in PARTS]
+    for name, by, some in (*((part, "pattern", some) for part, some in parts), ("all", "pattern", list(failures)),
+                           ("all by signature, which a campaign counts", "signature", list(failures))):
+        if not some:
+            continue
+        files = grouped(some, by=by)
+        found = msgspec.structs.replace(
+            scored(files), same=unlike(some, files, same) if same is not None and by == "pattern" else 0)
+        outcomes = f"{found.precision_of_outcomes:.1%}" if same is not None and by == "pattern" else ""
+        yield (f"| {name}: {found.failures:,} | {found.causes} | {found.findings} | {found.precision:.1%} | {outcomes} "
+               f"| {found.recall:.1%} |")
 
 
 def main() -> None:
@@ -138,6 +177,7 @@ def main() -> None:
     parser.add_argument("--cross", action="store_true",
                         help="run the cases of two faults that were put together on each other")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--table", action="store_true", help="Markdown, by known issues, operations and programs")
     parser.add_argument("targets", nargs="*", help="names or globs; default all")
     given = parser.parse_args()
     pools: dict[str, Pool] = {}
@@ -162,14 +202,15 @@ def main() -> None:
             part for name, part in parts.items() if given.part in ("both", name))
         failures += kept(drawn, given.keep, seconds=given.seconds, most=max(given.failures - len(failures), 0))
         found = {}
-        for by in ("signature", "pattern"):
-            files = [filed(one, by=by) for one in failures]
+        lines = list(record(failures, Indistinct(laboratory.outcome) if given.cross else None)) if given.table else []
+        for by in () if given.table else ("signature", "pattern"):
+            files = grouped(failures, by=by)
             same = unlike(failures, files, Indistinct(laboratory.outcome)) if given.cross and by == "pattern" else 0
             found[by] = told(msgspec.structs.replace(scored(files), same=same))
     finally:
         for pool in pools.values():
             pool.close()
-    print(json.dumps(found) if given.json else "\n".join(
+    print("\n".join(lines) if given.table else json.dumps(found) if given.json else "\n".join(
         f"by {by}, {name}: {value}" for by, figures in found.items() for name, value in figures.items()))
 
 

@@ -17,7 +17,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.attribute import Attribution
-from tridiff.fuzz.known.issues import issue_of_entry
+from tridiff.fuzz.known.issues import all_issues, issue_of_entry
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Outcome, Verdict
 from tridiff.fuzz.registry import find, select
 from tridiff.fuzz.shrink.explicit import minimise
@@ -128,7 +128,8 @@ def of_faults(laboratory: Laboratory, *, targets: Sequence[str], each: int, draw
 
 
 def of_issues(laboratory: Laboratory, entries: Iterable[CorpusEntry], backends: Sequence[str]) -> Iterator[Failure]:
-    """Failures of the entries of known issues, as they are and with other warps and stages."""
+    """Failures of the entries of known issues, as they are and with other warps and stages. What an entry shows that is
+    none of its issue's (of a backend on which that does not show, or of another text) is left out."""
     for entry in entries:
         issue = issue_of_entry(entry.case.target, entry.id)
         where = {one.backend for one in entry.expected if one.verdict.failed} & set(backends)
@@ -142,7 +143,9 @@ def of_issues(laboratory: Laboratory, entries: Iterable[CorpusEntry], backends: 
                 changed = msgspec.structs.replace(entry.case.options, **options)
                 case = msgspec.structs.replace(entry.case, options=changed)
                 outcome = laboratory.failing(case, entry.signature.subject, backend)
-                if outcome is not None:
+                if outcome is not None and any(
+                        one.name == issue and one.shows_on(backend) and one.shows_as(outcome.signature)
+                        for one in all_issues() if outcome.signature is not None):
                     yield laboratory.small(case, outcome, cause=f"issue {issue}")
 
 

@@ -1,12 +1,15 @@
 """How pairs of failures are counted, and that failures of planted faults of several kernels are told apart."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import division
-from tridiff.fuzz.bench.deduplication import Filed, filed, scored, unlike
-from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults
+from tridiff.fuzz.bench.deduplication import Filed, filed, grouped, record, scored, unlike
+from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults, of_issues
 from tridiff.fuzz.bench.indistinct import Indistinct, shown
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Evidence, Outcome, Signature, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
@@ -41,13 +44,31 @@ def test_faults_of_several_kernels_are_told_apart() -> None:
     finally:
         pool.close()
     signatures = scored([filed(one, by="signature") for one in failures])
-    patterns = scored([filed(one, by="pattern") for one in failures])
+    patterns = scored(grouped(failures, by="pattern"))
     assert patterns.causes == signatures.causes >= 2
     # What two faults of one kernel put in place of what is right tells them apart; their signatures need not.
     assert patterns.precision >= signatures.precision
     assert patterns.precision == 1.0
     # The names of the faults are hidden: what a campaign would print by itself.
     assert not any("fault:" in filed(one, by="pattern").finding for one in failures)
+
+
+def test_what_an_entry_shows_that_is_none_of_its_issue_is_left_out() -> None:
+    """An entry of what the interpreter does wrong does not compile either: that is another issue."""
+    entries = Corpus(Path(__file__).parents[3] / "corpus")
+    one = entries.find("language.movement/not-supported-betwe-a8f639e5b5")
+
+    def said(text: str) -> list[str]:
+        signature = replace(one.signature, kind=text)
+        outcome = Outcome(case_digest=one.case.digest, target=one.case.target, subject="own", backend="interpreter",
+                          verdict=Verdict.CRASH, reason=text, signature=signature)
+        laboratory = Laboratory(lambda case, subject, backend: outcome, lambda case, backend: Evidence(), runs=0,
+                                seconds=0)
+        return [found.cause for found in of_issues(laboratory, [one], ["interpreter", "compile:sm_90"])]
+
+    causes = said("TypeError: '<=' not supported between instances of 'int' and 'NoneType'")
+    assert set(causes) == {"issue flip-without-an-axis"} and len(causes) > 1
+    assert said("AttributeError: 'dtype' object has no attribute 'numel'") == []
 
 
 def failure(fault: str, out: str, *, said: str = "1 of 1 rows of out are wrong (value)") -> Failure:
@@ -89,3 +110,13 @@ def test_pairs_that_no_outcome_tells_apart_are_counted_on_their_own() -> None:
     assert unlike(failures, files, lambda one, other: True) == 2
     found = replace(scored(files), same=2)
     assert (found.precision, found.precision_of_outcomes) == (pytest.approx(1 / 3), 1.0)
+
+
+def test_a_record_tells_of_each_part() -> None:
+    failures = [failure("unsigned_operands", "0"), failure("in_32_bits", "0"), failure("in_32_bits", "0")]
+    issue = replace(failures[0], cause="issue x", issues=("signed-floordiv-ramp",))
+    lines = list(record([*failures, issue], lambda one, other: True))
+    assert lines[2] == "| known issues: 1 | 1 | 1 | 100.0% | 100.0% | 100.0% |"
+    assert lines[3] == "| faults of operations and helpers: 3 | 2 | 1 | 33.3% | 100.0% | 100.0% |"
+    assert lines[4].startswith("| all: 4 | 3 | 2 |") and len(lines) == 6
+    assert "||" not in lines[3] and list(record([issue], None))[2] == "| known issues: 1 | 1 | 1 | 100.0% |  | 100.0% |"
