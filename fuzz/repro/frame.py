@@ -6,7 +6,7 @@ recorded error text, signal or endless run of a child process. Whatever else goe
 
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tridiff.fuzz.backends import kind
@@ -33,7 +33,7 @@ ALLOCATOR = 'triton.set_allocator(lambda size, alignment, stream: torch.empty(si
 _TELLING = 72
 """Characters of an error text that a script looks for: they fit into a line."""
 
-_SILENT = {Verdict.COMPILE_ERROR: (r"(?ms)^\w+Error$.*\bCompilationError: ",)}
+_SILENT: Mapping[Verdict, tuple[str, ...]] = {Verdict.COMPILE_ERROR: (r"(?ms)^\w+Error$.*\bCompilationError: ",)}
 """Error texts of a failure whose own error has none: one line with its type, above what the compiler makes of it."""
 
 OWN_INTERPRETER = "It runs in Triton's own interpreter; the finding was made in tridiff's, which repairs defects of it."
