@@ -355,6 +355,8 @@ def _told(search: _Search) -> Outcome:
         return search.outcome
     valid = search.target.draw.valid
     dtypes = alone(search.case, search.asked, valid, exhausted=lambda: search.late)
-    around = {} if search.racing else beside(search.case, search.asked, valid,
-                                             simplest=search.target.shrink.simplest, exhausted=lambda: search.late)
+    # A neighbour of what ends the process may end it too, and each costs a worker.
+    asked = search.outcome.verdict is Verdict.DISAGREE and not search.racing
+    around = beside(search.case, search.asked, valid, simplest=search.target.shrink.simplest,
+                    exhausted=lambda: search.late) if asked else {}
     return replace(search.outcome, evidence=replace(evidence, alone=dtypes, beside=around))

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import addition, division, ramp
 from tridiff.fuzz.records import Case, Content, Evidence, Explicit, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.shrink.beside import beside
+from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.slots import slots, value_at
 
 Wrong = tuple[str, str] | None
@@ -80,3 +82,21 @@ def test_longer_axes_and_simpler_settings_are_neighbours() -> None:
 
 def test_nothing_is_asked_without_time() -> None:
     assert asked(division((-1,), (2,)), floored, late=True) == {}
+
+
+@pytest.mark.parametrize(("verdict", "backend", "told"), [
+    (Verdict.DISAGREE, "interpreter", True), (Verdict.DISAGREE, "cuda", True), (Verdict.CRASH, "interpreter", False),
+    (Verdict.HANG, "interpreter", False)])
+def test_neighbours_are_asked_of_wrong_results_and_not_of_what_ends_a_process(
+    verdict: Verdict, backend: str, told: bool,
+) -> None:
+    case, target = division((-1,), (2,)), find("helpers.div_floor_integer")
+
+    def run(one: Case) -> Outcome:
+        wrong = floored(one)
+        signature = Signature(target=one.target, subject="own", verdict=verdict, kind="value") if wrong else None
+        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend=backend, evidence=Evidence(),
+                       verdict=verdict if wrong else Verdict.AGREE, signature=signature)
+
+    found = minimise(case, run(case), target=target, run=run, inputs=lambda one: Evidence()).outcome.evidence
+    assert found is not None and (found.beside.get("a.0 = 0") == "") is told and bool(found.beside) is told
