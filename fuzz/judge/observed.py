@@ -44,7 +44,8 @@ def _outputs(trial: Trial, wanted: Observe) -> dict[str, ObservedOutput]:
         asked = [number for number in sorted(set(wanted.chunks.get(name, ()))) if number < len(parts)]
         judged = _judged(trial, name, buffer) if asked else b""
         found[name] = ObservedOutput(
-            dtype=buffer.spec.dtype, rule=rules[name].kind if name in rules else "BIT", elements=elements,
+            dtype=buffer.spec.dtype, elements=elements,
+            rule=(rules[name].member or rules[name]).kind if name in rules else "BIT",
             chunks=tuple(_digest(part) for part in parts), unordered=name in unordered,
             parts=tuple(Chunk(number=number, values=parts[number],
                               judged=judged[number * step // width:(number + 1) * step // width])

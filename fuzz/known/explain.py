@@ -112,8 +112,9 @@ def wrong_in(case: Case, target: Target, buffers: Mapping[str, Buffer], expected
         if found is not None and bool(found.any()):
             wrong[name] = found
         for one in given:
-            if one.rows is None and one.values.shape == values.shape:
-                whole.setdefault(name, one.values)
+            first = one.values[0] if rules[name].kind == "SET" else one.values
+            if one.rows is None and first.shape == values.shape:
+                whole.setdefault(name, first)
     return Wrong(
         case=case, expected=whole, actual=actual, wrong=wrong,
         inputs={name: buffer.values for name, buffer in buffers.items() if buffer.values is not None},

@@ -52,7 +52,8 @@ def write(buffer: Buffer, values: torch.Tensor) -> None:
 
 
 def rehearse(case: Case) -> Rehearsal:
-    """Materialise a case on the CPU and fill its outputs with what is expected of them; nothing is launched.
+    """Materialise a case on the CPU and fill its outputs with what is expected of them, of several right answers with
+    the first; nothing is launched.
 
     An output that no oracle answers as a whole, or in another type, keeps its poison.
     """
@@ -64,8 +65,9 @@ def rehearse(case: Case) -> Rehearsal:
     for name, answers in (expected.answers or {}).items():
         buffer = buffers[name]
         like = buffer.typed()
+        several = target.judge.rules(case)[name].kind == "SET"
         for answer in answers:
-            values = answer.values
+            values = answer.values[0] if several else answer.values
             if answer.rows is None and values.shape == like.shape:
                 if values.dtype != like.dtype and values.is_floating_point() and like.is_floating_point():
                     values = values.to(like.dtype)

@@ -38,7 +38,7 @@ def _flat(call: Call, found: tuple[Any, ...], rows: int) -> tuple[Any, ...]:
 
 
 def _stored(call: Call, found: tuple[Any, ...], lib: ModuleType, rules: tuple[Rule, ...]) -> tuple[Any, ...]:
-    """Exact results in the types in which they are stored; float64 ones of tolerant rules stay."""
+    """Exact results in the types in which they are stored; float64 ones of tolerant rules stay, and candidates."""
     name_of = name_of_array if lib is in_numpy else name_of_tensor
     return tuple(one if rule.kind in ("SUM", "ULP", "ABS", "REL", "SET") or name_of(one) == to
                  else lib.cast(one, to=to) for one, to, rule in zip(found, call.stored, rules, strict=True))

@@ -33,7 +33,7 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     if row.gluon:
         # Layouts of one block, for as many warps.
         options = LaunchOptions(num_warps=draw(st.sampled_from((1, 2, 4, 8))))
-    exact = all(rule.kind in ("BIT", "NUM", "NUM0") for rule in row.rules(call))
+    exact = all((rule.member or rule).kind in ("BIT", "NUM", "NUM0") for rule in row.rules(call))
     names = (*given, *(f"out{number}" for number in range(len(call.stored))))
     offsets = {name: draw(st.sampled_from((1, 3, 8))) for name in names} if (
         draw(st.integers(0, 3)) == 3 and not row.aligned) else {}

@@ -28,8 +28,9 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One output of the case's first launch. rule: class of the rule that judges it (`oracles.rules`). chunks: digests
-    of its parts, all of the same size but the last. unordered: lanes accumulate into it in no fixed order."""
+    """One output of the case's first launch. rule: class of the rule that judges it, of a SET that of its members
+    (`oracles.rules`). chunks: digests of its parts, all of the same size but the last. unordered: lanes accumulate into
+    it in no fixed order."""
 
     dtype: str
     rule: str

@@ -170,6 +170,7 @@ def first_wrong(case: Case, evidence: Evidence) -> tuple[str, int] | None:
 
 def differs(actual: str, expected: str, dtype: str, rule: Rule) -> bool:
     """Whether a value, as text, breaks the rule. Tolerances are taken at face value, derived bounds as none."""
+    rule = rule.member or rule
     if actual == expected:
         return False
     if not dtype_info(dtype).is_float or rule.kind == "BIT":

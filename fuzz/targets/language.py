@@ -52,7 +52,7 @@ def _judge(judge: Judge) -> Judge:
 
     def tolerated(case: Case) -> tuple[str, ...]:
         found = cases.row_of(case).rules(cases.call_of(case))
-        return tuple(f"out{number}" for number, rule in enumerate(found) if rule.kind == "SUM")
+        return tuple(f"out{number}" for number, rule in enumerate(found) if (rule.member or rule).kind == "SUM")
 
     def arguments(case: Case) -> tuple[str, ...]:
         return "@case", *cases.given_of(case)

@@ -15,6 +15,7 @@ from tridiff.oracles.by_exact.rounding import rounded as rounded
 from tridiff.oracles.by_exact.rounding import whole as whole
 from tridiff.oracles.by_exact.special import special as special
 from tridiff.oracles.by_numpy import conversions
+from tridiff.oracles.by_numpy import flushing as flushing
 from tridiff.oracles.by_numpy import pieces as pieces
 from tridiff.oracles.by_numpy import pointwise as operations
 from tridiff.oracles.by_numpy import words as words

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, is_nan, ordered, to_bits, to_float64, unsigned_bits
 from tridiff.oracles.by_torch import conversions
+from tridiff.oracles.by_torch import flushing as flushing
 from tridiff.oracles.by_torch import pieces as pieces
 from tridiff.oracles.by_torch import pointwise as operations
 from tridiff.oracles.by_torch import words as words

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
+from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.operators import together
-from tridiff.fuzz.language.rows.rounding import normal
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.rules import REL, SUM
@@ -67,9 +67,9 @@ def _power(expected: Any, x: tuple[Any, ...]) -> Any:
 _FUNCTIONS: dict[str, tuple[str, int, Bound, Callable[[tuple[Any, ...]], Any], str]] = {
     "fast_expf": ("exp", 1, _growing(1.173), lambda x: x[0].abs() < 200, "moderate"),
     "fast_exp10f": ("exp10", 1, _growing(2.97), lambda x: x[0].abs() < 80, "moderate"),
-    "fast_logf": ("log", 1, _logarithm(-21.41, 3), lambda x: x[0] > 0, "probability"),
-    "fast_log2f": ("log2", 1, _logarithm(-22, 2), lambda x: x[0] > 0, "probability"),
-    "fast_log10f": ("log10", 1, _logarithm(-24, 3), lambda x: x[0] > 0, "probability"),
+    "fast_logf": ("log", 1, _logarithm(-21.41, 3), lambda x: x[0] >= 0, "probability"),
+    "fast_log2f": ("log2", 1, _logarithm(-22, 2), lambda x: x[0] >= 0, "probability"),
+    "fast_log10f": ("log10", 1, _logarithm(-24, 3), lambda x: x[0] >= 0, "probability"),
     "fast_sinf": ("sin", 1, _flat(-21.41), lambda x: x[0].abs() <= _PI, "moderate"),
     "fast_cosf": ("cos", 1, _flat(-21.19), lambda x: x[0].abs() <= _PI, "moderate"),
     "fast_tanf": ("tan", 1, _tangent, lambda x: x[0].abs() <= _PI, "moderate"),
@@ -107,19 +107,17 @@ def _fast(name: str) -> Row:
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         import torch
 
-        aligned = lib.align(operands)
         x, expected = wide(lib, operands), answer(call, lib, operands)[0]
-        size = expected.abs()
-        # Results that fp32 has not, or not with all bits, overflow or may be flushed to zero.
-        known = inside(x) & torch.isfinite(expected) & (size < 2.0**127) & ((size > 2.0**-125) | (size == 0))
-        return (normal(call, aligned) & known & torch.stack([torch.isfinite(one) for one in x]).all(0),)
+        # Results that fp32 has not overflow; the logarithm of 0 is an infinity (PTX ISA, lg2.approx).
+        known = inside(x) & ((torch.isfinite(expected) & (expected.abs() < 2.0**127)) | (x[0] == 0))
+        return (known & torch.stack([torch.isfinite(one) for one in x]).all(0),)
 
-    return Row(
+    return flushing(Row(
         name=function, topic="special", covers=(function,), draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=lambda call, version: (Result(dtype="fp32", shape=together(call)),), answer=answer,
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, {name}"),), defined=defined, bounds=bounds,
-        budget=BUDGET, contents=lambda call: (word,) * count)
+        budget=BUDGET, contents=lambda call: (word,) * count))
 
 
 def _fast_quotient() -> Row:
@@ -139,15 +137,14 @@ def _fast_quotient() -> Row:
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         aligned = lib.align(operands)
         expected, size = lib.pointwise("truediv", "fp64", *operands).abs(), aligned[1].abs()
-        known = (size >= 2.0**-126) & (size <= 2.0**126) & ((expected > 2.0**-125) | (aligned[0] == 0))
-        return (normal(call, aligned) & known & (expected < 2.0**127),)
+        return ((size >= 2.0**-126) & (size <= 2.0**126) & (expected < 2.0**127),)
 
-    return Row(
+    return flushing(Row(
         name=function, topic="special", covers=(function,), draw=draw, text=lambda call: f"{function}(x0, x1)",
         results=lambda call, version: (Result(dtype="fp32", shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise("truediv", "fp64", *operands),),
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, fdividef"),), defined=defined, bounds=bounds,
-        contents=lambda call: ("", "moderate"))
+        contents=lambda call: ("", "moderate")))
 
 
 def _reciprocal_of_the_upper_half() -> Row:

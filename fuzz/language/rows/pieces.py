@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import FULL, Choices
+from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.operators import together
-from tridiff.fuzz.language.rows.rounding import BUDGET, normal
+from tridiff.fuzz.language.rows.rounding import BUDGET
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
@@ -32,16 +33,16 @@ def _piece(name: str, signatures: tuple[tuple[str, ...], ...], answer: Callable[
         return Call(row=function, operands=(choices.block(types[0], shape), *others), stored=(result or types[0],))
 
     def known(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        aligned = lib.align(operands)
-        found = normal(call, aligned, answer(lib, aligned))
-        return (found if defined is None else found & defined(aligned),)
+        assert defined is not None
+        return (defined(lib.align(operands)),)
 
-    return Row(
+    return flushing(Row(
         name=function, topic="special", covers=(function,), draw=draw,
         text=lambda call: text.format(f"{function}({arguments(call)})"),
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
-        answer=lambda call, lib, operands: (answer(lib, lib.align(operands)),), defined=known, budget=budget,
-        rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), contents=lambda call: contents)
+        answer=lambda call, lib, operands: (answer(lib, lib.align(operands)),), budget=budget,
+        defined=None if defined is None else known,
+        rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), contents=lambda call: contents))
 
 
 def _in_range(operands: Any) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FULL, NUMBERS, Choices, broadcast
+from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.promotion import of_types, promoted
 from tridiff.fuzz.language.row import Library, Row, before
 from tridiff.fuzz.language.rows.operators import together
@@ -66,27 +67,16 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
         return (slope_bound(operands[0], op.name, call.stored[0]),)
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        from tridiff.oracles.bits import is_subnormal
         from tridiff.oracles.by_torch import pointwise
 
-        known = pointwise.defined(op.name, *operands)
-        if "fp32" not in dtypes(call):
-            return (known,)
-        # Functions of fp32 may flush subnormal numbers to zero (oracles.md §3), before and after.
-        for one in operands:
-            known = known & ~is_subnormal(one)
-        expected = lib.mixed(op.name, *operands)
-        if expected.is_floating_point():
-            expected = expected[0] if expected.ndim > operands[0].ndim else expected
-            known = known & ~((expected != 0) & (expected.abs() < 2.0**-126))
-        return (known,)
+        return (pointwise.defined(op.name, *operands),)
 
-    return Row(
+    return flushing(Row(
         name=f"{function}.{op.name}", topic="pointwise", draw=draw, text=text,
         covers=(function, f"tensor.{name}") if name in _METHODS else (function,),
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
         answer=lambda call, lib, operands: (lib.mixed(op.name, *operands),),
-        rules=lambda call: (rule(call),), defined=defined, bounds=bounds)
+        rules=lambda call: (rule(call),), defined=defined, bounds=bounds), step=op.name == "nextafter_libdevice")
 
 
 def slope_rule(op: str) -> Rule:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tridiff.fuzz.language.choices import FULL, Choices
+from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
@@ -25,22 +26,6 @@ _EXACT = ("int2double", "uint2double")
 _WHOLE = tuple(f"{one}2{to}" for one in ("double", "float") for to in ("int", "uint", "ll", "ull"))
 
 
-def normal(call: Call, operands: tuple[Any, ...], expected: Any = None) -> Any:
-    """Where neither an fp32 operand nor an fp32 result is subnormal, or next to that: those may be flushed to zero
-    (language.md §2)."""
-    import torch
-
-    from tridiff.oracles.bits import is_subnormal
-
-    known = torch.ones(operands[0].shape, dtype=torch.bool, device=operands[0].device)
-    for one in operands:
-        if one.dtype == torch.float32:
-            known = known & ~is_subnormal(one)
-    if expected is not None and expected.dtype == torch.float32:
-        known = known & ~((expected != 0) & (expected.abs() <= 2.0**-126))
-    return known
-
-
 def _operation(function: str, op: str, mode: str, types: tuple[str, ...]) -> Row:
     count = _ARITHMETIC.get(op, 1)
 
@@ -55,16 +40,11 @@ def _operation(function: str, op: str, mode: str, types: tuple[str, ...]) -> Row
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         return (lib.rounded(op, mode, call.stored[0], *lib.align(operands)),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        if call.stored[0] != "fp32":
-            return (normal(call, lib.align(operands)),)
-        return (normal(call, lib.align(operands), answer(call, lib, operands)[0]),)
-
-    return Row(
+    return flushing(Row(
         name=function, topic="rounding", covers=(function,), draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
-        rules=lambda call: (NUM,), defined=defined, budget=BUDGET)
+        rules=lambda call: (NUM,), budget=BUDGET))
 
 
 def _between_types(name: str, mode: str) -> Row:
@@ -77,11 +57,10 @@ def _between_types(name: str, mode: str) -> Row:
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         return (lib.rounded("convert", mode, to, *operands),)
 
-    return Row(
+    return flushing(Row(
         name=function, topic="rounding", covers=(function,), draw=draw, text=lambda call: f"{function}(x0)",
         results=lambda call, version: (Result(dtype=to, shape=together(call)),), answer=answer,
-        rules=lambda call: (NUM,), budget=BUDGET,
-        defined=lambda call, lib, operands: (normal(call, operands, answer(call, lib, operands)[0]),))
+        rules=lambda call: (NUM,), budget=BUDGET))
 
 
 def _to_whole(name: str, mode: str) -> Row:
@@ -93,12 +72,11 @@ def _to_whole(name: str, mode: str) -> Row:
     def draw(choices: Choices) -> Call:
         return Call(row=function, operands=(choices.block(source, choices.shape(low=0, most=64)),), stored=(given,))
 
-    return Row(
+    return flushing(Row(
         name=function, topic="rounding", covers=(function,), draw=draw, text=lambda call: f"{function}(x0)",
         results=lambda call, version: (Result(dtype=given, shape=together(call)),),
         answer=lambda call, lib, operands: (lib.bitcast(lib.whole(mode, to, operands[0]), to=given),),
-        rules=lambda call: (BIT,), contents=lambda call: (f"halves{dtype(to).bits}",), budget=BUDGET,
-        defined=lambda call, lib, operands: (normal(call, operands),))
+        rules=lambda call: (BIT,), contents=lambda call: (f"halves{dtype(to).bits}",), budget=BUDGET))
 
 
 def _rows() -> Iterator[Row]:

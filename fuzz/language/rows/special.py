@@ -6,10 +6,10 @@ Source of the errors: CUDA C++ Programming Guide, "Mathematical Functions", stan
 from typing import Any
 
 from tridiff.fuzz.language.choices import FULL, Choices
+from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows import approximate, pieces
 from tridiff.fuzz.language.rows.operators import together
-from tridiff.fuzz.language.rows.rounding import normal
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.by_exact.special import BESSEL_FROM, BESSEL_TO
@@ -41,23 +41,15 @@ def _within_ulps(name: str) -> Row:
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         return (lib.special(name, *lib.align(operands)),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        aligned = lib.align(operands)
-        known = normal(call, aligned)
-        expected = answer(call, lib, operands)[0]
-        if call.stored[0] == "fp32":
-            known = known & ~((expected != 0) & (expected.abs() <= 2.0**-126))
-        return (known,)
-
     def rule(call: Call) -> Rule:
         return ULP(_ULPS[name][call.stored[0] == "fp64"], origin=f"{_ORIGIN}, {name}")
 
-    return Row(
+    return flushing(Row(
         name=function, topic="special", covers=(function,), draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
-        rules=lambda call: (rule(call),), defined=defined, budget=BUDGET,
-        contents=lambda call: ("probability" if name in ("erfcinv", "normcdfinv") else "factors",) * count)
+        rules=lambda call: (rule(call),), budget=BUDGET,
+        contents=lambda call: ("probability" if name in ("erfcinv", "normcdfinv") else "factors",) * count))
 
 
 def _bessel(name: str) -> Row:
@@ -90,7 +82,7 @@ def _bessel(name: str) -> Row:
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         size = operands[1].abs()
-        return (normal(call, operands) & (size >= BESSEL_FROM) & (size <= BESSEL_TO),)
+        return ((size >= BESSEL_FROM) & (size <= BESSEL_TO),)
 
     return Row(
         name=function, topic="special", covers=(function,), draw=draw,
