@@ -14,7 +14,7 @@ from tridiff.oracles.dtypes import name_of_array, name_of_tensor
 from tridiff.oracles.rules import Rule
 
 
-def _operands(call: Call, arrays: tuple[Any, ...], lib: ModuleType) -> tuple[Any, ...]:
+def operands_of(call: Call, arrays: tuple[Any, ...], lib: ModuleType) -> tuple[Any, ...]:
     """Operands in order: blocks with the rows in front, numbers as they are, or as they are passed."""
     left = list(arrays)
     found: list[Any] = []
@@ -46,7 +46,7 @@ def _stored(call: Call, found: tuple[Any, ...], lib: ModuleType, rules: tuple[Ru
 
 def _answer(case: Case, arrays: tuple[Any, ...], lib: ModuleType) -> tuple[Any, ...]:
     call, row = call_of(case), row_of(case)
-    operands = _operands(call, arrays, lib)
+    operands = operands_of(call, arrays, lib)
     found = _stored(call, row.answer(call, lib, operands), lib, row.rules(call))
     return _flat(call, found, arrays[0].shape[0])
 
@@ -65,7 +65,7 @@ def defined(case: Case, *arrays: Any) -> dict[str, Any]:
     """Where the contract defines each result: masks by output."""
     call, row = call_of(case), row_of(case)
     assert row.defined is not None
-    masks = row.defined(call, in_torch, _operands(call, arrays, in_torch))
+    masks = row.defined(call, in_torch, operands_of(call, arrays, in_torch))
     results = results_of(call)
     return {f"out{number}": mask.reshape(arrays[0].shape[0], *((result.elements,) if result.shape else ()))
             for number, (mask, result) in enumerate(zip(masks, results, strict=True))}
@@ -75,4 +75,4 @@ def bounds(case: Case, *arrays: Any) -> tuple[Any, ...]:
     """Allowed errors of the results with a SUM rule."""
     call, row = call_of(case), row_of(case)
     assert row.bounds is not None
-    return _flat(call, row.bounds(call, _operands(call, arrays, in_torch)), arrays[0].shape[0])
+    return _flat(call, row.bounds(call, operands_of(call, arrays, in_torch)), arrays[0].shape[0])

@@ -1,0 +1,44 @@
+"""Known issues of libdevice at subnormal numbers and of the remainder of floats, in calls of the language."""
+
+from collections.abc import Callable
+
+from tridiff.fuzz.known.calls import of
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.records import Case
+from tridiff.kernels.language.call import Call
+from tridiff.oracles.dtypes import dtype
+
+_PREDICTED = "tridiff.fuzz.known.predictions.library"
+_WHERE = (("language.*", "own"),)
+
+
+def _of_fp32(*names: str) -> Callable[[Case], bool]:
+    return of(*names, having=lambda call: call.operands[0].dtype == "fp32")
+
+
+def _half_flushed(title: str, *names: str, explains: str, kinds: tuple[str, ...]) -> KnownIssue:
+    """One function of those whose instructions flush in part; the entry of the cause is one of `codegen.pointwise`."""
+    return KnownIssue(
+        name="cube-root-of-subnormals", title=title, stage="llvm", truth="defect", where=_WHERE, entries=(),
+        match=_of_fp32(*names), explains=f"{_PREDICTED}:{explains}", kinds=kinds, backends=("cuda",))
+
+
+def _remainder(call: Call) -> bool:
+    return dtype(call.stored[0]).is_float
+
+
+ISSUES = (
+    _half_flushed("libdevice.cbrt and rcbrt of a subnormal number are NaN", "libdevice.cbrt.cbrt", "libdevice.rcbrt",
+                  explains="nan_of_a_root", kinds=("nan_unexpected",)),
+    _half_flushed("libdevice.ldexp and scalbn of a subnormal number are twice the number", "libdevice.ldexp.ldexp",
+                  "libdevice.scalbn", explains="twice_the_number", kinds=("value", "inf")),
+    _half_flushed("libdevice.logb of a subnormal number is -150", "libdevice.logb", explains="exponent_of_nothing",
+                  kinds=("value", "inf")),
+    _half_flushed("libdevice.pow of a subnormal number is the power of 2^-127", "libdevice.pow.pow",
+                  explains="power_of_half_the_smallest", kinds=("value", "inf")),
+    KnownIssue(
+        name="remainder-of-a-rounded-quotient", title="% of floats subtracts the truncated rounded quotient",
+        stage="llvm", truth="accuracy", where=_WHERE, entries=(), kinds=("value", "nan_missing"),
+        match=of("operator.mod", "gl.operator.mod", having=_remainder),
+        explains=f"{_PREDICTED}:rest_of_a_rounded_quotient", backends=("cuda",)),
+)

@@ -1,0 +1,96 @@
+"""What libdevice gives of subnormal fp32 numbers, and `%` of floats by way of a rounded quotient.
+
+Triton has libdevice's intrinsics flush (`nvvm-reflect-ftz`) and compiles its plain comparisons and sums without: a
+subnormal number is a zero to some instructions of one function and not to others (PTX of 3.6.0 to 3.9.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.consistency import where_it_shows
+from tridiff.fuzz.language.answers import operands_of
+from tridiff.fuzz.language.cases import given_of
+from tridiff.fuzz.language.promotion import promoted
+from tridiff.kernels.language.call import Call
+from tridiff.oracles.by_torch import language as lib
+from tridiff.oracles.by_torch.flushing import tiny
+
+Masks = dict[str, torch.Tensor]
+_OFF = 2.0**-16
+"""How far a power may be off: 8 ulps, and what contraction of libdevice's pow adds (pytorch#175594)."""
+_STEP = 2.0**-149
+
+
+def _of_tiny(seen: Wrong, alike: Callable[[torch.Tensor, tuple[torch.Tensor, ...]], torch.Tensor]) -> Masks:
+    """Where the operand that counts (the first) is subnormal, and the result is what it must be. alike: of results and
+    operands, as blocks of one shape."""
+    call = seen.case.program
+    if "out0" not in seen.wrong or not isinstance(call, Call):
+        return {}
+    operands = lib.align(_operands(seen, call))
+    actual = seen.actual["out0"].reshape(operands[0].shape)
+    would = tiny(operands[0])
+    return {"out0": where_it_shows(would & alike(actual, operands), would).reshape(seen.wrong["out0"].shape)}
+
+
+def _operands(seen: Wrong, call: Call) -> tuple[torch.Tensor, ...]:
+    return operands_of(call, tuple(seen.inputs[name] for name in given_of(seen.case)), lib)
+
+
+def nan_of_a_root(seen: Wrong) -> Masks:
+    """cbrt and rcbrt: the estimate is that of zero, infinity times zero is NaN."""
+    return _of_tiny(seen, lambda actual, operands: actual.isnan())
+
+
+def twice_the_number(seen: Wrong) -> Masks:
+    """ldexp and scalbn: x + x, which keeps zeros and infinities what they are."""
+    return _of_tiny(seen, lambda actual, operands: actual == operands[0] + operands[0])
+
+
+def exponent_of_nothing(seen: Wrong) -> Masks:
+    """logb: of a zero that is none, scaled by 2^23."""
+    return _of_tiny(seen, lambda actual, operands: actual == -150)
+
+
+def power_of_half_the_smallest(seen: Wrong) -> Masks:
+    """pow: the mantissa is that of zero, 1, and the exponent -127: the power of 2^-127 with the sign of x."""
+
+    def alike(actual: torch.Tensor, operands: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        x, y = (one.to(torch.float64) for one in operands)
+        power = torch.copysign(torch.full_like(x, 2.0**-127), x).pow(y)
+        found = actual.to(torch.float64)
+        least, most = power.abs() * (1 - _OFF), power.abs() * (1 + _OFF) + 4 * _STEP
+        within = (found.abs() >= torch.where(least < 2.0**-126, 0.0, least.clamp_max(torch.finfo(torch.float32).max)))
+        within &= (found.abs() <= most) | (found.isinf() & (most >= torch.finfo(torch.float32).max))
+        return (within & (torch.signbit(found) == torch.signbit(power))) | (found.isnan() & power.isnan())
+
+    return _of_tiny(seen, alike)
+
+
+def rest_of_a_rounded_quotient(seen: Wrong) -> Masks:
+    """a - b * trunc(a / b) with one rounding behind the quotient's (`fma`), and a where b is infinite; halves in fp32.
+
+    trunc(a / b) is the exact quotient or one more, of which the difference is exact: the remainder, or that less b.
+    """
+    call = seen.case.program
+    if "out0" not in seen.wrong or not isinstance(call, Call):
+        return {}
+    computed = promoted(*call.operands, division=True)
+    wide = "fp64" if computed == "fp64" else "fp32"
+    a, b = (lib.cast(one, to=wide).cpu().contiguous().numpy() for one in lib.align(tuple(
+        lib.cast(one, to=computed) for one in _operands(seen, call))))
+    with np.errstate(all="ignore"):
+        rest = np.fmod(a, b)
+        exact = np.rint((a.astype(np.float64) - rest) / b)
+        over = np.abs(np.trunc(a / b)) > np.abs(exact)
+        found = np.where(np.isinf(b), a, np.where(over, rest - np.copysign(b, a), rest))
+    predicted = lib.cast(torch.from_numpy(np.ascontiguousarray(found)), to=call.stored[0])
+    actual = seen.actual["out0"].cpu()
+    predicted = predicted.reshape(actual.shape)
+    same = (predicted == actual) | (predicted.isnan() & actual.isnan())
+    return {"out0": same.to(seen.wrong["out0"].device)}

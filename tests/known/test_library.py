@@ -1,0 +1,100 @@
+"""Subnormal numbers in libdevice and remainders of floats: what compiled code gives is known, another value beside it
+is not. Values of `pow` were seen on an H200; the others follow from the PTX."""
+
+import pytest
+import torch
+
+from tests.unit.language.test_flushing import called
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.records import Case, Content, Explicit, Verdict
+from tridiff.kernels.language.call import Call, Operand
+from tridiff.oracles.dtypes import torch_dtype
+
+NAN, INFINITY = float("nan"), float("inf")
+HALF_FLUSHED = "cube-root-of-subnormals"
+REMAINDER = "remainder-of-a-rounded-quotient"
+
+
+def lines(row: str, *operands: tuple[str, ...], to: str = "fp32", of: tuple[str, ...] = ()) -> Case:
+    """One row of several elements. Operands: their values."""
+    types = of or ("fp32",) * len(operands)
+    call = Call(row=row, operands=tuple(Operand(dtype=one, shape=(len(values),))
+                                        for one, values in zip(types, operands, strict=True)), stored=(to,))
+    given = {f"x{number}": Content(base=Explicit(values=values)) for number, values in enumerate(operands)}
+    topic = "operators" if row.startswith("operator") else "special" if row.count(".") < 2 else "pointwise"
+    return Case(target=f"language.{topic}", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, given))
+
+
+def taken(case: Case, *results: float) -> tuple[str, ...]:
+    """The issues for which a launch with these results is taken."""
+    kind = torch_dtype(case.array("out0").dtype)
+    judged, names = rehearse(case).judged({"out0": torch.tensor([results], dtype=torch.float64).to(kind)},
+                                          subject="own")
+    assert judged.verdict is Verdict.DISAGREE
+    return names
+
+
+@pytest.mark.parametrize("case, given, other", [
+    (lines("libdevice.cbrt.cbrt", ("1e-40", "-1e-45", "8.0")), (NAN, NAN, 2.0), (NAN, NAN, 3.0)),
+    (lines("libdevice.cbrt.cbrt", ("1e-40", "-1e-45", "8.0")), (NAN, NAN, 2.0), (NAN, 1.0, 2.0)),
+    (lines("libdevice.cbrt.cbrt", ("1e-40", "-1e-45", "8.0")), (NAN, NAN, 2.0), (NAN, NAN, NAN)),
+    (lines("libdevice.rcbrt", ("1e-40", "8.0")), (NAN, 0.5), (NAN, NAN)),
+    (lines("libdevice.pow.pow", ("-1.1663108e-38", "2.0"), ("-1.0", "3.0")), (-1.7014118e38, 8.0), (-1.8e38, 8.0)),
+    (lines("libdevice.pow.pow", ("1e-40", "2.0"), ("-0.5", "3.0")), (1.3043818e19, 8.0), (1.3043818e19, 8.001)),
+    (lines("libdevice.logb", ("1e-40", "2.0")), (-150.0, 1.0), (-150.0, 0.0)),
+])
+def test_what_half_flushed_functions_give_is_known_and_nothing_beside_it(
+        case: Case, given: tuple[float, ...], other: tuple[float, ...]) -> None:
+    assert taken(case, *given) == (HALF_FLUSHED,)
+    assert taken(case, *other) == ()
+
+
+@pytest.mark.parametrize("row", ["libdevice.ldexp.ldexp", "libdevice.scalbn"])
+def test_twice_the_number_is_known_for_scaling_and_thrice_is_not(row: str) -> None:
+    case = lines(row, ("1e-45", "3.0"), ("40", "1"), of=("fp32", "i32"))
+    assert taken(case, 2.0**-148, 6.0) == (HALF_FLUSHED,)
+    assert taken(case, 2.0**-147, 6.0) == taken(case, 2.0**-148, 7.0) == ()
+
+
+def test_one_nan_among_right_roots_of_subnormal_numbers_is_new() -> None:
+    case = lines("libdevice.cbrt.cbrt", ("1e-40", "1e-40", "1e-40"))
+    assert taken(case, NAN, 4.6415805e-14, 0.0) == ()
+
+
+@pytest.mark.parametrize("to, a, b, given, other", [
+    ("fp32", "2.9999998", "0.99999994", -5.9604645e-08, 0.0),
+    ("fp32", "188.71869", "0.7015565", -1.0550022e-05, -0.7015565),
+    ("fp64", "444.9661298583024", "0.7580342927739394", -3.930189507173054e-14, 3.930189507173054e-14),
+    ("fp32", "inf", "-inf", INFINITY, 1.0),
+])
+def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
+        to: str, a: str, b: str, given: float, other: float) -> None:
+    case = lines("operator.mod", (a,), (b,), to=to, of=(to, to))
+    assert taken(case, given) == (REMAINDER,)
+    assert taken(case, other) == ()
+
+
+def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
+    call = Call(row="operator.mod", operands=(Operand(dtype="fp32", shape=(2, 1)), Operand(dtype="fp32", shape=(2,))),
+                stored=("fp32",))
+    case = Case(target="language.operators", sizes=cases.sizes_of(call, 1), program=call, arrays=cases.arrays_of(call, {
+        "x0": Content(base=Explicit(values=("2.9999998", "5.0"))),
+        "x1": Content(base=Explicit(values=("0.99999994", "3.0")))}))
+    right = rehearse(case).outputs()["out0"]
+    assert right.tolist()[0][1:] == [2.9999997615814209, 0.0 + right[0, 2].item(), 2.0]
+    wrong = right.clone()
+    wrong[0, 0] -= 0.99999994
+    assert taken(case, *wrong[0].tolist()) == (REMAINDER,)
+    wrong[0, 3] = 1.0
+    assert taken(case, *wrong[0].tolist()) == ()
+
+
+def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it() -> None:
+    from tridiff.fuzz.known import all_issues, issues_of
+
+    case = called("pointwise", "libdevice.cbrt.cbrt", "1e-310", to="fp64", of=("fp64",))
+    assert HALF_FLUSHED not in {one.name for one in issues_of(case, "own")}
+    found = [one for one in all_issues() if one.explains.startswith("tridiff.fuzz.known.predictions.library:")]
+    assert len(found) == 5 and not any(one.shows_on("interpreter") for one in found)
