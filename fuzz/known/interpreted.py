@@ -100,6 +100,11 @@ ISSUES = (
         entries=("language.memory/value-56ec18fe39",), match=_rounded, relative=_with_a_half, kinds=("value",),
         title="a Python number that an atomic operation on fp64 gets is rounded to fp32"),
     KnownIssue(
+        name="interpreter-without-scaled-products", stage="interpreter", truth="defect", backends=_INTERPRETER,
+        where=(("language.products", PLAIN),), entries=("language.products/attributeerror---str--ob-542eddc1e0",),
+        kinds=(), match=of("tl.dot_scaled"), errors=("AttributeError: 'str' object has no attribute 'value'",),
+        title="tl.dot_scaled raises in the interpreter"),
+    KnownIssue(
         name="interpreter-extrema-give-nan", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
         entries=("language.pointwise/nan-unexpected-781663859b", "language.narrow/nan-unexpected-2cf12d2eea"),
         match=_holds_no_number, relative=of_small_numbers, kinds=("nan_unexpected",),

@@ -37,9 +37,19 @@ def module_of(row: Row, call: Call, text: str, version: str, *, warps: int, stor
 
 def run(launch: Launch) -> None:
     """Launch the case's call; the target's `launch` function."""
+    _run(launch)
+
+
+def run_as_it_is(launch: Launch) -> None:
+    """The same for the subject that shows Triton's interpreter as it is."""
+    _run(launch, as_it_is=True)
+
+
+def _run(launch: Launch, *, as_it_is: bool = False) -> None:
     case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
     version = installed()
-    if declined := row.declined(call, version, launch.backend) or amd_lacks(row.text(call), launch.backend):
+    declined = row.declined(call, version, launch.backend, as_it_is=as_it_is)
+    if declined := declined or amd_lacks(row.text(call), launch.backend):
         raise Declined(declined)
     fault = launch.planted if launch.planted in (*FAULTS, *OF_POINTERS, *CHECKED_FAULTS) else ""
     kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel

@@ -57,6 +57,9 @@ class Row:
     """The last version that has it, "" for the newest."""
     refused: Callable[[Call, str], str] = lambda call, backend: ""
     """Why a backend does not take a call, "" if it does."""
+    unknown: Callable[[Call, str], str] = lambda call, backend: ""
+    """Why a backend of this Triton fails at a call that others take: nothing is run there, but for the subject that
+    shows Triton as it is."""
     stores: bool = True
     """False if the text stores its results itself, at `out0_ptr + program * out0_pitch` and so on."""
     aligned: bool = False
@@ -78,8 +81,9 @@ class Row:
         """Whether a Triton version has it."""
         return not (self.since and before(version, self.since)) and not (self.until and before(self.until, version))
 
-    def declined(self, call: Call, version: str, backend: str) -> str:
-        """Why a version or a backend does not take a call, "" if both do."""
+    def declined(self, call: Call, version: str, backend: str, *, as_it_is: bool = False) -> str:
+        """Why a version or a backend does not take a call, "" if both do. as_it_is: what this Triton fails to know is
+        its failure."""
         if self.since and before(version, self.since):
             return f"{self.name} is new in Triton {self.since}"
         if not self.offered(version):
@@ -89,7 +93,7 @@ class Row:
                 return f"{self.name} takes {option} from Triton {first} on"
         if self.gluon and backend.startswith("compile:gfx"):
             return "Gluon's layouts of these rows have 32 lanes to a warp, AMD's chips 64"
-        return self.refused(call, backend)
+        return self.refused(call, backend) or ("" if as_it_is else self.unknown(call, backend))
 
 
 def installed() -> str:

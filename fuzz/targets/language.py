@@ -41,7 +41,7 @@ _ABOUT: dict[Topic, str] = {
     "special": "special, fast and exact functions of libdevice",
 }
 _KIND = ProgramKind(
-    programs=(Call,), launch=f"{_ROOM}.launching:run",
+    programs=(Call,),
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     across=lambda case: cases.row_of(case).across)
@@ -81,7 +81,7 @@ def _target(topic: Topic) -> Target:
     target = target_of(
         _KIND, name=name, family="language", summary=_ABOUT[topic],
         contract="language.md §6" if checked else "language.md §1, §2",
-        subjects={"own": f"{_ROOM}.launching:run"} | ({} if checked else {PLAIN: f"{_ROOM}.launching:run"}),
+        subjects={"own": f"{_ROOM}.launching:run"} | ({} if checked else {PLAIN: f"{_ROOM}.launching:run_as_it_is"}),
         within=lambda case: cases.row_of(case).topic == topic,
         cases=lambda limits: boundary_cases(target=name, limits=limits) if checked else (
             call_cases(target=name, topic=topic, limits=limits)))

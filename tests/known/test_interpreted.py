@@ -56,6 +56,7 @@ def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
     other = {"interpreter-methods-of-math": "AttributeError: 'int' object has no attribute 'to'",
              "rows-numbered-in-16-bits": "'tt.descriptor_gather' op is not supported",
              "interpreter-sums-beyond-32-bits": "OverflowError: cannot convert float infinity to integer",
+             "interpreter-without-scaled-products": "AttributeError: 'int' object has no attribute 'value'",
              "interpreter-extrema-give-nan": "value"}
     for name, kind in other.items():
         known = _known(name)

@@ -188,17 +188,20 @@ def _scaled() -> Row:
         return (Result(dtype="fp32", shape=tuple(scaled)),)
 
     def refused(call: Call, backend: str) -> str:
-        if backend == "interpreter" and not interprets_scaled_products():
-            return "this Triton's interpreter has no products in microscaling formats"
         if backend.startswith("compile:gfx"):
             return "AMD's conversion of formats is another"
         # Bytes are taken for numbers of the type of the format that the call names.
         return lacking_type(backend, (_FORMATS[str(call.options[side])] for side in ("lhs", "rhs")))
 
+    def unknown(call: Call, backend: str) -> str:
+        if backend == "interpreter" and not interprets_scaled_products():
+            return "this Triton's interpreter has no products in microscaling formats"
+        return ""
+
     return Row(
         name="tl.dot_scaled", topic="products", covers=("tl.dot_scaled",), draw=draw, text=text, bounds=bounds,
         results=results, answer=lambda call, lib, operands: (lib.dot(*decoded(call, lib, operands)),), refused=refused,
-        rules=lambda call: (_rule(),), contents=contents)
+        unknown=unknown, rules=lambda call: (_rule(),), contents=contents)
 
 
 ROWS = (_dot(), _scaled())

@@ -131,10 +131,12 @@ def test_blocks_of_descriptors_begin_at_multiples_of_sixteen_bytes_and_not_at_th
 def test_scaled_products_need_the_types_that_their_formats_name_and_an_interpreter_that_knows_them() -> None:
     row = rows()["tl.dot_scaled"]
 
-    def declined(lhs: str, backend: str) -> str:
+    def declined(lhs: str, backend: str, *, as_it_is: bool = False) -> str:
         call = Call(row="tl.dot_scaled", operands=(), options={"lhs": lhs, "rhs": "e5m2"}, stored=("fp32",))
-        return row.refused(call, backend)
+        return row.declined(call, "3.9.0", backend, as_it_is=as_it_is)
 
     assert "fp8e4nv" in declined("e4m3", "compile:sm_80")
     assert not declined("e2m1", "compile:sm_80") and not declined("e4m3", "compile:sm_90")
     assert bool(declined("e2m1", "interpreter")) is not interprets_scaled_products()
+    assert not declined("e2m1", "interpreter", as_it_is=True)
+    assert declined("e4m3", "compile:sm_80", as_it_is=True)
