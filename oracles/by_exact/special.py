@@ -132,6 +132,8 @@ FUNCTIONS: dict[str, tuple[Function, Function]] = {
 """Name: the function in two ways, of mpmath numbers."""
 
 _RECIPROCAL = ("rcbrt", "rhypot", "rnorm3d", "rnorm4d")
+_BEYOND = 64.0
+"""From here on the normal distribution is 0 or 1 in fp64; mpmath overflows at numbers of e308."""
 _LENGTHS = ("hypot", "norm3d", "norm4d", "rhypot", "rnorm3d", "rnorm4d")
 
 
@@ -165,6 +167,8 @@ def _limit(op: str, x: tuple[float, ...]) -> float | None:
         return math.copysign(0.0, one) if math.isfinite(one) else _NAN
     if op in ("sin", "tan") and one == 0:
         return one
+    if op == "normcdf" and abs(one) > _BEYOND:
+        return float(one > 0)
     if all(math.isfinite(part) for part in x):
         return None
     if op in ("exp", "exp10", "tgamma"):

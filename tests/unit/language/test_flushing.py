@@ -69,6 +69,13 @@ def test_other_types_and_normal_numbers_are_not_flushed() -> None:
     assert verdicts(called("pointwise", "libdevice.sin.sin", "0.0"), -0.0) == [Verdict.DISAGREE]
 
 
+def test_the_normal_distribution_far_out_is_0_or_1() -> None:
+    """mpmath overflows there, which once counted as an infinity."""
+    for x, right in (("-1.7e308", 0.0), ("-64.5", 0.0), ("1e308", 1.0)):
+        case = called("special", "libdevice.normcdf", x, to="fp64", of=("fp64",))
+        assert verdicts(case, right, INFINITY, 0.5) == [Verdict.AGREE, Verdict.DISAGREE, Verdict.DISAGREE]
+
+
 @pytest.mark.parametrize("topic", ["pointwise", "rounding"])
 def test_hardly_anything_is_open(topic: Topic) -> None:
     """Of 300 draws 3.6 and 2.4 % of elements once, where subnormal numbers were open; %, `fmod` and ends of integers
