@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.calls import of
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
@@ -27,7 +29,20 @@ def _remainder(call: Call) -> bool:
     return dtype(call.stored[0]).is_float
 
 
+def _contracted(case: Case) -> bool:
+    """Whether products and sums of libdevice's pow may be fused: its logarithm then lacks a correction."""
+    return _of_fp32("libdevice.pow.pow")(case) and case.options.enable_fp_fusion
+
+
+def _uncontracted(case: Case) -> Case:
+    return replace(case, options=replace(case.options, enable_fp_fusion=False), variants=())
+
+
 ISSUES = (
+    KnownIssue(
+        name="library-pow-contracted", title="libdevice's pow of single precision is contracted",
+        upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=_WHERE, entries=(), match=_contracted,
+        relative=_uncontracted, kinds=("value", "inf"), backends=("cuda",)),
     _half_flushed("libdevice.cbrt and rcbrt of a subnormal number are NaN", "libdevice.cbrt.cbrt", "libdevice.rcbrt",
                   explains="nan_of_a_root", kinds=("nan_unexpected",)),
     _half_flushed("libdevice.ldexp and scalbn of a subnormal number are twice the number", "libdevice.ldexp.ldexp",

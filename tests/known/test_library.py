@@ -3,11 +3,13 @@ is not. Values of `pow` were seen on an H200; the others follow from the PTX."""
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from tests.unit.language.test_flushing import called
+from tridiff.fuzz.known import Attribution, all_issues, issues_of
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, Verdict
+from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
 
@@ -91,9 +93,19 @@ def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
     assert taken(case, *wrong[0].tolist()) == ()
 
 
-def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it() -> None:
-    from tridiff.fuzz.known import all_issues, issues_of
+def test_a_power_that_is_wrong_without_contraction_as_well_is_new() -> None:
+    case = lines("libdevice.pow.pow", ("1.5",), ("200.0",))
+    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
+                      verdict=Verdict.DISAGREE, signature=Signature(
+                          target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0"))
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda relative: right).issues(case, failure) == ("library-pow-contracted",)
+    assert Attribution(lambda relative: failure).issues(case, failure) == ()
+    assert Attribution(lambda relative: right).issues(
+        replace(case, options=replace(case.options, enable_fp_fusion=False)), failure) == ()
 
+
+def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it() -> None:
     case = called("pointwise", "libdevice.cbrt.cbrt", "1e-310", to="fp64", of=("fp64",))
     assert HALF_FLUSHED not in {one.name for one in issues_of(case, "own")}
     found = [one for one in all_issues() if one.explains.startswith("tridiff.fuzz.known.predictions.library:")]
