@@ -79,8 +79,8 @@ def of_32_bits(case: Case) -> Case | None:
 
 def by_function(case: Case) -> Case | None:
     """`tl.sort` of small numbers that it does not widen: the order of NaNs is open, and what is open is no control."""
-    wide = of_32_bits(case) if narrow(cases.call_of(case)) else of_small_numbers(case)
-    return changed(wide, row="tl.sort") if wide is not None else None
+    wide = of_32_bits(case) if narrow(cases.call_of(case)) else case
+    return changed(of_small_numbers(wide), row="tl.sort") if wide is not None else None
 
 
 def stored_as(name: str) -> Callable[[Case], Case | None]:
