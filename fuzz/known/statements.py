@@ -168,6 +168,17 @@ def _with_names(case: Case) -> Case | None:
         one.parts[0], one.parts[-1])) if _is_unnamed(one) else one)
 
 
+def _may_be_a_number(one: Node) -> bool:
+    """Whether a choice on the device has a Python number on one of its sides."""
+    return one.row == "ternary" and any(part.row == "number" for part in one.parts[1:])
+
+
+def _by_where(case: Case) -> Case | None:
+    """`tl.where`, which makes tensors of numbers, in place of the choice."""
+    return rewritten(case, lambda one: replace(
+        one, row="call", words={"function": "tl.where"}) if _may_be_a_number(one) else one)
+
+
 ISSUES = (
     KnownIssue(
         name="positional-only-parameters-are-dropped", stage="front-end", truth="defect",
@@ -222,6 +233,12 @@ ISSUES = (
         match=_uses_variables, relative=_with_converted_variables,
         errors=("AttributeError*", "ValueError*", "OverflowError*", "BlockTruthValue", "another_type",
                 "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-choices-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
+        where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-720ace84fa",),
+        match=_having(_may_be_a_number), relative=_by_where,
+        errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",

@@ -3,10 +3,11 @@
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Content, Mixture, Small
+from tridiff.fuzz.records import Content, Mixture, Outcome, Small, Verdict
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.registry import find
@@ -48,6 +49,33 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
     signature = entry(known.entries[0]).signature
     assert known.tells(signature)
     assert not any(known.tells(replace(signature, kind=kind)) for kind in ("b is not defined", "TypeError: of a call"))
+
+
+def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not() -> None:
+    known = next(one for one in STATEMENTS if one.name == "interpreter-choices-are-numbers")
+    case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
+    assert known.match(case) and known.relative is not None and known.tells(signature)
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
+                      verdict=Verdict.CRASH, signature=signature)
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda one: right).issues(case, failure) == (known.name,)
+    assert Attribution(lambda one: failure).issues(case, failure) == ()
+    hung = replace(failure, signature=replace(signature, kind="launch", verdict=Verdict.HANG))
+    assert Attribution(lambda one: right).issues(case, hung) == ()
+
+
+def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too() -> None:
+    known = next(one for one in ISSUES if one.name == "tensor-sort-does-nothing")
+    for name in ("bf16", "fp32"):
+        call = Call(row="tensor.sort", operands=(Operand(kind="block", dtype=name, shape=(4, 8)),), stored=(name,))
+        case = Case(target="language.ordering", sizes=cases.sizes_of(call, 2), program=call,
+                    arrays=cases.arrays_of(call, {"x0": Content(base=Small(), overrides=(Put(value="nan"),))}, {}))
+        assert known.match(case) and known.relative is not None
+        relative = known.relative(case)
+        assert relative is not None and relative.array("x0").content == Content(base=Small(low=-4, high=4))
+        assert relative.array("x0").dtype == "fp32" and cases.call_of(relative).row == "tl.sort"
 
 
 def _flip(name: str, *shape: int, **options: int) -> Case:
