@@ -52,6 +52,29 @@ def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_bes
     assert rehearsal.judged(wrong, subject="own")[1] == ()
 
 
+def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_are_not() -> None:
+    known = _known("interpreter-pads-bits-with-zeros")
+    case = entry(known.entries[0]).case
+    call = cases.call_of(case)
+    call = replace(call, operands=(replace(call.operands[0], shape=(4, 1, 8)),))
+    case = replace(case, program=call, sizes=cases.sizes_of(call, 1), arrays=cases.arrays_of(
+        call, {"x0": Content(base=Constant(value="3"))}))
+    rehearsal = rehearse(case)
+    right = rehearsal.outputs()["out0"]
+    assert find(case.target).draw.valid(case) and known.match(case) and bool(right.isnan().all())
+    zeros = torch.zeros_like(right)
+    assert rehearsal.judged({"out0": zeros}, subject="own")[1] == (known.name,)
+    zeros[0, 3] = 1.0
+    assert rehearsal.judged({"out0": zeros}, subject="own")[1] == ()
+    inside = changed(case, options=call.options | {"steps": "p2p0p0"})
+    assert inside is not None
+    rehearsal = rehearse(inside)
+    half = rehearsal.outputs()["out0"]
+    assert half.isnan().sum() == 16 and (half == 3.0).sum() == 16
+    assert rehearsal.judged({"out0": torch.where(half.isnan(), 0.0, half)}, subject="own")[1] == (known.name,)
+    assert rehearsal.judged({"out0": torch.zeros_like(half)}, subject="own")[1] == ()
+
+
 def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
     other = {"interpreter-methods-of-math": "AttributeError: 'int' object has no attribute 'to'",
              "rows-numbered-in-16-bits": "'tt.descriptor_gather' op is not supported",

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.language.answers import torch_answer
+from tridiff.fuzz.language.cases import given_of
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import is_zero, sign_bit, to_bits
 
 
@@ -15,6 +19,17 @@ def sums_from_zero(seen: Wrong) -> dict[str, torch.Tensor]:
         return {}
     expected = seen.expected["out0"]
     return {"out0": is_zero(expected) & sign_bit(expected) & (to_bits(seen.actual["out0"]) == 0)}
+
+
+def padding_in_bits(seen: Wrong) -> dict[str, torch.Tensor]:
+    """A descriptor of floats that the interpreter holds as bits pads with NaN as a whole number, which is 0."""
+    call = seen.case.program
+    if "out0" not in seen.wrong or not isinstance(call, Call):
+        return {}
+    zeros = replace(seen.case, program=replace(call, options=call.options | {"padding": "zero"}))
+    (found,) = torch_answer(zeros, *(seen.inputs[name] for name in given_of(seen.case)))
+    padded = seen.wrong["out0"] & (to_bits(found) == 0)
+    return {"out0": padded & (to_bits(seen.actual["out0"]) == 0)}
 
 
 def logarithms_of_numpy(seen: Wrong) -> dict[str, torch.Tensor]:
