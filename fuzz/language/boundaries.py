@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.checked import single, watched, wrapped
-from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.index import of_topic
+from tridiff.fuzz.language.draw import chosen
+from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.rows.overflow import lines
 from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions
@@ -29,9 +29,8 @@ Combination = tuple[int, ...]
 @st.composite
 def boundary_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
     """A call whose arithmetic may be checked, on a few programs; half of the time one of them leaves its type."""
-    named = {row.name: row for row in of_topic("overflow")}
-    row = named[draw(st.sampled_from(limits.among(named)))]
-    call = row.draw(Choices(draw, limits))
+    call = chosen(draw, "overflow", limits)
+    row = rows()[call.row]
     elements = max(math.prod(one.shape) for one in call.operands)
     programs = draw(st.sampled_from([n for n in _PROGRAMS if n == 1 or n * elements <= min(limits.elements, 256)]))
     leaving, random = draw(st.booleans()), Random(draw(st.integers(0, 2**32 - 1)))

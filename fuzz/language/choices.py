@@ -1,8 +1,9 @@
 """Draws that rows of the language share: shapes, element types, numbers, operands."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeVar
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from tridiff.fuzz.language.promotion import of_argument, of_number
@@ -27,11 +28,18 @@ _REAL = ("0.0", "-0.0", "1.0", "-1.0", "0.5", "-1.5", "2.0", "3.0", "0.1", "100.
          'float("nan")', "1.0e-10", "65504.0")
 
 
+TRIES = 8
+"""Draws of a part of a call that must fit the rest of it, before the whole case is given up."""
+
+
 class Choices:
     """One draw of a call. All choices shrink towards the first."""
 
-    def __init__(self, draw: st.DrawFn, limits: Limits) -> None:
-        self.draw, self.limits = draw, limits
+    wanted: str = ""
+    """An element type that operands have half of the time where they may have it, "" for none."""
+
+    def __init__(self, draw: st.DrawFn, limits: Limits, *, wanted: str = "") -> None:
+        self.draw, self.limits, self.wanted = draw, limits, wanted
 
     def one(self, values: Sequence[T]) -> T:
         return self.draw(st.sampled_from(values))
@@ -69,7 +77,21 @@ class Choices:
         return kept if self.whole(0, 3) else kept[self.whole(0, len(kept)):]
 
     def dtype(self, among: Sequence[str]) -> str:
-        return self.one(among)
+        drawn = self.one(among)
+        # Where draws are aimed at all, both sorts draw alike, so that shrinking gets from one to the other.
+        steered = bool(self.limits.aims) and self.flag()
+        return self.wanted if steered and self.wanted in among else drawn
+
+    def until(self, draw: Callable[[], T], fits: Callable[[T], bool], *, tries: int = TRIES) -> T:
+        """The first of some draws that fits; where none does, the case is given up."""
+        for _ in range(tries):
+            if fits(found := draw()):
+                return found
+        self.give_up()
+
+    def give_up(self) -> NoReturn:
+        """This draw comes to nothing."""
+        reject()
 
     def block(self, dtype: str, shape: tuple[int, ...]) -> Operand:
         """A block; of no axes, a scalar."""

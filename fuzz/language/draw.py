@@ -1,28 +1,63 @@
 """Hypothesis strategies of calls and of the cases around them."""
 
+import bisect
+import itertools
+from functools import lru_cache
+
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.aims import parts, types
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.index import of_topic
+from tridiff.fuzz.language.index import of_topic, rows
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small, Sprinkle
 from tridiff.fuzz.strategies import compile_modes, contents, int_divisors, nan_contents, option_variants
+from tridiff.fuzz.strategies.choice import even
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import dtype
 
 _ROWS = (1, 2, 3, 7, 16, 33, 64, 128, 256, 512)
+AIMED = 4
+"""Of so many draws one is drawn from everything where the others are aimed."""
+AIMED_TRIES = 8
+"""Calls that are drawn, at most, for one with the element type at which it is aimed."""
 _SEEDS = st.integers(0, 2**32 - 1)
+
+
+def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
+    """A call of a topic: of any row, and mostly, where draws are aimed, of a row and with an element type that a
+    campaign has reached too seldom; the rest of the call is as free as ever."""
+    named = {row.name: row for row in of_topic(topic)}
+    row, wanted = named[draw(st.sampled_from(limits.among(named)))], ""
+    if limits.aims:
+        cells, ends = _aims(limits.aims)
+        aimed, place = draw(st.integers(0, AIMED - 1)), even(draw, ends[-1])
+        if aimed:
+            name, wanted = cells[bisect.bisect_right(ends, place)]
+            row = named[name]
+    choices = Choices(draw, limits, wanted=wanted)
+    call = row.draw(choices)
+    for _ in range(AIMED_TRIES - 1):
+        if not wanted or wanted in types(call):
+            break
+        call = row.draw(choices)
+    return call
+
+
+@lru_cache(maxsize=2)
+def _aims(aims: tuple[tuple[str, int], ...]) -> tuple[list[tuple[str, str]], list[int]]:
+    """Row and element type of each cell, and the sums of the weights up to it."""
+    return [parts(cell) for cell, _ in aims], list(itertools.accumulate(weight for _, weight in aims))
 
 
 @st.composite
 def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
     """One call of a topic on a batch of independent rows."""
-    named = {row.name: row for row in of_topic(topic)}
-    row = named[draw(st.sampled_from(limits.among(named)))]
-    call = row.draw(Choices(draw, limits))
+    call = chosen(draw, topic, limits)
+    row = rows()[call.row]
     sizes = cases.sizes_of(call, 1)
     most = max(min(limits.elements, row.budget or limits.elements) // max(sizes.values()), 1)
     programs = draw(st.sampled_from([n for n in _ROWS if n == 1 or n <= min(most, limits.rows)]))

@@ -9,7 +9,7 @@ narrow operands. Numbers and constants in the text are left to draws.
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Literal, TypeVar
@@ -77,6 +77,10 @@ class _Scripted(Choices):
 
     def often(self, value: T, *others: T) -> T:
         return value
+
+    def until(self, draw: Callable[[], T], fits: Callable[[T], bool], *, tries: int = 1) -> T:
+        """Once: the other answers are tried anyhow."""
+        return super().until(draw, fits, tries=1)
 
     def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1) -> tuple[int, ...]:
         return self._shape

@@ -18,6 +18,7 @@ Topic = Literal[
     "products", "random", "rounding", "words", "special", "mapped", "hints", "gluon", "descriptors", "narrow",
     "overflow",
 ]
+NOT_INTERPRETED = "the interpreter does not run Gluon"
 Library = ModuleType
 """`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
 

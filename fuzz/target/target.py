@@ -40,6 +40,8 @@ class Limits:
     """Known issues (`fuzz.known`) seen to fail here: their patterns are drawn once in fifty times only."""
     only: frozenset[str] = frozenset()
     """Things that are to be drawn (`Draw.things`), of a target that has some of them; any where empty."""
+    aims: tuple[tuple[str, int], ...] = ()
+    """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
 
     def among(self, names: Iterable[str]) -> list[str]:
         """Those of the names that may be drawn."""
@@ -83,6 +85,9 @@ class Draw:
     """Names of such things, each with names of Triton's that it is about; none where it draws from no table."""
     thing: Callable[[Case], str] = lambda case: ""
     """Which of them a case shows."""
+    aims: Callable[[str], Mapping[str, tuple[str, ...]]] = lambda triton: {}
+    """By thing the cells of the coverage ledger at which draws can be aimed (`Limits.aims`), as far as a Triton version
+    has them; of no version: all. A campaign goes on with each until enough cases reached it."""
     text: Callable[[Case], str] = lambda case: ""
     """The source that a case is about, where it only names it."""
     once: Callable[[int], Iterable[Case]] = lambda seed: ()

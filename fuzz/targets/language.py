@@ -4,13 +4,14 @@ from dataclasses import replace
 
 from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.aims import aims_of
 from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
-from tridiff.fuzz.language.row import Topic
+from tridiff.fuzz.language.row import NOT_INTERPRETED, Topic
 from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
 from tridiff.fuzz.language.spoiled import spoiled
-from tridiff.fuzz.records import Case
+from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Judge, Reference, Target
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
@@ -87,8 +88,10 @@ def _target(topic: Topic) -> Target:
             call_cases(target=name, topic=topic, limits=limits)))
     draw = replace(
         target.draw, breadth=sum(row.topic == topic for row in rows().values()),
-        things=lambda: {row.name: row.covers for row in of_topic(topic)}, thing=lambda case: cases.row_of(case).name)
-    run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"))
+        things=lambda: {row.name: row.covers for row in of_topic(topic)}, thing=lambda case: cases.row_of(case).name,
+        aims=lambda triton: aims_of(topic, triton))
+    run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"),
+                  lacking=_no_gluon if topic == "gluon" else target.run.lacking)
     judge = _judge(target.judge)
     if checked:
         run = replace(run, asserts=_due)
@@ -107,6 +110,10 @@ def _affects(case: Case, fault: str) -> bool:
     row = cases.row_of(case)
     text = row.text(cases.call_of(case))
     return fault not in OF_POINTERS or spoiled(row.name, text, fault) != text
+
+
+def _no_gluon(environment: Environment) -> str:
+    return NOT_INTERPRETED if environment.backend == "interpreter" else ""
 
 
 TARGETS = tuple(_target(topic) for topic in TOPICS)

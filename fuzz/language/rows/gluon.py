@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from hypothesis import assume
 from msgspec.structs import replace as changed
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Row
+from tridiff.fuzz.language.row import NOT_INTERPRETED, Row
 from tridiff.fuzz.language.rows import (
     atomics,
     conversions,
@@ -48,12 +47,14 @@ def _offered() -> frozenset[str]:
 def _in_gluon(row: Row) -> Row:
     name = f"gl.{row.name.removeprefix('tl.')}"
 
-    def draw(choices: Choices) -> Call:
-        found = row.draw(choices)
-        ranks = {len(one.shape) for one in found.operands if one.given and one.shape}
+    def fits(call: Call) -> bool:
         # Operands of unlike ranks would need layouts that fit each other.
-        assume(len(ranks) <= 1 and max(ranks, default=1) <= (1 if row.name in _ONE_AXIS else 4))
-        assume("tl.math." not in row.text(found))
+        ranks = {len(one.shape) for one in call.operands if one.given and one.shape}
+        return len(ranks) <= 1 and max(ranks, default=1) <= (1 if row.name in _ONE_AXIS else 4) and (
+            "tl.math." not in row.text(call))
+
+    def draw(choices: Choices) -> Call:
+        found = choices.until(lambda: row.draw(choices), fits)
         return changed(found, row=name, options=found.options | {"layout": choices.whole(0, LAYOUTS - 1)})
 
     def text(call: Call) -> str:
@@ -65,7 +66,7 @@ def _in_gluon(row: Row) -> Row:
 
     def refused(call: Call, backend: str) -> str:
         if backend == "interpreter":
-            return "the interpreter does not run Gluon"
+            return NOT_INTERPRETED
         missing = sorted(set(_NAME.findall(row.text(plain(call)))) - _offered() - {"debug_barrier", "PropagateNan"})
         return f"Gluon has no {' '.join(missing)}" if missing else row.refused(plain(call), backend)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, NUMBERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.gluon import LAYOUTS
 from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
@@ -40,7 +40,7 @@ def _same(name: str, covers: tuple[str, ...], text: Callable[[Call], str], *, si
 
 def _device_only(call: Call, backend: str) -> str:
     if backend == "interpreter":
-        return "the interpreter does not run Gluon"
+        return NOT_INTERPRETED
     return "" if backend == "cuda" or backend.startswith("compile:sm") else "hints and assembly of NVIDIA GPUs"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, NUMBERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row
 from tridiff.fuzz.language.rows.movement import _expanded
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.gluon import LAYOUTS
@@ -17,7 +17,7 @@ Options = dict[str, bool | int | str]
 
 
 def _not_interpreted(call: Call, backend: str) -> str:
-    return "the interpreter does not run Gluon" if backend == "interpreter" else ""
+    return NOT_INTERPRETED if backend == "interpreter" else ""
 
 
 def _row(name: str, covers: tuple[str, ...], draw: Callable[[Choices], Call], text: Callable[[Call], str],

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from hypothesis import assume
-
 from tridiff.fuzz.language.choices import BOOL, FLOATS, INTEGERS, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.promotion import promoted, same_signedness
 from tridiff.fuzz.language.row import Library, Row
@@ -28,8 +26,8 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
     """An operation of two operands. text: with {0} and {1}; division: integers must be of like signedness."""
 
     def draw(choices: Choices) -> Call:
-        a, b = choices.partners(first=dtypes, second=second)
-        assume(same_signedness(a, b) or not division)
+        a, b = choices.until(lambda: choices.partners(first=dtypes, second=second),
+                             lambda pair: same_signedness(*pair) or not division)
         # What overwrites its left side keeps its shape only where that is the shape of both.
         way = choices.one(WAYS) if in_place and a.given and broadcast(a.shape, b.shape) == a.shape else "plain"
         call = Call(row=name, operands=(a, b), options={"way": way})

@@ -1,0 +1,104 @@
+"""What draws of calls can be aimed at: the element types with which each row is drawn, as cells of the ledger.
+
+Found by drawing, with a generator of its own: some calls of each row, and for every type that a choice of them offers
+some that are aimed at it. What is found is the same in every process.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+from typing import NoReturn, TypeVar
+
+from hypothesis.errors import UnsatisfiedAssumption
+
+from tridiff.fuzz.language.choices import Choices
+from tridiff.fuzz.language.index import of_topic, rows
+from tridiff.fuzz.language.row import Row, Topic
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.language.call import Call
+
+T = TypeVar("T")
+
+SAMPLES = 100
+"""Calls of a row that are drawn at random."""
+
+ATTEMPTS = 40
+"""Calls at most that are aimed at a type which none of those has."""
+
+def cell(row: str, dtype: str) -> str:
+    """The ledger's cell of calls of a row in which an operand or the option `dtype` has an element type."""
+    return f"call={row} dtype={dtype}"
+
+
+def parts(found: str) -> tuple[str, str]:
+    """Row and element type of such a cell."""
+    row, _, dtype = found.removeprefix("call=").partition(" dtype=")
+    return row, dtype
+
+
+def types(call: Call) -> frozenset[str]:
+    """Element types of a call's operands that are passed or loaded, and that of its option `dtype`."""
+    named = call.options.get("dtype", "")
+    return frozenset({one.dtype for one in call.operands if one.given} | ({str(named)} if named else set()))
+
+
+class _Sampled(Choices):
+    """Answers of a generator of random numbers; notes the types that were offered."""
+
+    def __init__(self, random: Random, limits: Limits, *, wanted: str = "") -> None:
+        self.random, self.limits, self.wanted = random, limits, wanted
+        self.offered: set[str] = set()
+
+    def one(self, values: Sequence[T]) -> T:
+        return values[self.random.randrange(len(values))]
+
+    def whole(self, low: int, high: int) -> int:
+        return self.random.randint(low, high)
+
+    def flag(self) -> bool:
+        return self.random.random() < 0.5
+
+    def order(self, number: int) -> list[int]:
+        return self.random.sample(range(number), number)
+
+    def give_up(self) -> NoReturn:
+        raise UnsatisfiedAssumption
+
+    def dtype(self, among: Sequence[str]) -> str:
+        self.offered |= set(among)
+        return super().dtype(among)
+
+
+def sampled(row: Row, random: Random, *, wanted: str = "") -> tuple[Call | None, frozenset[str]]:
+    """A call of a row that fits the interpreter, None where the draw was given up; and the types that were offered."""
+    limits = Limits(elements=1 << 12, rows=1 << 8, aims=((cell(row.name, wanted), 1),) if wanted else ())
+    choices = _Sampled(random, limits, wanted=wanted)
+    try:
+        return row.draw(choices), frozenset(choices.offered)
+    except UnsatisfiedAssumption:
+        return None, frozenset(choices.offered)
+
+
+@cache
+def types_of(name: str) -> tuple[str, ...]:
+    """The element types with which the row of that name is drawn."""
+    row, random = rows()[name], Random(name)
+    found: set[str] = set()
+    offered: set[str] = set()
+    for _ in range(SAMPLES):
+        call, seen = sampled(row, random)
+        offered |= seen
+        found |= types(call) if call is not None else frozenset()
+    for wanted in sorted(offered - found):
+        for _ in range(ATTEMPTS):
+            call, _ = sampled(row, random, wanted=wanted)
+            if call is not None and wanted in types(call):
+                found.add(wanted)
+                break
+    return tuple(sorted(found))
+
+
+def aims_of(topic: Topic, triton: str) -> dict[str, tuple[str, ...]]:
+    """The cells of every row of a topic that a Triton version has; of all rows where the version is not known."""
+    return {row.name: tuple(cell(row.name, name) for name in types_of(row.name))
+            for row in of_topic(topic) if not triton or row.offered(triton)}
