@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.backends import ARCHITECTURES, kind
 from tridiff.fuzz.campaign.homes import Homes, at_home
+from tridiff.fuzz.campaign.lacking import Lacking
 from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination, of_results
@@ -46,6 +47,9 @@ OF_FUNCTIONS = 0.5
 UNREACHED = 0.25
 """Part of its time on the floor that a combination has there which is not known to run any of them."""
 
+OF_LENGTH = 0.5
+"""Length of a shard for cells that lack cases, in others: several that run at the same time aim at the same cells."""
+
 _SHARD = msgspec.json.Decoder(ShardSpec)
 
 
@@ -69,7 +73,7 @@ class Deal:
     def __init__(self, plan: Plan, state: Path, waiting: Iterable[ShardSpec],
                  results: Collection[ShardResult] = ()) -> None:
         self._plan, self._state = plan, state
-        self._yields = of_results(results)
+        self._yields, self._lacking = of_results(results), Lacking(plan, results)
         self._waiting = collections.deque(waiting)
         self._among: list[Combination] = sorted({combination(spec) for spec in plan.shards})
         self._homes = Homes(plan.options, plan.shards)
@@ -121,6 +125,10 @@ class Deal:
         """A shard is to be run again."""
         self._waiting.append(spec)
 
+    def lacking(self, spec: ShardSpec) -> dict[str, int]:
+        """Cells at which a shard is to aim, with how many cases each lacks."""
+        return self._lacking.of(combination(spec))
+
     def close(self) -> None:
         """Nothing more is handed out."""
         self._closed = True
@@ -130,6 +138,7 @@ class Deal:
         self._taken[result.spec.index] = self._for_reach(result.spec), result.seconds
         if not result.stopped:
             self._yields.add(result)
+            self._lacking.add(result)
         if result.deferred:
             listed = replace(result.spec, index=self._next, first=result.deferred, max_cases=len(result.deferred),
                              seconds=result.spec.seconds * len(result.deferred) / len(result.spec.first), scout=False)
@@ -159,6 +168,17 @@ class Deal:
             return None
         wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}
         return self._yields.choose(sorted(wanted), self._luck(), wanted=wanted) if wanted else None
+
+    def _short(self) -> Combination | None:
+        """A combination whose cells lack cases, if it is their turn: as long as any do, those at whose cells draws can
+        be aimed have the part beyond the floor that they have of the floor itself, and share it by how many they
+        lack."""
+        lacking = self._lacking.among(self._among)
+        breadths = {name: weight(find(name[0])) for name in self._among}
+        part = sum(breadths[name] for name in breadths if self._lacking.cells(name)) / sum(breadths.values())
+        if not lacking or self._luck() % 1000 >= 1000 * part:
+            return None
+        return self._yields.choose(sorted(lacking), self._luck() // 1000, wanted=lacking)
 
     def _luck(self) -> int:
         return finalise(self._plan.options.seed * 1_000_033 + self._next)
@@ -199,24 +219,36 @@ class Deal:
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
                 or self._planned_seconds <= FLOOR * self._seconds):
             return self._taken_out(planned)
+        if (short := self._short()) is not None:
+            return self._made(short, part=OF_LENGTH)
         chosen = self._chosen(place)
         if chosen is None:
             return self._waiting.popleft()
         return self._made(chosen)
 
     def _shortened(self, spec: ShardSpec) -> ShardSpec:
-        """A shard of the floor has less time where it is known to run nothing that has changed, and others do."""
+        """A shard of the floor has less time where it is known to run nothing that has changed, and others do; or where
+        every cell was reached often enough, and others were not."""
+        if self._reached_all(spec):
+            return replace(spec, seconds=UNREACHED * spec.seconds)
         reaching = self._yields.reaching(self._among) if self._reach_share and spec.max_cases is None else {}
         if not reaching or combination(spec) in reaching or not self._planned(spec):
             return spec
         return replace(spec, seconds=UNREACHED * spec.seconds)
 
-    def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = ()) -> ShardSpec:
-        """A new shard of a combination, on disk before anybody runs it."""
+    def _reached_all(self, spec: ShardSpec) -> bool:
+        """Whether a shard's combination has cells that all were reached often enough, as long as others lack cases."""
+        name = combination(spec)
+        return bool(self._planned(spec) and self._plan.options.by_yield and self._lacking.cells(name)
+                    and not self._lacking.of(name) and self._lacking.among(self._among))
+
+    def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = (),
+              part: float = 1.0) -> ShardSpec:
+        """A new shard of a combination, on disk before anybody runs it. part: of the length of others."""
         options, index = self._plan.options, self._next
         like = next(spec for spec in self._plan.shards if combination(spec) == chosen)
         spec = shard_of(options, find(like.target), like.subject, _backend(options, like, index), index=index,
-                        seconds=length(options), known=like.known)
+                        seconds=part * length(options), known=like.known)
         return self._written(replace(spec, scout=scout, only=only))
 
     def _written(self, spec: ShardSpec) -> ShardSpec:

@@ -17,6 +17,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Unfinished, built, id_of, keep, settle, withdraw, write
 from tridiff.fuzz.campaign.known import KnownFindings
+from tridiff.fuzz.campaign.lacking import left
 from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
@@ -27,6 +28,7 @@ from tridiff.fuzz.known import Attribution, avoiding
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.strategies.choice import noted
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits, Target
 from tridiff.fuzz.target.subjects import fault_of
@@ -41,6 +43,9 @@ RARE = 2.0
 
 BESIDE = 4
 """Cases that are then run beside each."""
+
+AIMED_EACH = 20
+"""Cases after which a round that aims looks whether it is to be aimed afresh."""
 
 SHRINK_RUNS = 250
 CONFIRMATIONS = 5
@@ -115,6 +120,10 @@ class Hunt:
             self._fault = ""
         self._untouched = 0
         """Drawn cases that the planted fault leaves as they are."""
+        self._given_up = 0
+        """Draws of this round that came to no case."""
+        self._aimed = 0
+        """Cases that the cells lacked at which this round aims."""
         self._beside: collections.deque[Case] = collections.deque()
         """Cases beside those that reached a changed function, to judge next."""
         self._met: set[str] = set()
@@ -248,7 +257,7 @@ class Hunt:
 
     def _one_round(self) -> None:
         """Draw cases until the round is full or a new finding turns up, which is then shrunk."""
-        self._hunted = None
+        self._hunted, self._given_up = None, 0
         try:
             self._hypothesis()()
         except (_RoundOver, _Failing):
@@ -265,6 +274,8 @@ class Hunt:
                                    fix="report this strategy") from error
         except HypothesisException as error:
             raise TridiffError(f"{self._spec.target}: {error}", fix="report this strategy") from error
+        finally:
+            self._recorder.store.gave_up(self._given_up)
         hunted = self._hunted
         if hunted is not None:
             self.conclude(hunted.signature, hunted.case, hunted.outcome)
@@ -272,9 +283,11 @@ class Hunt:
 
     def _hypothesis(self) -> Callable[[], None]:
         self._avoided = self._failing
+        aims = self._lacking()
+        self._aimed = sum(aims.values())
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
                         variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
-                        only=frozenset(self._spec.only))
+                        only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())))
 
         def attempt(case: Case) -> None:
             try:
@@ -288,7 +301,11 @@ class Hunt:
             if failing:
                 _fail()
 
-        run = hypothesis.given(avoiding.cases(self._target, limits, subject=self._spec.subject))(attempt)
+        def gave_up() -> None:
+            self._given_up += self._hunted is None
+
+        drawn = avoiding.cases(self._target, limits, subject=self._spec.subject)
+        run = hypothesis.given(noted(drawn, gave_up))(attempt)
         run = hypothesis.settings(
             max_examples=ROUND, database=None, deadline=None, derandomize=False, print_blob=False, backend=BACKEND,
             report_multiple_bugs=False, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck),
@@ -296,6 +313,15 @@ class Hunt:
         seed = finalise(self._spec.seed + (self._recorder.round << 20))
         seeded: Callable[[], None] = hypothesis.seed(seed)(run)
         return seeded
+
+    def _lacking(self) -> dict[str, int]:
+        """Cells at which to aim, with how many cases each lacks."""
+        return left(dict(self._spec.lacking), self._recorder.store.cells()) if self._spec.lacking else {}
+
+    def _aimed_enough(self) -> bool:
+        """Whether the cells at which this round aims lack a quarter less than they did; asked now and then."""
+        return bool(self._aimed) and self._recorder.executed % AIMED_EACH == 0 and (
+            4 * sum(self._lacking().values()) <= 3 * self._aimed)
 
     def _attempt(self, case: Case) -> bool:
         """Whether the case shows the finding being shrunk; before there is one, whether it is the first to show one."""
@@ -327,8 +353,8 @@ class Hunt:
         if outcome is None or not self._is_new(case, outcome):
             if outcome is not None:
                 self._look_beside(case)
-            if self._failing != self._avoided or self._beside:
-                raise _RoundOver  # the next round keeps clear of what failed just now
+            if self._failing != self._avoided or self._beside or self._aimed_enough():
+                raise _RoundOver  # the next round keeps clear of what failed just now, and is aimed afresh
             return False
         assert outcome.signature is not None
         self._hunted = _Hunted(signature=outcome.signature, rank=simplicity(case, self._target), case=case,

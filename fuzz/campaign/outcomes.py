@@ -1,13 +1,14 @@
 """What all shards of a campaign recorded, gathered from their files."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from tridiff.fuzz.campaign.record import Plan, ShardSpec
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.campaign.yields import COUNTED
-from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, Ledger
+from tridiff.fuzz.coverage.record import DIGEST_CHARACTERS, MISSED, WANTED_CASES, Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import encode
 
@@ -29,12 +30,16 @@ def united(found: Iterable[tuple[ShardSpec, dict[str, int]]], triton: str) -> Le
     """The cells of shards, each with the number of cases that reached it, as one ledger."""
     reached: dict[str, dict[str, dict[str, int]]] = {}
     digests: dict[tuple[str, str, str], set[str]] = {}
+    in_vain: dict[tuple[str, str, str], Counter[str]] = {}
     for spec, cells in found:
         total = reached.setdefault(spec.backend, {}).setdefault(spec.target, {}) if cells else {}
         for cell, cases in cells.items():
             if cell.startswith(COUNTED):
                 what, _, digest = cell.removeprefix(COUNTED).rpartition(" ")
                 digests.setdefault((spec.backend, spec.target, what), set()).add(digest)
+            elif cell.startswith(MISSED):
+                what, _, reason = cell.removeprefix(MISSED).partition(": ")
+                in_vain.setdefault((spec.backend, spec.target, what), Counter())[reason] += cases
             else:
                 total[cell] = total.get(cell, 0) + cases
     different: dict[str, dict[str, dict[str, int]]] = {}
@@ -43,7 +48,11 @@ def united(found: Iterable[tuple[ShardSpec, dict[str, int]]], triton: str) -> Le
         different.setdefault(backend, {}).setdefault(target, {})[what] = len(members)
         listed = "".join(sorted(digest[:DIGEST_CHARACTERS] for digest in members))
         listing.setdefault(backend, {}).setdefault(target, {})[what] = listed
-    return Ledger(triton=triton, reached=reached, different=different, digests=listing)
+    missed: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
+    for (backend, target, cell), reasons in sorted(in_vain.items()):
+        if reached[backend][target].get(cell, 0) < WANTED_CASES:
+            missed.setdefault(backend, {}).setdefault(target, {})[cell] = dict(sorted(reasons.items()))
+    return Ledger(triton=triton, reached=reached, different=different, digests=listing, missed=missed)
 
 
 def merge(plan: Plan, state: Path, path: Path) -> None:

@@ -40,6 +40,9 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Cases to judge before any is drawn."""
     only: tuple[str, ...] = ()
     """Of what the target draws from (`Draw.things`), what is to be drawn; anything where empty."""
+    lacking: tuple[tuple[str, int], ...] = ()
+    """Cells (`Draw.aims`) that the campaign has not reached often enough, with how many cases each lacks; most
+    draws are aimed at them."""
     enough: int | None = None
     """End once so many cases reached a changed function; None for never."""
     scout: bool = False
@@ -61,6 +64,8 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     hang: int = 0
     refused: int = 0
     """Drawn cases that could not be run at all."""
+    given_up: int = 0
+    """Draws that came to no case, because their parts did not fit; not among `executed`."""
     row_inputs: int = 0
     launches: int = 0
     compiled_kernels: int = 0

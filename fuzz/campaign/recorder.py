@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
+from tridiff.fuzz.campaign.lacking import missed
 from tridiff.fuzz.campaign.processes import progressed
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.pair.pool import PairPool, Unreached
+from tridiff.fuzz.reasons import reason_class
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import NoWorker, Pool, TimeUp
@@ -28,6 +30,7 @@ class Recorder:
                  observe: Observer | None = None, keep: Keeper | None = None) -> None:
         self._spec, self._target, self._observe, self._keep = spec, target, observe, keep
         self.pool, self.store = pool, store
+        self._lacking = frozenset(cell for cell, _ in spec.lacking)
         self.executed = store.counts().executed
         self.round = store.next_round()
         """Number of the present Hypothesis run; part of its seed."""
@@ -73,7 +76,8 @@ class Recorder:
             self.unreached.append(case)
             return None
         except TridiffError as error:
-            self.store.refused(round_number=self.round, phase=phase, reason=error.problem)
+            self.store.refused(round_number=self.round, phase=phase, reason=error.problem,
+                               cells=self._missed(case, error.problem) if phase == "fuzz" else ())
             self.executed += phase == "fuzz"
             return None
         reached: set[str] = set()
@@ -81,6 +85,9 @@ class Recorder:
             reached = {*self._target.coverage.cells(case), *outcome.cells}
             if isinstance(self.pool, PairPool):
                 reached = self.pool.marked(reached, self._target.draw.thing(case))
+        elif phase == "fuzz":
+            reached = self._missed(case, outcome.reason if outcome.verdict is Verdict.NOT_CHECKED else (
+                f"{outcome.verdict.value} {outcome.signature.kind if outcome.signature else ''}".strip()))
         if self._keep is not None:
             self._keep(case, phase, outcome, self.executed)
         self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
@@ -88,6 +95,11 @@ class Recorder:
         self.executed += phase == "fuzz"
         self.reaching += phase == "fuzz" and self.reaches()
         return outcome
+
+    def _missed(self, case: Case, reason: str) -> set[str]:
+        """What is counted of a case that is not judged, of each cell that it was to reach and that lacks cases."""
+        cells = self._target.coverage.cells(case) if self._lacking else ()
+        return {missed(cell, reason_class(reason)) for cell in cells if cell in self._lacking}
 
     def reaches(self) -> bool:
         """Whether the case that ran last on both builds ran statements that differ."""

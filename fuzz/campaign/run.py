@@ -274,6 +274,7 @@ class _Run:
         def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
             self._specs[spec.index] = spec
             allotted = self._clock.allot(spec, self._waiting.pressing() + 1, unfinished=self._unfinished())
+            allotted = replace(allotted, lacking=tuple(self._waiting.lacking(spec).items()))
             if self._options.scheduler:
                 places.clear()
                 return executor.submit(run_shard, allotted, directory)

@@ -143,7 +143,8 @@ class _Shard:
     def result(self, *, error: str = "", left_out: str = "") -> ShardResult:
         sightings = self.hunt.sightings
         return ShardResult(
-            spec=self.spec, counts=self.store.counts(), findings=tuple(self.hunt.findings),
+            spec=msgspec.structs.replace(self.spec, lacking=()), counts=self.store.counts(),
+            findings=tuple(self.hunt.findings),
             known_seen=self.store.known_seen(known_findings(self.spec, self.state)), reasons=self.store.reasons(),
             issues=self.store.issues(), found_after=tuple(one.seconds for one in sightings),
             found_cases=tuple(one.cases for one in sightings),

@@ -35,6 +35,7 @@ create table if not exists issues (
 create table if not exists seen (finding text primary key, cases integer not null) without rowid;
 create table if not exists inflight (
     slot integer primary key, round integer, started real, phase text, description text);
+create table if not exists given_up (slot integer primary key, draws integer not null);
 create table if not exists result (slot integer primary key, result text not null);
 """
 
@@ -126,13 +127,20 @@ class ShardStore:
         return int(self._db.execute("select count(*) from outcomes where signature = ? and phase = 'fuzz'",
                                     (signature,)).fetchone()[0])
 
-    def refused(self, *, round_number: int, reason: str, phase: str = "fuzz") -> None:
-        """Count a case that could not be run, and clear it, together."""
+    def refused(self, *, round_number: int, reason: str, phase: str = "fuzz", cells: Iterable[str] = ()) -> None:
+        """Count a case that could not be run, and clear it, together. cells: of the ledger that it counts in."""
         self._number += 1
         with self._together():
             self._write("insert into outcomes values (?, ?, ?, 'refused', '', ?, '', 0, 0, 0, 0, 0, 0)",
                         (self._number, round_number, phase, reason[:200]))
+            self._count(cells)
             self._write("delete from inflight", ())
+
+    def gave_up(self, draws: int) -> None:
+        """Count draws that came to no case."""
+        if draws:
+            self._write("insert into given_up values (0, ?) on conflict (slot) do update set draws = draws + "
+                        "excluded.draws", (draws,))
 
     @contextlib.contextmanager
     def _together(self) -> Iterator[None]:
@@ -246,9 +254,13 @@ def read_counts(database: sqlite3.Connection) -> Counts:
         row = database.execute("select result from result").fetchone()
         if row:
             return msgspec.json.decode(row[0], type=ShardResult).counts
-    return Counts(executed=sum(found.values()), row_inputs=rows, launches=launches, compiled_kernels=compiled,
-                  shrink_runs=shrinks, busy_seconds=round(busy, 3), compile_seconds=round(compiling, 3),
-                  judge_seconds=round(judging, 3), shrink_seconds=round(shrinking, 3), **found)
+    given_up = 0
+    with contextlib.suppress(sqlite3.OperationalError):  # a file of an older release, which is only read
+        given_up = int(database.execute("select coalesce(sum(draws), 0) from given_up").fetchone()[0])
+    return Counts(executed=sum(found.values()), given_up=given_up, row_inputs=rows, launches=launches,
+                  compiled_kernels=compiled, shrink_runs=shrinks, busy_seconds=round(busy, 3),
+                  compile_seconds=round(compiling, 3), judge_seconds=round(judging, 3),
+                  shrink_seconds=round(shrinking, 3), **found)
 
 
 def counts_of(path: Path) -> Counts:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.content.counter import finalise
+from tridiff.fuzz.coverage.record import MISSED
 from tridiff.fuzz.pair.pool import EQUAL, FUNCTION, REACHED
 
 Combination = tuple[str, str, str]
@@ -145,7 +146,7 @@ class Yields:
 
 
 def _worth(cell: str) -> float:
-    if cell.startswith((EQUAL, REACHED)):
+    if cell.startswith((EQUAL, REACHED, MISSED)):
         return 0.0
     return COUNTED_CELL if cell.startswith(COUNTED) else 1.0
 

@@ -7,6 +7,12 @@ from tridiff.fuzz.records import SCHEMA
 DIGEST_CHARACTERS = 12
 """48 bits: a million different ones share one with a probability of 0.2 %."""
 
+WANTED_CASES = 20
+"""Judged cases that each cell is to have at which draws can be aimed (`Draw.aims`)."""
+
+MISSED = "~"
+"""Marks what is counted of cases that were to reach such a cell and were not judged: "~CELL: REASON"."""
+
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a campaign reached, beside its summary. reached: backend, then target, then cell (of the cases and of the
@@ -19,4 +25,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reached: dict[str, dict[str, dict[str, int]]] = {}
     different: dict[str, dict[str, dict[str, int]]] = {}
     digests: dict[str, dict[str, dict[str, str]]] = {}
+    missed: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
+    """Backend, then target, then cell: why cases were not judged that were to reach it, with their number, of cells
+    that fewer than WANTED_CASES reached."""
     schema: int = SCHEMA

@@ -1,0 +1,104 @@
+"""Cells that a campaign has not reached often enough, at which draws are aimed (`Limits.aims`).
+
+Some targets draw one thing at a time from a table: a row of the language, with an element type. Drawn at random, the
+rarest of these are met once in thousands of cases. A campaign therefore counts the cases that reached each, tells every
+shard which of its cells lack some, and gives part of its time to the targets that lack most. A shard aims most of its
+draws at them and draws the others from everything.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from tridiff.fuzz.campaign.record import Plan, ShardResult
+from tridiff.fuzz.campaign.yields import Combination, combination
+from tridiff.fuzz.coverage.record import MISSED, WANTED_CASES
+from tridiff.fuzz.registry import find
+
+HOPELESS = 5
+"""Cases of a cell that could not be judged, where none could, after which draws are no more aimed at it ..."""
+
+MISSES = 4
+"""... and so many more for each that could."""
+
+BARREN = 8
+"""Cases of a thing that could not be judged, where none could, after which no cell of it is aimed at."""
+
+
+ENOUGH = 4
+"""Of cells that are still not reached when a combination had so many times the cases that all of its cells are to have,
+nobody knows how; they are left to chance."""
+
+
+def missed(cell: str, reason: str) -> str:
+    """What is counted of a case that was to reach a cell and was not judged."""
+    return f"{MISSED}{cell}: {reason}"
+
+
+def misses(cells: Mapping[str, int]) -> Counter[str]:
+    """By cell how many cases were to reach it and were not judged."""
+    found: Counter[str] = Counter()
+    for one, cases in cells.items():
+        if one.startswith(MISSED):
+            found[one.removeprefix(MISSED).partition(": ")[0]] += cases
+    return found
+
+
+def left(lacking: Mapping[str, int], cells: Mapping[str, int]) -> dict[str, int]:
+    """What is lacking still when more cells were reached: the cases of each, without cells of which hardly any case can
+    be judged."""
+    return _left(lacking, cells, misses(cells))
+
+
+def _left(lacking: Mapping[str, int], cells: Mapping[str, int], in_vain: Counter[str]) -> dict[str, int]:
+    return {cell: number - cells.get(cell, 0) for cell, number in lacking.items()
+            if number > cells.get(cell, 0) and in_vain[cell] < HOPELESS + MISSES * cells.get(cell, 0)}
+
+
+class Lacking:
+    """How many cases the cells of a campaign's combinations lack."""
+
+    def __init__(self, plan: Plan, results: Iterable[ShardResult] = ()) -> None:
+        self._aimed, self._triton = plan.options.builds is None, plan.installed.get("triton", "")
+        self._cells: dict[Combination, Counter[str]] = {}
+        self._in_vain: dict[Combination, Counter[str]] = {}
+        self._cases: Counter[Combination] = Counter()
+        self._left_out: set[Combination] = set()
+        for one in results:
+            self.add(one)
+
+    def add(self, result: ShardResult) -> None:
+        """Take in what a shard reached."""
+        name = combination(result.spec)
+        self._cases[name] += result.counts.executed
+        self._left_out |= {name} if result.left_out else set()
+        self._cells.setdefault(name, Counter()).update(result.cells)
+        self._in_vain.setdefault(name, Counter()).update(misses(result.cells))
+
+    def of(self, name: Combination) -> dict[str, int]:
+        """By cell how many more cases are to reach it."""
+        if self._cases[name] >= ENOUGH * WANTED_CASES * self.cells(name):
+            return {}
+        cells, in_vain = self._cells.get(name, Counter[str]()), self._in_vain.get(name, Counter[str]())
+        found: dict[str, int] = {}
+        for things in _aims(name[0], self._triton):
+            judged = any(cells[cell] for cell in things)
+            if judged or sum(in_vain[cell] for cell in things) < BARREN:
+                found |= _left(dict.fromkeys(things, WANTED_CASES), cells, in_vain)
+        return found
+
+    def cells(self, name: Combination) -> int:
+        """How many cells there are at which draws can be aimed."""
+        if not self._aimed or name in self._left_out:
+            return 0
+        return sum(map(len, _aims(name[0], self._triton)))
+
+    def among(self, names: Iterable[Combination]) -> dict[Combination, float]:
+        """The combinations that lack some, with how many in all."""
+        return {name: float(number) for name in names if (number := sum(self.of(name).values()))}
+
+
+@cache
+def _aims(target: str, triton: str) -> tuple[tuple[str, ...], ...]:
+    """The cells of a target, thing by thing."""
+    return tuple(find(target).draw.aims(triton).values())
