@@ -32,6 +32,8 @@ EXAMPLES = """**Examples**
 
 `tridiff targets --language` : functions, operators and methods of the installed Triton, and what covers them
 
+`tridiff targets --language --record reports/NAME` : by how many cases each was reached with each element type
+
 `tridiff targets --ir` : operations of the compiler that the committed records have seen, and never seen
 """
 
@@ -54,12 +56,19 @@ def targets(
     blind: Annotated[bool, typer.Option("--blind", help="What known issues could hide; takes minutes.")] = False,
     draws: Annotated[int, typer.Option(help="Draws of each target, for --blind.", min=1)] = 500,
     corpus: Annotated[Path, typer.Option(help="Folder of the corpus, for --blind.", callback=corpus_to_read)] = DEFAULT,
+    record: Annotated[Path | None, typer.Option(
+        help="Folder of a campaign's record, for --language: by how many cases each was reached.")] = None,
     records: Annotated[Path, typer.Option(
         help="Folder of campaign records, for --ir, --ledger and --blind.")] = Path("reports"),
 ) -> None:
     """List targets with their subjects, backends, oracles and faults."""
     if ir:
         _print_operations(records, as_json=as_json)
+        return
+    if language and record is not None:
+        from tridiff.fuzz.cli import language_cells
+
+        language_cells.show(record, as_json=as_json)
         return
     if language:
         from tridiff.fuzz.cli import language as table_of_language  # it needs Triton

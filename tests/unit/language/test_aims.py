@@ -1,0 +1,248 @@
+"""Draws are aimed at rows and element types that a campaign has reached too seldom, and are free otherwise."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import strategies as st
+
+from tests.support.campaigns import campaign_options, shard_spec
+from tests.support.draws import draws
+from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import shard
+from tridiff.fuzz.campaign.deal import Deal, dealt
+from tridiff.fuzz.campaign.lacking import BARREN, ENOUGH, HOPELESS, Lacking, left, missed
+from tridiff.fuzz.campaign.outcomes import united
+from tridiff.fuzz.campaign.plan import plan_shards
+from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
+from tridiff.fuzz.campaign.yields import combination
+from tridiff.fuzz.coverage.record import WANTED_CASES
+from tridiff.fuzz.language.aims import aims_of, cell, sampled, types, types_of
+from tridiff.fuzz.language.cases import call_of
+from tridiff.fuzz.language.index import TOPICS, rows
+from tridiff.fuzz.records import Case, Outcome, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.strategies.choice import noted
+from tridiff.fuzz.target import Limits
+
+LIMITS = Limits(elements=1 << 12, rows=1 << 8)
+RARE = cell("tl.where", "fp64")
+TRITON = "3.9.0"
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
+    class Pool(FakePool):
+        pass
+
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    return Pool
+
+
+def draw_cases(target: str, limits: Limits, number: int, *, seed: int) -> list[Case]:
+    return draws(find(target).draw.cases(limits), number, seed=seed)
+
+
+def cells_of(topic: str) -> list[str]:
+    return [one for of_row in aims_of(topic, TRITON).values() for one in of_row]  # type: ignore[arg-type]
+
+
+# -- what there is to aim at --
+
+def test_every_type_with_which_a_row_is_drawn_is_known() -> None:
+    unknown = set()
+    for name, row in rows().items():
+        random = Random(f"another generator of {name}")
+        for _ in range(12):
+            call, _ = sampled(row, random)
+            unknown |= {cell(name, one) for one in types(call) - set(types_of(name))} if call is not None else set()
+    assert unknown == set() and sum(len(types_of(name)) for name in rows()) > 2600
+
+
+def test_a_version_is_asked_only_for_rows_that_it_has() -> None:
+    new = [name for name, row in rows().items() if not row.offered("3.6.0")]
+    found = {name for topic in TOPICS for name in aims_of(topic, "3.6.0")}
+    assert new and found == rows().keys() - set(new)
+
+
+# -- what is drawn --
+
+def test_an_aimed_draw_reaches_its_cell_and_varies_everything_else() -> None:
+    row, wanted = "tl.where", "fp64"
+    def reaches(case: Case) -> bool:
+        return call_of(case).row == row and wanted in types(call_of(case))
+
+    at_random = draw_cases("language.pointwise", LIMITS, 200, seed=3)
+    aimed = draw_cases("language.pointwise", Limits(elements=1 << 12, rows=1 << 8, aims=((RARE, 20),)), 200, seed=3)
+    found = [case for case in aimed if reaches(case)]
+    assert sum(map(reaches, at_random)) <= 4 and len(found) > 100
+    calls = [call_of(case) for case in found]
+    assert len({tuple(one.shape for one in call.operands) for call in calls}) > 40
+    assert len({tuple(one.kind for one in call.operands) for call in calls}) >= 3
+    assert len({tuple(one.dtype for one in call.operands if one.given) for call in calls}) >= 8, "others beside it"
+    assert len({case.sizes["rows"] for case in found}) >= 6 and len({str(case.options) for case in found}) >= 6
+    assert len({type(array.content.base) for case in found for array in case.arrays if array.content}) >= 4
+    others = {call_of(case).row for case in aimed if not reaches(case)}
+    assert len(others) > 20, "a part is drawn from everything"
+
+
+def test_where_nothing_is_lacking_the_search_is_what_it_was() -> None:
+    strategy, given_up = find("language.pointwise").draw.cases(LIMITS), list[bool]()
+    plain, counted = (draws(one, 60, seed=8) for one in (strategy, noted(strategy, lambda: given_up.append(True))))
+    assert [case.digest for case in plain] == [case.digest for case in counted] and given_up == []
+    kept = draws(noted(st.integers(0, 9).filter(lambda n: n > 4), lambda: given_up.append(True)), 40, seed=8)
+    assert set(kept) == {5, 6, 7, 8, 9} and given_up
+
+
+# -- what a shard does --
+
+def run(state: Path, topic: str, cases: int, *, aimed: bool, **changes: object) -> ShardResult:
+    lacking = tuple(dict.fromkeys(cells_of(topic), WANTED_CASES).items()) if aimed else ()
+    return shard.run_shard(shard_spec(**{"target": f"language.{topic}", "max_cases": cases, "lacking": lacking,
+                                         **changes}), str(state))
+
+
+def test_aimed_shards_reach_cells_that_others_leave(tmp_path: Path) -> None:
+    blind = run(tmp_path / "blind", "memory", 200, aimed=False)
+    never = [one for one in cells_of("memory") if one not in blind.cells]
+    again, aimed = (run(tmp_path / str(bool(lacking)), "memory", 200, aimed=False, seed=2, lacking=lacking)
+                    for lacking in ((), tuple((one, WANTED_CASES) for one in never)))
+    reached = [sorted(result.cells.get(one, 0) for one in never) for result in (again, aimed)]
+    assert blind.counts.executed == again.counts.executed == aimed.counts.executed == 200 and len(never) > 40
+    zeros, sums = [one.count(0) for one in reached], [sum(one) for one in reached]
+    assert zeros[0] >= 3 * zeros[1] and sums[1] >= 2 * sums[0], (zeros, sums)
+    assert aimed.spec.lacking == (), "what it was told is not kept"
+
+
+def test_equal_seeds_aim_alike(tmp_path: Path) -> None:
+    one, other, third = (run(tmp_path / str(number), "products", 60, aimed=True, seed=seed)
+                         for number, seed in enumerate((4, 4, 5)))
+    assert one.cells == other.cells != third.cells
+
+
+def test_what_aimed_draws_find_shrinks_as_far(tmp_path: Path, fake: type[FakePool]) -> None:
+    def failing(case: Case) -> str:
+        call = call_of(case)
+        return "value" if call.row == "tl.where" and "fp64" in types(call) and case.sizes["rows"] > 2 else ""
+
+    fake.failing = staticmethod(failing)
+    result = run(tmp_path, "pointwise", 60, aimed=True, lacking=((RARE, 20),))
+    (entry,) = result.findings
+    call = call_of(entry.case)
+    assert failing(entry.case) and entry.case.sizes["rows"] == 3
+    assert {extent for one in call.operands for extent in one.shape} <= {1} and not call.options
+
+
+def test_cases_that_are_not_judged_are_counted_with_their_reason_and_aimed_at_no_more(
+    tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = fake.execute
+
+    def execute(self: FakePool, case: Case, *given: object, **named: object) -> Outcome:
+        outcome = judge(self, case, *given, **named)  # type: ignore[arg-type]
+        if call_of(case).row != "tl.cumsum":
+            return outcome
+        return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
+                       verdict=Verdict.NOT_CHECKED, reason="takes 4 of 7 arguments")
+
+    monkeypatch.setattr(fake, "execute", execute)
+    result = run(tmp_path, "scans", 120, aimed=True)
+    vain = [one for one in cells_of("scans") if one.startswith("call=tl.cumsum ")]
+    rest = dict.fromkeys(cells_of("scans"), WANTED_CASES)
+    assert result.cells[missed(vain[0], "takes n of n arguments")] >= 1
+    reached = united([(result.spec, result.cells)], TRITON)
+    assert reached.missed["interpreter"]["language.scans"].keys() <= set(vain)
+    assert not any(one.startswith("~") for one in reached.reached["interpreter"]["language.scans"])
+    assert HOPELESS <= BARREN <= sum(number for one, number in result.cells.items() if one.startswith("~"))
+    plan = Plan(id="one", options=campaign_options(), shards=(), installed={"triton": TRITON})
+    lacking = Lacking(plan, [result]).of(combination(result.spec))
+    assert lacking and not set(vain) & lacking.keys() and set(lacking) <= set(rest)
+
+
+def test_a_cell_of_which_some_cases_are_judged_is_not_given_up() -> None:
+    assert left({"a": 20}, {"a": 3, missed("a", "x"): 9}) == {"a": 17}
+    assert left({"a": 20}, {"a": 0, missed("a", "x"): HOPELESS}) == left({"a": 20}, {"a": 20}) == {}
+
+
+# -- what a campaign does --
+
+class Night:
+    """A campaign on paper: every shard reaches what it is told to, so many cases in a second."""
+
+    def __init__(self, state: Path, **changes: object) -> None:
+        state.mkdir(exist_ok=True)
+        options = campaign_options(**{
+            "targets": ("language.scans", "language.products", "triton.vector_add"), "subjects": ("own",),
+            "backends": ("interpreter",), "workers": 2, "by_yield": True, "seconds": 600.0, "seed": 5, **changes})
+        self.state = state
+        self.plan = Plan(id="one", options=options, shards=plan_shards(options, known=()),
+                         installed={"triton": TRITON})
+
+    def deal(self, results: list[ShardResult]) -> Deal:
+        done = {one.spec.index for one in results}
+        every = (*self.plan.shards, *dealt(self.state))
+        return Deal(self.plan, self.state, [spec for spec in every if spec.index not in done], results)
+
+    def ran(self, one: Deal, spec: ShardSpec) -> ShardResult:
+        cases = int(spec.seconds)
+        cells = Counter(list(one.lacking(spec))[:cases])
+        return ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=dict(cells) | {"a": cases},
+                           seconds=spec.seconds)
+
+    def run(self, one: Deal, shards: int) -> list[ShardResult]:
+        found = []
+        for _ in range(shards):
+            found.append(self.ran(one, one.popleft()))
+            one.ended(found[-1])
+        return found
+
+
+def test_time_goes_to_targets_whose_cells_lack_cases_until_none_does(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    one = night.deal([])
+    found = night.run(one, 100)
+    names = {combination(spec) for spec in night.plan.shards}
+    scans, products = (sum(result.seconds for result in found if result.spec.target == name)
+                       for name in ("language.scans", "language.products"))
+    assert scans > products, "what lacks more has more"
+    lacking = Lacking(night.plan, found)
+    assert lacking.among(names) == {} and one.lacking(night.plan.shards[0]) == {}
+
+
+def test_a_campaign_that_is_resumed_aims_at_what_it_would_have(tmp_path: Path) -> None:
+    whole, cut = Night(tmp_path / "whole"), Night(tmp_path / "cut")
+    first = whole.deal([])
+    whole.run(first, 12)
+    before = cut.run(cut.deal([]), 12)
+    again = cut.deal(before)
+    spec = first.popleft()
+    assert again.popleft() == spec and again.lacking(spec) == first.lacking(spec) != {}
+
+
+def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    name = ("language.products", "own", "interpreter")
+    spec = next(spec for spec in night.plan.shards if combination(spec) == name)
+    lacking = Lacking(night.plan)
+    every = lacking.cells(name)
+    assert every == len(cells_of("products")) == len(lacking.of(name))
+    lacking.add(ShardResult(spec=spec, counts=Counts(executed=ENOUGH * WANTED_CASES * every)))
+    assert lacking.of(name) == {}
+
+
+def test_a_gate_and_a_target_that_is_left_out_aim_at_nothing(tmp_path: Path) -> None:
+    night, name = Night(tmp_path / "a"), ("language.products", "own", "interpreter")
+    lacking = Lacking(Night(tmp_path / "b", builds=("x", "y")).plan)
+    assert lacking.of(name) == {} and lacking.cells(name) == 0
+    lacking = Lacking(night.plan)
+    spec = next(spec for spec in night.plan.shards if combination(spec) == name)
+    lacking.add(ShardResult(spec=spec, counts=Counts(), left_out="no GPU"))
+    assert lacking.of(name) == {} and lacking.cells(name) == 0
+
+
+def test_gluon_is_left_out_of_the_interpreter() -> None:
+    lacking = find("language.gluon").run.lacking
+    here, there = (shard.Environment(triton=TRITON, backend=backend) for backend in ("interpreter", "cuda"))
+    assert "Gluon" in lacking(here) and lacking(there) == ""
