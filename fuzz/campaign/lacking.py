@@ -88,8 +88,8 @@ class Lacking:
         return found
 
     def cells(self, name: Combination) -> int:
-        """How many cells there are at which draws can be aimed."""
-        if not self._aimed or name in self._left_out:
+        """How many cells there are at which draws can be aimed; none where nothing is judged."""
+        if not self._aimed or name in self._left_out or name[2] == "compile":
             return 0
         return sum(map(len, _aims(name[0], self._triton)))
 

@@ -240,6 +240,8 @@ def test_a_gate_and_a_target_that_is_left_out_aim_at_nothing(tmp_path: Path) -> 
     spec = next(spec for spec in night.plan.shards if combination(spec) == name)
     lacking.add(ShardResult(spec=spec, counts=Counts(), left_out="no GPU"))
     assert lacking.of(name) == {} and lacking.cells(name) == 0
+    compiled = (*name[:2], "compile")
+    assert lacking.of(compiled) == {} and lacking.cells(compiled) == 0
 
 
 def test_gluon_is_left_out_of_the_interpreter() -> None:
