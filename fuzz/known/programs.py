@@ -167,6 +167,15 @@ def _product_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if sized else {}
 
 
+def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
+    """The number itself instead of its bits, where only sizes come into an index whose bits are taken."""
+    source = analysis.graph.nodes[node.arg] if isinstance(node, Cast) and node.bitcast else None
+    expr = expression(source) if isinstance(source, Index) else None
+    if not isinstance(node, Cast) or expr is None or not symbols(expr) <= set(analysis.sizes):
+        return {}
+    return {position: replace(node, bitcast=False)}
+
+
 def _searches(case: Case) -> tuple[Bucketize, ...]:
     graph = case.program
     assert isinstance(graph, Graph)
@@ -236,6 +245,11 @@ ISSUES = (
                title="round to decimals multiplies by 10^-2"),
     _rewritten("quotient-of-sizes", _quotient, "pointwise/value-643e903d50",
                title="the quotient of two sizes is formed in fp32"),
+    KnownIssue(
+        name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
+        stage="inductor", truth="defect", where=_WHERE,
+        entries=("inductor.programs_indexing/cannot-bitcast-data-type-6a2a3bd786",), match=has(_bits_of_sizes),
+        relative=without(_bits_of_sizes), errors=("*Cannot bitcast data-type of size*",), kinds=()),
     _rewritten("atomic-add-without-mask", _added, "indexing/value-02825a4781", "mixed/nan-unexpected-3b205a869a",
                upstream=("pytorch#178871",), explains="in_one_cell", controlled=False,
                title="a sum in one cell adds the lanes beyond the end of a row"),
