@@ -26,6 +26,12 @@ ISSUES = (
                  "inductor.bucketize/value-f3afa700d2"),
         match=lambda case: True, explains="tridiff.fuzz.known.predictions.search:compiled_nan_boundary"),
     KnownIssue(
+        name="bucketize-of-repeated-boundaries", stage="inductor", truth="defect", where=_here("bucketize"),
+        title="bucketize of torch 2.11 finds no boundary below a value where all boundaries are one element, expanded",
+        entries=("inductor.bucketize/value-8a5e3e9d32", "inductor.bucketize/value-941e28c89c"),
+        match=lambda case: bool(case.array("b").layout.broadcast),
+        explains="tridiff.fuzz.known.predictions.search:compiled_nothing_found"),
+    KnownIssue(
         name="bucketize-nan-value", title="bucketize of torch 2.11 takes a NaN for below every boundary",
         stage="inductor", truth="defect", where=_here("bucketize"), entries=("inductor.bucketize/value-00ebe13492",),
         match=lambda case: dtype(case.arrays[0].dtype).kind == "float",

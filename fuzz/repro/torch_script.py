@@ -8,7 +8,7 @@ Triton code; a stand-in for the driver, and numpy in the place of libdevice, are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -60,7 +60,8 @@ for name in dir(generic):
 @dataclass(frozen=True)
 class _Shown:
     """function: text of `compute`. inputs: its arguments, expressions by name. checked: what to append to the result
-    to get the output that is looked at. checks: statements that look at it; right: true where it is right."""
+    to get the output that is looked at. checks: statements that look at it; right: true where it is right. laid: what
+    follows an argument's name where it does not lie in memory as it is written, with its device to be put in."""
 
     function: str
     inputs: Mapping[str, str]
@@ -70,6 +71,7 @@ class _Shown:
     right: str = ""
     options: str = ""
     dynamic: bool = False
+    laid: Mapping[str, str] = field(default_factory=dict)
 
 
 def candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], helper: str) -> Candidates | None:
@@ -114,9 +116,10 @@ def _text(request: Request, shown: _Shown, *, libdevice: str, tight: bool) -> st
     if any("small(0x" in text for text in shown.inputs.values()):
         lines += [*formulas.SMALL.splitlines(), ""]
     lines += [f"{name} = {text}" for name, text in shown.inputs.items()]
-    arguments = ", ".join(shown.inputs)
-    moved = ", ".join(name if text.isdecimal() else f"{name}.cuda()" for name, text in shown.inputs.items())
-    moved = moved if cuda else arguments
+    lines += [f"{name} = {text.format(', device=' + chr(34) + 'cuda' + chr(34) if cuda else '')}"
+              for name, text in shown.laid.items()]
+    moved = ", ".join(name if text.isdecimal() or name in shown.laid or not cuda else f"{name}.cuda()"
+                      for name, text in shown.inputs.items())
     lines += frame.running(signs)
     call = f"torch.compile(compute, fullgraph=True, dynamic={shown.dynamic}"
     call += f"{shown.options})({moved})"
@@ -167,7 +170,19 @@ def _operation(request: Request, target: Target, buffers: Mapping[str, Buffer]) 
     return _Shown(
         function=_body(program(operation)), checked="", checks=checks, right=right, options=options,
         dynamic=bool(case.params.get("dynamic", False)), expected=(),
-        inputs={name: _value(buffer) for name, buffer in buffers.items() if buffer.values is not None})
+        inputs={name: _value(buffer) for name, buffer in buffers.items() if buffer.values is not None},
+        laid={name: text for name, buffer in buffers.items() if buffer.values is not None and (text := _laid(buffer))})
+
+
+def _laid(buffer: Buffer) -> str:
+    """The array of the buffer's name with the strides that it has in the case; "" if they are those of a new one."""
+    name, shape, strides, repeated = buffer.spec.name, buffer.shape, buffer.strides, buffer.spec.layout.broadcast
+    if strides == torch.empty(shape, device="meta").stride() and not repeated:
+        return ""
+    once = tuple(1 if dim in repeated else n for dim, n in zip(buffer.spec.dims, shape, strict=True))
+    taken = f"[{', '.join(f':{n}' for n in once)}]" if once != shape else ""
+    spread = f".expand({shape})" if once != shape else ""
+    return f"torch.empty_strided({once}, {strides}, dtype={name}.dtype{{}}).copy_({name}{taken}){spread}"
 
 
 def _defined_everywhere(case: Case, target: Target, buffers: Mapping[str, Buffer]) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.known import Attribution, KnownIssue
@@ -79,3 +80,11 @@ def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str
 
 def _relative(issue: KnownIssue, case: Case) -> Case | None:
     return issue.relative(case) if issue.relative is not None and issue.match(case) else None
+
+
+@pytest.mark.parametrize("name", ["value-8a5e3e9d32", "value-941e28c89c"])
+def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str) -> None:
+    rehearsal, outputs = rehearsed(entry(f"inductor.bucketize/{name}"))
+    assert rehearsal.judged(outputs, subject="inductor")[1] == ("bucketize-of-repeated-boundaries",)
+    judged, names = rehearsal.judged(outputs | {"out": outputs["out"] + 2}, subject="inductor")
+    assert judged.verdict.failed and names == ()

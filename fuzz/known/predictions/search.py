@@ -132,6 +132,13 @@ def compiled_nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": seen.wrong["out"] & torch.isnan(values) & (gives == seen.actual["out"])}
 
 
+def compiled_nothing_found(seen: Wrong) -> dict[str, torch.Tensor]:
+    """Boundaries with a stride of 0: none of them counts as one that can be read, so that all values come to place 0."""
+    if "out" not in seen.wrong or bool((seen.actual["out"] != 0).any()):
+        return {}
+    return {"out": seen.wrong["out"]}
+
+
 def bisected(values: torch.Tensor, edges: torch.Tensor, *, right: bool, nan_values_above: bool = True) -> torch.Tensor:
     """Positions among `edges` (n), as the helper's search finds them whatever edges hold. int64 of values' shape."""
     low = torch.zeros(values.shape, dtype=torch.int64, device=values.device)
