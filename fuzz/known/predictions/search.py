@@ -133,7 +133,7 @@ def compiled_nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
 
 
 def compiled_nothing_found(seen: Wrong) -> dict[str, torch.Tensor]:
-    """Boundaries with a stride of 0: none of them counts as one that can be read, so that all values come to place 0."""
+    """Boundaries with a stride of 0: none of them counts as one that can be read, and all values come to place 0."""
     if "out" not in seen.wrong or bool((seen.actual["out"] != 0).any()):
         return {}
     return {"out": seen.wrong["out"]}
