@@ -4,7 +4,7 @@ import struct
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.calls import changed, of
+from tridiff.fuzz.known.calls import changed, negative, of
 from tridiff.fuzz.known.contents import of_small_numbers, tamed
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language import cases
@@ -116,5 +116,11 @@ ISSUES = (
         name="interpreter-extrema-give-nan", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
         entries=("language.pointwise/nan-unexpected-781663859b", "language.narrow/nan-unexpected-2cf12d2eea"),
         match=_holds_no_number, relative=of_small_numbers, kinds=("nan_unexpected",),
+        title="the lesser of a number and NaN is NaN in the interpreter"),
+    KnownIssue(
+        # Along an axis that is counted from the end it meets another defect, and numbers are wrong beside NaNs.
+        name="interpreter-extrema-give-nan", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
+        entries=(), match=lambda case: _holds_no_number(case) and negative(cases.call_of(case)),
+        relative=of_small_numbers, kinds=("value", "inf", "nan_missing", "zero_sign"),
         title="the lesser of a number and NaN is NaN in the interpreter"),
 )

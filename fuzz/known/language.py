@@ -199,7 +199,8 @@ ISSUES = (
                    "*packLLElements*", ""),
            title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
     KnownIssue(
-        name="interpreter-sums-from-zero", stage="interpreter", truth="defect", where=(("language.reductions", "own"),),
+        name="interpreter-sums-from-zero", stage="interpreter", truth="defect",
+        where=(("language.reductions", "own"), ("language.reductions", PLAIN)),
         entries=("language.reductions/zero-sign-2a08bf3acc",), kinds=("zero_sign",), backends=("interpreter",),
         match=of("tl.sum", having=lambda call: dtype(call.stored[0]).is_float),
         explains="tridiff.fuzz.known.predictions.interpreted:sums_from_zero",

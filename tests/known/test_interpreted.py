@@ -4,13 +4,13 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
-from tridiff.fuzz.known import KnownIssue
+from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.calls import changed
 from tridiff.fuzz.known.interpreted import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Constant, Content, Explicit
+from tridiff.fuzz.records import Case, Constant, Content, Explicit, Outcome, Signature, Small, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
@@ -73,6 +73,28 @@ def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_
     assert half.isnan().sum() == 16 and (half == 3.0).sum() == 16
     assert rehearsal.judged({"out0": torch.where(half.isnan(), 0.0, half)}, subject="own")[1] == (known.name,)
     assert rehearsal.judged({"out0": torch.zeros_like(half)}, subject="own")[1] == ()
+
+
+def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers_one() -> None:
+    call = Call(row="tl.associative_scan", operands=(Operand(kind="block", dtype="fp32", shape=(2, 4, 2)),),
+                options={"axis": -3, "function": "_larger"}, stored=("fp32",))
+    nans, numbers = (Case(
+        target="language.scans", sizes=cases.sizes_of(call, 1), program=call,
+        arrays=cases.arrays_of(call, {"x0": Content(base=base)})) for base in (
+            Constant(value="nan"), Small(low=-4, high=4)))
+    failure = Outcome(case_digest=nans.digest, target=nans.target, subject="own", backend="interpreter",
+                      verdict=Verdict.DISAGREE, signature=Signature(
+                          target=nans.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0"))
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+
+    def rid_of_both(case: Case) -> Outcome:
+        front, tame = cases.call_of(case).number("axis") >= 0, case.array("x0").content == numbers.array("x0").content
+        return right if front and tame else failure
+
+    assert Attribution(rid_of_both).issues(nans, failure) == (
+        "interpreter-extrema-give-nan", "interpreter-takes-axes-from-the-front-only")
+    assert Attribution(lambda case: failure).issues(nans, failure) == ()
+    assert Attribution(rid_of_both).issues(numbers, failure) == ("interpreter-takes-axes-from-the-front-only",)
 
 
 def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
