@@ -168,6 +168,16 @@ def _with_names(case: Case) -> Case | None:
         one.parts[0], one.parts[-1])) if _is_unnamed(one) else one)
 
 
+def _is_wrapped(one: Node) -> bool:
+    return one.row == "while" and bool(one.words.get("wrapped"))
+
+
+def _unwrapped(case: Case) -> Case | None:
+    """Conditions of loops without `tl.condition`."""
+    return rewritten(case, lambda one: replace(
+        one, words={key: word for key, word in one.words.items() if key != "wrapped"}) if _is_wrapped(one) else one)
+
+
 def _may_be_a_number(one: Node) -> bool:
     """Whether a choice on the device has a Python number on one of its sides."""
     return one.row == "ternary" and any(part.row == "number" for part in one.parts[1:])
@@ -233,6 +243,11 @@ ISSUES = (
         match=_uses_variables, relative=_with_converted_variables,
         errors=("AttributeError*", "ValueError*", "OverflowError*", "BlockTruthValue", "another_type",
                 "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-conditions-are-true", stage="interpreter", truth="defect", backends=("interpreter",),
+        title="in the interpreter `while tl.condition(...)` never ends: the object is true whatever it holds",
+        where=(("language.*", "own"),), entries=("language.statements/launch-6e7987d24d",),
+        match=_having(_is_wrapped), relative=_unwrapped, errors=("launch",), kinds=()),
     KnownIssue(
         name="interpreter-choices-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",

@@ -66,6 +66,22 @@ def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_te
     assert Attribution(lambda one: right).issues(case, hung) == ()
 
 
+def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
+    known = next(one for one in STATEMENTS if one.name == "interpreter-conditions-are-true")
+    case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
+    assert known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
+                      verdict=Verdict.HANG, signature=signature)
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda one: right).issues(case, failure) == (known.name,)
+    assert Attribution(lambda one: failure).issues(case, failure) == ()
+    crashed = replace(failure, verdict=Verdict.CRASH, signature=replace(
+        signature, verdict=Verdict.CRASH, kind="SIGSEGV"))
+    assert Attribution(lambda one: right).issues(case, crashed) == ()
+
+
 def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too() -> None:
     known = next(one for one in ISSUES if one.name == "tensor-sort-does-nothing")
     for name in ("bf16", "fp32"):
