@@ -53,7 +53,8 @@ ISSUES = (
                   explains="power_of_half_the_smallest", kinds=("value", "inf")),
     KnownIssue(
         name="remainder-of-a-rounded-quotient", title="% of floats subtracts the truncated rounded quotient",
-        stage="llvm", truth="accuracy", where=_WHERE, entries=(), kinds=("value", "nan_missing"),
+        stage="llvm", truth="accuracy", where=_WHERE, entries=("language.operators/value-4f7ff7e4a0",),
+        kinds=("value", "nan_missing"),
         match=of("operator.mod", "gl.operator.mod", having=_remainder),
         explains=f"{_PREDICTED}:rest_of_a_rounded_quotient", backends=("cuda",)),
 )

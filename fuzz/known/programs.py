@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
-from tridiff.fuzz.known.graphs.form import cell_of_a_sum
+from tridiff.fuzz.known.graphs.form import analysis_of, cell_of_a_sum
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
 from tridiff.fuzz.records import Case, Content, Scattered, Small, Sorted
@@ -200,6 +200,23 @@ def _numbered(case: Case) -> Case:
     return replace(case, arrays=tuple(arrays))
 
 
+def _searches_for_floats(case: Case) -> bool:
+    return isinstance(case.program, Graph) and any(
+        isinstance(node, Bucketize) and is_float(analysis_of(case.program).dtype(node.arg))
+        for node in case.program.nodes) and _of_numbers(case) != case
+
+
+def _of_numbers(case: Case) -> Case:
+    """The same program of small whole numbers wherever floats come in, sorted if they were."""
+    arrays = []
+    for spec in case.arrays:
+        if spec.content is not None and is_float(spec.dtype):
+            kept = tuple(one for one in spec.content.overrides if isinstance(one, Scattered | Sorted))
+            spec = replace(spec, content=Content(base=Small(low=-4, high=4), overrides=kept))
+        arrays.append(spec)
+    return replace(case, arrays=tuple(arrays))
+
+
 def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,
                truth: Truth = "defect", explains: str = "", errors: tuple[str, ...] = (),
                controlled: bool = True) -> KnownIssue:
@@ -262,6 +279,10 @@ ISSUES = (
         name="bucketize-nan-boundary", title="bucketize takes a NaN boundary for above every value", stage="inductor",
         truth="undefined", where=_WHERE, entries=("inductor.programs_sort/value-7848f174d2",),
         match=_float_boundaries, relative=_numbered),
+    KnownIssue(
+        name="bucketize-nan-value", title="bucketize of torch 2.11 takes a NaN for below every boundary",
+        stage="inductor", truth="defect", where=_WHERE, entries=("inductor.programs_sort/value-e8f06379b8",),
+        match=_searches_for_floats, relative=_of_numbers),
     _rewritten("any-of-uint8", _any_byte, "reduction/result-dtype-da33a8c62a", upstream=("pytorch#198081",),
                title="any and all of uint8 return bool", errors=("result_dtype",), controlled=False),
     _erring("select-of-narrow-values", has(_scans_narrow), "scan/cannot-bitcast-data-type-b9438885ae",

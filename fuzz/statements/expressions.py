@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tridiff.fuzz.statements.constructs import BINARY, COMPARISONS
 from tridiff.fuzz.statements.draft import Draft, Kind, literal, node, variable
+from tridiff.fuzz.statements.meaning.values import is_number
 from tridiff.kernels.language.script import Node
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype
 
@@ -94,6 +95,8 @@ def cast(d: Draft, inner: Node, to: str) -> Node:
     kind = d.kind(inner)
     if kind is None or kind[0] == to:
         return inner
+    if is_number(d.value(inner)):  # `c or True`: it has no methods
+        return node("cast", inner, to=to, function=True)
     source, target = dtype(kind[0]), dtype(to)
     if source.is_float and not target.is_float:
         if d.flag():
