@@ -22,8 +22,8 @@ INTERPRETED = {"width": 1 << 12, "length": 4}
 
 @dataclass(frozen=True, kw_only=True)
 class Swept:
-    """One case of a call. inputs: how many; issues: known issues that explain a failure; case: in JSON, of one that
-    nothing explains; seen: some of its wrong elements."""
+    """One case of a call. inputs: how many; issues: known issues that explain a failure; of one that nothing explains,
+    call: in JSON, of which the sweep makes the same cases again; seen: some of its wrong elements."""
 
     row: str
     topic: str
@@ -35,7 +35,7 @@ class Swept:
     reason: str
     issues: tuple[str, ...]
     seconds: float
-    case: str = ""
+    call: str = ""
     seen: tuple[str, ...] = ()
 
     @property
@@ -131,7 +131,7 @@ def _swept(case: Case, inputs: int, execute: Callable[[Case], Outcome], attribut
         row=call.row, topic=row.topic, form=form_of(row, call), types=tuple(array.dtype for array in case.arrays),
         options=" ".join(f"{name}={value}" for name, value in call.options.items()), inputs=inputs,
         verdict=outcome.verdict, reason=outcome.reason, issues=issues, seconds=time.monotonic() - begun,
-        case=encode(case).decode() if outcome.verdict.failed and not issues else "",
+        call=encode(call).decode() if outcome.verdict.failed and not issues else "",
         seen=_seen(outcome) if outcome.verdict.failed and not issues else ())
 
 

@@ -162,4 +162,4 @@ def test_a_sweep_tells_what_deviates_and_counts_the_rest(tmp_path: Path) -> None
     assert {one.verdict for one in right} == {Verdict.AGREE} and sum(one.inputs for one in right) > 2 * (1 << 16)
     record = record_of(wrong, wish, backend="interpreter", seconds=1.0, environment={})
     assert not interrupted and len(record["deviations"]) == len(wrong) == len(list(planned(wish)))
-    assert all(one["case"] and not one["issues"] for one in record["deviations"]) and json.dumps(record)
+    assert all(one["call"] and one["seen"] and not one["issues"] for one in record["deviations"]) and json.dumps(record)
