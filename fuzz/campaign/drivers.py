@@ -52,7 +52,13 @@ def preload(options: CampaignOptions) -> Preloaded:
 
 
 def modules(options: CampaignOptions, kinds: frozenset[str]) -> tuple[str, ...]:
-    """What a process imports that is for backends of these kinds: what Inductor's subjects need, if any are wanted."""
+    """What a process imports that is for backends of these kinds: what Inductor's subjects need, if any are wanted.
+
+    Nothing where workers use a GPU: Inductor's modules look for devices when they are imported, and CUDA cannot be
+    used in a fork of a process that has done so.
+    """
+    if "cuda" in kinds:
+        return ()
     asked = [(target, subject) for target, subject, backend in wanted(options) if kind(backend) in kinds]
     found = OF_INDUCTOR if any(of_inductor(subject) for _, subject in asked) else ()
     return found + (OF_TORCH_COMPILE if any(by_torch_compile(target, subject) for target, subject in asked) else ())

@@ -1,6 +1,7 @@
 """Known issues of functions of the language in kernels of one call; the control is the call written in another way."""
 
 from collections.abc import Callable, Iterable
+from math import prod
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -54,6 +55,7 @@ from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import FP8, dtype
 
 _SHAPES = ("another_shape", "another_type")
+GLUON_SCANS = ("gl.cumsum", "gl.cumprod", "gl.associative_scan")
 
 
 def _issue(name: str, *entries: str, title: str, stage: Stage, match: Callable[[Case], bool],
@@ -101,6 +103,13 @@ ISSUES = (
            relative=lambda case: changed(case, options=cases.call_of(case).options | {"layout": 0}),
            errors=("*numScanBlocks*",),
            title="a scan in Gluon of fewer elements than a thread of the layout holds fails an assertion"),
+    _issue("scan-carry-from-a-repeated-lane", "gluon/value-2d8ab1162b", stage="ttgir", backends=("cuda",),
+           match=lambda case: isinstance(case.program, Call) and case.program.row.startswith(GLUON_SCANS)
+           and bool(case.program.number("layout"))
+           and case.options.num_warps * 32 > prod(case.program.operands[0].shape),
+           relative=lambda case: changed(case, options=cases.call_of(case).options | {"layout": 0}),
+           errors=(), upstream=("triton#9185", "triton#9189"),
+           title="a scan in Gluon of fewer elements than lanes fetches its carry from a lane that repeats others"),
     _issue("gluon-folds-of-all-axes", "gluon/value-3841b1409b", stage="ttgir", match=with_threads_to_spare,
            relative=along_one_axis, errors=(),
            title="folds of all axes in Gluon exchange values between the wrong lanes"),
@@ -153,7 +162,7 @@ ISSUES = (
                  "language.memory/command----path-----line-7595d7f159",
                  "language.memory/command----path-----line-d254ac9591"),
         title="combinations of cache, eviction and volatile that PTX has no instruction for are refused by ptxas",
-        match=of("tl.load", "tl.store", having=hints_that_ptx_cannot_combine),
+        match=of("tl.load", "tl.store", "gl.load", "gl.store", having=hints_that_ptx_cannot_combine),
         relative=without("evict", "volatile"), errors=("Command*", "PTXASError*"), kinds=()),
     _issue("interpreter-takes-floats-for-constants", "operators/another-type-760cfb6022", stage="interpreter",
            backends=("interpreter",), match=narrow_beside_an_argument, relative=wide_beside_an_argument,

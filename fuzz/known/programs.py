@@ -262,6 +262,8 @@ ISSUES = (
                title="round to decimals multiplies by 10^-2"),
     _rewritten("quotient-of-sizes", _quotient, "pointwise/value-643e903d50",
                title="the quotient of two sizes is formed in fp32"),
+    _rewritten("signbit-of-negative-zero", _swapped(("signbit",), "logical_not", _is_double),
+               title="signbit of an fp64 -0.0 is false"),
     KnownIssue(
         name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
         stage="inductor", truth="defect", where=_WHERE,

@@ -261,5 +261,6 @@ ISSUES = (
         entries=("language.statements/blocktruthvalue-6b507995f3",),
         match=_having(_is_of_python),
         relative=_with_functions_of_triton, errors=("BlockTruthValue", "AttributeError*", "ValueError*",
+                                                    "TypeError: Cannot use *",
                                                     "another_type", "another_shape"), kinds=WRONG),
 )

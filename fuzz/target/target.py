@@ -40,7 +40,8 @@ class Limits:
     """Known issues (`fuzz.known`) seen to fail here: their patterns are drawn once in fifty times only."""
     only: frozenset[str] = frozenset()
     """Things that are to be drawn (`Draw.things`), of a target that has some of them; any where empty."""
-    aims: tuple[tuple[str, int], ...] = ()
+    # Hundreds of them: Hypothesis warns of a strategy whose text is long.
+    aims: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
 
     def among(self, names: Iterable[str]) -> list[str]:

@@ -200,3 +200,12 @@ def quotient_an_ulp_below(seen: Wrong) -> dict[str, torch.Tensor]:
     x = seen.inputs["a"]
     tiny = (x != 0) & (x.abs() < torch.finfo(torch.float32).tiny)
     return {"out": tiny & (seen.actual["out"] == 1 - 2.0**-24)}
+
+
+def negative_zero_without_sign(seen: Wrong) -> dict[str, torch.Tensor]:
+    """x < 0 of an fp64 x instead of its sign bit: false for -0.0 and for every NaN."""
+    if "out" not in seen.wrong:
+        return {}
+    x = seen.inputs["a"]
+    signed = sign_bit(x) & (is_zero(x) | is_nan(x))
+    return {"out": where_it_shows(signed & (seen.actual["out"] == 0), signed)}
