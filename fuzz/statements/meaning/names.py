@@ -172,7 +172,8 @@ def namespace(run: Run) -> dict[str, Any]:
             operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
             if computed == "i1":
                 raise Illegal("the larger of truth values")
-            if computed == "bf16" or computed != _as_tensors(x, y, computed):
+            halves = computed == "bf16" or any(isinstance(one, Value) and one.name == "bf16" for one in (x, y))
+            if halves or computed != _as_tensors(x, y, computed):
                 raise Illegal("extrema of another type in each version")
             return Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
 

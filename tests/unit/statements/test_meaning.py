@@ -64,7 +64,8 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
     "tl.static_assert(x.dtype == tl.int8)\nr = x", "for i in range(0, 4, 0.5):\n    r = x\nr = x",
     # Extrema whose type each version has its own of.
-    "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16))", "r = tl.maximum(2.5, x.to(tl.float16))",
+    "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16))",
+    "r = tl.minimum(x.to(tl.float16), x.to(tl.bfloat16))", "r = tl.maximum(2.5, x.to(tl.float16))",
     "r = max(x.to(tl.int8), 3)",
 ])
 def test_what_the_language_refuses(body: str) -> None:
