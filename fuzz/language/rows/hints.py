@@ -260,7 +260,7 @@ ROWS = (
           options=_hint, loads=False, dtypes=NUMBERS),
     _multiples(), _constant(), _item(), _to_tensor(), _reordered(), _joined(), _range(),
     _same("tl.assume", ("tl.assume",), lambda call: "r0 = x0\ntl.assume(program >= 0)\ntl.assume(True)\nr0 = x0"),
-    _same("tl.expect_zero", ("tl.expect_zero",), lambda call: "tl.expect_zero(x0, x0 != x0)", since="3.8.0",
+    _same("tl.expect_zero", ("tl.expect_zero",), lambda call: "tl.expect_zero(x0, x0 < x0)", since="3.8.0",
           dtypes=("fp32", "fp16", "i32")),
     _same("tl.device_print", ("tl.device_print", "tl.static_print"), _printed, dtypes=NUMBERS,
           options=lambda choices, shape: {"hex": choices.flag()} if choices.flag() else {}),
