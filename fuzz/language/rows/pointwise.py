@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FULL, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.promotion import of_types, promoted
@@ -85,11 +87,20 @@ def slope_rule(op: str) -> Rule:
 
 
 def _function(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
-    """A function of two operands with implicit conversion."""
+    """A function of two operands with implicit conversion; `tl.div_rn` converts numbers of the source only, and refuses
+    what is passed at launch with another type."""
+
+    def refused(one: Operand) -> bool:
+        return name == "tl.div_rn" and one.kind == "argument" and one.dtype not in dtypes
 
     def draw(choices: Choices) -> Call:
-        a, b = choices.partners(first=dtypes)
+        a, b = (replace(one, kind="number") if refused(one) else one for one in choices.partners(first=dtypes))
         return Call(row=name, operands=(a, b), stored=(promoted(a, b),))
+
+    def results(call: Call, version: str) -> tuple[Result, ...]:
+        if any(map(refused, call.operands)):
+            raise ValueError(f"{name} refuses a number of another type that is passed at launch")
+        return (Result(dtype=call.stored[0], shape=together(call)),)
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         return (lib.pointwise_defined(op, call.stored[0], *operands),)
@@ -97,7 +108,7 @@ def _function(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
     return Row(
         name=name, topic="pointwise", covers=(name,), draw=draw,
         text=lambda call: f"{name}({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=results,
         answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
         rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),), defined=defined)
 
