@@ -26,6 +26,12 @@ def _names(issues: list[KnownIssue]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.name for one in issues))
 
 
+def _possible(case: Case, outcome: Outcome, signature: Signature) -> list[KnownIssue]:
+    """The issues whose pattern a case has, and that may show as it fails."""
+    return [one for one in issues_of(case, outcome.subject)
+            if one.shows_on(outcome.backend) and one.shows_as(signature)]
+
+
 def is_issue(finding: str) -> bool:
     """Whether a finding is a known issue."""
     return finding.startswith("issue ")
@@ -63,8 +69,7 @@ class Attribution:
         signature = outcome.signature
         if signature is None or not outcome.verdict.failed:
             return ()
-        possible = [one for one in issues_of(case, outcome.subject)
-                    if one.shows_on(outcome.backend) and one.shows_as(signature)]
+        possible = _possible(case, outcome, signature)
         names, refuted = self._belongs(case, outcome, signature, possible, 0)
         self.last = Answer(possible=_names(possible), issues=names, refuted=_names(refuted))
         return names
@@ -126,6 +131,5 @@ class Attribution:
         signature = outcome.signature
         if signature is None or not outcome.verdict.failed or depth > _DEEPEST:
             return False
-        others = [one for one in issues_of(relative, outcome.subject) if one not in rid_of
-                  and one.shows_on(outcome.backend) and one.shows_as(signature)]
+        others = [one for one in _possible(relative, outcome, signature) if one not in rid_of]
         return bool(self._belongs(relative, outcome, signature, others, depth)[0])
