@@ -3,6 +3,7 @@
 from tridiff.fuzz.known.calls import changed, of
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.rows.pointers import pointed
 from tridiff.fuzz.records import Case
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import dtype
@@ -10,8 +11,7 @@ from tridiff.oracles.dtypes import dtype
 
 def _to_narrower_elements(call: Call) -> bool:
     """Whether pointers to neighbours become pointers to narrower elements, and nothing is between."""
-    stored = call.row == "pointer.cast.store"
-    one, other = (call.stored[0], call.operands[1].dtype) if stored else (call.operands[0].dtype, call.stored[0])
+    one, other = pointed(call)
     return dtype(one).itemsize > dtype(other).itemsize and call.number("first") == 1 and not call.option("through", "")
 
 

@@ -13,8 +13,7 @@ import torch
 
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
-from tridiff.fuzz.language.answers import operands_of
-from tridiff.fuzz.language.cases import given_of
+from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.promotion import promoted
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.by_torch import language as lib
@@ -32,14 +31,10 @@ def _of_tiny(seen: Wrong, alike: Callable[[torch.Tensor, tuple[torch.Tensor, ...
     call = seen.case.program
     if "out0" not in seen.wrong or not isinstance(call, Call):
         return {}
-    operands = lib.align(_operands(seen, call))
-    actual = seen.actual["out0"].reshape(operands[0].shape)
-    would = tiny(operands[0])
-    return {"out0": where_it_shows(would & alike(actual, operands), would).reshape(seen.wrong["out0"].shape)}
-
-
-def _operands(seen: Wrong, call: Call) -> tuple[torch.Tensor, ...]:
-    return operands_of(call, tuple(seen.inputs[name] for name in given_of(seen.case)), lib)
+    given = lib.align(operands(seen))
+    actual = seen.actual["out0"].reshape(given[0].shape)
+    would = tiny(given[0])
+    return {"out0": where_it_shows(would & alike(actual, given), would).reshape(seen.wrong["out0"].shape)}
 
 
 def nan_of_a_root(seen: Wrong) -> Masks:
@@ -83,7 +78,7 @@ def rest_of_a_rounded_quotient(seen: Wrong) -> Masks:
     computed = promoted(*call.operands, division=True)
     wide = "fp64" if computed == "fp64" else "fp32"
     a, b = (lib.cast(one, to=wide).cpu().contiguous().numpy() for one in lib.align(tuple(
-        lib.cast(one, to=computed) for one in _operands(seen, call))))
+        lib.cast(one, to=computed) for one in operands(seen))))
     with np.errstate(all="ignore"):
         rest = np.fmod(a, b)
         exact = np.rint((a.astype(np.float64) - rest) / b)

@@ -3,8 +3,9 @@
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.cases import call_of
-from tridiff.fuzz.language.rows.pointers import loaded_from, memory_after, places_of_lanes
+from tridiff.fuzz.language.rows.pointers import loaded_from, memory_after, places_of_lanes, pointed, stores
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch import language as by_torch
 from tridiff.oracles.dtypes import dtype
@@ -16,19 +17,17 @@ _BYTES = 16
 def close_together(seen: Wrong) -> dict[str, torch.Tensor]:
     """Each thread loads or stores its lanes, two to sixteen, side by side from where the first of them points."""
     call = call_of(seen.case)
-    operands = tuple(seen.inputs[f"x{number}"] if one.given else by_torch.constant(float(one.number), to=one.dtype)
-                     for number, one in enumerate(call.operands))
+    given, lead_to = operands(seen), memory_after if stores(call) else loaded_from
+    widest = _BYTES // dtype(pointed(call)[1]).itemsize
     found: dict[str, torch.Tensor] = {}
     for name, wrong in seen.wrong.items():
-        stored = call.row == "pointer.cast.store"
-        one, other = (call.stored[0], call.operands[1].dtype) if stored else (call.operands[0].dtype, call.stored[0])
-        lanes = operands[1].numel() // len(operands[1]) if stored else wrong.numel() // len(wrong)
-        places = places_of_lanes(call, one, other, lanes)
+        lanes = given[1][0].numel() if stores(call) else wrong[0].numel()
+        places = places_of_lanes(call, lanes)
         best = torch.zeros_like(wrong)
         width = 2
-        while width <= min(lanes, _BYTES // dtype(other).itemsize):
+        while width <= min(lanes, widest):
             beside = [places[lane - lane % width] + lane % width for lane in range(lanes)]
-            predicted = (memory_after if stored else loaded_from)(call, by_torch, operands, beside)
+            predicted = lead_to(call, by_torch, given, beside)
             same = (to_bits(predicted) == to_bits(seen.actual[name])).reshape(wrong.shape)
             if (same & wrong).sum() > (best & wrong).sum():
                 best = same

@@ -64,10 +64,20 @@ def _steps(choices: Choices, one: str, other: str, *, apart: bool) -> Options:
     return options
 
 
-def places_of_lanes(call: Call, one: str, other: str, lanes: int, *, apart: bool = False) -> list[int]:
-    """Where each lane of a call points, in elements of the other type from the row's start. Raises ValueError for a
-    call whose lanes leave the row, lie across elements, or meet."""
-    size, wide = _bytes(one), _bytes(other)
+def stores(call: Call) -> bool:
+    """Whether a call writes behind its cast pointers."""
+    return call.row == "pointer.cast.store"
+
+
+def pointed(call: Call) -> tuple[str, str]:
+    """What the pointers of a call point to in front of the cast, and behind it."""
+    return (call.stored[0], call.operands[1].dtype) if stores(call) else (call.operands[0].dtype, call.stored[0])
+
+
+def places_of_lanes(call: Call, lanes: int) -> list[int]:
+    """Where each lane of a call points, in elements of the type behind the cast from the row's start. Raises ValueError
+    for a call whose lanes leave the row, lie across elements, or meet where they store."""
+    size, wide = map(_bytes, pointed(call))
     first, second, start, skip = (call.number(name) for name in ("first", "second", "start", "skip"))
     row = call.operands[0].shape[0] * size
     found = []
@@ -76,7 +86,7 @@ def places_of_lanes(call: Call, one: str, other: str, lanes: int, *, apart: bool
         if address % wide or address < 0 or address + wide > row or row % wide:
             raise ValueError("a lane without an element of its own")
         found.append(address // wide)
-    if apart and len(set(found)) < lanes:
+    if stores(call) and len(set(found)) < lanes:
         raise ValueError("two lanes that meet")
     return found
 
@@ -197,13 +207,12 @@ def _load() -> Row:
         if any(one.given and one.shape != shape for one in call.operands[1:]):
             raise ValueError("a mask of another shape")
         found = Result(dtype=call.stored[0], shape=shape)
-        places_of_lanes(call, call.operands[0].dtype, call.stored[0], found.elements)
+        places_of_lanes(call, found.elements)
         return (found,)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        to = call.stored[0]
-        lanes = Result(dtype=to, shape=_lanes(call)).elements
-        return (loaded_from(call, lib, operands, places_of_lanes(call, call.operands[0].dtype, to, lanes)),)
+        lanes = Result(dtype=call.stored[0], shape=_lanes(call)).elements
+        return (loaded_from(call, lib, operands, places_of_lanes(call, lanes)),)
 
     def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(operands) == 2:
@@ -244,15 +253,13 @@ def _store() -> Row:
         value = call.operands[1]
         if any(one.shape != value.shape for one in call.operands[2:]):
             raise ValueError("a mask of another shape")
-        lanes = Result(dtype=value.dtype, shape=value.shape).elements
-        places_of_lanes(call, call.stored[0], value.dtype, lanes, apart=True)
+        places_of_lanes(call, Result(dtype=value.dtype, shape=value.shape).elements)
         return (Result(dtype=call.stored[0], shape=call.operands[0].shape),)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         value = call.operands[1]
         lanes = Result(dtype=value.dtype, shape=value.shape).elements
-        at = places_of_lanes(call, call.stored[0], value.dtype, lanes, apart=True)
-        return (memory_after(call, lib, operands, at),)
+        return (memory_after(call, lib, operands, places_of_lanes(call, lanes)),)
 
     return Row(
         name="pointer.cast.store", topic="memory",
