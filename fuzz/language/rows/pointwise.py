@@ -86,12 +86,12 @@ def slope_rule(op: str) -> Rule:
     return SUM("slope_bound", origin=f"oracles.md §3, {op}: ulps that grow with |x|")
 
 
-def _function(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
-    """A function of two operands with implicit conversion; `tl.div_rn` converts numbers of the source only, and refuses
-    what is passed at launch with another type."""
+def _function(name: str, op: str, dtypes: tuple[str, ...], *, converts: bool = True) -> Row:
+    """A function of two operands with implicit conversion. converts: also of what is passed at launch with another
+    type; else only numbers of the source are, and that is refused."""
 
     def refused(one: Operand) -> bool:
-        return name == "tl.div_rn" and one.kind == "argument" and one.dtype not in dtypes
+        return not converts and one.kind == "argument" and one.dtype not in dtypes
 
     def draw(choices: Choices) -> Call:
         a, b = (replace(one, kind="number") if refused(one) else one for one in choices.partners(first=dtypes))
@@ -289,5 +289,5 @@ ROWS = (
     _extremum("tl.maximum", ("tl.maximum", "tl.PropagateNan")),
     _clamp(), _where(), _fma(), _abs(), _umulhi(), _cdiv(), _fdiv(),
     _function("tl.add", "add", NUMBERS), _function("tl.sub", "sub", NUMBERS), _function("tl.mul", "mul", NUMBERS),
-    _function("tl.div_rn", "div_rn", ("fp32",)),
+    _function("tl.div_rn", "div_rn", ("fp32",), converts=False),
 )
