@@ -174,9 +174,11 @@ class Deal:
         be aimed have the part beyond the floor that they have of the floor itself, and share it by how many they
         lack."""
         lacking = self._lacking.among(self._among)
+        if not lacking:
+            return None
         breadths = {name: weight(find(name[0])) for name in self._among}
         part = sum(breadths[name] for name in breadths if self._lacking.cells(name)) / sum(breadths.values())
-        if not lacking or self._luck() % 1000 >= 1000 * part:
+        if self._luck() % 1000 >= 1000 * part:
             return None
         return self._yields.choose(sorted(lacking), self._luck() // 1000, wanted=lacking)
 
