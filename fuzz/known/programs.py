@@ -10,10 +10,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
+from tridiff.fuzz.known.contents import of_small_numbers, tamed
 from tridiff.fuzz.known.graphs.form import analysis_of, cell_of_a_sum
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
-from tridiff.fuzz.records import Case, Content, Scattered, Small, Sorted
+from tridiff.fuzz.records import Case, Scattered, Sorted
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression
@@ -190,14 +191,10 @@ def _float_boundaries(case: Case) -> bool:
 
 def _numbered(case: Case) -> Case:
     """The same searches among boundaries that are small whole numbers, in the order in which they were."""
-    names = {one.boundaries for one in _searches(case)}
-    arrays = []
-    for spec in case.arrays:
-        if spec.name in names and spec.content is not None and is_float(spec.dtype):
-            scattered = tuple(one for one in spec.content.overrides if isinstance(one, Scattered))
-            spec = replace(spec, content=Content(base=Small(low=-4, high=4), overrides=(Sorted(), *scattered)))
-        arrays.append(spec)
-    return replace(case, arrays=tuple(arrays))
+    boundaries = {one.boundaries for one in _searches(case)}
+    names = tuple(spec.name for spec in case.arrays if spec.name in boundaries and is_float(spec.dtype))
+    return tamed(case, names=names, kept=lambda overrides: (
+        Sorted(), *(one for one in overrides if isinstance(one, Scattered))))
 
 
 def _searches_for_floats(case: Case) -> bool:
@@ -208,13 +205,8 @@ def _searches_for_floats(case: Case) -> bool:
 
 def _of_numbers(case: Case) -> Case:
     """The same program of small whole numbers wherever floats come in, sorted if they were."""
-    arrays = []
-    for spec in case.arrays:
-        if spec.content is not None and is_float(spec.dtype):
-            kept = tuple(one for one in spec.content.overrides if isinstance(one, Scattered | Sorted))
-            spec = replace(spec, content=Content(base=Small(low=-4, high=4), overrides=kept))
-        arrays.append(spec)
-    return replace(case, arrays=tuple(arrays))
+    return of_small_numbers(case, kept=lambda overrides: tuple(
+        one for one in overrides if isinstance(one, Scattered | Sorted)))
 
 
 def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,
