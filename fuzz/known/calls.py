@@ -104,6 +104,13 @@ def between_8_bit_floats(call: Call) -> bool:
 FOLDS = ("tl.reduce", "tl.reduce_or", "tl.xor_sum", "tl.reduce.pair", "tl.sum", "tl.max", "tl.min", "tl.argmax",
           "tl.argmin", "tl.max.indices", "tl.min.indices")
 SCANS = ("tl.associative_scan", "tl.cumsum", "tl.cumprod")
+GLUON_SCANS = ("gl.associative_scan", "gl.cumsum", "gl.cumprod")
+"""How the names of rows begin that scan in Gluon."""
+
+
+def in_the_first_layout(case: Case) -> Case | None:
+    """The same call in Gluon in the plain layout that rows have first."""
+    return changed(case, options=cases.call_of(case).options | {"layout": 0})
 
 
 def negative_zero(call: Call) -> bool:

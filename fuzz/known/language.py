@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.calls import (
     FOLDS,
+    GLUON_SCANS,
     SCANS,
     all_of_integers,
     along_one_axis,
@@ -20,6 +21,7 @@ from tridiff.fuzz.known.calls import (
     flipped_pairs,
     from_a_longer_source,
     hints_that_ptx_cannot_combine,
+    in_the_first_layout,
     keeps_axes_of_one_value,
     longer_than_its_source,
     multiplied,
@@ -55,7 +57,6 @@ from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import FP8, dtype
 
 _SHAPES = ("another_shape", "another_type")
-GLUON_SCANS = ("gl.cumsum", "gl.cumprod", "gl.associative_scan")
 
 
 def _issue(name: str, *entries: str, title: str, stage: Stage, match: Callable[[Case], bool],
@@ -100,14 +101,14 @@ ISSUES = (
     _issue("gluon-scans-of-few-elements", "gluon/assertion--numscanblocks-b2de64d95b", stage="ttgir", kinds=(),
            match=lambda case: isinstance(case.program, Call) and case.program.row.startswith("gl.")
            and case.program.operands[0].shape[-1:] == (1,) and case.program.number("layout") >= 4,
-           relative=lambda case: changed(case, options=cases.call_of(case).options | {"layout": 0}),
+           relative=in_the_first_layout,
            errors=("*numScanBlocks*",),
            title="a scan in Gluon of fewer elements than a thread of the layout holds fails an assertion"),
     _issue("scan-carry-from-a-repeated-lane", "gluon/value-2d8ab1162b", stage="ttgir", backends=("cuda",),
            match=lambda case: isinstance(case.program, Call) and case.program.row.startswith(GLUON_SCANS)
            and bool(case.program.number("layout"))
            and case.options.num_warps * 32 > prod(case.program.operands[0].shape),
-           relative=lambda case: changed(case, options=cases.call_of(case).options | {"layout": 0}),
+           relative=in_the_first_layout,
            errors=(), upstream=("triton#9185", "triton#9189"),
            title="a scan in Gluon of fewer elements than lanes fetches its carry from a lane that repeats others"),
     _issue("gluon-folds-of-all-axes", "gluon/value-3841b1409b", stage="ttgir", match=with_threads_to_spare,
