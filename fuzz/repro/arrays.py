@@ -13,10 +13,16 @@ _FILL = 77
 """What outputs hold before the launch, so that an element never written shows."""
 
 
+def held_once(buffer: Buffer) -> tuple[int, ...]:
+    """The array's shape with one element along axes that repeat theirs."""
+    repeated = buffer.spec.layout.broadcast
+    return tuple(1 if dim in repeated else n for dim, n in zip(buffer.spec.dims, buffer.shape, strict=True))
+
+
 def placed(buffer: Buffer, expected: Expected | None, *, backend: str, guarded: bool) -> list[str]:
     """Statements that place one array as the case lays it out. guarded: keep the memory around it in sight."""
     spec, shape, strides = buffer.spec, buffer.shape, buffer.strides
-    once = tuple(1 if dim in spec.layout.broadcast else n for dim, n in zip(spec.dims, shape, strict=True))
+    once = held_once(buffer)
     taken = set() if expected is None else set(expected.values.double().reshape(-1).tolist())
     fill = next(number for number in range(_FILL, 128) if number not in taken or number == 127)
     dense = tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))

@@ -17,6 +17,7 @@ from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.repro import formulas, frame, literals
+from tridiff.fuzz.repro.arrays import held_once
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
 from tridiff.fuzz.repro.template import fits, too_long
 from tridiff.fuzz.repro.wrap import wrapped
@@ -176,10 +177,9 @@ def _operation(request: Request, target: Target, buffers: Mapping[str, Buffer]) 
 
 def _laid(buffer: Buffer) -> str:
     """The array of the buffer's name with the strides that it has in the case; "" if they are those of a new one."""
-    name, shape, strides, repeated = buffer.spec.name, buffer.shape, buffer.strides, buffer.spec.layout.broadcast
-    if strides == torch.empty(shape, device="meta").stride() and not repeated:
+    name, shape, strides, once = buffer.spec.name, buffer.shape, buffer.strides, held_once(buffer)
+    if strides == torch.empty(shape, device="meta").stride() and not buffer.spec.layout.broadcast:
         return ""
-    once = tuple(1 if dim in repeated else n for dim, n in zip(buffer.spec.dims, shape, strict=True))
     taken = f"[{', '.join(f':{n}' for n in once)}]" if once != shape else ""
     spread = f".expand({shape})" if once != shape else ""
     return f"torch.empty_strided({once}, {strides}, dtype={name}.dtype{{}}).copy_({name}{taken}){spread}"
