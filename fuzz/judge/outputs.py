@@ -26,7 +26,8 @@ EVIDENCE_VALUES = 4096
 WHOLE_VALUES = 256
 """Arrays of at most this many values are listed whole, not only their failing row."""
 
-_ALL_OPEN = "the contract leaves every row open"
+ALL_OPEN = "the contract leaves every row open"
+"""Why a launch that ended as it should was not checked: no value of it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -216,13 +217,13 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer],
                 Verdict.DISAGREE, f"{found.disagree} of {found.rows} rows of {name} are wrong ({kind})", counts,
                 kind=kind, where=name, failing_rows=found.failing_rows if batched else (),
                 evidence=_evidence(case, buffers, answers, row, rule_of))
-        if found.conflict and (worst is None or worst.verdict is Verdict.AGREE or worst.reason == _ALL_OPEN):
+        if found.conflict and (worst is None or worst.verdict is Verdict.AGREE or worst.reason == ALL_OPEN):
             worst = Judged(Verdict.NOT_CHECKED, f"{ORACLE_CONFLICT}: {found.conflict} rows of {name} on which the "
                            "oracles contradict each other", counts,
                            evidence=_evidence(case, buffers, answers, found.conflicting_rows[0], rule_of))
         elif not found.agree:
-            worst = worst or Judged(Verdict.NOT_CHECKED, _ALL_OPEN, counts)
-        elif worst is None or worst.reason == _ALL_OPEN:
+            worst = worst or Judged(Verdict.NOT_CHECKED, ALL_OPEN, counts)
+        elif worst is None or worst.reason == ALL_OPEN:
             # An output that is open throughout says nothing; another one that agrees does, whichever comes first.
             worst = Judged(Verdict.AGREE, "", counts)
         elif worst.verdict is Verdict.AGREE and found.agree < worst.rows.agree:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.outputs import ALL_OPEN
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
@@ -13,6 +14,8 @@ from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 _DEEPEST = 2
 """How many relatives of relatives are looked at: a case has rarely more than three defects."""
 _NO_DEEPER = _DEEPEST + 1
+_OF_NO_VALUE = ("another_type", "another_shape")
+"""Kinds of failure that are seen before any value is."""
 Execute = Callable[[Case], Outcome]
 """Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""
 
@@ -56,7 +59,7 @@ class Attribution:
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
-        self._fails: dict[tuple[str, bool], bool] = {}
+        self._fails: dict[tuple[str, bool, bool], bool] = {}
         self.controls = 0
         """Relatives that were run."""
         self.last = Answer()
@@ -76,38 +79,40 @@ class Attribution:
 
     def _belongs(self, case: Case, outcome: Outcome, signature: Signature, possible: list[KnownIssue],
                  depth: int) -> tuple[tuple[str, ...], list[KnownIssue]]:
+        values = outcome.verdict is not Verdict.COMPILE_ERROR and signature.kind not in _OF_NO_VALUE
         repaired = _names([one for one in possible if one.repair and one.name in outcome.explained_by])
         if repaired:
             return repaired, []
         possible = [one for one in possible if not one.repair]
         told = [one for one in possible if one.tells(signature)]
         if told:
-            return self._controlled(case, told, depth) if any(one.relative for one in told) else ((told[0].name,), [])
+            return self._controlled(case, told, depth, values) if any(one.relative for one in told) else ((told[0].name,), [])
         explained = [one for one in possible if one.explains and one.name in outcome.explained_by]
         if explained and {one.name for one in explained} == set(outcome.explained_by):
             controlled = [one for one in explained if one.relative]
-            passes = not controlled or self._passes(case, controlled, depth)
+            passes = not controlled or self._passes(case, controlled, depth, values)
             return (outcome.explained_by, []) if passes else ((), controlled)
-        return self._controlled(case, [one for one in possible if not one.explains], depth)
+        return self._controlled(case, [one for one in possible if not one.explains], depth, values)
 
-    def _controlled(self, case: Case, possible: list[KnownIssue],
-                    depth: int) -> tuple[tuple[str, ...], list[KnownIssue]]:
+    def _controlled(self, case: Case, possible: list[KnownIssue], depth: int,
+                    values: bool) -> tuple[tuple[str, ...], list[KnownIssue]]:
         """The issues of which the case must be rid of not to fail, the first one that suffices alone if one does; and
         those that are refuted."""
         possible = [one for one in possible if one.relative]
         if not possible:
             return (), []
-        if not self._passes(case, possible, depth):
+        if not self._passes(case, possible, depth, values):
             return (), possible
         if len(possible) > 1:
-            alone = next((one for one in possible if self._passes(case, [one], _NO_DEEPER)), None)
+            alone = next((one for one in possible if self._passes(case, [one], _NO_DEEPER, values)), None)
             if alone is not None:
                 return (alone.name,), []
         return _names(possible), []
 
-    def _passes(self, case: Case, rid_of: list[KnownIssue], depth: int) -> bool:
+    def _passes(self, case: Case, rid_of: list[KnownIssue], depth: int, values: bool) -> bool:
         """Whether the case agrees once it is rid of the patterns, or fails in another way that belongs to other issues.
-        One that cannot be rid of them is no control: False."""
+        One that cannot be rid of them is no control: False. Of a failure that has nothing to do with `values`, one that
+        compiles and runs is a control even where the contract leaves all that it computes open."""
         relative: Case | None = case
         for one in rid_of:
             if relative is not None and one.match(relative):
@@ -115,14 +120,16 @@ class Attribution:
                 relative = one.relative(relative)
         if relative is None or relative == case:
             return False
-        key = relative.digest, depth > _DEEPEST
+        key = relative.digest, depth > _DEEPEST, values
         if key not in self._fails:
             self.controls += 1
             try:
                 outcome = self._execute(relative)
                 # What is left of other issues, to the element or by a control of its own, is none of this one.
-                self._fails[key] = outcome.verdict is not Verdict.AGREE and not outcome.explained_by and not (
-                    self._belongs_to_others(relative, outcome, rid_of, depth + 1))
+                self._fails[key] = not (
+                    outcome.verdict is Verdict.AGREE or outcome.explained_by
+                    or (not values and (outcome.verdict, outcome.reason) == (Verdict.NOT_CHECKED, ALL_OPEN))
+                    or self._belongs_to_others(relative, outcome, rid_of, depth + 1))
             except TridiffError:
                 self._fails[key] = True
         return not self._fails[key]

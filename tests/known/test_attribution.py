@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.outputs import ALL_OPEN
 from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
@@ -157,6 +158,21 @@ def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
     attribution = Attribution(execute)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == names
     assert attribution.controls == 2
+
+
+@pytest.mark.parametrize(("verdict", "kind", "names"), [
+    (Verdict.COMPILE_ERROR, "Cannot bitcast data-type of size N", ("trial",)),
+    (Verdict.DISAGREE, "another_type", ("trial",)),
+    (Verdict.DISAGREE, "value", ()), (Verdict.CRASH, "SIGABRT", ())])
+def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_value(
+        monkeypatch: pytest.MonkeyPatch, verdict: Verdict, kind: str, names: tuple[str, ...]) -> None:
+    any_failure = changed(LOADED, errors=("*",))
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (any_failure,) if LOADED.match(case) else ())
+    failed = replace(outcome(ramp()), verdict=verdict, signature=replace(
+        outcome(ramp()).signature, verdict=verdict, kind=kind))
+    for reason, expected in ((ALL_OPEN, names), ("the launch was not made", ())):
+        left_open = replace(outcome(ramp(), failed=False), verdict=Verdict.NOT_CHECKED, reason=reason)
+        assert Attribution(lambda case, one=left_open: one).issues(ramp(), failed) == expected
 
 
 def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
