@@ -86,7 +86,9 @@ class Attribution:
         possible = [one for one in possible if not one.repair]
         told = [one for one in possible if one.tells(signature)]
         if told:
-            return self._controlled(case, told, depth, values) if any(one.relative for one in told) else ((told[0].name,), [])
+            if not any(one.relative for one in told):
+                return (told[0].name,), []
+            return self._controlled(case, told, depth, values)
         explained = [one for one in possible if one.explains and one.name in outcome.explained_by]
         if explained and {one.name for one in explained} == set(outcome.explained_by):
             controlled = [one for one in explained if one.relative]

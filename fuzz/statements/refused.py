@@ -184,6 +184,7 @@ CALLS: dict[str, Wrong] = {
     "zeros_without_type": Wrong("r = tl.zeros((8,))", "r = tl.zeros((8,), tl.int32)", "dtype"),
     "program_axis": Wrong("r = tl.program_id(3)", "r = tl.program_id(2)", "axis"),
     "programs_axis": Wrong("r = tl.num_programs(3)", "r = tl.num_programs(2)", "axis"),
+    "sum_of_scalar": Wrong("r = tl.sum(n)", "r = tl.sum(x)", "numel"),
     "sum_axis": Wrong("r = tl.sum(x, 1)", "r = tl.sum(x, 0)", "axis"),
     "sum_axis_negative": Wrong("r = tl.sum(m, -3)", "r = tl.sum(m, 1)", "axis"),
     "max_axis": Wrong("r = tl.max(m, 2)", "r = tl.max(m, 1)", "axis"),

@@ -182,6 +182,8 @@ def namespace(run: Run) -> dict[str, Any]:
     def fold(kind: str) -> Callable[..., Value]:
         def function(x: Value, axis: int | None = None, keep_dims: bool = False) -> Value:
             wide = x
+            if not x.shape:
+                raise Illegal("a scalar is folded by no function")
             info = dtype(x.name)
             if not info.is_float and info.bits < 32:
                 wide = x.to(TypeName("i32" if info.kind == "int" or kind != "sum" else "u32"))

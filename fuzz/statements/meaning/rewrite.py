@@ -12,6 +12,8 @@ from functools import lru_cache
 from types import CodeType
 
 KERNEL = "kernel"
+AS_PYTHON = "<kernel as Python>"
+"""The file that tracebacks and frames of the rewritten kernel name."""
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:
@@ -153,7 +155,7 @@ class Rewriter(ast.NodeTransformer):
 def compiled(source: str) -> CodeType:
     """The code of a kernel's module, as Python."""
     tree = Rewriter().visit(ast.parse(source))
-    return compile(ast.fix_missing_locations(tree), "<kernel as Python>", "exec", dont_inherit=True)
+    return compile(ast.fix_missing_locations(tree), AS_PYTHON, "exec", dont_inherit=True)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 from tridiff.fuzz.statements.meaning import shapes
 from tridiff.fuzz.statements.meaning.memory import Memory, Pointer
 from tridiff.fuzz.statements.meaning.names import namespace
-from tridiff.fuzz.statements.meaning.rewrite import KERNEL, compiled
+from tridiff.fuzz.statements.meaning.rewrite import AS_PYTHON, KERNEL, compiled
 from tridiff.fuzz.statements.meaning.values import Illegal, Run
 
 Decide = Callable[[], bool]
+MOST_RUNS = 32
+"""Ways through one kernel that are gone to find out types; kernels have rarely more than ten conditions."""
+MOST_TIMES = 3
 
 
 def stored(source: str, lib: ModuleType, memories: dict[str, Memory], arguments: dict[str, Any],
@@ -40,12 +44,49 @@ def _launch(source: str, run: Run, memories: dict[str, Memory], arguments: dict[
     names[KERNEL](**pointers, **given)
 
 
-def decisions() -> Iterator[Decide]:
-    """Ways to answer conditions of run time, which together take most branches both ways."""
-    yield lambda: True
-    yield lambda: False
-    for pattern in ((True, False), (False, True)):
-        yield itertools.cycle(pattern).__next__
+class Decisions:
+    """Answers to conditions of run time that together take every branch both ways: each run repeats the beginning of an
+    earlier one up to a place where only one answer was given, and gives the other there.
+
+    A place is a line of the kernel, and the first few times that a run comes by: in an unrolled loop each time has
+    other numbers.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[bool, ...]] = [()]
+        self._seen: set[tuple[tuple[int, int], bool]] = set()
+
+    def __iter__(self) -> Iterator[Decide]:
+        for _ in range(MOST_RUNS):
+            if not self._open:
+                return
+            yield self._answering(self._open.pop())
+
+    def _answering(self, beginning: tuple[bool, ...]) -> Decide:
+        said: list[bool] = []
+        times: Counter[int] = Counter()
+
+        def decide() -> bool:
+            line = _line()
+            place = line, min(times[line], MOST_TIMES)
+            times[line] += 1
+            answer = beginning[len(said)] if len(said) < len(beginning) else True
+            if (place, not answer) not in self._seen and len(said) >= len(beginning):
+                self._open.append((*said, not answer))
+                self._seen.add((place, not answer))
+            self._seen.add((place, answer))
+            said.append(answer)
+            return answer
+
+        return decide
+
+
+def _line() -> int:
+    """The line of the kernel that is being run."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename != AS_PYTHON:
+        frame = frame.f_back
+    return frame.f_lineno
 
 
 def refusal(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -> str:
@@ -56,7 +97,7 @@ def refusal(source: str, memories: dict[str, Memory], arguments: dict[str, Any])
 def typed(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -> tuple[str, dict[str, str]]:
     """As `refusal`, with the types of the variables that the kernel assigns, as far as it is not refused."""
     kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
-    for decide in decisions():
+    for decide in Decisions():
         run = Run(shapes, decide=decide)
         run.kinds = kinds
         try:

@@ -63,6 +63,12 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     "r = x & 1.5", "r = x // 2.0", "r = not x", "r = x\nif x > 0:\n    r = 1.5",
     "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
     "tl.static_assert(x.dtype == tl.int8)\nr = x", "for i in range(0, 4, 0.5):\n    r = x\nr = x",
+    "r = tl.sum(x)", "r = tl.max(x + 1)",
+    # The front end goes through the bodies of loops that never run, and through branches below branches.
+    "k = 0\nwhile k:\n    r = x & 1.5\nr = x",
+    "r = x\nif x > 0:\n    r = x + 1\nelse:\n    if x < -3:\n        r = x + 2\n    else:\n        if x < -1:\n"
+    "            r = x & 1.5",
+    "r = x\nfor i in tl.static_range(-1, 2, 1):\n    while r > 5:\n        r = (r.to(tl.uint32) * i).to(tl.int32)",
     # Extrema whose type each version has its own of.
     "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16))",
     "r = tl.minimum(x.to(tl.float16), x.to(tl.bfloat16))", "r = tl.maximum(2.5, x.to(tl.float16))",
