@@ -1,12 +1,15 @@
 """Exceptions of a launch, sorted into verdicts."""
 
 import re
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain, too_few_registers, without_assembler
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.verdicts import Declined, Refuted, WrittenTwice
 
+_ROOT = Path(__file__).parents[2]
 DEVICE = (
     ("illegal memory access", "illegal_address"),
     (DEVICE_ASSERTED, "device_assert"),
@@ -97,6 +100,9 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
             return Failure(Verdict.COMPILE_ERROR, normalise(str(chained[-1])), head, where=stage)
     if "CUDA" in text or "Triton Error" in text:
         return Failure(Verdict.CRASH, normalise(str(error)), head, spent=True)
+    if _ours(error):
+        return Failure(Verdict.CRASH, f"tridiff's judge: {type(error).__name__}: {normalise(str(error))}",
+                       f"tridiff itself failed while it judged, please report it: {head}", where="judge")
     if backend == "interpreter":
         inner = chained[-1]
         if isinstance(inner, NameError | SyntaxError):
@@ -107,6 +113,14 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
     if backend.startswith("compile"):
         return Failure(Verdict.COMPILE_ERROR, f"{type(error).__name__}: {normalise(str(error))}", head)
     return Failure(Verdict.CRASH, f"{type(error).__name__}: {normalise(str(error))}", head)
+
+
+def _ours(error: BaseException) -> bool:
+    """Whether an exception was raised where outputs are judged, which no kernel and no compiler takes part in."""
+    rooms = [Path(frame.filename).relative_to(_ROOT).parts for frame in traceback.extract_tb(error.__traceback__)
+             if Path(frame.filename).is_relative_to(_ROOT)]
+    own = [parts[:2] for parts in rooms if parts[0] in ("fuzz", "kernels", "oracles")]
+    return bool(own) and (own[-1][0] == "oracles" or own[-1] in (("fuzz", "judge"), ("fuzz", "known")))
 
 
 def _stage(text: str) -> str:

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 
+import pytest
+import torch
+
 from tridiff.fuzz.backends.device_errors import asserted_on_the_device
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.fuzz.workers.failures import classify
+from tridiff.oracles.by_torch.language import cast
 
 
 class InductorError(RuntimeError):
@@ -86,3 +90,16 @@ def test_a_limit_of_registers_that_ptxas_cannot_keep_is_not_checked() -> None:
 
 def refuted_by_a_sanitizer(message: str) -> Exception:
     return Refuted("sanitizer", "consan", message, spent=True)
+
+
+@pytest.mark.parametrize("backend", ["cuda", "interpreter"])
+def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None:
+    with pytest.raises(Exception, match="unknown dtype") as raised:
+        cast(torch.zeros(2), to="no such type")
+    try:
+        torch.zeros(2) + torch.zeros(3)
+    except RuntimeError as error:
+        assert classify(error, backend).where == ""
+    found = classify(raised.value, backend)
+    assert (found.verdict, found.where) == (Verdict.CRASH, "judge")
+    assert found.reason.startswith("tridiff itself failed while it judged, please report it: ")
