@@ -110,3 +110,15 @@ def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it() -> None:
     assert HALF_FLUSHED not in {one.name for one in issues_of(case, "own")}
     found = [one for one in all_issues() if one.explains.startswith("tridiff.fuzz.known.predictions.library:")]
     assert len(found) == 5 and not any(one.shows_on("interpreter") for one in found)
+
+
+def test_twice_a_count_of_repeated_registers_is_known_and_any_other_count_is_not() -> None:
+    def counted(layout: int) -> Case:
+        call = Call(row="gl.histogram", operands=(Operand(dtype="i32", shape=(1,)),), stored=("i32",),
+                    options={"bins": 2, "layout": layout})
+        return Case(target="language.gluon", sizes=cases.sizes_of(call, 1), program=call, arrays=cases.arrays_of(
+            call, {"x0": Content(base=Explicit(values=("1",)))}))
+
+    assert taken(counted(5), 0, 2) == ("histogram-counts-repeated-registers",)
+    assert taken(counted(5), 0, 4) == taken(counted(5), 2, 0) == taken(counted(5), 1, 2) == ()
+    assert taken(counted(3), 0, 2) == (), "in this layout a thread holds one element"
