@@ -55,7 +55,10 @@ def _pure(node: ast.AST, acting: Collection[str], functions: Collection[str]) ->
 
 
 def expression_of(function: ast.FunctionDef) -> ast.expr | None:
-    """What the function returns if returning is all it does."""
+    """What the function returns if returning is all it does; None where its parameters have no names for callers, which
+    is what a script about it shows."""
+    if function.args.posonlyargs:
+        return None
     match function.body:
         case [ast.Return(value=ast.expr() as value)]:
             return value
@@ -67,7 +70,8 @@ def _arguments(call: ast.Call, function: ast.FunctionDef) -> dict[str, ast.expr]
     names = parameters(function)
     given: dict[str, ast.expr] = dict(zip(names, call.args, strict=False))
     given.update({one.arg: one.value for one in call.keywords if one.arg})
-    if len(call.args) > len(names) or any(isinstance(one, ast.Starred) for one in call.args):
+    if len(call.args) > len(names) or any(isinstance(one, ast.Starred) for one in call.args) or (
+            function.args.posonlyargs):
         return None
     defaults = function.args.defaults
     for name, default in zip(names[len(names) - len(defaults):], defaults, strict=True):

@@ -123,6 +123,14 @@ def test_a_global_that_is_a_variable_of_the_caller_is_not_captured() -> None:
     assert "g(p)" in body(clash.functions["k"])
 
 
+def test_a_function_whose_parameters_have_no_names_stays_one() -> None:
+    for line in ("return a - b", "c = a - b\n    return c"):
+        kept = program(f"def f(a, /, b):\n    {line}", "def k(x):\n    y = f(x, x)\n    tl.store(x, y)")
+        inline_expressions(kept)
+        inline_statements(kept, everything=True)
+        assert body(kept.functions["k"]).splitlines()[0] == "y = f(x, x)"
+
+
 def test_arguments_that_are_always_the_same_constant_are_filled_in() -> None:
     text = program("def search(x, wrong, kind, stride):\n    if wrong == 'other':\n        x = 0\n"
                    "    return tl.cast(x * stride, kind)",
