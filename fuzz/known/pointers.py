@@ -1,7 +1,7 @@
 """Known issues of pointers that are cast to pointers to other elements."""
 
 from tridiff.fuzz.known.calls import changed, of
-from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.rows.pointers import pointed
 from tridiff.fuzz.records import Case
@@ -25,7 +25,7 @@ ISSUES = (
         where=(("language.memory", "own"),), entries=("language.memory/value-c86fceb7c4",), backends=("cuda",),
         title="neighbouring pointers that are cast to narrower elements are loaded and stored side by side",
         match=of("pointer.cast", "pointer.cast.store", having=_to_narrower_elements), relative=_by_way_of_the_address,
-        explains="tridiff.fuzz.known.predictions.pointers:close_together"),
+        kinds=(*WRONG, "nan_payload"), explains="tridiff.fuzz.known.predictions.pointers:close_together"),
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", where=(("language.overflow", "own"),),
         entries=("language.overflow/value-e9f9dd4121",), backends=("cuda",), kinds=("value",),

@@ -6,10 +6,13 @@ from msgspec.structs import replace
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.pointers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.cases import call_of
-from tridiff.fuzz.records import Content, Iota
+from tridiff.fuzz.records import Case, Constant, Content, Explicit, Iota, Outcome, Signature, Verdict
+from tridiff.kernels.language.call import Call, Operand
 
 
 @pytest.mark.parametrize("name", [one for issue in ISSUES for one in issue.entries])
@@ -41,3 +44,28 @@ def test_lanes_that_are_loaded_side_by_side_are_predicted_and_other_lanes_are_ne
     assert judged.verdict.failed and names == ("cast-pointers-stay-neighbours",)
     judged, names = rehearsal.judged({"out0": torch.roll(right, 1)}, subject="own")
     assert judged.verdict.failed and names == ()
+
+
+def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_payload_of_a_nan() -> None:
+    call = Call(row="pointer.cast.store", stored=("fp64",), operands=(
+        Operand(dtype="fp64", shape=(8,)), Operand(dtype="fp16", shape=(8,))), options={
+        "bitcast": False, "first": 1, "second": 0, "skip": 0, "spread": True, "start": 0,
+        "through": "", "way": "method"})
+    contents = {"x0": Content(base=Constant(value="nan")), "x1": Content(base=Explicit(values=(
+        "1.0", "2.0", "3.0", "4.0", "5.0", "6.0", "7.0", "8.0")))}
+    case = Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, contents))
+    words = torch.arange(1, 9).to(torch.float16).view(torch.int16).to(torch.int64)
+    memory = torch.full((8,), float("nan"), dtype=torch.float64).view(torch.int64)
+    pairs = (memory & ~0xFFFFFFFF)[::2] | (words[1::2] << 16) | words[::2]
+    memory[::2] = pairs
+    outputs = {"out0": memory.view(torch.float64).reshape(1, 8)}
+    judged, names = rehearse(case).judged(outputs, subject="own")
+    assert (judged.kind, names) == ("nan_payload", ("cast-pointers-stay-neighbours",))
+    failed = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
+                     verdict=Verdict.DISAGREE, explained_by=names, signature=Signature(
+                         target=case.target, subject="own", verdict=Verdict.DISAGREE, kind=judged.kind, where="out0"))
+    agrees = replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=())
+    assert Attribution(lambda relative: agrees).issues(case, failed) == names
+    outputs["out0"].view(torch.int64)[0, 3] += 1
+    assert rehearse(case).judged(outputs, subject="own")[1] == ()
