@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.bounds import counted_with_a_sign, counts_otherwise
+from tridiff.fuzz.known.contents import tamed
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import records
@@ -189,7 +190,23 @@ def _by_where(case: Case) -> Case | None:
         one, row="call", words={"function": "tl.where"}) if _may_be_a_number(one) else one)
 
 
+def _negates(one: Node) -> bool:
+    return one.row == "unary" and one.word("op") == "-"
+
+
+def _small_of_16_bits(case: Case) -> Case:
+    """Small numbers in the inputs of signed 16 bits."""
+    return tamed(case, names=tuple(one.name for one in case.arrays if one.dtype == "i16"))
+
+
 ISSUES = (
+    KnownIssue(
+        name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
+        title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
+        where=(("language.statements", "own"), ("language.functions", "own"), ("language.pointers", "own")),
+        entries=("language.statements/value-f0caa24195",),
+        match=lambda case: _having(_negates)(case) and _small_of_16_bits(case) != case, relative=_small_of_16_bits,
+        explains="tridiff.fuzz.known.predictions.pointers:beside_the_lowest_of_16_bits"),
     KnownIssue(
         name="positional-only-parameters-are-dropped", stage="front-end", truth="defect",
         title="parameters before a `/` of a jit function do not exist when it is compiled",

@@ -11,7 +11,7 @@ from tridiff.fuzz.known.pointers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.cases import call_of
-from tridiff.fuzz.records import Case, Constant, Content, Explicit, Iota, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Constant, Content, Explicit, Iota, Outcome, Signature, Small, Verdict
 from tridiff.kernels.language.call import Call, Operand
 
 
@@ -69,3 +69,22 @@ def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_
     assert Attribution(lambda relative: agrees).issues(case, failed) == names
     outputs["out0"].view(torch.int64)[0, 3] += 1
     assert rehearse(case).judged(outputs, subject="own")[1] == ()
+
+
+def test_a_negated_number_of_16_bits_in_statements_is_known_in_its_row_and_where_small_numbers_are_right() -> None:
+    found = entry("language.statements/value-f0caa24195")
+    rehearsal, outputs = rehearsed(found)
+    name = "negated-16-bit-integer-not-cut"
+    assert rehearsal.judged(outputs, subject="own")[1] == (name,)
+    another_row = {"out0": outputs["out0"].clone()}
+    another_row["out0"].flatten()[1] += 1
+    assert rehearsal.judged(another_row, subject="own")[1] == ()
+    failed = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="cuda",
+                     verdict=Verdict.DISAGREE, explained_by=(name,), signature=found.signature)
+    controls = {Verdict.AGREE: replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=()),
+                Verdict.DISAGREE: replace(failed, explained_by=())}
+    run: list[Case] = []
+    for verdict, names in ((Verdict.AGREE, (name,)), (Verdict.DISAGREE, ())):
+        assert Attribution(lambda case, verdict=verdict: (
+            run.append(case) or controls[verdict])).issues(found.case, failed) == names
+    assert [one.array("x0").content for one in run] == [Content(base=Small(low=-4, high=4))] * 2

@@ -41,3 +41,13 @@ def moved_the_other_way(seen: Wrong) -> dict[str, torch.Tensor]:
     offset = seen.inputs["x0"].to(torch.int64)
     return {name: (seen.actual[name] == -offset.reshape(wrong.shape)) & (offset.reshape(wrong.shape) == -(1 << 15))
             for name, wrong in seen.wrong.items()}
+
+
+def beside_the_lowest_of_16_bits(seen: Wrong) -> dict[str, torch.Tensor]:
+    """Elements of rows in which an input holds -32768, the one number whose negative 16 bits do not hold."""
+    lowest = torch.zeros(seen.case.sizes["rows"], dtype=torch.bool)
+    for values in seen.inputs.values():
+        if values.dtype is torch.int16:
+            lowest = lowest.to(values.device) | (values == -(1 << 15)).reshape(values.shape[0], -1).any(1)
+    return {name: lowest.reshape(-1, *(1,) * (wrong.dim() - 1)).expand(wrong.shape)
+            for name, wrong in seen.wrong.items()}
