@@ -18,6 +18,8 @@ Path = str
 
 WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "dtype", "shape")
 """How wrong elements of an output may look."""
+ASTRAY = ("illegal_address", "misaligned_address", "wrong_address_space")
+"""How a kernel may end that reads or writes no place of its own: by what happens to lie there."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.issue import WRONG, KnownIssue
+from tridiff.fuzz.known.issue import ASTRAY, WRONG, KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.kernels.pipelines.loop_programs import (
     BoxCopy,
@@ -82,7 +82,7 @@ ISSUES = (
         name="uniform-registers-of-another-partition", title="a product in one stage lacks most of its terms",
         stage="ptxas", truth="defect", where=_WARPS, entries=("loops.warp_specialize/value-1ca4fb2ee7",),
         match=_one_stage, relative=_plain, kinds=(*WRONG, "nondeterministic", "option_dependent"),
-        errors=("illegal_address", "misaligned_address")),
+        errors=ASTRAY),
     KnownIssue(
         name="dead-barriers-below-a-ring", title="a row of a product is NaN: barriers lie where a ring begins",
         stage="ttgir", truth="defect", where=_WARPS,

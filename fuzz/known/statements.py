@@ -226,7 +226,7 @@ ISSUES = (
         where=(("language.*", "own"),),
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
         match=_having(_goes_back), relative=_by_wide_offsets,
-        errors=("out_of_bounds", "illegal_address"), kinds=WRONG),
+        errors=("out_of_bounds", "illegal_address", "wrong_address_space"), kinds=WRONG),
     KnownIssue(
         name="unsigned-bounds-are-negative", stage="front-end", truth="defect", backends=("cuda",),
         title="loops count in signed numbers: u8 is extended with its sign, u32 and u64 are compared with one",

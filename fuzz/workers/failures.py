@@ -14,6 +14,7 @@ DEVICE = (
     ("illegal memory access", "illegal_address"),
     (DEVICE_ASSERTED, "device_assert"),
     ("misaligned address", "misaligned_address"),
+    ("operation not supported on global/shared address space", "wrong_address_space"),
     ("unspecified launch failure", "launch_failure"),
     ("illegal instruction", "illegal_instruction"),
     ("invalid program counter", "illegal_instruction"),
@@ -39,10 +40,14 @@ class Failure:
     spent: bool = False
 
 
+_ADVICE = "TORCH_USE_CUDA_DSA"
+"""In the last line of torch's account of any CUDA error."""
+
+
 def normalise(message: str) -> str:
     """The first telling line of a message without paths, numbers of lines, addresses and temporary names,
     so that one defect gives one signature."""
-    lines = [text.strip() for text in message.splitlines() if text.strip(" ^\t")]
+    lines = [text.strip() for text in message.splitlines() if text.strip(" ^\t") and _ADVICE not in text]
     telling = [text for text in lines if re.search(r"error|Error|assert|Assert|failed|invalid|unsupported", text)]
     first = (telling or lines or [""])[-1 if telling and telling[-1] == lines[-1] else 0]
     first = re.sub(r"(/[\w.+-]+)+", "PATH", first)

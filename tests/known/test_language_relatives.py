@@ -51,6 +51,20 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
     assert not any(known.tells(replace(signature, kind=kind)) for kind in ("b is not defined", "TypeError: of a call"))
 
 
+def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well() -> None:
+    known = next(one for one in STATEMENTS if one.name == "pointer-minus-unsigned-offset")
+    found = entry(known.entries[0])
+    outcome = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="cuda",
+                      verdict=Verdict.CRASH, signature=found.signature)
+    right = replace(outcome, verdict=Verdict.AGREE, signature=None)
+    ends = {"illegal_address": (known.name,), "wrong_address_space": (known.name,), "illegal_instruction": (),
+            "CUDA error: unknown error": ()}
+    for kind, issues in ends.items():
+        failure = replace(outcome, signature=replace(found.signature, verdict=Verdict.CRASH, kind=kind))
+        assert Attribution(lambda one: right).issues(found.case, failure) == issues
+        assert Attribution(lambda one, failure=failure: failure).issues(found.case, failure) == ()
+
+
 def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not() -> None:
     known = next(one for one in STATEMENTS if one.name == "interpreter-choices-are-numbers")
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature

@@ -8,14 +8,13 @@ from collections.abc import Callable
 
 from tridiff.fuzz.known.chains import plainer
 from tridiff.fuzz.known.chains.features import words
-from tridiff.fuzz.known.issue import WRONG, KnownIssue
+from tridiff.fuzz.known.issue import ASTRAY, WRONG, KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.gluon.chain import Chain, Reduce, Scan
 
 _PREDICTED = "tridiff.fuzz.known.predictions.chains"
 _WHERE = (("gluon.*", "own"),)
-_ASTRAY = ("illegal_address", "misaligned_address")
 
 
 def _has(*wanted: str) -> Callable[[Case], bool]:
@@ -56,11 +55,11 @@ ISSUES = (
            word="behind another axis", upstream=("triton#10492",), relative=plainer.decoded,
            errors=("failed to infer encoding",), title="bytes are decoded as if the axis were a thread's innermost"),
     _issue("padding-cuts-vectors", "local_memory/misaligned-address-fce34db3ff", word="padding cuts vectors",
-           relative=plainer.buffers, errors=_ASTRAY, kinds=(),
+           relative=plainer.buffers, errors=ASTRAY, kinds=(),
            title="a vector access begins where a padding has moved it"),
     _issue("linear-shared-offsets-added", "local_memory/value-db2e1ea90d", "view_chain/illegal-address-7f92aee734",
            "view_chain/value-775a143076", word="mixed offsets", upstream=("triton#10122",), relative=plainer.buffers,
-           errors=_ASTRAY, title="offsets that share bits are added instead of combined with exclusive or"),
+           errors=ASTRAY, title="offsets that share bits are added instead of combined with exclusive or"),
     _issue("transposed-buffer-without-swizzle", "view_chain/value-5d31aec4cf", word="transposition lost",
            upstream=("triton#10453",), predicted="transposition_lost", instead=plainer.buffers_untransposed,
            title="a transposed NVMMA buffer without swizzle is seen as if it were not transposed"),

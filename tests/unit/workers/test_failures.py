@@ -52,11 +52,22 @@ def test_an_assertion_on_the_device_is_one_whoever_wraps_it() -> None:
 def test_advice_about_assertions_is_no_assertion() -> None:
     advice = "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions."
     for said, kind in (("misaligned address", "misaligned_address"), ("an illegal memory access", "illegal_address"),
-                       ("unspecified launch failure", "launch_failure")):
+                       ("unspecified launch failure", "launch_failure"),
+                       ("operation not supported on global/shared address space", "wrong_address_space")):
         error = RuntimeError(f"CUDA error: {said} was encountered\n{advice}")
         found = classify(error, "cuda")
         assert (found.verdict, found.kind, found.spent) == (Verdict.CRASH, kind, True)
         assert not asserted_on_the_device(error)
+
+
+def test_errors_of_the_device_that_have_no_kind_of_their_own_are_told_apart_by_what_they_say() -> None:
+    advice = ("Search for `cudaErrorUnknown' in https://docs.nvidia.com for more information.\n"
+              "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below "
+              "might be incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+              "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n")
+    kinds = [classify(RuntimeError(f"CUDA error: {said}\n{advice}"), "cuda").kind
+             for said in ("hardware stack error", "unknown error")]
+    assert kinds == ["CUDA error: hardware stack error", "CUDA error: unknown error"]
 
 
 def test_the_text_of_an_assertion_is_the_reason() -> None:
