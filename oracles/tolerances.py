@@ -17,6 +17,8 @@ from tridiff.oracles.pointwise import EXP_SLOPE, rule_of
 
 # Explicit mantissa bits that survive when an operand enters a matrix instruction (oracles.md §4, dot rows).
 _DOT_INPUT_ERROR = {"ieee": 0.0, "tf32": 2.0**-9, "tf32x3": 2.0**-20, "half": 0.0, "fp8": 0.0}
+_INFINITE_IN_TF32 = (2.0 - 2.0**-11) * 2.0**127
+"""From here on the nearest number with ten bits of mantissa is infinite, and the low part of a split operand too."""
 
 
 def eps(acc: str) -> float:
@@ -117,7 +119,7 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
     with 2^-24 are summed in steps of 2^-38 beside 13.6, for want of ten leading bits); fp8 allows the
     imprecise accumulation that is the compiler's default on sm_90. A term below the normal numbers is off by a
     subnormal step; a subnormal operand, or the low part of one that is split, may be flushed on its way to tf32, which
-    the other operand multiplies.
+    the other operand multiplies. A number that is infinite in tf32 leaves its row or column open, but for NaN.
     """
     if precision not in _DOT_INPUT_ERROR:
         raise OracleError(f"unknown dot precision {precision!r}; use one of {' '.join(_DOT_INPUT_ERROR)}")
@@ -135,6 +137,10 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
         flushed = dtype("fp32").smallest_normal
         sizes = [torch.where(known, wide.abs(), 0.0) for known, wide in ((finite_a, wide_a), (finite_b, wide_b))]
         bound = bound + flushed * (sizes[0].sum(-1).unsqueeze(-1) + sizes[1].sum(-2).unsqueeze(-2))
+        large = (sizes[0] >= _INFINITE_IN_TF32).any(-1).unsqueeze(-1) | (
+            sizes[1] >= _INFINITE_IN_TF32).any(-2).unsqueeze(-2)
+        decided = wide_a.isnan().any(-1).unsqueeze(-1) | wide_b.isnan().any(-2).unsqueeze(-2)
+        return torch.where(large & ~decided, torch.inf, _settle(bound, total, finite, acc))
     return _settle(bound, total, finite, acc)
 
 

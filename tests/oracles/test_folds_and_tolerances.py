@@ -331,6 +331,17 @@ def test_dot_bounds_separate_the_precisions() -> None:
     refused("unknown dot precision", tol.dot_bound, a, b, precision="fp16")
 
 
+@each("precision", ("tf32", "tf32x3"))
+def test_products_with_numbers_that_tf32_has_no_room_for_are_open_and_their_neighbours_are_not(precision: str) -> None:
+    a = tensor([[0.25, 1.0], [nan, 1.0]])
+    for large, opened in ((torch.finfo(torch.float32).max, True), (3.402e38, True), (3.4019e38, False)):
+        columns = tensor([[1.0, large], [2.0, 0.0]])
+        found = tol.dot_bound(a, columns, precision=precision)
+        assert found.isinf().tolist() == [[False, opened], [False, False]], "a NaN decides its row"
+        assert tol.dot_bound(columns.T, a.T, precision=precision).isinf().tolist() == [[False, False], [opened, False]]
+        assert tol.dot_bound(a, columns, precision="ieee").isfinite().all()
+
+
 def test_softmax_and_logsumexp_bounds() -> None:
     x = torch.from_numpy(np.random.default_rng(17).normal(0, 10, (16, 128)).astype(np.float32))
     expected, bound = torch.softmax(x.double(), -1), tol.softmax_bound(x)
