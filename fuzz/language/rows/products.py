@@ -12,6 +12,8 @@ from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT
 
 _TYPES = ("fp16", "bf16", "fp32", "i8", "fp8e5", "fp8e4nv")
+_STEP = 16
+"""Places along k of the shortest instruction for i8 (PTX ISA, mma)."""
 
 
 def _dot() -> Row:
@@ -65,9 +67,14 @@ def _dot() -> Row:
         if call.stored[0] == "fp32" or len(operands) < 3:
             return (torch.ones((*operands[0].shape[:-1], operands[1].shape[-1]), dtype=torch.bool,
                                device=operands[0].device),)
-        # Tensor cores saturate a sum that leaves i32.
-        exact = lib.dot(*operands[:2]).to(torch.int64) + operands[2].to(torch.int64)
-        return (exact == exact.to(torch.int32),)
+        # Tensor cores saturate after each instruction, which adds the products of 16 or 32 places along k; in whatever
+        # order they come, no sum of these may leave i32.
+        steps = [lib.dot(operands[0][..., k:k + _STEP], operands[1][..., k:k + _STEP, :]).to(torch.int64)
+                 for k in range(0, operands[0].shape[-1], _STEP)]
+        high = low = operands[2].to(torch.int64)
+        for step in steps:
+            high, low = high + step.clamp(min=0), low + step.clamp(max=0)
+        return ((high < 1 << 31) & (low >= -(1 << 31)),)
 
     return Row(
         name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds, defined=defined,

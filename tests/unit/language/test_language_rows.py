@@ -22,7 +22,7 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.versions import interprets_scaled_products
-from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.call import Call, Operand
 from tridiff.kernels.language.emit import FAULTS
 from tridiff.oracles.bits import from_bits, to_bits
 from tridiff.oracles.by_numpy import language as by_numpy
@@ -140,3 +140,34 @@ def test_scaled_products_need_the_types_that_their_formats_name_and_an_interpret
     assert bool(declined("e2m1", "interpreter")) is not interprets_scaled_products()
     assert not declined("e2m1", "interpreter", as_it_is=True)
     assert declined("e4m3", "compile:sm_80", as_it_is=True)
+
+
+def _saturating(a: torch.Tensor, b: torch.Tensor, acc: torch.Tensor, step: int) -> torch.Tensor:
+    """i32: what tensor cores make of it that add the products of `step` places at a time."""
+    found = acc.to(torch.int64)
+    for k in range(0, a.shape[-1], step):
+        part = by_torch.dot(a[..., k:k + step], b[..., k:k + step, :])
+        found = (found + part).clamp(-1 << 31, (1 << 31) - 1)
+    return found.to(torch.int32)
+
+
+def test_products_of_integers_are_judged_where_no_partial_sum_can_saturate_and_not_where_one_does() -> None:
+    row = rows()["tl.dot"]
+    generator = torch.Generator().manual_seed(5)
+    shapes = ((1, 16, 64), (1, 64, 32))
+    a, b = (torch.randint(-128, 128, shape, generator=generator).to(torch.int8) for shape in shapes)
+    acc = torch.randint(-(1 << 31), -(1 << 31) + 200_000, (1, 16, 32), generator=generator, dtype=torch.int32)
+    call = Call(row="tl.dot", stored=("i32",), operands=tuple(
+        Operand(dtype=name, shape=tuple(one.shape[1:])) for name, one in (("i8", a), ("i8", b), ("i32", acc))))
+    assert row.defined is not None
+    for sign in (1, -1):
+        ends = acc if sign > 0 else -1 - acc
+        left = a if sign > 0 else -a.clamp(min=-127)
+        (judged,) = row.defined(call, by_torch, (left, b, ends))
+        right = by_torch.dot(left, b, ends)
+        saturated = [_saturating(left, b, ends, step) != right for step in (16, 32, 64)]
+        assert saturated[1].sum() > saturated[2].sum() > 0, "some end within i32 and have been beyond it"
+        assert not any((judged & one).any() for one in saturated)
+        assert judged.sum() > judged.numel() // 2, "most accumulators near the end of i32 are judged"
+    # Far from the ends of i32 everything is judged.
+    assert all(one.all() for one in row.defined(call, by_torch, (a, b, acc + (1 << 30))))
