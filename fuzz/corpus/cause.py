@@ -3,6 +3,7 @@
 import re
 
 from tridiff.fuzz.known.attribute import cause
+from tridiff.fuzz.known.issue import ASTRAY
 from tridiff.fuzz.known.issues import issue_of_entry, issues_of
 from tridiff.fuzz.records import CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
@@ -10,8 +11,6 @@ from tridiff.fuzz.registry import find
 _WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
 """How wrong elements of an output may look."""
 _VALUES = ("value", "nan_missing", "nan_unexpected", "inf")
-_ASTRAY = ("illegal_address", "misaligned_address")
-"""How a wrong address may end instead."""
 
 _GENERATED = ("codegen", "gluon", "pipelines")
 """Families whose targets draw kernels."""
@@ -57,7 +56,7 @@ def finding_of(signature: Signature) -> str:
     if said and target.family in _GENERATED:
         return " | ".join((*parts, signature.verdict.value, signature.kind))
     if signature.about and target.judge.label_is_issue:
-        shown = "wrong" if signature.kind in (*_WRONG, *_ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
+        shown = "wrong" if signature.kind in (*_WRONG, *ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
         return " | ".join((*parts, shown, signature.about))
     return signature.key
 
