@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.bounds import counted_with_a_sign, counts_otherwise
+from tridiff.fuzz.known.carried import loses_a_variable, with_values_of_their_own
 from tridiff.fuzz.known.contents import tamed
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
@@ -234,6 +235,12 @@ ISSUES = (
         entries=("language.statements/value-843ef4b6ee", "language.pointers/value-b087a21ae9",
                  "language.statements/value-45b5e0e3b0"),
         match=counts_otherwise, relative=counted_with_a_sign, kinds=WRONG),
+    KnownIssue(
+        name="copy-in-a-loop-not-carried", stage="front-end", truth="defect", backends=("cuda",),
+        title="a variable that takes the value of another one in a loop, which it equals before, keeps its first one",
+        where=(("language.*", "own"),), entries=("language.statements/value-d54c947035",),
+        match=loses_a_variable, instead=with_values_of_their_own, kinds=WRONG,
+        explains="tridiff.fuzz.known.predictions.statements:lost_in_loops"),
     KnownIssue(
         name="aggregates-ask-heirs-last", stage="front-end", truth="defect",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",

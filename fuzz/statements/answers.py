@@ -18,8 +18,8 @@ from tridiff.oracles.by_torch import language as in_torch
 from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
 
 
-def _run(case: Case, inputs: tuple[Any, ...], lib: ModuleType) -> tuple[tuple[Any, ...], list[bool]]:
-    """Outputs, and which rows are open."""
+def _run(case: Case, inputs: tuple[Any, ...], lib: ModuleType, text: str = "") -> tuple[tuple[Any, ...], list[bool]]:
+    """Outputs, and which rows are open. text: of another kernel with the same parameters."""
     script = script_of(case)
     rows = inputs[0].shape[0] if inputs else case.sizes["rows"]
     memories: dict[str, Memory] = {}
@@ -32,7 +32,7 @@ def _run(case: Case, inputs: tuple[Any, ...], lib: ModuleType) -> tuple[tuple[An
             in_arrays = lib is in_numpy
             flat = np.zeros(size, numpy_dtype(dtype)) if in_arrays else torch.zeros(size, dtype=torch_dtype(dtype))
             memories[f"{name}_ptr"] = Memory(flat, dtype, written=True)
-    is_open = stored(source(script), lib, memories, arguments_of(script), rows)
+    is_open = stored(text or source(script), lib, memories, arguments_of(script), rows)
     outputs = tuple(memories[f"out{number}_ptr"].flat.reshape((rows, one.elements) if one.shape else (rows,))
                     for number, one in enumerate(script.results))
     return outputs, is_open
@@ -47,6 +47,14 @@ def torch_answer(case: Case, *inputs: Any) -> tuple[Any, ...]:
     """The outputs of a program, in torch."""
     device = inputs[0].device if inputs else torch.device("cpu")
     return tuple(one.to(device) for one in _run(case, tuple(one.cpu() for one in inputs), in_torch)[0])
+
+
+def outputs_of(case: Case, text: str, *inputs: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], torch.Tensor]:
+    """What another kernel with the case's parameters stores, and the rows in which nothing undefined happens. Raises
+    Illegal for a kernel that does what the language refuses, or does not end."""
+    device = inputs[0].device if inputs else torch.device("cpu")
+    found, is_open = _run(case, tuple(one.cpu() for one in inputs), in_torch, text)
+    return tuple(one.to(device) for one in found), torch.tensor([not one for one in is_open], device=device)
 
 
 def defined(case: Case, *inputs: Any) -> Any:
