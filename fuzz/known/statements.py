@@ -10,7 +10,7 @@ from tridiff.fuzz.known.contents import tamed
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import records
-from tridiff.fuzz.statements.cases import every, rewritten, types_of_variables
+from tridiff.fuzz.statements.cases import every, nodes, rewritten, types_of_variables
 from tridiff.kernels.language.script import Node, Script
 
 _OF_PYTHON = {"min": "tl.minimum", "max": "tl.maximum"}
@@ -200,6 +200,23 @@ def _small_of_16_bits(case: Case) -> Case:
     return tamed(case, names=tuple(one.name for one in case.arrays if one.dtype == "i16"))
 
 
+def _names_a_number(one: Node) -> bool:
+    """Whether a walrus names a number that is known when the kernel is compiled."""
+    return one.row == "walrus" and all(
+        part.row != "name" or part.word("name")[0] in _KNOWN for part in nodes(one.parts)) and (
+        one.parts[0].row in _OF_NUMBERS)
+
+
+_KNOWN = "Cni"
+"""First letters of constants and of variables of loops, which the interpreter has as numbers."""
+_OF_NUMBERS = ("number", "name", "binary", "unary", "compare", "logic", "ternary", "length", "item")
+
+
+def _naming_a_tensor(case: Case) -> Case | None:
+    return rewritten(case, lambda one: replace(one, parts=(
+        Node(row="call", words={"function": "tl.to_tensor"}, parts=one.parts),)) if _names_a_number(one) else one)
+
+
 ISSUES = (
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
@@ -277,6 +294,12 @@ ISSUES = (
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-720ace84fa",),
         match=_having(_may_be_a_number), relative=_by_where,
+        errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-walrus-names-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
+        where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
+        match=_having(_names_a_number), relative=_naming_a_tensor,
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),

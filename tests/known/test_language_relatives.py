@@ -11,6 +11,7 @@ from tridiff.fuzz.records import Content, Mixture, Outcome, Small, Verdict
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.registry import find
+from tridiff.fuzz.statements import cases as cases_of_statements
 from tridiff.kernels.language.call import Call, Operand
 
 
@@ -78,6 +79,23 @@ def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_te
     assert Attribution(lambda one: failure).issues(case, failure) == ()
     hung = replace(failure, signature=replace(signature, kind="launch", verdict=Verdict.HANG))
     assert Attribution(lambda one: right).issues(case, hung) == ()
+
+
+def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not() -> None:
+    known = next(one for one in STATEMENTS if one.name == "interpreter-walrus-names-numbers")
+    case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
+    assert known.match(case) and known.relative is not None and known.tells(signature)
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
+                      verdict=Verdict.CRASH, signature=signature)
+    assert Attribution(lambda one: replace(failure, verdict=Verdict.AGREE, signature=None)).issues(
+        case, failure) == (known.name,)
+    assert Attribution(lambda one: failure).issues(case, failure) == ()
+    assert Attribution(lambda one: failure).issues(case, replace(failure, backend="cuda")) == ()
+    named = cases_of_statements.rewritten(case, lambda one: replace(
+        one, row="name", words={"name": "x0"}) if one.row == "number" else one)
+    assert named is not None and not known.match(named)
 
 
 def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
