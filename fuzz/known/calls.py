@@ -215,20 +215,6 @@ def wide_beside_an_argument(case: Case) -> Case | None:
     return changed(case, operands=operands, stored=tuple(one if one == "i1" else "fp32" for one in call.stored))
 
 
-def packed_along_n(call: Call) -> bool:
-    """Whether the right side of a scaled product is of fp4, two to a byte along n."""
-    return call.option("rhs") == "e2m1" and not call.option("rhs_k_pack", True)
-
-
-def packed_along_k(case: Case) -> Case | None:
-    """The scaled product with its right side packed along k."""
-    call = cases.call_of(case)
-    lhs, lhs_scale, rhs, *others = call.operands
-    turned = replace(rhs, shape=(rhs.shape[0] // 2, rhs.shape[1] * 2))
-    return changed(case, operands=(lhs, lhs_scale, turned, *others),
-                    options={name: one for name, one in call.options.items() if name != "rhs_k_pack"})
-
-
 def longer_than_its_source(call: Call) -> bool:
     """Whether indices of several axes are more along the gathered axis than the source has places."""
     source, index = (one.shape for one in call.operands)

@@ -2,7 +2,9 @@
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.known.calls import changed
 from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.language.rows.products import places
 from tridiff.fuzz.records import Case, Constant, Content, Small
 from tridiff.fuzz.target.subjects import PLAIN
@@ -43,7 +45,37 @@ def _of_ones(case: Case) -> Case:
         if spec.name in names else spec for spec in case.arrays))
 
 
+def _packed_otherwise(case: Case) -> tuple[str, ...]:
+    """Sides of a scaled product that are of fp4, two numbers to a byte along m or n."""
+    call = case.program
+    if not isinstance(call, Call) or call.row != "tl.dot_scaled":
+        return ()
+    return tuple(side for side in ("lhs", "rhs") if call.option(side) == "e2m1"
+                 and not call.option(f"{side}_k_pack", True))
+
+
+def _packed_along_k(case: Case) -> Case | None:
+    """The scaled product with bytes of two numbers that lie beside each other along k, which is the default."""
+    call, operands = call_of(case), list(call_of(case).operands)
+    for side in _packed_otherwise(case):
+        number = places(call)[side] or 0
+        rows, columns = operands[number].shape
+        shape = (rows * 2, columns // 2) if side == "lhs" else (rows // 2, columns * 2)
+        operands[number] = replace(operands[number], shape=shape)
+    return changed(case, operands=tuple(operands), options={
+        name: one for name, one in call.options.items() if name not in ("lhs_k_pack", "rhs_k_pack")})
+
+
 ISSUES = (
+    KnownIssue(
+        name="fp4-packed-along-n", stage="ttgir", truth="defect", kinds=(),
+        where=(("language.*", "own"), ("language.*", PLAIN)),
+        entries=("language.products/assertion--mlir--isa-dot-4442b10a8f",),
+        match=lambda case: bool(_packed_otherwise(case)), relative=_packed_along_k,
+        errors=("*DotOperandEncodingAttr*", "*op expected the last dimension of the first operand*",
+                "*op requires the same shape for all*", "*can not unpack null values*", "scale factor must be*",
+                "Failures have been detected*"),
+        title="tl.dot_scaled of fp4 that is packed along m or n does not compile"),
     KnownIssue(
         name="interpreter-scales-bf16-as-fp16", stage="interpreter", truth="defect", backends=("interpreter",),
         where=(("language.products", "own"), ("language.products", PLAIN)),

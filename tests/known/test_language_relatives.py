@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tests.known.test_issues import entry
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.language import ISSUES
+from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Content, Mixture, Outcome, Small, Verdict
@@ -169,3 +170,38 @@ def test_a_fold_of_all_axes_by_a_function_has_a_control_that_folds_them_and_keep
     relative = known.relative(case)
     assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
     assert cases.call_of(relative).options == {"axis": "None", "function": "_product", "way": "function"}
+
+
+def _scaled(**options: bool | str) -> Case:
+    """A product of 32 x 64 with 64 x 32, scaled as the options say, whose operands of fp4 are packed as they say."""
+    operands = []
+    for side, shape, along in (("lhs", (32, 64), 1), ("rhs", (64, 32), 0)):
+        fp4 = options[side] == "e2m1"
+        packed = along if options.get(f"{side}_k_pack", True) else 1 - along
+        held = tuple(extent // 2 if fp4 and axis == packed else extent for axis, extent in enumerate(shape))
+        operands.append(Operand(kind="block", dtype="u8" if fp4 else "bf16", shape=held))
+        if options.get(f"{side}_scale"):
+            operands.append(Operand(kind="block", dtype="u8", shape=(32, 2)))
+    call = Call(row="tl.dot_scaled", operands=tuple(operands), options=dict(options), stored=("fp32",))
+    return Case(target="language.products", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, {f"x{number}": Content() for number in range(len(operands))}, {}))
+
+
+def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() -> None:
+    known = next(one for one in PRODUCTS if one.name == "fp4-packed-along-n")
+    assert known.relative is not None
+    for otherwise in ({"lhs_k_pack": False}, {"rhs_k_pack": False}, {"lhs_k_pack": False, "rhs_k_pack": False}):
+        for scales in ({}, {"lhs_scale": True}, {"rhs_scale": True}, {"lhs_scale": True, "rhs_scale": True}):
+            case = _scaled(lhs="e2m1", rhs="e2m1", **otherwise, **scales)
+            assert find(case.target).draw.valid(case) and known.match(case)
+            relative = known.relative(case)
+            assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+            plain = cases.call_of(_scaled(lhs="e2m1", rhs="e2m1", **scales))
+            assert cases.call_of(relative).operands == plain.operands
+            assert cases.call_of(relative).options == plain.options
+    assert not known.match(_scaled(lhs="bf16", rhs="bf16", lhs_k_pack=False))
+    signature = entry(known.entries[0]).signature
+    said = {"'tt.dot' op expected the last dimension of the first operand to be equal": True,
+            "scale factor must be N or N. Got N": True, "Assertion `xVals.size() == N' failed": False,
+            "SIGSEGV": False}
+    assert {kind: known.tells(replace(signature, kind=kind)) for kind in said} == said
