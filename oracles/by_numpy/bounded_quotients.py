@@ -77,7 +77,8 @@ def mod_operator(a: Real, b: Real) -> Real:
     same = (lowered == found.value) | (np.isnan(lowered) & np.isnan(found.value))
     apart = np.abs(lowered - found.value) * (1 + 2.0**-50)
     error = np.where(same, found.error, np.maximum(found.error, np.where(np.isnan(apart), np.inf, apart)))
-    # For blurred operands: a quotient that is rounded leaves as many divisors.
+    # For blurred operands: a quotient that is rounded leaves as many divisors. An open operand may be held as NaN.
     rounded_away = 4 * spacing(np.abs(x / y).astype(np.float64), a.dtype) * (np.abs(b.value) + b.error)
     error = np.where(a.exact & b.exact | a.nan | b.nan, error, error + rounded_away)
+    error = np.where(np.isnan(error), np.inf, error)
     return Real(a.dtype, found.value, np.where(found.value == 0, np.maximum(error, TINY), error))

@@ -1,11 +1,13 @@
 """What rules decide of values that are known within bounds: any value within them, computed in its type, in any order
 that the contract allows, lies within the bound of the result, and a fault does not."""
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.by_numpy import bounded_folds as folds
 from tridiff.oracles.by_numpy import pointwise
 from tridiff.oracles.by_numpy.bounded import Array, Real, Whole, exact_real
@@ -50,6 +52,29 @@ TWO: dict[str, Callable[[Array, Array], Array]] = {
 ONE: dict[str, Callable[[Array], Array]] = {
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "round": np.rint, "sign": np.sign,
     "frexp_mantissa": lambda x: np.frexp(x)[0], "sqrt_rn": np.sqrt, "div_rn_one": np.reciprocal}
+
+
+REALS = sorted(op.name for op in OPS.values() if op.name.partition("_")[0] not in ("to", "bitcast") and any(
+    signature in (("fp64",), ("fp64", "fp64")) for form in op.forms for signature in form.signatures))
+
+
+@each("op", REALS)
+def test_an_open_operand_may_be_any_number(op: str) -> None:
+    """Whatever it is held as: the result allows, or leaves open, what the operation gives for every number."""
+    numbers = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -7.25, np.inf, -np.inf, np.nan, 1e30, 2.0**-1060)
+    for place in range(OPS[op].arity):
+        rows = np.array(list(itertools.product(numbers, repeat=OPS[op].arity + 1))).T
+        *taken, held_as = rows
+        exact = [exact_real("fp64", one) for one in taken]
+        known = [Real("fp64", held_as, np.full(held_as.shape, np.inf)) if k == place else one
+                 for k, one in enumerate(exact)]
+        right, found = apply(op, exact), apply(op, known)
+        if isinstance(found, Whole):
+            assert isinstance(right, Whole)
+            assert (found.open | (found.value == right.value)).all()
+        else:
+            assert isinstance(right, Real)
+            assert inside(right.value, Real("fp64", found.value, found.error + right.error)).all()
 
 
 @each("name", KINDS)
