@@ -89,8 +89,8 @@ def _expected(value: Real, open_elements: Array) -> Array:
 def _bound(value: Real, open_elements: Array) -> Array:
     with np.errstate(all="ignore"):
         own = _own(value.value, value.dtype)
-        # The rounding of this very subtraction is the last summand.
-        bound = np.where(value.error == 0, -own, value.error - own + 2.0**-50 * own)
+        # The last summand is for the roundings of this difference and of the sum that the rule forms of it.
+        bound = np.where(value.error == 0, -own, value.error - own + 2.0**-50 * np.maximum(own, value.error))
         bound = np.where(value.error <= TINY, np.where(value.error == 0, bound, 0.0), bound)
         bound = np.where(np.isfinite(value.value), bound, 0.0)
     return np.where(open_elements, np.inf, bound)
