@@ -1,6 +1,7 @@
 """Generated programs under torch.compile: relatives are programs that can be run, and controls."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
@@ -49,6 +50,16 @@ def test_a_search_that_is_wrong_among_plain_boundaries_too_is_new() -> None:
 def test_the_own_generator_has_none_of_these_issues() -> None:
     case = entry(SEARCH).case
     assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case, subject="own")) == ()
+
+
+def test_the_control_of_our_own_has_the_issues_of_launches_that_the_generator_has() -> None:
+    """A power is contracted by the options of a launch, whichever target drew it; torch.compile has its own options."""
+    case = replace(entry("codegen.pointwise/value-580f48d91e").case, target="inductor.programs_pointwise")
+    for subject, names in (("own", ("library-pow-contracted",)), ("inductor", ())):
+        right = Attribution(lambda relative, by=subject: wrong(relative, failed=False, subject=by))
+        assert right.issues(case, wrong(case, subject=subject)) == names
+        still = Attribution(lambda relative, by=subject: wrong(relative, subject=by))
+        assert still.issues(case, wrong(case, subject=subject)) == ()
 
 
 def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() -> None:

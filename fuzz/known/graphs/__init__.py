@@ -20,8 +20,9 @@ from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen.graph import Cast, Graph
 from tridiff.oracles.dtypes import FP8
 
-OWN = (("codegen.*", "own"),)
-_WHERE = (*OWN, ("inductor.programs_*", "own"), ("inductor.programs_*", "inductor"))
+_OWN = (("codegen.*", "own"), ("inductor.programs_*", "own"))
+"""Where the options of a case are those of the launch: torch.compile takes its own."""
+_WHERE = (*_OWN, ("inductor.programs_*", "inductor"))
 _PREDICTED = "tridiff.fuzz.known.predictions.graphs"
 Relative = Callable[[Case], Case | None]
 
@@ -118,11 +119,11 @@ ISSUES = (
              title="a library function of a subnormal constant ends the compiler"),
     KnownIssue(
         name="library-pow-contracted", title="libdevice's pow of single precision is contracted",
-        upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=OWN,
+        upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=_OWN,
         entries=("codegen.pointwise/value-580f48d91e",), match=options.contracted, relative=options.uncontracted),
     KnownIssue(
         name="calls-among-spilled-registers", title="calls among many spilled registers mix up elements",
-        stage="ptxas", truth="defect", where=OWN, entries=("codegen.memory/value-8f05b3e1c9",),
+        stage="ptxas", truth="defect", where=_OWN, entries=("codegen.memory/value-8f05b3e1c9",),
         match=options.spilled, relative=options.unspilled),
     KnownIssue(
         name="library-abs-of-two-widths", title="libdevice's abs of 32 and of 64 bits in one kernel, for AMD",
