@@ -24,7 +24,7 @@ from tridiff.fuzz.inductor.programs import index_text as index_text
 from tridiff.fuzz.inductor.programs.expressible import DIVISIONS, SHIFTS, TEMPLATES, operation
 from tridiff.kernels.codegen.affine import Affine, affine
 from tridiff.kernels.codegen.constants import TORCH_NAMES, round_to
-from tridiff.kernels.codegen.domains import Analysis, indirect
+from tridiff.kernels.codegen.domains import Analysis, expression, indirect
 from tridiff.kernels.codegen.graph import (
     Bucketize,
     Cast,
@@ -171,6 +171,9 @@ class _Writer:
     # -- nodes
 
     def _node(self, position: int, node: Node) -> None:
+        expr = expression(node)
+        for used in sorted(indirect(expr)) if expr is not None else ():
+            self._tensor(used)  # an index calls a constant by its name, as any other value
         match node:
             case Constant():
                 self._numbers[position] = number_text(node.value, node.dtype)

@@ -1,8 +1,10 @@
 """Generated programs as torch functions: their text, what has none, what is drawn; and how torch.compile runs them."""
 
+import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.support.draws import draws
 from tests.support.in_subprocess import Checks
@@ -12,6 +14,7 @@ from tests.unit.graphs.graphs import (
     X,
     apply,
     at,
+    constant,
     halves,
     load,
     matrix,
@@ -32,7 +35,8 @@ from tridiff.fuzz.kinds.graphs.swarm import Family
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.codegen.graph import Real, Scan, Sym
+from tridiff.kernels.codegen.graph import Index, Load, Real, Scan, Sym
+from tridiff.kernels.generated import load as generated
 
 CHECKS = Checks(Path(__file__).with_name("checks_upstream.py"))
 
@@ -52,6 +56,20 @@ def test_the_function_reads_like_one_written_by_hand() -> None:
         "    v1 = torch.exp(v0)\n"
         "    out0 = v1.expand(2, 3).permute(1, 0).reshape(-1)\n"
         "    return (out0,)\n")
+
+
+@pytest.mark.parametrize("used", ["load", "index", "store"])
+def test_an_index_may_name_a_constant(used: str) -> None:
+    """As a gather, a computed index and a scattered store do; beside it the constant is a number in an operation."""
+    v0 = Sym(name="v0")
+    read = {"load": Load(buffer="in0", index=v0, checked=True), "index": Index(expr=apply("add", v0, X), dtype="i64"),
+            "store": load("in0")}[used]
+    graph = matrix(constant("2", "i64"), op("add", 0, 0), read, store("out0", v0 if used == "store" else X, 2), rows=4,
+                   in0=("i64", 4), out0=("i64", 4))
+    compute = generated(torch_program(graph).text, name="named").compute
+    assert not [name for name in compute.__code__.co_names if re.fullmatch(r"v\d+", name)]
+    found = compute(torch.tensor([5, 6, 7, 8]), torch.zeros(4, dtype=torch.int64))[0].tolist()
+    assert found == {"load": [7, 7, 7, 7], "index": [2, 3, 4, 5], "store": [0, 0, found[2], 0]}[used]
 
 
 def test_constants_are_rounded_to_their_type_and_whole_ones_stay_whole() -> None:
