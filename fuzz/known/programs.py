@@ -10,11 +10,16 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
-from tridiff.fuzz.known.contents import of_small_numbers, tamed
-from tridiff.fuzz.known.graphs.form import analysis_of, cell_of_a_sum
+from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
-from tridiff.fuzz.records import Case, Scattered, Sorted
+from tridiff.fuzz.known.searched import (
+    float_boundaries,
+    searches_for_floats,
+    with_whole_boundaries,
+    without_searched_nan,
+)
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression
@@ -24,7 +29,6 @@ from tridiff.kernels.codegen.graph import (
     Cast,
     Constant,
     Expr,
-    Graph,
     Index,
     Node,
     Num,
@@ -97,15 +101,18 @@ def _welford(analysis: Analysis, position: int, node: Node) -> Changes:
 def _rounded(analysis: Analysis, position: int, node: Node) -> Changes:
     if not isinstance(node, Index) or "round_decimal" not in functions(node.expr):
         return {}
-    return {position: replace(node, expr=_without_rounding(node.expr))}
+    return {position: replace(node, expr=_without_rounding(analysis, node.expr))}
 
 
-def _without_rounding(expr: Expr) -> Expr:
+def _without_rounding(analysis: Analysis, expr: Expr) -> Expr:
     if not isinstance(expr, Apply):
         return expr
-    args = tuple(map(_without_rounding, expr.args))
-    # The square root of a real is one, and differs from it.
-    return args[0] if expr.function == "round_decimal" else replace(expr, args=args)
+    args = tuple(_without_rounding(analysis, one) for one in expr.args)
+    if expr.function != "round_decimal":
+        return replace(expr, args=args)
+    # What is rounded to decimals is real, also where an integer is.
+    whole = analysis.facts.of(args[0]).kind == "int"
+    return Apply(function="to_float", args=args[:1]) if whole else args[0]
 
 
 def _quotient(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -177,38 +184,6 @@ def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: replace(node, bitcast=False)}
 
 
-def _searches(case: Case) -> tuple[Bucketize, ...]:
-    graph = case.program
-    assert isinstance(graph, Graph)
-    return tuple(one for one in graph.nodes if isinstance(one, Bucketize))
-
-
-def _float_boundaries(case: Case) -> bool:
-    if not isinstance(case.program, Graph):
-        return False
-    return _numbered(case) != case
-
-
-def _numbered(case: Case) -> Case:
-    """The same searches among boundaries that are small whole numbers, in the order in which they were."""
-    boundaries = {one.boundaries for one in _searches(case)}
-    names = tuple(spec.name for spec in case.arrays if spec.name in boundaries and is_float(spec.dtype))
-    return tamed(case, names=names, kept=lambda overrides: (
-        Sorted(), *(one for one in overrides if isinstance(one, Scattered))))
-
-
-def _searches_for_floats(case: Case) -> bool:
-    return isinstance(case.program, Graph) and any(
-        isinstance(node, Bucketize) and is_float(analysis_of(case.program).dtype(node.arg))
-        for node in case.program.nodes) and _of_numbers(case) != case
-
-
-def _of_numbers(case: Case) -> Case:
-    """The same program of small whole numbers wherever floats come in, sorted if they were."""
-    return of_small_numbers(case, kept=lambda overrides: tuple(
-        one for one in overrides if isinstance(one, Scattered | Sorted)))
-
-
 def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,
                truth: Truth = "defect", explains: str = "", errors: tuple[str, ...] = (),
                controlled: bool = True) -> KnownIssue:
@@ -272,11 +247,11 @@ ISSUES = (
     KnownIssue(
         name="bucketize-nan-boundary", title="bucketize takes a NaN boundary for above every value", stage="inductor",
         truth="undefined", where=_WHERE, entries=("inductor.programs_sort/value-7848f174d2",),
-        match=_float_boundaries, relative=_numbered),
+        match=float_boundaries, relative=with_whole_boundaries),
     KnownIssue(
         name="bucketize-nan-value", title="bucketize of torch 2.11 takes a NaN for below every boundary",
         stage="inductor", truth="defect", where=_WHERE, entries=("inductor.programs_sort/value-e8f06379b8",),
-        match=_searches_for_floats, relative=_of_numbers),
+        match=searches_for_floats, relative=without_searched_nan),
     _rewritten("any-of-uint8", _any_byte, "reduction/result-dtype-da33a8c62a", upstream=("pytorch#198081",),
                title="any and all of uint8 return bool", errors=("result_dtype",), controlled=False),
     _erring("select-of-narrow-values", has(_scans_narrow), "scan/cannot-bitcast-data-type-b9438885ae",

@@ -1,18 +1,22 @@
 """Generated programs under torch.compile: relatives are programs that can be run, and controls."""
 
 import pytest
+import torch
 from msgspec.structs import replace
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
+from tests.unit.graphs.graphs import X, cast, load, num, store, vector
 from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.programs import ISSUES
-from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.known.searched import searches_for_floats, without_searched_nan
+from tridiff.fuzz.records import ArraySpec, Case, Content, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.codegen.graph import Apply, Bucketize, Buffer, Graph, Num, Store, Sym
+from tridiff.kernels.codegen.graph import Apply, Bucketize, Buffer, Graph, Index, Num, Store, Sym
 
 SEARCH = "inductor.programs_sort/value-7848f174d2"
 LIMITS = Limits(elements=1 << 10, rows=1 << 6)
@@ -26,6 +30,21 @@ def wrong(case: Case, *, failed: bool = True, subject: str = "inductor") -> Outc
                    signature=signature if failed else None)
 
 
+def of_expression(expr: Apply, dtype: str, *, length: int = 3) -> Case:
+    """A program that stores an index expression along x0."""
+    graph = vector(Index(expr=expr, dtype=dtype), store("out0", X, 0), length=length, out0=dtype)
+    return Case(target="inductor.programs_indexing", sizes={"n_out0": length}, program=graph, arrays=(
+        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",)),))
+
+
+@pytest.mark.parametrize("rounded", [Sym(name="n0"), Apply(function="to_float", args=(X,)), X])
+def test_what_is_not_rounded_to_decimals_is_real_as_well(rounded: Sym | Apply) -> None:
+    case = of_expression(Apply(function="round_decimal", args=(rounded, num(2))), "fp64")
+    issue, = (one for one in ISSUES if one.name == "round-to-decimals")
+    relative = _relative(issue, case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+
+
 def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue() -> None:
     case = entry(SEARCH).case
     asked: list[Case] = []
@@ -37,9 +56,27 @@ def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue() -> N
     assert Attribution(right).issues(case, wrong(case)) == ("bucketize-nan-boundary",)
     assert isinstance(case.program, Graph)
     assert any(isinstance(node, Bucketize) for node in case.program.nodes)
-    # Only what the boundaries hold is another; before it, what the values hold as well.
-    assert len(asked) == 2 and all(relative.program == case.program for relative in asked)
-    assert sum(one != other for one, other in zip(asked[1].arrays, case.arrays, strict=True)) == 1
+    # Only what the boundaries hold is another; before it, NaNs are not searched for either.
+    assert len(asked) == 2 and asked[1].program == case.program != asked[0].program
+    assert all(sum(one != other for one, other in zip(relative.arrays, case.arrays, strict=True)) == 1
+               for relative in asked)
+
+
+def test_nan_is_not_searched_for_wherever_it_comes_from() -> None:
+    """Here from the bits of negative integers. What is found for infinity instead is what eager torch finds for NaN."""
+    graph = vector(load("in0"), cast(0, "fp32", bitcast=True), Bucketize(arg=1, boundaries="in1", size=4),
+                   store("out0", X, 2), in0="i32", in1="fp32", out0="i64")
+    values = {"in0": torch.tensor([-1, 0, -7, 1 << 30], dtype=torch.int32), "in1": torch.tensor([-1.0, 0.0, 1.0, 5.0])}
+    case = Case(target="inductor.programs_sort", sizes={"n_in0": 4, "n_in1": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype="i32", dims=("n_in0",), content=Content()),
+        ArraySpec(name="in1", dtype="fp32", dims=("n_in1",), content=Content()),
+        ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
+    assert searches_for_floats(case)
+    relative = without_searched_nan(case)
+    assert relative is not None and relative.arrays == case.arrays and not searches_for_floats(relative)
+    assert isinstance(relative.program, Graph)
+    found = [by_torch.evaluate(one, values)["out0"].tolist() for one in (graph, relative.program)]
+    assert found == [[4, 1, 4, 3]] * 2
 
 
 def test_a_search_that_is_wrong_among_plain_boundaries_too_is_new() -> None:
