@@ -1,7 +1,7 @@
 """Kernels that are wrong in one place, each beside its nearest legal relative: what the language must refuse.
 
-Within the text: x, y are i32 of 8 elements, f fp32 of 8, m i32 of 4 by 8, n and k i32 scalars, h an fp32 scalar, x_ptr
-a pointer to i32, N the constexpr 8. `helper` and its like are in `HEAD`.
+Within the text: x, y are i32 of 8 elements, f fp32 of 8, m i32 of 4 by 8, n and k i32 scalars, h an fp32 scalar, passed
+the i32 7 as it is given at launch, x_ptr a pointer to i32, N the constexpr 8. `helper` and its like are in `HEAD`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def doubled(n):
     return 2 * n
 
 @triton.jit
-def kernel(x_ptr, f_ptr, out_ptr, N: tl.constexpr):
+def kernel(x_ptr, f_ptr, out_ptr, passed, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, 8))
     f = tl.load(f_ptr + tl.arange(0, 8))
     y = x + 1

@@ -104,7 +104,7 @@ def run(launch: Launch) -> None:
     if one.since and before(installed(), one.since):
         raise Declined(f"{refusal.row} is about Triton {one.since} and later")
     kernel: Any = load(source(refusal), name="refusal", fresh=True).kernel
-    arguments = {f"{name}_ptr": launch.pointer(name) for name in ("x", "f", "out")} | {"N": 8}
+    arguments = {f"{name}_ptr": launch.pointer(name) for name in ("x", "f", "out")} | {"passed": 7, "N": 8}
     if launch.planted == "nothing_refused":
         kernel = load(source(replace(refusal, mended=True)), name="refusal").kernel
     try:

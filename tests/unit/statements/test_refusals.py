@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tridiff.fuzz.known.issues import issues_of
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.records import Case, Verdict, decode, encode
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.refused import REFUSED
 from tridiff.fuzz.statements.refusing import case_of, refusal_of, unclear
@@ -24,7 +24,8 @@ def compiler() -> Iterator[Pool]:
 
 
 @pytest.mark.parametrize("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar", "exchange_by_scalars",
-                                 "pointer_from_narrow", "pointer_to_pointers"])
+                                 "pointer_from_narrow", "pointer_to_pointers", "rounded_quotient_by_integer",
+                                 "rounded_quotient_by_half", "dot_to_bfloat"])
 @pytest.mark.parametrize("mended", [False, True])
 def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool) -> None:
     case = case_of(TARGET, Refusal(row=row, mended=mended), 0)
@@ -40,7 +41,12 @@ def test_a_gate_plays_every_wrong_kernel_once() -> None:
     assert [case.digest for case in once] != [case.digest for case in find(TARGET).draw.once(6)], "the seed orders them"
 
 
-@pytest.mark.parametrize("row", ["index_slice", "range_not_power"])
+def test_a_worker_can_read_every_wrong_kernel() -> None:
+    for case in find(TARGET).draw.once(5):
+        assert decode(encode(case), Case) == case
+
+
+@pytest.mark.parametrize("row", ["index_slice", "range_not_power", "rounded_quotient_by_integer"])
 def test_a_front_end_that_takes_everything_is_found_out(row: str, compiler: Pool) -> None:
     outcome = compiler.execute(case_of(TARGET, Refusal(row=row), 0), "own+fault:nothing_refused")
     assert outcome.signature is not None and outcome.signature.kind == "accepted"
