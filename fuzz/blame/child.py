@@ -18,6 +18,7 @@ import msgspec
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.workers.zygote import die_with_parent
 
 LONGEST_LOG = 20_000
 MEMORY = 6 << 30
@@ -57,10 +58,11 @@ def _forked(trial: Trial, base: Path) -> Result:
     """Run one trial in a fork and say how it ended."""
     answer, journal, log = (base.with_suffix(end) for end in (".json", ".steps", ".log"))
     started = time.monotonic()
-    pid = os.fork()
+    parent, pid = os.getpid(), os.fork()
     if pid == 0:
         status = OWN_FAULT
         try:
+            die_with_parent(parent)
             os.setsid()
             sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(sink, 1)
@@ -179,5 +181,13 @@ def _interpreted(trial: Trial) -> Result:
     return Result(outcome=outcome)
 
 
+def forked(folder: str) -> None:
+    """As `serve`, in a fork of a process that has imported already (`workers.preload`)."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    serve(Path(folder))
+
+
 if __name__ == "__main__":
+    die_with_parent(int(sys.argv[2]))
     serve(Path(sys.argv[1]))

@@ -13,6 +13,7 @@ import msgspec
 
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.builds import Build
+from tridiff.fuzz.workers.preloaded import Zygote, fork_instead
 
 START = 120.0
 """Seconds that a process may take to import torch and Triton."""
@@ -20,17 +21,23 @@ START = 120.0
 _RESULT = msgspec.json.Decoder(Result)
 
 
+Child = subprocess.Popen[bytes] | Zygote
+
+
 class OutOfTime(Exception):
     """The budget is used up: the trial was not run."""
 
 
 class Laboratory:
-    """Runs trials. seconds: the whole budget; build: the Triton to run, None for the installed one."""
+    """Runs trials. seconds: the whole budget; build: the Triton to run, None for the installed one. preloaded: folder
+    of processes that have the installed one imported, if there are any (`workers.preloaded`)."""
 
-    def __init__(self, *, seconds: float, build: Build | None = None) -> None:
+    def __init__(self, *, seconds: float, build: Build | None = None, preloaded: Path | None = None) -> None:
         self._end = time.monotonic() + seconds
-        self._build = build
-        self._children: dict[bool, subprocess.Popen[bytes]] = {}
+        self._build, self._preloaded = build, None if build is not None else preloaded
+        self._children: dict[bool, Child] = {}
+        self._started: list[Child] = []
+        self._abandoned = False
         self._folder = tempfile.TemporaryDirectory(prefix="tridiff-blame-")
         self.triton = ""
         self.trials = 0
@@ -39,6 +46,12 @@ class Laboratory:
     def left(self) -> float:
         """Seconds of the budget."""
         return self._end - time.monotonic()
+
+    def abandon(self) -> None:
+        """Said from another thread: what runs comes to no result, and nothing more is begun."""
+        self._abandoned = True
+        for child in self._started:
+            child.kill()
 
     def renew(self, seconds: float) -> None:
         """Begin another budget with the processes that there are."""
@@ -59,7 +72,7 @@ class Laboratory:
 
     def run(self, trial: Trial) -> Result:
         """The trial's result, whatever becomes of its process. Raises OutOfTime."""
-        if self.left <= 1.0:
+        if self._abandoned or self.left <= 1.0:
             raise OutOfTime
         interpreted = trial.backend == "interpreter" and not trial.evaluated
         child = self._child(interpreted)
@@ -80,27 +93,41 @@ class Laboratory:
             return Result(ended="lost")
         return _RESULT.decode(answer)
 
-    def _child(self, interpreted: bool) -> subprocess.Popen[bytes] | None:
+    def _child(self, interpreted: bool) -> Child | None:
         found = self._children.get(interpreted)
         if found is not None:
             return found
         return self._ready(interpreted, self._begun(interpreted))
 
-    def _begun(self, interpreted: bool) -> subprocess.Popen[bytes]:
-        environment = dict(self._build.environment() if self._build else os.environ)
+    def _begun(self, interpreted: bool) -> Child:
         folder = Path(self._folder.name) / ("interpreter" if interpreted else "compiler")
         folder.mkdir(exist_ok=True)
+        child = self._forked(interpreted, folder) or self._spawned(interpreted, folder)
+        self._started = [one for one in self._started if one.poll() is None] + [child]
+        if self._abandoned:
+            child.kill()
+        return child
+
+    def _forked(self, interpreted: bool, folder: Path) -> Zygote | None:
+        if self._preloaded is None:
+            return None
+        return fork_instead(self._preloaded, "trials", str(folder), interpreted=interpreted, log=folder / "log",
+                            environment={"TRITON_CACHE_DIR": str(folder / "cache")})
+
+    def _spawned(self, interpreted: bool, folder: Path) -> Child:
+        environment = dict(self._build.environment() if self._build else os.environ)
         environment.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1",
                            TRITON_DEFAULT_FP_FUSION="1", TRITON_CACHE_DIR=str(folder / "cache"))
         environment.pop("TRITON_INTERPRET", None)
         if interpreted:
             environment["TRITON_INTERPRET"] = "1"
         with open(folder / "log", "wb") as log:
-            return subprocess.Popen([sys.executable, "-m", "tridiff.fuzz.blame.child", str(folder)],
-                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0,
-                                    env=environment, start_new_session=True)
+            return subprocess.Popen(
+                [sys.executable, "-m", "tridiff.fuzz.blame.child", str(folder), str(os.getpid())],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0, env=environment,
+                start_new_session=True)
 
-    def _ready(self, interpreted: bool, child: subprocess.Popen[bytes]) -> subprocess.Popen[bytes] | None:
+    def _ready(self, interpreted: bool, child: Child) -> Child | None:
         """The process once it has imported Triton, None if it does not come to that."""
         ready = self._line(child, START)
         if not ready:
@@ -111,7 +138,7 @@ class Laboratory:
         return child
 
     @staticmethod
-    def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes:
+    def _line(child: Child, seconds: float) -> bytes:
         """The next whole line, b"" if none comes in time."""
         assert child.stdout is not None
         deadline, got = time.monotonic() + seconds, b""
@@ -126,7 +153,7 @@ class Laboratory:
         return got
 
     @staticmethod
-    def _end_child(child: subprocess.Popen[bytes]) -> None:
+    def _end_child(child: Child) -> None:
         with contextlib.suppress(OSError):
             if child.stdin is not None:
                 child.stdin.close()

@@ -39,8 +39,8 @@ LONGEST_ENDING = 0.05
 """... that part of the campaign before its time is over."""
 
 TELLING, LONGEST_TELLING = 0.1, 300.0
-"""Largest part of a campaign's time, and most seconds of it, that are kept for what people read of its findings: where
-they go wrong, scripts, texts of issues ..."""
+"""Largest part of a campaign's time that goes into what people read of its findings, where they go wrong, scripts,
+texts of issues, and most seconds at its end that are kept for it, less what was done while it ran ..."""
 
 LEAST_TELLING, LEAST_PART = 10.0, 1 / 6
 """... at least so many seconds of it, if they are no more than that part; ..."""
@@ -48,12 +48,20 @@ LEAST_TELLING, LEAST_PART = 10.0, 1 / 6
 TELLING_EACH = 15.0
 """... with so many seconds for each, several at a time."""
 
-TOLD_AT_ONCE = 4
+TELLING_BESIDE = 0.8
+"""Part of that time which is taken while workers still draw."""
+
+TOLD_AT_ONCE = 8
 """Findings that are blamed, or have their scripts written, at the same time, where there are as many cores."""
 
 TOLD_BY = 4.0
 """Seconds beyond the campaign's time after which nothing more is blamed or written of its findings; what is missing
 then can be had later. The page takes the rest of the ten seconds."""
+
+
+def longest_telling(seconds: float) -> float:
+    """Seconds of all its workers that a campaign of that length spends at the most on what people read."""
+    return max(TELLING * seconds, min(LEAST_TELLING, LEAST_PART * seconds))
 
 
 def told_at_once() -> int:
@@ -87,14 +95,15 @@ class Clock:
         """The moment (monotonic) at which the campaign's time is over; None where it has a number of cases instead."""
         return self._began + self._seconds if self._timed else None
 
-    def reserve(self, outcomes: int, *, shards: int = 0, findings: int = 0) -> None:
+    def reserve(self, outcomes: int, *, shards: int = 0, findings: float = 0, telling: float = 0.0) -> None:
         """Have the end come early enough for a record of so many outcomes of so many shards to be written, and so many
-        findings to be told, within the campaign's time and a little more."""
+        findings to be told, within the campaign's time and a little more. telling: worker seconds that were spent on
+        others."""
         needed = min(max(ENDING + PER_OUTCOME * outcomes + PER_SHARD * shards - GRACE, 0.0),
                      LONGEST_ENDING * self._seconds)
-        longest = max(TELLING * self._seconds, min(LEAST_TELLING, LEAST_PART * self._seconds))
-        telling = min(TELLING_EACH * findings / told_at_once(), longest, LONGEST_TELLING)
-        self._end = self._began + self._seconds - needed - (telling if self._tells else 0.0)
+        left = max(longest_telling(self._seconds) - telling / self._workers, 0.0)
+        kept = min(TELLING_EACH * findings / told_at_once(), left, LONGEST_TELLING)
+        self._end = self._began + self._seconds - needed - (kept if self._tells else 0.0)
 
     def allot(self, spec: ShardSpec, remaining: int, *, unfinished: int = 0) -> ShardSpec:
         """The next shard with its seconds; `remaining` counts it and all after it. unfinished: findings for which some

@@ -65,9 +65,10 @@ def modules(options: CampaignOptions, kinds: frozenset[str]) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def drivers(options: CampaignOptions, preloaded: Preloaded | None = None) -> Iterator[concurrent.futures.Executor]:
+def drivers(options: CampaignOptions, preloaded: contextlib.AbstractContextManager[Preloaded] | None = None,
+            ) -> Iterator[concurrent.futures.Executor]:
     """The processes that run shards: local ones, or those of a dask cluster. preloaded: those of their workers, if they
-    have been started; they end with the drivers."""
+    have been started; the context ends with the drivers."""
     if options.scheduler:
         try:
             from distributed import Client

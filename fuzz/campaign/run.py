@@ -23,6 +23,7 @@ from tridiff.fuzz.campaign.known import Known, provide, release_claims
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary
 from tridiff.fuzz.campaign.shard import finish_finding, run_shard
 from tridiff.fuzz.campaign.store import ShardStore, counts_of, shard_path
+from tridiff.fuzz.campaign.told import PARTS, Tellings
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, decode, pretty_json
@@ -68,8 +69,8 @@ class Campaign:
         self.plan = plan
         self.state = folder
         self._owned = owned
-        self.preloaded: Preloaded | None = None
-        """What was started early of its processes; ends with its run."""
+        self.preloaded: contextlib.AbstractContextManager[Preloaded] | None = None
+        """What was started early of its processes; the context ends with its run."""
         self.until: float | None = None
         """The moment (monotonic) at which its time is over, findings told and all; None where it has none, was resumed
         or has not begun."""
@@ -207,7 +208,7 @@ class _Run:
         self._waiting = Deal(campaign.plan, self._state, waiting, tuple(self._results.values()))
         spent = sum(result.seconds for result in self._results.values())
         self._clock = Clock(waiting, self._options, spent=spent, since=self._started)
-        self._told_at = 0.0
+        self._told_at, self._tellings = 0.0, Tellings(self._state)
         self._executed = False
         """Whether any case was judged."""
         self._failures: dict[int, list[str]] = {}
@@ -238,7 +239,10 @@ class _Run:
             return
         counts = self._totals()
         findings = tuple(sorted(path.stem for path in (self._state / "findings").glob("*.json")))
-        self._clock.reserve(counts.executed + counts.shrink_runs, shards=len(self._specs), findings=len(findings))
+        told = self._tellings.all()
+        self._clock.reserve(
+            counts.executed + counts.shrink_runs, shards=len(self._specs),
+            findings=max(len(findings) - len(told) / len(PARTS), 0), telling=sum(one.seconds for one in told))
         self._executed = counts.executed > 0
         elapsed, self._told_at = now - self._started, time.monotonic()
         progress = Progress(

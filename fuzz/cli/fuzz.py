@@ -31,6 +31,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_campaign, untold
 from tridiff.fuzz.report.scripts import planted, seconds_after, seconds_left
+from tridiff.fuzz.report.telling import Telling
 
 EXAMPLES = """**Examples**
 
@@ -76,6 +77,8 @@ def fuzz(
         campaign = Campaign.resume(name, root=state)
         store = _corpus_of(campaign, asked=corpus)
         _check_reports(reports / campaign.plan.id)
+        started = contextlib.ExitStack()
+        preloaded = None if campaign.plan.options.scheduler else started.enter_context(preload(campaign.plan.options))
     else:
         backends = chosen_backends(backend or [])
         devices = chosen_devices(gpus, backends)
@@ -104,35 +107,41 @@ def fuzz(
             shards = again.first(plan_shards(options, known=known.keys), again.left(reports))
             plan = Plan(id=identity, options=options, shards=shards)
             campaign = Campaign.start(plan, root=state, known=known)
-            campaign.preloaded = preloaded
-            undone.pop_all()
-    with LiveProgress(campaign.plan) as progress:
-        summary = campaign.run(progress.watch, since=None if resume else moment())
-    # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left last.
-    ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
-    record = _write(campaign, summary, ledger, reports)
-    try:
-        summary = _admit(campaign, summary, store)
-        _write_summary(summary, record)
-    except OSError as error:
-        raise TridiffError(f"{error.filename} cannot be written ({error.strerror}); the record is in {record}",
-                           fix=f"free disk space, then run `tridiff fuzz --resume --id {summary.id}`") from None
-    campaign.finish(summary)
-    problem = history.note(reports / history.FILE, summary, ledger=ledger, findings=campaign.findings())
-    if problem:
-        _note(f"tridiff: {problem}")
-    if as_json:
-        print(json.dumps(_json(summary, record)))
-    else:
-        render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
-    # What people read comes last: nobody waits for it to know the result, and all of it can be written again.
-    after = seconds_after(summary.options, took=summary.seconds, interrupted=summary.interrupted)
-    if after and campaign.until is not None:
-        after = seconds_left(campaign.until)
-    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=after)
+            started = undone.pop_all()
+    with started, Telling(campaign.state, campaign.plan.options, corpus=store,
+                          preloaded=preloaded.folder if preloaded is not None else None) as telling:
+        # They serve what tells of findings beyond the run.
+        campaign.preloaded = contextlib.nullcontext(preloaded) if preloaded is not None else None
+        with LiveProgress(campaign.plan) as progress:
+            summary = campaign.run(progress.watch, since=None if resume else moment())
+        after = seconds_after(summary.options, took=summary.seconds, interrupted=summary.interrupted)
+        if after and campaign.until is not None:
+            after = seconds_left(campaign.until)
+        telling.finish(after)
+        # The record first: it is there even if the corpus cannot take what was found. The mark that nothing is left
+        # last.
+        ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
+        record = _write(campaign, summary, ledger, reports)
+        try:
+            summary = _admit(campaign, summary, store)
+            _write_summary(summary, record)
+        except OSError as error:
+            raise TridiffError(f"{error.filename} cannot be written ({error.strerror}); the record is in {record}",
+                               fix=f"free disk space, then run `tridiff fuzz --resume --id {summary.id}`") from None
+        campaign.finish(summary)
+        problem = history.note(reports / history.FILE, summary, ledger=ledger, findings=campaign.findings())
+        if problem:
+            _note(f"tridiff: {problem}")
+        if as_json:
+            print(json.dumps(_json(summary, record)))
+        else:
+            render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
+        # What people read comes last: nobody waits for it to know the result, and all of it can be written again.
+        left = telling.wait()
+    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=left, told=telling.all())
     _note(f"tridiff: {problem}" if problem else f"report in {record / 'report.html'}")
-    if left := untold(record, summary):
-        _note(f"tridiff: {left}")
+    if lacking := untold(record, summary):
+        _note(f"tridiff: {lacking}")
     if summary.interrupted:
         _note(f"interrupted; continue with: tridiff fuzz --resume --id {summary.id}")
     raise typer.Exit(summary.exit_status)

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tridiff.fuzz.campaign.record import Summary
+from tridiff.fuzz.campaign.told import Told
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import GateFinding, GateSummary
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.pair import Relation
-from tridiff.fuzz.report.blames import campaign_blames
+from tridiff.fuzz.report.blames import campaign_blames, noted
 from tridiff.fuzz.report.gates import file_of
 from tridiff.fuzz.report.html import html
 from tridiff.fuzz.report.issue import issue
@@ -46,14 +47,16 @@ ITSELF = {"campaign": ("report.html", "junit.xml"), "gate": ("report.html", "jun
 
 
 def publish_campaign(folder: Path, summary: Summary, entries: Iterable[CorpusEntry], *, corpus: Corpus | None,
-                     seconds: float) -> str:
+                     seconds: float, told: Iterable[Told] = ()) -> str:
     """Blame new findings, write their scripts and issue texts, and the report. entries: of the campaign's findings.
-    seconds: for blames and scripts. Returns "" or, in one line, what could not be written."""
+    told: what was worked out of them while the campaign ran. seconds: for other blames and scripts. Returns "" or, in
+    one line, what could not be written."""
     def work() -> None:
         new = [one for one in entries if one.id in summary.new_findings]
         keep_entries(folder, new)
         began = time.monotonic()
-        new = campaign_blames(new, seconds=seconds, corpus=corpus)
+        new, tried = _with(new, told, folder, corpus), {one.entry for one in told if one.part == "blame"}
+        new = campaign_blames(new, seconds=seconds, corpus=corpus, tried=tried)
         keep_entries(folder, new)
         left = seconds - (time.monotonic() - began)
         scripts = campaign_scripts(_without(new, read_scripts(folder)), seconds=left) if left > 0 else {}
@@ -62,6 +65,21 @@ def publish_campaign(folder: Path, summary: Summary, entries: Iterable[CorpusEnt
         write_files(folder, report_of(Place(folder=folder, kind="campaign"), corpus=corpus))
 
     return _careful(work, folder)
+
+
+def _with(entries: Iterable[CorpusEntry], told: Iterable[Told], folder: Path, corpus: Corpus | None,
+          ) -> list[CorpusEntry]:
+    """The entries with what was told of them, of which scripts are put into the record. Raises OSError."""
+    found = []
+    told = list(told)
+    for entry in entries:
+        for one in told:
+            if one.of(entry) and one.blame is not None:
+                entry = noted(entry, one.blame, corpus)
+            elif one.of(entry) and one.part == "script":
+                keep_scripts(folder, {entry.id: Script(text=one.script, note=one.note)})
+        found.append(entry)
+    return found
 
 
 def publish_gate(folder: Path, summary: GateSummary, *, seconds: float, builds: Builds | None) -> str:

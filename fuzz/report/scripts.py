@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from tridiff.fuzz.campaign.clock import TOLD_BY, told_at_once
 from tridiff.fuzz.campaign.record import CampaignOptions
@@ -12,6 +13,7 @@ from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.repro.script import Run, run, runs_here, script
+from tridiff.fuzz.repro.waited import Stop, never
 from tridiff.fuzz.target.subjects import fault_of
 
 SHARE, LEAST, MOST = 0.1, 15.0, 300.0
@@ -55,7 +57,7 @@ def planted(entry: CorpusEntry) -> bool:
 def campaign_scripts(entries: Iterable[CorpusEntry], *, seconds: float) -> dict[str, Script]:
     """A script for each entry, by id; one for which there was no time says so."""
     def work(entry: CorpusEntry) -> Callable[[float], Script]:
-        return lambda limit: _of_entry(entry, limit)
+        return lambda limit: written(entry, limit)
 
     return _all({entry.id: work(entry) for entry in entries if not planted(entry)}, seconds)
 
@@ -79,9 +81,11 @@ def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict
         return dict(zip(works, pool.map(timed, works.values()), strict=True))
 
 
-def _of_entry(entry: CorpusEntry, limit: float) -> Script:
+def written(entry: CorpusEntry, limit: float, *, stop: Stop = never, preloaded: Path | None = None) -> Script:
+    """The script of an entry. limit: seconds for writing it and for each run of it. stop, preloaded: as in
+    `repro.script`."""
     try:
-        made = script(entry, time_limit=limit, fails=True)
+        made = script(entry, time_limit=limit, fails=True, stop=stop, preloaded=preloaded)
     except TridiffError as error:
         return _none(error)
     return Script(text=made.text, note=_said("here", made.ran))
@@ -116,6 +120,8 @@ def _said(where: str, ran: Run) -> str:
         return f"run {where} it says BUG"
     if ran.answer == "none" and "not available" in ran.reason:
         return f"nobody ran it: {ran.reason}"
+    if ran.answer == "none" and ran.reason.startswith("no answer within"):
+        return f"run {where} it gave {ran.reason}"
     return f"run {where} it does not show the finding, it says {_word(ran)}"
 
 

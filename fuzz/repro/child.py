@@ -28,5 +28,10 @@ def main() -> None:
         stream.write(msgspec.json.encode(found))
 
 
+def forked() -> None:
+    """As `main`, in a fork of a process that has imported already (`workers.preload`)."""
+    main()
+
+
 if __name__ == "__main__":
     main()

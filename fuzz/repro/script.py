@@ -4,14 +4,13 @@
 so that what comes out is known to print BUG for a finding that still fails here.
 """
 
-import contextlib
 import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +25,7 @@ from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.repro.frame import STATUS
 from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request
 from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
+from tridiff.fuzz.repro.waited import Stop, forked, never, waited
 
 Answer = Literal["BUG", "OK", "SKIP", "none"]
 """What a script's run said; `none`: no answer, because it was not run here, ended otherwise or took too long."""
@@ -68,7 +68,8 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 
 def script(
     entry: CorpusEntry, *, subject: str = "", backend: str = "", verify: bool = True, time_limit: float = 120.0,
-    length: Length = "short", fails: bool | None = None, path: str = "",
+    length: Length = "short", fails: bool | None = None, path: str = "", stop: Stop = never,
+    preloaded: Path | None = None,
 ) -> Script:
     """The standalone script of an entry.
 
@@ -79,6 +80,8 @@ def script(
     and for each run. fails: whether the harness sees the failure here, if that is known: on the interpreter, a right
     result then says that only tridiff's repaired interpreter shows it, and the script answers SKIP. path: folders, as
     PYTHONPATH takes them, that come first in the child's and the script's path: another Triton than the installed one.
+    stop: asked while it waits; once true, it is as if the time were up. preloaded: folder of processes of which one
+    may be forked to write it (`workers.preloaded`); it is run in one of its own in any case.
 
     Raises TridiffError where no script can show the finding: planted process faults, cases with too many values,
     kernels that use what cannot be written down, scripts that are too long.
@@ -96,12 +99,14 @@ def script(
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
         recorded=recorded(entry, subject=subject, backend=backend), length=length,
         ptx=about_ptxas(entry) and kind(backend) == "cuda")
-    made = _best(_ask(request, time_limit=time_limit, path=path), backend, verify=verify, time_limit=time_limit,
-                 path=path)
+
+    def best(request: Request) -> Script:
+        return _best(_ask(request, time_limit=time_limit, path=path, stop=stop, preloaded=preloaded), backend,
+                     verify=verify, run=lambda text: run(text, time_limit=time_limit, path=path, stop=stop))
+
+    made = best(request)
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
-        repeated = msgspec.structs.replace(request, only_repaired=True)
-        made = _best(_ask(repeated, time_limit=time_limit, path=path), backend, verify=verify, time_limit=time_limit,
-                     path=path)
+        made = best(msgspec.structs.replace(request, only_repaired=True))
     return made
 
 
@@ -125,7 +130,7 @@ def about_ptxas(entry: CorpusEntry) -> bool:
     return re.search(r"\bptxas\b", entry.explanation) is not None
 
 
-def _best(candidates: Candidates, backend: str, *, verify: bool, time_limit: float, path: str) -> Script:
+def _best(candidates: Candidates, backend: str, *, verify: bool, run: Callable[[str], Run]) -> Script:
     forms = candidates.scripts
 
     def made(one: Candidate, ran: Run) -> Script:
@@ -136,7 +141,7 @@ def _best(candidates: Candidates, backend: str, *, verify: bool, time_limit: flo
         return made(forms[-1], Run(answer="none", reason=f"{backend} is not available here" if verify else "not run"))
     tried: list[Script] = []
     for one in forms:
-        tried.append(made(one, run(one.text, time_limit=time_limit, path=path)))
+        tried.append(made(one, run(one.text)))
         if tried[-1].answer == "BUG":
             return tried[-1]
     return next((one for one in reversed(tried) if one.answer == "OK"), tried[-1])
@@ -150,9 +155,9 @@ def default_backend(entry: CorpusEntry, subject: str) -> str:
     return failing[0] if failing else "interpreter"
 
 
-def run(text: str, *, time_limit: float = 120.0, path: str = "") -> Run:
+def run(text: str, *, time_limit: float = 120.0, path: str = "", stop: Stop = never) -> Run:
     """Run a script on its own: an empty folder, no PYTHONPATH but for `path` and packages outside this checkout, a
-    fresh Triton cache."""
+    fresh Triton cache. stop: as in `script`."""
     with tempfile.TemporaryDirectory(prefix="tridiff-script-") as folder:
         file = Path(folder) / "script.py"
         file.write_text(text, encoding="utf-8")
@@ -163,15 +168,14 @@ def run(text: str, *, time_limit: float = 120.0, path: str = "") -> Run:
         if elsewhere:
             environment["PYTHONPATH"] = elsewhere
         started = time.perf_counter()
-        child = subprocess.Popen([sys.executable, str(file)], cwd=folder, env=environment, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
         try:
-            said, complained = child.communicate(timeout=time_limit)
+            done = waited([str(file)], folder=Path(folder), environment=environment, seconds=time_limit, stop=stop)
         except subprocess.TimeoutExpired:
-            _end_session(child)
-            return Run(answer="none", reason=f"no answer within {time_limit:g} s", seconds=round(time_limit, 3))
+            return Run(answer="none", reason=f"no answer within {time_limit:g} s",
+                       seconds=round(time.perf_counter() - started, 3))
         seconds = round(time.perf_counter() - started, 3)
-        return _answer(said, complained, child.returncode, seconds)
+        return _answer(done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode,
+                       seconds)
 
 
 def _path_without_this() -> str:
@@ -179,13 +183,6 @@ def _path_without_this() -> str:
     own = Path(__file__).resolve().parents[2]
     parts = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     return os.pathsep.join(part for part in parts if Path(part).resolve() != own)
-
-
-def _end_session(child: subprocess.Popen[str]) -> None:
-    """Kill a script and the processes that it started, and collect it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.communicate()
 
 
 def _answer(said: str, complained: str, status: int, seconds: float) -> Run:
@@ -218,7 +215,8 @@ def _note(entry: CorpusEntry) -> str:
     return _comment("; ".join(parts))
 
 
-def _ask(request: Request, *, time_limit: float, path: str) -> Candidates:
+def _ask(request: Request, *, time_limit: float, path: str, stop: Stop = never,
+         preloaded: Path | None = None) -> Candidates:
     """What the child wrote; asked a second time without the compiler's front end if that brings it down."""
     problem = ""
     for liveness in (True, False):
@@ -229,9 +227,11 @@ def _ask(request: Request, *, time_limit: float, path: str) -> Candidates:
         with tempfile.TemporaryDirectory(prefix="tridiff-script-") as cache:
             environment["TRITON_CACHE_DIR"] = cache
             try:
-                done = subprocess.run([sys.executable, "-m", "tridiff.fuzz.repro.child"],
-                                      input=msgspec.json.encode(asked), capture_output=True, env=environment,
-                                      timeout=time_limit, check=False)
+                data = msgspec.json.encode(asked)
+                done = forked(preloaded, "scripts", data=data, seconds=time_limit, stop=stop,
+                              environment={"TRITON_CACHE_DIR": cache}) if preloaded and not path else None
+                done = done or waited(["-m", "tridiff.fuzz.repro.child"], data=data, seconds=time_limit,
+                                      environment=environment, stop=stop)
             except subprocess.TimeoutExpired:
                 problem = f"no answer within {time_limit:g} s"
                 continue

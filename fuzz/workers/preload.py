@@ -7,6 +7,7 @@ whose pipe it reads, and with this process, which ends with the campaign's.
 """
 
 import contextlib
+import importlib
 import os
 import resource
 import signal
@@ -17,6 +18,9 @@ import tempfile
 from tridiff.fuzz.workers import addresses, environment, protocol, zygote
 
 STREAMS = 3
+
+INSTEAD = {"trials": "tridiff.fuzz.blame.child", "scripts": "tridiff.fuzz.repro.child"}
+"""Modules whose `forked` a fork may run instead of a zygote's work: processes that run trials, that write a script."""
 
 
 def main(address: str, backend: str, parent: int, more: tuple[str, ...] = ()) -> None:
@@ -67,13 +71,17 @@ def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socke
             os.close(descriptor)
         os.environ.update(request.environment)
         tempfile.tempdir = None  # looked for again in that environment
-        zygote.serve(request.backend, request.device, request.memory)
+        if request.instead:
+            importlib.import_module(INSTEAD[request.instead]).forked(*request.arguments)
+        else:
+            zygote.serve(request.backend, request.device, request.memory)
         code = 0
     except BaseException:
         import traceback
 
         traceback.print_exc()
     finally:
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
 

@@ -95,7 +95,8 @@ def _address(folder: Path, build: str, interpreted: bool) -> Path:
 
 
 class Zygote:
-    """A zygote that somebody else forked: as much of a `subprocess.Popen` as its driver needs."""
+    """A zygote, or what else was asked for, that somebody else forked: as much of a `subprocess.Popen` as its driver
+    needs."""
 
     def __init__(self, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
         self.pid = pid
@@ -126,10 +127,22 @@ def fork_zygote(folder: Path, *, build: str, backend: str, device: int, memory: 
                 environment: Mapping[str, str]) -> Zygote | None:
     """A zygote of the preloaded process for a build; None if there is none, or it does not answer. folder: of the
     campaign's preloaded processes. environment: variables that the zygote has beside those of that process."""
-    address = _address(folder, build, kind(backend) == "interpreter")
+    begin = protocol.Begin(backend=backend, device=device, memory=memory, environment=dict(environment))
+    return fork(folder, begin, build=build, log=log)
+
+
+def fork_instead(folder: Path, what: str, *arguments: str, interpreted: bool, log: Path,
+                 environment: Mapping[str, str]) -> Zygote | None:
+    """As `fork_zygote`, what is called `what` (`preload.INSTEAD`), with arguments of its own. interpreted: whether in
+    a process with Triton's interpreter."""
+    return fork(folder, protocol.Begin(backend="interpreter" if interpreted else "compile", device=0, memory=0,
+                                       environment=dict(environment), instead=what, arguments=arguments), log=log)
+
+
+def fork(folder: Path, begin: protocol.Begin, *, build: str = "", log: Path) -> Zygote | None:
+    """What a preloaded process forks when it is asked to; None if there is none, or it does not answer."""
+    address = _address(folder, build, kind(begin.backend) == "interpreter")
     end = time.monotonic() + ANSWER_SECONDS
-    request = protocol.line(protocol.Begin(backend=backend, device=device, memory=memory,
-                                           environment=dict(environment)))
     with contextlib.ExitStack() as stack, contextlib.suppress(OSError, ValueError):
         connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         if not _connected(connection, address, end):
@@ -137,7 +150,7 @@ def fork_zygote(folder: Path, *, build: str, backend: str, device: int, memory: 
         ours_in, theirs_in = _pipe(stack)
         theirs_out, ours_out = _pipe(stack)
         errors = stack.enter_context(open(log, "wb"))
-        socket.send_fds(connection, [request], [ours_in, ours_out, errors.fileno()])
+        socket.send_fds(connection, [protocol.line(begin)], [ours_in, ours_out, errors.fileno()])
         connection.settimeout(max(end - time.monotonic(), 0.1))
         pid = int(connection.recv(64))
         return Zygote(pid, os.fdopen(os.dup(theirs_in), "wb", buffering=0),

@@ -12,12 +12,15 @@ from tridiff.fuzz.records.observed import Observe, Observed
 
 
 class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin"):
-    """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own."""
+    """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own. instead:
+    what the fork is to be instead of a zygote, one of `preload.INSTEAD`; arguments: of that."""
 
     backend: str
     device: int
     memory: int
     environment: dict[str, str] = {}
+    instead: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):

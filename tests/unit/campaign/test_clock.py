@@ -97,6 +97,19 @@ def test_what_people_read_of_findings_is_kept_back_from_the_time_and_not_added_t
     assert kept(1440.0, 9, builds=("", "/other")) == 0.0, "a gate tells of its findings later"
 
 
+def test_what_was_told_while_the_campaign_ran_is_not_kept_back_again(
+        now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "told_at_once", lambda: 2)
+    clock = clocks.Clock([], replace(OPTIONS, by_yield=True, seconds=1000.0))
+
+    def kept(findings: float, telling: float) -> float:
+        clock.reserve(0, findings=findings, telling=telling)
+        return 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left
+
+    assert [kept(40, 0.0), kept(40, 160.0), kept(0.5, 160.0), kept(40, 300.0)] == [100.0, 20.0, 3.75, 0.0]
+    assert clocks.longest_telling(30.0) == 5.0 and clocks.longest_telling(1000.0) == 100.0
+
+
 def test_what_is_kept_for_findings_that_may_become_smaller_is_not_drawn_away(now: list[float]) -> None:
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 55

@@ -357,13 +357,13 @@ def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.Monke
     asked: list[Request] = []
 
     def answer(*arguments: object, **options: bytes) -> object:
-        asked.append(msgspec.json.decode(options["input"], type=Request))
+        asked.append(msgspec.json.decode(options["data"], type=Request))
         if asked[-1].liveness:
             return subprocess.CompletedProcess([], -6, stdout=b"", stderr=b"LLVM ERROR")
         found = Candidates(scripts=(Candidate(text="text", faithful=True),))
         return subprocess.CompletedProcess([], 0, stdout=msgspec.json.encode(found), stderr=b"")
 
-    monkeypatch.setattr(scripts.subprocess, "run", answer)
+    monkeypatch.setattr(scripts, "waited", answer)
     assert script(stored(SEVEN), verify=False).text == "text"
     assert [one.liveness for one in asked] == [True, False]
 
