@@ -38,7 +38,7 @@ PER_SHARD = 4e-3
 LONGEST_ENDING = 0.05
 """... that part of the campaign before its time is over."""
 
-TELLING, LONGEST_TELLING = 0.1, 300.0
+TELLING, LONGEST_TELLING = 0.08, 300.0
 """Largest part of a campaign's time that goes into what people read of its findings, where they go wrong, scripts,
 texts of issues, and most seconds at its end that are kept for it, less what was done while it ran ..."""
 
@@ -48,8 +48,9 @@ LEAST_TELLING, LEAST_PART = 10.0, 1 / 6
 TELLING_EACH = 15.0
 """... with so many seconds for each, several at a time."""
 
-TELLING_BESIDE = 0.8
-"""Part of that time which is taken while workers still draw."""
+TELLING_BESIDE = 0.85
+"""Part of that time which is taken while workers still draw. With what is done after the campaign's time, up to
+TOLD_BY, all of it stays below a tenth of a campaign of some minutes."""
 
 TOLD_AT_ONCE = 8
 """Findings that are blamed, or have their scripts written, at the same time, where there are as many cores."""
