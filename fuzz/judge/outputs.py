@@ -11,7 +11,7 @@ from tridiff.fuzz.backends.launch import resolve
 from tridiff.fuzz.content import text
 from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.records import Case, Evidence, RowCounts, Verdict
-from tridiff.fuzz.records.outcome import ORACLE_CONFLICT
+from tridiff.fuzz.records.outcome import ALL_OPEN, ORACLE_CONFLICT
 from tridiff.fuzz.target import Reference, Target
 from tridiff.oracles import arrays, bits, compare, rules, vote
 from tridiff.oracles.dtypes import torch_dtype
@@ -25,9 +25,6 @@ EVIDENCE_VALUES = 4096
 
 WHOLE_VALUES = 256
 """Arrays of at most this many values are listed whole, not only their failing row."""
-
-ALL_OPEN = "the contract leaves every row open"
-"""Why a launch that ended as it should was not checked: no value of it was asked for."""
 
 
 @dataclass(frozen=True)

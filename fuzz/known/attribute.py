@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.judge.outputs import ALL_OPEN
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.records.outcome import ALL_OPEN
 
 _DEEPEST = 2
 """How many relatives of relatives are looked at: a case has rarely more than three defects."""

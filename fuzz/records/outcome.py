@@ -97,6 +97,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What is wrong of neighbours of a shrunk case (`fuzz.shrink.beside`), by what is changed; "" of right ones."""
 
 
+ALL_OPEN = "the contract leaves every row open"
+"""The reason of a case that ended as it should and was not checked, because no value of it is asked for."""
 ORACLE_CONFLICT = "oracle_conflict"
 """How the reason begins of a case that was not checked because the oracles contradict each other."""
 

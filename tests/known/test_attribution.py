@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.judge.outputs import ALL_OPEN
 from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
+from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 
 
