@@ -32,10 +32,16 @@ ISSUES = (
         match=lambda case: bool(case.array("b").layout.broadcast),
         explains="tridiff.fuzz.known.predictions.search:compiled_nothing_found"),
     KnownIssue(
-        name="signbit-of-negative-zero", stage="inductor", truth="defect", where=_here("pointwise"),
+        name="signbit-of-fp64", stage="inductor", truth="defect", where=_here("pointwise"),
+        upstream=("pytorch#187935",),
         title="signbit of an fp64 -0.0 is false: the compiled code asks whether the number is less than 0",
         entries=("inductor.pointwise/value-d29f0dc13a",), match=_operation("signbit", dtypes=("fp64",)),
         explains=f"{_FLOATS}:negative_zero_without_sign"),
+    KnownIssue(
+        name="negation-by-subtraction", title="-x of +0.0 is +0.0, and so is -(-x) of -0.0", upstream=("triton#10270",),
+        stage="front-end", truth="defect", where=(*_here("folding"), *_here("pointwise")),
+        entries=("inductor.folding/zero-sign-45a944be94",), match=_operation("neg", "twice_negated"),
+        explains=f"{_FLOATS}:zero_negated_by_subtraction"),
     KnownIssue(
         name="bucketize-nan-value", title="bucketize of torch 2.11 takes a NaN for below every boundary",
         stage="inductor", truth="defect", where=_here("bucketize"), entries=("inductor.bucketize/value-00ebe13492",),
@@ -52,7 +58,7 @@ ISSUES = (
         match=_operation(*(f"to_{name}" for name in FP8), dtypes=("fp64",)),
         errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
     KnownIssue(
-        name="quotient-of-full-range", title="an fp32 quotient of subnormals is an ulp off", stage="language",
+        name="quotient-of-full-range", title="an fp32 quotient is an ulp off", stage="language",
         truth="accuracy", where=_here("folding"), entries=("inductor.folding/value-d90adf04e4",),
         match=_operation("by_itself", dtypes=("fp32",)), explains=f"{_FLOATS}:quotient_an_ulp_below"),
     KnownIssue(
@@ -60,6 +66,11 @@ ISSUES = (
         upstream=("pytorch#175430",), truth="defect", where=_here("scan"),
         entries=("inductor.scan/cannot-bitcast-data-type-9b3e46883b",),
         match=lambda case: dtype(case.arrays[0].dtype).bits < 32, errors=("*Cannot bitcast data-type of size*",)),
+    KnownIssue(
+        name="scan-of-bytes-from-minus-one", title="a looped scan of uint8 does not compile", stage="inductor",
+        truth="defect", where=_here("scan"), entries=("inductor.scan/get-uint8----incompatibl-9d6438ff33",),
+        match=lambda case: case.arrays[0].dtype == "u8",
+        errors=("get_uint8(): incompatible function arguments*", "*Python integer -* out of bounds for uint8*")),
     KnownIssue(
         name="halves-not-rounded-between", title="a * b / b of halves is rounded once", stage="inductor",
         truth="by_design", where=_here("folding"),

@@ -6,7 +6,9 @@ predicted as well.
 """
 
 from collections.abc import Callable
+from math import copysign
 
+import numpy as np
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
@@ -19,8 +21,10 @@ from tridiff.fuzz.known.searched import (
     with_whole_boundaries,
     without_searched_nan,
 )
+from tridiff.fuzz.known.wide_indices import beyond_int32
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
+from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression
 from tridiff.kernels.codegen.graph import (
@@ -30,6 +34,8 @@ from tridiff.kernels.codegen.graph import (
     Constant,
     Expr,
     Index,
+    Load,
+    Masked,
     Node,
     Num,
     Part,
@@ -38,9 +44,11 @@ from tridiff.kernels.codegen.graph import (
     Scan,
     Store,
     Sym,
+    real_number,
 )
 from tridiff.kernels.codegen.ranges import symbols
 from tridiff.kernels.pointwise.table import HALVES
+from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
@@ -133,6 +141,42 @@ def _with_literals(expr: Expr, sizes: dict[str, int], *, inside: bool) -> Expr:
     return replace(expr, args=tuple(_with_literals(one, sizes, inside=deeper) for one in expr.args))
 
 
+def _minus_zero(analysis: Analysis, position: int, node: Node) -> Changes:
+    """The same with +0.0 as constant, as what masked elements hold, and as value of what depends on no element."""
+    if isinstance(node, Constant):
+        return {position: replace(node, value="0.0")} if _is_minus_zero(node.value, node.dtype) else {}
+    if isinstance(node, Load | Masked):
+        masked = node.mask is not None and _is_minus_zero(node.other, analysis.dtype(position))
+        return {position: replace(node, other="0.0")} if masked else {}
+    if not isinstance(node, Index):
+        return {}
+    without = _without_minus_zero(analysis, node.expr)
+    return {position: replace(node, expr=without)} if without != node.expr else {}
+
+
+def _is_minus_zero(text: str, dtype: str) -> bool:
+    return is_float(dtype) and copysign(1.0, real_number(text)) < 0 and real_number(text) == 0
+
+
+def _without_minus_zero(analysis: Analysis, expr: Expr) -> Expr:
+    if analysis.facts.of(expr).kind == "real" and symbols(expr) <= analysis.sizes.keys():
+        value = points.evaluate(expr, {name: np.asarray(size) for name, size in analysis.sizes.items()})
+        if value == 0 and np.signbit(value):
+            return Apply(function="to_float", args=(Num(value=0),))
+    if not isinstance(expr, Apply):
+        return expr
+    return replace(expr, args=tuple(_without_minus_zero(analysis, one) for one in expr.args))
+
+
+def _stores_double_as_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
+    stores = isinstance(node, Store) and analysis.buffers[node.buffer] in FP8 and analysis.dtype(node.value) == "fp64"
+    return {position: node} if stores else {}
+
+
+def _scans_bytes(analysis: Analysis, position: int, node: Node) -> Changes:
+    return {position: node} if isinstance(node, Scan) and "u8" in map(analysis.dtype, node.args) else {}
+
+
 def _added(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if isinstance(node, Store) and cell_of_a_sum(analysis.graph, node) is not None else {}
 
@@ -186,9 +230,9 @@ def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
 
 def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,
                truth: Truth = "defect", explains: str = "", errors: tuple[str, ...] = (),
-               controlled: bool = True) -> KnownIssue:
+               controlled: bool = True, stage: Stage = "inductor") -> KnownIssue:
     return KnownIssue(
-        name=name, title=title, upstream=upstream, stage="inductor", truth=truth,
+        name=name, title=title, upstream=upstream, stage=stage, truth=truth,
         where=_WHERE, entries=tuple(f"inductor.programs_{one}" for one in entries), match=has(form),
         explains=f"{_PREDICTED}:{explains}" if explains else "", relative=without(form) if controlled else None,
         errors=errors)
@@ -203,6 +247,10 @@ def _erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tup
 
 def _is_half(dtype: str) -> bool:
     return dtype in HALVES
+
+
+def _is_narrow(dtype: str) -> bool:
+    return dtype in ("i8", "i16", "u8")
 
 
 def _is_double(dtype: str) -> bool:
@@ -229,8 +277,18 @@ ISSUES = (
                title="round to decimals multiplies by 10^-2"),
     _rewritten("quotient-of-sizes", _quotient, "pointwise/value-643e903d50",
                title="the quotient of two sizes is formed in fp32"),
-    _rewritten("signbit-of-negative-zero", _swapped(("signbit",), "logical_not", _is_double),
-               title="signbit of an fp64 -0.0 is false"),
+    _rewritten("index-in-int32", beyond_int32, "indexing/value-3a48591f58", upstream=("pytorch#175966",),
+               title="integers of coordinates are computed in int32",
+               errors=("*Scalar * is out of range for type int32*",)),
+    _rewritten("relu-of-narrow-integers", _swapped(("relu",), "abs", _is_narrow), "pointwise/value-f785b82283",
+               title="relu of narrow integers is int32, and so is what is computed of it",
+               errors=("*Cannot use /, #, or % with triton.language.int32 and triton.language.uint8*",)),
+    _rewritten("remainder-of-a-rounded-quotient", _swapped(("remainder",), "fmod"), "mixed/value-56d3f9d222",
+               truth="accuracy", stage="llvm", title="remainder subtracts the truncated rounded quotient"),
+    _rewritten("negation-by-subtraction", _swapped(("neg",), "abs"), upstream=("triton#10270",), stage="front-end",
+               title="-x of +0.0 is +0.0"),
+    _rewritten("constants-lose-the-sign-of-zero", _minus_zero, "pointwise/zero-sign-a375762658", stage="front-end",
+               title="the constant -0.0 becomes 0.0"),
     KnownIssue(
         name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
         stage="inductor", truth="defect", where=_WHERE,
@@ -264,6 +322,10 @@ ISSUES = (
     _erring("constants-of-fp8", has(_converts_to_fp8), "pointwise/triton--c-libtriton-ir-33ab3533f6",
             upstream=("triton#5601", "pytorch#141396"), title="there are no constants of fp8", stage="front-end",
             errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),
+    _erring("fp64-to-fp8", has(_stores_double_as_fp8), stage="ttgir", title="fp64 to fp8 does not compile",
+            errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
+    _erring("scan-of-bytes-from-minus-one", has(_scans_bytes), title="a looped scan of uint8 does not compile",
+            errors=("get_uint8(): incompatible function arguments*", "*Python integer -* out of bounds for uint8*")),
     _erring("tensor-to-the-power-of-a-size", has(_power_of_sizes), "pointwise/cast-error-details--unab-d6b374b51f",
             title="a tensor to the power of a size does not compile",
             errors=("Cast error details: Unable to cast *",)),

@@ -16,7 +16,19 @@ from tridiff.fuzz.known.searched import searches_for_floats, without_searched_na
 from tridiff.fuzz.records import ArraySpec, Case, Content, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.codegen.graph import Apply, Bucketize, Buffer, Graph, Index, Num, Store, Sym
+from tridiff.kernels.codegen.graph import (
+    Apply,
+    Bucketize,
+    Buffer,
+    Constant,
+    Graph,
+    Index,
+    Load,
+    Num,
+    Pointwise,
+    Store,
+    Sym,
+)
 
 SEARCH = "inductor.programs_sort/value-7848f174d2"
 LIMITS = Limits(elements=1 << 10, rows=1 << 6)
@@ -136,4 +148,71 @@ def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str
     rehearsal, outputs = rehearsed(entry(f"inductor.bucketize/{name}"))
     assert rehearsal.judged(outputs, subject="inductor")[1] == ("bucketize-of-repeated-boundaries",)
     judged, names = rehearsal.judged(outputs | {"out": outputs["out"] + 2}, subject="inductor")
+    assert judged.verdict.failed and names == ()
+
+
+COORDINATE = Apply(function="mul", args=(X, num(2**31 - 1)))
+
+
+@pytest.mark.parametrize("expr, length, dtype, beyond", [
+    (COORDINATE, 3, "i64", True), (COORDINATE, 2, "i64", False),
+    (Apply(function="to_float", args=(X,)), 3, "fp64", False),
+    (Apply(function="mod", args=(COORDINATE, num(7))), 3, "i32", True),
+    (Apply(function="mod", args=(Apply(function="mul", args=(X, num(2**30))), num(7))), 2, "i32", False),
+    (Apply(function="int_true_div", args=(COORDINATE, num(16))), 3, "fp64", True),
+    (Apply(function="pow_by_natural", args=(Apply(function="mod", args=(X, num(99))), num(5))), 99, "i64", True),
+    (Apply(function="mul", args=(Sym(name="n0"), num(2**31 - 1))), 3, "i64", False)])
+def test_integers_of_coordinates_beyond_int32_are_found_and_left_out(
+        expr: Apply, length: int, dtype: str, beyond: bool) -> None:
+    case = of_expression(expr, dtype, length=length)
+    issue, = (one for one in ISSUES if one.name == "index-in-int32")
+    assert issue.match(case) == beyond
+    relative = _relative(issue, case)
+    if beyond:
+        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+        right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
+        assert right == ("index-in-int32",) and Attribution(wrong).issues(case, wrong(case)) == ()
+
+
+def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded() -> None:
+    issue, = (one for one in ISSUES if one.name == "index-in-int32")
+
+    def product(first: Index | Load) -> Case:
+        """Of an i64 that is first with a constant; in0 is there whether it is loaded or not."""
+        graph = vector(first, Constant(value=str(2**31 - 1), dtype="i64"), Pointwise(op="mul", args=(0, 1)),
+                       store("out0", X, 2), in0="i64", out0="i64")
+        return Case(target="inductor.programs_indexing", program=graph, sizes={"n_in0": 4, "n_out0": 4}, arrays=(
+            ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
+            ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
+
+    assert issue.match(product(Index(expr=X, dtype="i64"))) and not issue.match(product(load("in0")))
+
+
+def told(case: Case, error: str) -> tuple[str, ...]:
+    """What an error of the compiler is taken for; nothing is run."""
+    failure = wrong(case)
+    assert failure.signature is not None
+    signature = replace(failure.signature, verdict=Verdict.COMPILE_ERROR, kind=error, where="")
+    return Attribution(wrong).issues(case, replace(failure, verdict=Verdict.COMPILE_ERROR, signature=signature))
+
+
+def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> None:
+    def stored(dtype: str) -> Case:
+        graph = vector(load("in0"), store("out0", X, 0), in0=dtype, out0="fp8e5")
+        return Case(target="inductor.programs_memory", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+            ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content()),
+            ArraySpec(name="out0", dtype="fp8e5", dims=("n_out0",))))
+
+    assert told(stored("fp64"), "Unsupported rounding mode for conversion.") == ("fp64-to-fp8",)
+    assert told(stored("fp32"), "Unsupported rounding mode for conversion.") == ()
+    assert told(stored("fp64"), "Unsupported anything else") == ()
+
+
+@pytest.mark.parametrize("name, issue", [
+    ("folding/zero-sign-45a944be94", "negation-by-subtraction"),
+    ("folding/value-d90adf04e4", "quotient-of-full-range")])
+def test_another_number_than_the_predicted_one_is_new(name: str, issue: str) -> None:
+    rehearsal, outputs = rehearsed(entry(f"inductor.{name}"))
+    assert rehearsal.judged(outputs, subject="inductor")[1] == (issue,)
+    judged, names = rehearsal.judged(outputs | {"out": outputs["out"] - 2.0**-23}, subject="inductor")
     assert judged.verdict.failed and names == ()

@@ -194,12 +194,19 @@ def either_of_pair(seen: Wrong) -> Masks:
 
 
 def quotient_an_ulp_below(seen: Wrong) -> dict[str, torch.Tensor]:
-    """x / x of fp32 subnormals as `div.full.f32` gives it, within its 2 ulp: the number below 1 (PTX ISA, div)."""
+    """x / x in fp32 as `div.full.f32` gives it, within its 2 ulp: the number below 1 (PTX ISA, div)."""
     if "out" not in seen.wrong:
         return {}
     x = seen.inputs["a"]
-    tiny = (x != 0) & (x.abs() < torch.finfo(torch.float32).tiny)
-    return {"out": tiny & (seen.actual["out"] == 1 - 2.0**-24)}
+    return {"out": (x != 0) & x.isfinite() & (seen.actual["out"] == 1 - 2.0**-24)}
+
+
+def zero_negated_by_subtraction(seen: Wrong) -> dict[str, torch.Tensor]:
+    """0 - x, once or twice: +0.0 for every zero of which the other one is due."""
+    if "out" not in seen.wrong:
+        return {}
+    due = is_zero(seen.inputs["a"]) & (sign_bit(seen.inputs["a"]) == (seen.case.params["op"] == "twice_negated"))
+    return {"out": where_it_shows(due & (to_bits(seen.actual["out"]) == 0), due)}
 
 
 def negative_zero_without_sign(seen: Wrong) -> dict[str, torch.Tensor]:
