@@ -71,7 +71,7 @@ def request(what: What, wish: Wish) -> Request:
 def wrong_element(entry: CorpusEntry) -> Element | None:
     """The first wrong element of a finding, by its evidence."""
     try:
-        found = first_wrong(entry.case, entry.evidence)
+        found = first_wrong(entry.case, entry.evidence, entry.signature.where)
     except (KeyError, ValueError, IndexError, TridiffError):
         return None
     if found is None:
@@ -140,7 +140,7 @@ def _evidence(entry: CorpusEntry | None) -> tuple[str, ...]:
     if entry is None:
         return ()
     try:
-        return tuple(describe_evidence(entry.case, entry.evidence))
+        return tuple(describe_evidence(entry.case, entry.evidence, entry.signature.where))
     except (KeyError, ValueError, IndexError):
         return tuple(entry.evidence.log.splitlines()[-20:])
 

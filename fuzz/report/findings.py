@@ -67,7 +67,7 @@ def case_lines(entry: CorpusEntry) -> Lines:
 def evidence_lines(entry: CorpusEntry) -> Lines:
     """Inputs, expected and actual values of the failing row, or the end of the worker's log."""
     try:
-        return tuple(describe_evidence(entry.case, entry.evidence))
+        return tuple(describe_evidence(entry.case, entry.evidence, entry.signature.where))
     except (KeyError, ValueError, IndexError):
         # Evidence that names arrays which its case does not have: a record that somebody edited.
         return tuple(entry.evidence.log.splitlines()[-20:])

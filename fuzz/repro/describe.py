@@ -32,7 +32,8 @@ def describe(run: Rerun) -> str:
     versions = {"Triton": where.triton, "torch": where.torch, "device": where.device, "driver": where.driver}
     lines.append("  " + ", ".join(f"{name} {value}" for name, value in versions.items() if value))
     lines += ["", *describe_case(run.case)]
-    shown = describe_evidence(run.case, outcome.evidence) if outcome.evidence is not None else []
+    where_wrong = signature.where if signature is not None else ""
+    shown = describe_evidence(run.case, outcome.evidence, where_wrong) if outcome.evidence is not None else []
     if shown:
         lines += ["", *shown]
     return "\n".join(lines) + "\n"
@@ -94,10 +95,11 @@ def _plain(term: msgspec.Struct) -> str:
     return " ".join([kind, *(f"{name}={value}" for name, value in fields.items())])
 
 
-def describe_evidence(case: Case, evidence: Evidence) -> list[str]:
+def describe_evidence(case: Case, evidence: Evidence, where: str = "") -> list[str]:
     """The failing row: inputs, what every oracle expects, what came out, and a mark under the first wrong element.
 
-    Values are text in the array's dtype. Long rows are cut to the neighbourhood of that element.
+    where: the output that the signature names. Values are text in the array's dtype. Long rows are cut to the
+    neighbourhood of that element.
     """
     if not evidence.actual and not evidence.inputs:
         log = [f"  {printable(line)}" for line in evidence.log.splitlines()[-20:]]
@@ -108,7 +110,7 @@ def describe_evidence(case: Case, evidence: Evidence) -> list[str]:
         evidence = _only_row(case, evidence)
     elif not evidence.whole:
         lines.append(f"row {evidence.row} of {case.sizes.get('rows', 1)}")
-    wrong = first_wrong(case, evidence)
+    wrong = first_wrong(case, evidence, where)
     name_of_wrong, position = wrong if wrong else ("", 0)
     length = len(evidence.actual.get(name_of_wrong, ()))
     blocks = [("", name, values, name) for name, values in evidence.inputs.items()]
@@ -153,16 +155,24 @@ def _only_row(case: Case, evidence: Evidence) -> Evidence:
                                    expected={name: cut(one) for name, one in evidence.expected.items()})
 
 
-def first_wrong(case: Case, evidence: Evidence) -> tuple[str, int] | None:
-    """The output and the position of the first element that contradicts every oracle that lists it."""
+def first_wrong(case: Case, evidence: Evidence, where: str = "") -> tuple[str, int] | None:
+    """The output and the position of the first element that contradicts every oracle that lists it.
+
+    where: the output that the signature names. Others may hold what nothing was expected of: elements that a program
+    does not store, or that its contract leaves open. The same goes for elements before the row that was found wrong.
+    """
     rules: dict[str, Rule] = {}
     with contextlib.suppress(TridiffError):
         rules = dict(find(case.target).judge.rules(case))
     for name, actual in evidence.actual.items():
+        if where in evidence.actual and name != where:
+            continue
         dtype = case.array(name).dtype
         answers = [one[name] for one in evidence.expected.values() if len(one.get(name, ())) == len(actual)]
         wrong = [k for k, value in enumerate(actual)
                  if answers and all(differs(value, answer[k], dtype, rules.get(name, NUM)) for answer in answers)]
+        if evidence.whole and len(case.array(name).dims) == 1 and evidence.row in wrong:
+            return name, evidence.row
         if wrong:
             return name, wrong[0]
     return None

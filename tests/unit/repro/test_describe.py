@@ -104,6 +104,16 @@ def test_the_first_wrong_element_contradicts_every_oracle_that_lists_it() -> Non
     assert wrong() is None
 
 
+def test_elements_of_which_nothing_is_expected_are_not_marked() -> None:
+    """Of an output that no signature names, and of the one it names before the row that was judged wrong."""
+    one = case("triton.floordiv", {"n": 3}, output("out0", "i32", dims=("n",)), output("out1", "i32", dims=("n",)))
+    evidence = Evidence(row=2, whole=True, actual={"out0": ("9", "9", "9"), "out1": ("9", "1", "7")},
+                        expected={"numpy": {"out0": ("0", "0", "0"), "out1": ("0", "1", "2")}})
+    assert first_wrong(one, evidence, "out1") == ("out1", 2)
+    assert first_wrong(one, evidence) == ("out0", 2)
+    assert describe_evidence(one, evidence, "out1")[-1].endswith("element 2 is the first wrong one")
+
+
 @pytest.mark.parametrize(("actual", "expected", "dtype", "rule", "wrong"), [
     ("1", "1", "i32", BIT, False), ("1", "2", "i32", BIT, True), ("-1", "255", "u8", BIT, False),
     ("nan", "nan:0x1", "fp32", BIT, True), ("nan", "-nan:0x1", "fp32", NUM, False), ("nan", "1.0", "fp32", NUM, True),
