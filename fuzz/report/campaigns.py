@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.history import History
@@ -130,14 +130,18 @@ def _still(summary: Summary, record: Record) -> Iterable[Finding]:
         if entry.id not in summary.new_findings:
             entries.setdefault(key(entry), entry)
             entries.setdefault(entry.signature.key, entry)
-    titles = {cause(one.name): one.title for one in all_issues()}
+    titles: dict[str, str] = {}
+    for one in all_issues():
+        titles.setdefault(cause(one.name), one.title)
     for name in dict.fromkeys((*summary.known_findings, *cases)):
         about = (*_seen(record.history, name), *((("cases", f"{cases[name]:,} of this campaign"),) if name in cases
                                                  else ()))
         known = entries.get(name)
         if known is not None:
-            yield finding(known, group=STILL, level="note", about=about, file=record.files.get(known.id, ""),
-                          script=record.scripts.get(known.id))
+            told = finding(known, group=STILL, level="note", about=about, file=record.files.get(known.id, ""),
+                           script=record.scripts.get(known.id))
+            # The entry is one of several of its issue.
+            yield replace(told, title=titles.get(name, told.title))
         else:
             yield Finding(id=name, key=name, group=STILL, level="note", title=titles.get(name, name), about=about)
 
