@@ -121,9 +121,12 @@ def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
     files = [filed(one, by=by) for one in failures]
     if by != "pattern":
         return files
-    return [msgspec.structs.replace(file, finding=f"{file.finding} #{alike.first(file.finding, evidence, number)}")
-            for number, (file, evidence) in enumerate(
-                (file, failure.outcome.evidence) for file, failure in zip(files, failures, strict=True))]
+    found = []
+    for number, (file, failure) in enumerate(zip(files, failures, strict=True)):
+        first = alike.first(file.finding, failure.outcome.evidence, number,
+                            dtypes=tuple(one.dtype for one in failure.case.arrays))
+        found.append(msgspec.structs.replace(file, finding=f"{file.finding} #{first}"))
+    return found
 
 
 def told(scores: Scores) -> dict[str, float]:

@@ -4,7 +4,8 @@ Two defects of one kernel often have one signature ("value, in out"). Shrinking 
 need, so what is left tells them apart: which operations, which classes of operands, which settings differ from the
 simplest ones, and what stands in place of what is right. Where no value is wrong, that is the access that went astray
 or the assertion that was not made. dtypes are left out unless no other one fails, and so are sides and forms of a
-launch, as in `fuzz.corpus.cause`, and arrays that no oracle reads.
+launch, as in `fuzz.corpus.cause`, and arrays that no oracle reads. Of a kernel that is always the same, a setting that
+the failure needs tells more than the operands, and a layout more than what comes out.
 """
 
 import re
@@ -16,7 +17,7 @@ import msgspec
 from tridiff.fuzz.content.text import number_of
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.corpus.classes import class_of, inexact, relation
-from tridiff.fuzz.corpus.suspect import COMMON, FORMULAS, suspect_of
+from tridiff.fuzz.corpus.suspect import FORMULAS, is_common, suspect_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout, Signature, Verdict
 from tridiff.fuzz.registry import find
@@ -33,9 +34,12 @@ _ASTRAY = re.compile(r"out of bounds (?P<access>\w+) of \d+ bytes at (?P<array>\
 _TRESPASS = re.compile(r"\d+ elements outside array (?P<array>\w+) were written")
 _LIST = re.compile(r"\[[\[\]\s,.N-]*")
 """The numbers of an array in a message."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER, _SMALL = re.compile(r"\d+"), re.compile(r"-?\d+")
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "<", "<=", ">", ">=", "==", "!="))
 """One part: a defect of one comparison is mostly one of all."""
+_UNUSUAL = re.compile(r"2\^k|-?(?:large|fraction|subnormal|inf)|min|max")
+_WHOLE = ("only int", "only wide int")
+"""What the operands tell as well: no float is a smallest integer."""
 _NAMES = ("op", "function", "row", "kind", "body", "combine")
 """Fields that say which one of its type a part of a program is."""
 
@@ -81,10 +85,24 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
     if drawn and (judged is None or signature.kind == "unwritten"):
         # Which values and operations a program has is of no matter to where it stores.
         return Pattern(place=(target.family, signature.subject), shown=shown)
-    operands = list(_operands(case, evidence))
-    return Pattern(place=(target.family if drawn else target.name, signature.subject), shown=shown,
-                   operands=tuple(sorted(operands) if drawn else operands), parts=_parts(case),
-                   settings=(*_settings(case, evidence), *_dtypes(evidence)))
+    operands, settings = tuple(_operands(case, evidence)), tuple(_settings(case, evidence))
+    if drawn:
+        return Pattern(place=(target.family, signature.subject), shown=shown, operands=tuple(sorted(operands)),
+                       parts=_parts(case), settings=(*settings, *_dtypes(evidence)))
+    only = (one for one in _dtypes(evidence) if one not in _WHOLE)
+    settings = (*(name.partition("=")[0] for name in settings), *only)
+    if any("." in one for one in settings):
+        # The same values lie elsewhere: which ones they are, and what comes out, is of no matter.
+        shown, operands = (), ()
+    elif any(not one.startswith("only") for one in settings):
+        operands = ()
+    return Pattern(place=(target.name, signature.subject), shown=tuple(sorted({_coarse(one) for one in shown})),
+                   operands=tuple(map(_coarse, operands)), settings=settings)
+
+
+def _coarse(text: str) -> str:
+    """Classes of values without those that another dtype has others for, and without their sign."""
+    return _UNUSUAL.sub("unusual", text)
 
 
 def _of_graph(signature: Signature, case: Case, graph: Graph, evidence: Evidence | None, reason: str) -> Pattern | None:
@@ -103,7 +121,7 @@ def _of_graph(signature: Signature, case: Case, graph: Graph, evidence: Evidence
             "later lane" if how.endswith("later lane") else how,)
         return Pattern(place=place, shown=shown, parts=suspect)
     suspect = suspect_of(graph)
-    ways = sorted(set(_ways(evidence))) if not suspect or suspect[0].startswith(COMMON) else ()
+    ways = sorted(set(_ways(evidence))) if not suspect or is_common(suspect[0]) else ()
     return Pattern(place=place, shown=tuple(ways), parts=suspect)
 
 
@@ -221,22 +239,35 @@ def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: 
 
 class Alike(Generic[Thing]):
     """Failures that are told apart by their keys and by their neighbours (`Evidence.beside`): those of one key are one
-    as long as no neighbour that two of them were asked about fails beside one and is right beside the other. Two
-    faults of one kernel may have one smallest case."""
+    as long as no neighbour that two of them were asked about is contrary. Two faults of one kernel may have one
+    smallest case."""
 
     def __init__(self) -> None:
-        self._found: dict[str, list[tuple[dict[str, str], Thing]]] = {}
+        self._found: dict[str, list[tuple[dict[str, tuple[str, tuple[str, ...]]], Thing]]] = {}
 
-    def first(self, key: str, evidence: Evidence | None, thing: Thing) -> Thing:
-        """The first thing that is one with this one, itself where there was none before."""
-        beside = {} if evidence is None else evidence.beside
+    def first(self, key: str, evidence: Evidence | None, thing: Thing, *, dtypes: tuple[str, ...] = ()) -> Thing:
+        """The first thing that is one with this one, itself where there was none before. dtypes: of its arrays."""
+        beside = {} if evidence is None else {name: (said, dtypes) for name, said in evidence.beside.items()}
         groups = self._found.setdefault(key, [])
         for known, one in groups:
-            if all(known.get(name, said) == said for name, said in beside.items()):
-                known.update(beside)
+            if not any(name in known and contrary(*known[name], *said) for name, said in beside.items()):
+                for name, said in beside.items():
+                    known.setdefault(name, said)
                 return one
         groups.append((dict(beside), thing))
         return thing
+
+
+def contrary(one: str, dtypes: tuple[str, ...], other: str, of_others: tuple[str, ...]) -> bool:
+    """Whether a neighbour that gave `one` and the same one that gave `other` show two causes. Where the dtypes differ,
+    other numbers may come of one cause: an identity of a fold, what a type cannot hold. That one is right and the other
+    wrong is contrary all the same, and so are two small whole numbers in place of the same."""
+    if one == other:
+        return False
+    (right, wrong), (too, another) = ((*said.split(" > "), "")[:2] for said in (one, other))
+    if dtypes == of_others or not wrong or not another:
+        return True
+    return right == too and _SMALL.fullmatch(wrong) is not None and _SMALL.fullmatch(another) is not None
 
 
 def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[str, str]:
@@ -250,7 +281,7 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
         pattern = _of_entry(entry)
         if pattern is None:
             continue
-        same = alike.first(pattern.key, entry.evidence, entry)
+        same = alike.first(pattern.key, entry.evidence, entry, dtypes=tuple(one.dtype for one in entry.case.arrays))
         if same is not entry and entry.id in names:
             found[entry.id] = f"{same.case.target}/{same.id}"
     return found

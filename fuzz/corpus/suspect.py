@@ -41,11 +41,17 @@ _LIKE = {"max": "extremum", "min": "extremum", "argmax": "position", "argmin": "
          "all": "truth", "welford_combine": "welford"}
 """Reductions of one kind."""
 
-SHARED = "shared axis"
-FORMULAS = (SHARED, *_FUNCTIONS)
+SHARED, ROW = "shared axis", "row"
+FORMULAS = (SHARED, ROW, *_FUNCTIONS)
 """Suspects that are wrong as values and as addresses alike."""
-COMMON = ("atomic", "axes", "reduce", "scan", "sort")
-"""How suspects begin that several things may be wrong with, so that what comes out wrong has to tell them apart."""
+_COMMON = ("atomic", "axes", "reduce", "scan tiled", "sort")
+_PARTICULAR = "reduce position"
+
+
+def is_common(suspect: str) -> bool:
+    """Whether several things may be wrong with a suspect, so that what comes out wrong has to tell them apart. A wrong
+    position is another number in each program, and a scan that needs a wide tile carries something wrong into it."""
+    return suspect.startswith(_COMMON) and suspect != _PARTICULAR
 
 
 def suspect_of(graph: Graph, *, astray: str = "") -> tuple[str, ...]:
@@ -67,13 +73,21 @@ def _folds(graph: Graph) -> Iterator[str]:
             case Reduce():
                 yield f"reduce {_LIKE.get(node.kind, node.kind)}"
             case Scan():
-                yield "scan"
+                yield f"scan{_tiled(graph)}"
             case Sort():
                 yield f"sort{' descending' if node.descending else ''}{' positions' if number in positions else ''}"
             case Bucketize():
                 yield "bucketize"
             case Random():
                 yield "randint64" if node.kind == "randint64" else "random"
+
+
+def _tiled(graph: Graph) -> str:
+    """How a row is cut into tiles, where the failure needs that."""
+    main = graph.schedules[0]
+    if graph.r is None or main.reduction == "persistent":
+        return ""
+    return " wide" if main.r_block > 1 else " tiled"
 
 
 def _masked(graph: Graph) -> Iterator[str]:
@@ -109,6 +123,12 @@ def _guarded(graph: Graph) -> Iterator[str]:
         yield "checked"
 
 
+def _booleans(graph: Graph) -> Iterator[str]:
+    truths = {one.name for one in graph.buffers if one.dtype == "i1"}
+    if any(isinstance(node, Load) and node.buffer in truths for node in graph.nodes):
+        yield "load of booleans"
+
+
 def _computed(graph: Graph) -> Iterator[str]:
     for node in graph.nodes:
         match node:
@@ -116,6 +136,12 @@ def _computed(graph: Graph) -> Iterator[str]:
                 yield "bitcast"
             case Pointwise():
                 yield "compare" if node.op in _COMPARED else node.op
+
+
+def _row(graph: Graph) -> Iterator[str]:
+    """The axis along which a program may fold; here none does."""
+    if graph.r is not None:
+        yield ROW
 
 
 def _accumulated(graph: Graph) -> Iterator[str]:
@@ -133,9 +159,9 @@ def _axes(graph: Graph) -> Iterator[str]:
         yield "axes"
 
 
-_WITHIN = (_folds, _masked, _shared, _printed, _guarded, _computed, _accumulated, _indexed, _axes)
+_WITHIN = (_folds, _masked, _shared, _printed, _guarded, _booleans, _computed, _row, _accumulated, _indexed, _axes)
 """What may make a value wrong, the most particular first."""
-_AROUND = (_conditional, _shared, _printed, _axes)
+_AROUND = (_conditional, _shared, _printed, _row, _axes)
 """What may lead an access astray, or leave an element unwritten."""
 
 

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.classes import class_of, relation
-from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
+from tridiff.fuzz.corpus.pattern import _words, contrary, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Verdict
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -117,7 +117,34 @@ def test_findings_of_one_smallest_case_part_by_their_neighbours() -> None:
     assert set(proposed([with_neighbours(new, c="0 > 1"), with_neighbours(third, c="")], [known])) == {new.id}
 
 
-@pytest.mark.parametrize(("said", "told"), [({}, "block=64"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
+@pytest.mark.parametrize(("one", "other", "apart"), [
+    ("1 > other", "1 > -inf", False), ("1 > 0", "1 > other", False), ("0 > nan", "0 > inf", False),
+    ("1 > 2", "", True), ("0 > 3", "0 > 1", True), ("out_of_bounds", "0 > 1", True), ("1 > 2", "1 > 2", False)])
+def test_in_another_dtype_a_neighbour_may_give_another_number_and_not_be_right(
+        one: str, other: str, apart: bool) -> None:
+    """What is beyond a row is the smallest value of a dtype, -inf or 0: a maximum that is a minimum gives either."""
+    assert contrary(one, ("i8",), other, ("fp16",)) == contrary(other, ("fp16",), one, ("i8",)) == apart
+    assert contrary(one, ("i8",), other, ("i8",)) == (one != other)
+
+
+def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
+    one = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    other = replace(one.evidence, inputs={name: ("7",) * len(values) for name, values in one.evidence.inputs.items()})
+
+    def key(case: Case, evidence: Evidence, **changes: object) -> str:
+        found = pattern_of(one.signature, replace(case, **changes), evidence)
+        assert found is not None
+        return found.key
+
+    assert key(one.case, one.evidence) == key(one.case, other)
+    # With strides not even what comes out counts.
+    strided = tuple(replace(spec, layout=replace(spec.layout, step=2)) for spec in one.case.arrays)
+    wrong = replace(other, actual={name: ("9",) * len(values) for name, values in one.evidence.actual.items()})
+    assert key(one.case, one.evidence) != key(one.case, wrong)
+    assert key(one.case, one.evidence, arrays=strided) == key(one.case, wrong, arrays=strided)
+
+
+@pytest.mark.parametrize(("said", "told"), [({}, "block"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
                                             ({"a.0 = 1": ""}, "")])
 def test_a_setting_is_told_where_the_simplest_one_is_right(said: dict[str, str], told: str) -> None:
     """Of a case whose neighbours were not asked for, every setting counts."""

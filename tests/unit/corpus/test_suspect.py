@@ -18,6 +18,7 @@ from tridiff.kernels.codegen.graph import (
     Num,
     Pointwise,
     Reduce,
+    Scan,
     Schedule,
     Store,
     Sym,
@@ -27,14 +28,17 @@ X, R = Sym("x0"), Sym("r")
 READ = Load(buffer="in0", index=X)
 BELOW = Index(expr=Apply("lt", (X, Num(3))), dtype="i1")
 MASK = Load(buffer="in0", index=X, mask=0)
+SCAN = Scan(combine="sum", args=(0,))
 QUOTIENT = Apply("floordiv", (X, Num(3)))
 
 
-def graph(*nodes: object, outer: tuple[int, ...] = (1,), r: int | None = None, blocks: tuple[int, ...] = (1,)) -> Graph:
-    """A program that stores its last value."""
+def graph(*nodes: object, outer: tuple[int, ...] = (1,), r: int | None = None, blocks: tuple[int, ...] = (1,),
+          dtype: str = "fp32", reduction: str = "persistent", r_block: int = 1) -> Graph:
+    """A program that stores its last value. dtype: of what it loads."""
     store = Store(buffer="out0", index=X, value=len(nodes) - 1)
-    buffers = (Buffer(name="in0", dtype="fp32", length=1), Buffer(name="out0", dtype="fp32", length=1, role="out"))
-    return Graph(outer=outer, r=r, buffers=buffers, nodes=(*nodes, store), schedules=(Schedule(x_blocks=blocks),))
+    buffers = (Buffer(name="in0", dtype=dtype, length=1), Buffer(name="out0", dtype="fp32", length=1, role="out"))
+    return Graph(outer=outer, r=r, buffers=buffers, nodes=(*nodes, store), schedules=(
+        Schedule(x_blocks=blocks, reduction=reduction, r_block=r_block),))
 
 
 @pytest.mark.parametrize(("program", "within", "around"), [
@@ -51,8 +55,13 @@ def graph(*nodes: object, outer: tuple[int, ...] = (1,), r: int | None = None, b
     (graph(Index(expr=Apply("mul", (X, Num(3))))), ("index",), ()),
     (graph(READ, outer=(1, 1)), ("shared axis",), ("shared axis",)),
     (graph(READ, outer=(1, 1), blocks=(1, 1)), ("axes",), ("axes",)),
-    (graph(READ, Reduce(kind="max", args=(0,)), r=3), ("reduce extremum",), ("axes",)),
-    (graph(READ, Reduce(kind="sum", args=(0,)), r=3), ("reduce sum",), ("axes",)),
+    (graph(READ, Reduce(kind="max", args=(0,)), r=3), ("reduce extremum",), ("row",)),
+    (graph(READ, Reduce(kind="sum", args=(0,)), r=3), ("reduce sum",), ("row",)),
+    (graph(READ, r=3), ("row",), ("row",)),
+    (graph(READ, Pointwise(op="logical_not", args=(0,)), dtype="i1"), ("load of booleans",), ()),
+    (graph(READ, SCAN, r=3), ("scan",), ("row",)),
+    (graph(READ, SCAN, r=3, reduction="looped"), ("scan tiled",), ("row",)),
+    (graph(READ, SCAN, r=3, reduction="split", r_block=2), ("scan wide",), ("row",)),
     (graph(Constant(value="1", dtype="i32")), (), ())])
 def test_the_most_particular_part_is_the_suspect(
     program: Graph, within: tuple[str, ...], around: tuple[str, ...],
