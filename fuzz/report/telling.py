@@ -75,6 +75,10 @@ class Telling:
         self._running: dict[tuple[str, Part], float] = {}
         """When each piece was begun on which somebody works."""
         self._broken: set[tuple[str, Part]] = set()
+        self._keys: dict[str, str] = {}
+        """By case and signature, what findings share that may be one."""
+        self._idle_until = 0.0
+        """There is nothing to begin before that moment: several lanes look."""
         self._laboratories: list[Laboratory] = []
         self._lanes = [threading.Thread(target=self._work, name=f"telling {place}", daemon=True)
                        for place in range(told_at_once() if options.shrink and options.builds is None else 0)]
@@ -90,7 +94,7 @@ class Telling:
     def finish(self, seconds: float) -> None:
         """Nothing is drawn any more: for so many seconds everything is told that is left."""
         with self._lock:
-            self._until = time.monotonic() + seconds
+            self._until, self._idle_until = time.monotonic() + seconds, 0.0
             self._lock.notify_all()
 
     def wait(self) -> float:
@@ -120,7 +124,16 @@ class Telling:
     # -- what is next -----------------------------------------------------------------------------
 
     def _next(self) -> Piece | None:
-        """The next piece, if it is time for one: of both parts the one of which there are fewer."""
+        """The next piece, if it is time for one; if there is none, nobody looks again at once."""
+        now = time.monotonic()
+        if now < self._idle_until:
+            return None
+        piece = self._due()
+        self._idle_until = 0.0 if piece is not None else now + LOOK_SECONDS
+        return piece
+
+    def _due(self) -> Piece | None:
+        """Of both parts the one of which there are fewer."""
         told = self._tellings.all()
         seconds = self._seconds(told)
         if seconds < SHORTEST:
@@ -135,10 +148,16 @@ class Telling:
             return None
         had = Counter(part for _, part in (*done, *self._running))
         part = min(possible, key=lambda one: had[one])
-        begun = Counter(_key(one) for one in entries if (one.id, part) in self._running or (one.id, part) in done)
+        begun = Counter(self._key(one) for one in entries if (one.id, part) in self._running or (one.id, part) in done)
         half = {name for name, one in (*done, *self._running) if one != part}
-        entry = min(waiting[part], key=lambda one: (begun[_key(one)], one.id not in half, *_rank(one)))
+        entry = min(waiting[part], key=lambda one: (begun[self._key(one)], one.id not in half, *_rank(one)))
         return Piece(entry=entry, part=part, seconds=min(seconds, EACH[part]))
+
+    def _key(self, entry: CorpusEntry) -> str:
+        name = f"{entry.case.digest} {entry.signature.key}"
+        if name not in self._keys:
+            self._keys[name] = _key(entry)
+        return self._keys[name]
 
     def _spent(self, told: list[Told]) -> float:
         now = time.monotonic()
@@ -210,6 +229,7 @@ class Telling:
     def _end(self, piece: Piece, told: Told | None, seconds: float) -> None:
         with self._lock:
             del self._running[piece.entry.id, piece.part]
+            self._idle_until = 0.0
             if not self._stopped:
                 told = told or Told(entry=piece.entry.id, case=piece.entry.case.digest, part=piece.part, seconds=0.0,
                                     note=scripts.NO_TIME)
