@@ -22,6 +22,7 @@ from tridiff.fuzz.report import scripts, telling
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.record import kept_entries, read_scripts
 from tridiff.fuzz.report.telling import Telling
+from tridiff.fuzz.repro.script import run as run_script
 
 OPTIONS = campaign_options(seconds=1000.0, workers=20)
 ZERO, VALUE = entry("zero-sign-c65330b634"), entry("value-00ebe13492")
@@ -232,5 +233,7 @@ def test_a_finding_of_a_short_campaign_comes_out_with_blame_and_script(tmp_path:
     assert whole, "of the one that came first"
     one = whole[0]
     assert Corpus(tmp_path / "corpus").find(one.id).blame == one.blame
-    assert read_scripts(record)[one.id].note == "run here it says BUG"
+    # On a busy machine its run beside the campaign may have been too slow.
+    script = read_scripts(record)[one.id]
+    assert script.note.startswith("run here it") and run_script(script.text).answer == "BUG"
     assert one.blame[0].evidence[0] in (record / "findings" / f"{one.id}.md").read_text()
