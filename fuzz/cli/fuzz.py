@@ -138,8 +138,12 @@ def fuzz(
             render_summary(summary, [one for one in campaign.findings() if one.id in summary.new_findings], record)
         # What people read comes last: nobody waits for it to know the result, and all of it can be written again.
         left = telling.wait()
-    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=left, told=telling.all())
+    told = telling.all()
+    problem = publish_campaign(record, summary, campaign.findings(), corpus=store, seconds=left, told=told)
     _note(f"tridiff: {problem}" if problem else f"report in {record / 'report.html'}")
+    if told:
+        took, had = sum(one.seconds for one in told), summary.seconds * summary.options.workers
+        _note(f"blames and scripts took {took:.0f} s, {took / had:.1%} of what the workers had")
     if lacking := untold(record, summary):
         _note(f"tridiff: {lacking}")
     if summary.interrupted:
