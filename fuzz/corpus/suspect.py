@@ -58,7 +58,8 @@ def suspect_of(graph: Graph, *, astray: str = "") -> tuple[str, ...]:
     """The most particular parts of a program, as words; none where it has nothing but constants, loads and stores.
     astray: the access that is wrong, "load", "store" or any other word, where it is none of the values."""
     # The masks of a program are those of its loads.
-    levels = _WITHIN if not astray else _AROUND if astray == "load" else _AROUND[1:]
+    levels = _WITHIN if not astray else _UNWRITTEN if astray == "unwritten" else (
+        _AROUND if astray == "load" else _AROUND[1:])
     for level in levels:
         found = tuple(sorted(set(level(graph))))
         if found:
@@ -129,13 +130,15 @@ def _booleans(graph: Graph) -> Iterator[str]:
         yield "load of booleans"
 
 
+def _bitcasts(graph: Graph) -> Iterator[str]:
+    if any(isinstance(node, Cast) and node.bitcast for node in graph.nodes):
+        yield "bitcast"
+
+
 def _computed(graph: Graph) -> Iterator[str]:
     for node in graph.nodes:
-        match node:
-            case Cast() if node.bitcast:
-                yield "bitcast"
-            case Pointwise():
-                yield "compare" if node.op in _COMPARED else node.op
+        if isinstance(node, Pointwise):
+            yield "compare" if node.op in _COMPARED else node.op
 
 
 def _row(graph: Graph) -> Iterator[str]:
@@ -159,10 +162,13 @@ def _axes(graph: Graph) -> Iterator[str]:
         yield "axes"
 
 
-_WITHIN = (_folds, _masked, _shared, _printed, _guarded, _booleans, _computed, _row, _accumulated, _indexed, _axes)
+_WITHIN = (_folds, _masked, _shared, _printed, _guarded, _bitcasts, _booleans, _computed, _row, _accumulated, _indexed,
+           _axes)
 """What may make a value wrong, the most particular first."""
-_AROUND = (_conditional, _shared, _printed, _row, _axes)
-"""What may lead an access astray, or leave an element unwritten."""
+_AROUND = (_conditional, _shared, _printed, _axes)
+"""What may lead an access astray."""
+_UNWRITTEN = (_shared, _printed, _row, _axes)
+"""What may leave an element unwritten."""
 
 
 def _expressions(node: object) -> Iterator[Expr]:

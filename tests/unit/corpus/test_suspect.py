@@ -49,25 +49,28 @@ def graph(*nodes: object, outer: tuple[int, ...] = (1,), r: int | None = None, b
     (graph(BELOW, READ, Masked(mask=0, arg=1)), ("masked",), ("mask",)),
     (graph(READ, Pointwise(op="lt", args=(0, 0))), ("compare",), ()),
     (graph(READ, Cast(arg=0, dtype="i32", bitcast=True)), ("bitcast",), ()),
+    (graph(READ, Cast(arg=0, dtype="i32", bitcast=True), Pointwise(op="erfinv", args=(0,))), ("bitcast",), ()),
     (graph(READ, Pointwise(op="fmax", args=(0, 0))), ("fmax",), ()),
     (graph(Index(expr=QUOTIENT)), ("integer division",), ("integer division",)),
     (graph(Load(buffer="in0", index=QUOTIENT)), ("integer division",), ("integer division",)),
     (graph(Index(expr=Apply("mul", (X, Num(3))))), ("index",), ()),
     (graph(READ, outer=(1, 1)), ("shared axis",), ("shared axis",)),
     (graph(READ, outer=(1, 1), blocks=(1, 1)), ("axes",), ("axes",)),
-    (graph(READ, Reduce(kind="max", args=(0,)), r=3), ("reduce extremum",), ("row",)),
-    (graph(READ, Reduce(kind="sum", args=(0,)), r=3), ("reduce sum",), ("row",)),
-    (graph(READ, r=3), ("row",), ("row",)),
+    (graph(READ, Reduce(kind="max", args=(0,)), r=3), ("reduce extremum",), ("axes",)),
+    (graph(READ, Reduce(kind="sum", args=(0,)), r=3), ("reduce sum",), ("axes",)),
+    (graph(READ, r=3), ("row",), ("axes",)),
     (graph(READ, Pointwise(op="logical_not", args=(0,)), dtype="i1"), ("load of booleans",), ()),
-    (graph(READ, SCAN, r=3), ("scan",), ("row",)),
-    (graph(READ, SCAN, r=3, reduction="looped"), ("scan tiled",), ("row",)),
-    (graph(READ, SCAN, r=3, reduction="split", r_block=2), ("scan wide",), ("row",)),
+    (graph(READ, SCAN, r=3), ("scan",), ("axes",)),
+    (graph(READ, SCAN, r=3, reduction="looped"), ("scan tiled",), ("axes",)),
+    (graph(READ, SCAN, r=3, reduction="split", r_block=2), ("scan wide",), ("axes",)),
     (graph(Constant(value="1", dtype="i32")), (), ())])
 def test_the_most_particular_part_is_the_suspect(
     program: Graph, within: tuple[str, ...], around: tuple[str, ...],
 ) -> None:
     assert suspect_of(program) == within
     assert suspect_of(program, astray="load") == around
+    # Along a row that nothing folds, elements may be left out, or be wrong: one suspect.
+    assert (suspect_of(program, astray="unwritten") == ("row",)) == (program.r is not None)
 
 
 def test_the_masks_of_a_program_are_those_of_its_loads() -> None:
