@@ -185,6 +185,8 @@ def namespace(run: Run) -> dict[str, Any]:
             if not x.shape:
                 raise Illegal("a scalar is folded by no function")
             info = dtype(x.name)
+            if not x.shape:
+                raise Illegal("a scalar has no axis to fold")
             if not info.is_float and info.bits < 32:
                 wide = x.to(TypeName("i32" if info.kind == "int" or kind != "sum" else "u32"))
             elif info.is_float and (kind == "sum" or info.bits < 32):
