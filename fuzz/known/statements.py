@@ -165,9 +165,14 @@ def _is_unnamed(one: Node) -> bool:
 
 
 def _with_names(case: Case) -> Case | None:
-    """The same call of a function whose parameters may be given by name."""
-    return rewritten(case, lambda one: replace(one, words={"name": "positional"}, parts=(
-        one.parts[0], one.parts[-1])) if _is_unnamed(one) else one)
+    """The same call of a function whose parameters may be given by name; where the second was 3 by default, it is."""
+
+    def change(one: Node) -> Node:
+        if not _is_unnamed(one):
+            return one
+        return replace(one, words={"name": "number_argument" if len(one.parts) == 1 else "positional"})
+
+    return rewritten(case, change)
 
 
 def _is_wrapped(one: Node) -> bool:

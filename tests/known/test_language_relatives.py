@@ -14,6 +14,7 @@ from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases as cases_of_statements
 from tridiff.kernels.language.call import Call, Operand
+from tridiff.kernels.language.script import Node
 
 
 def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
@@ -51,6 +52,19 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
     signature = entry(known.entries[0]).signature
     assert known.tells(signature)
     assert not any(known.tells(replace(signature, kind=kind)) for kind in ("b is not defined", "TypeError: of a call"))
+
+    def of_a_truth_value(one: Node) -> Node:
+        """Without its second argument, which is 3 then: the result is of i32, where i1 - i1 is of i1."""
+        if one.row != "idiom":
+            return one
+        zero = Node(row="number", words={"value": "0"})
+        positive = Node(row="compare", words={"op": ">"}, parts=(one.parts[0], zero))
+        return replace(one, words=one.words | {"name": "positional_only_default"}, parts=(positive,))
+
+    shorter = cases_of_statements.rewritten(case, of_a_truth_value)
+    assert shorter is not None and find(case.target).draw.valid(shorter) and known.match(shorter)
+    relative = known.relative(shorter)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
 
 
 def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well() -> None:
