@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -221,8 +222,18 @@ def namespace(run: Run) -> dict[str, Any]:
             "NamedTuple": NamedTuple, "min": extremum("min"), "max": extremum("max")}
 
 
-def _aggregate(kind: type) -> type:
-    kind.takes_over = True  # type: ignore[attr-defined]
+def _aggregate(kind: Any) -> Any:
+    """A class whose fields that are tensors take no numbers."""
+    made = kind.__init__
+    tensors = [name for one in kind.__mro__ for name, field in inspect.get_annotations(one).items()
+               if field is Value]
+
+    def initialise(self: Any, *args: Any, **named: Any) -> None:
+        made(self, *args, **named)
+        if any(is_number(getattr(self, name, None)) for name in tensors):
+            raise Illegal("a number for a field that is a tensor")
+
+    kind.takes_over, kind.__init__ = True, initialise
     return kind
 
 

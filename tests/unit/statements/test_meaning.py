@@ -97,6 +97,31 @@ def test_variables_of_a_function_keep_their_types_in_loops_and_branches(body: st
     assert bool(refusal(source, memories, {})) is refused
 
 
+_PAIR = """@tl.core._aggregate
+class Pair:
+    a: tl.tensor
+    n: tl.constexpr
+
+    @triton.constexpr_function
+    def __init__(self, a, n):
+        self.a = a
+        self.n = n
+
+@tl.core._aggregate
+class Heir(Pair):
+    pass
+
+"""
+
+
+@pytest.mark.parametrize("made, refused", [
+    ("Pair(x, 3).a", False), ("Heir(x, 3).a", False), ("Pair(2 + 1, 3).a + x", True), ("Heir(True, 3).a | x", True)])
+def test_fields_that_are_tensors_take_no_numbers(made: str, refused: bool) -> None:
+    source = _PAIR + f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    tl.store(out_ptr, {made})\n"
+    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
+    assert bool(refusal(source, memories, {})) is refused
+
+
 def test_undefined_results_are_open_and_endless_loops_end() -> None:
     source = "def kernel(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_ptr) // 0)\n"
     memories = {name: Memory(np.ones(1, np.int32), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
