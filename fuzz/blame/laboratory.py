@@ -5,7 +5,6 @@ import os
 import select
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -13,7 +12,11 @@ import msgspec
 
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.builds import Build
+from tridiff.fuzz.workers.leftovers import OwnFolder
 from tridiff.fuzz.workers.preloaded import Zygote, fork_instead
+
+PREFIX = "tridiff-trials-"
+"""How the folders begin in which trials write (`workers.leftovers`)."""
 
 START = 120.0
 """Seconds that a process may take to import torch and Triton."""
@@ -38,7 +41,7 @@ class Laboratory:
         self._children: dict[bool, Child] = {}
         self._started: list[Child] = []
         self._abandoned = False
-        self._folder = tempfile.TemporaryDirectory(prefix="tridiff-blame-")
+        self._folder = OwnFolder(PREFIX)
         self.triton = ""
         self.trials = 0
 
@@ -100,7 +103,7 @@ class Laboratory:
         return self._ready(interpreted, self._begun(interpreted))
 
     def _begun(self, interpreted: bool) -> Child:
-        folder = Path(self._folder.name) / ("interpreter" if interpreted else "compiler")
+        folder = self._folder.path / ("interpreter" if interpreted else "compiler")
         folder.mkdir(exist_ok=True)
         child = self._forked(interpreted, folder) or self._spawned(interpreted, folder)
         self._started = [one for one in self._started if one.poll() is None] + [child]
@@ -168,7 +171,7 @@ class Laboratory:
     def close(self) -> None:
         """End the processes and remove what they wrote."""
         self.restart()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def __enter__(self) -> "Laboratory":
         return self

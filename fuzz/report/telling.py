@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.blame import laboratory as laboratories
 from tridiff.fuzz.blame.batch import blamed
 from tridiff.fuzz.blame.jobs import Job
 from tridiff.fuzz.blame.laboratory import Laboratory
@@ -29,6 +30,8 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict, decode
 from tridiff.fuzz.report import blames, scripts
 from tridiff.fuzz.report.scripts import planted, written
+from tridiff.fuzz.repro import waited
+from tridiff.fuzz.workers.leftovers import sweep
 
 EACH: dict[Part, float] = {"blame": blames.EACH, "script": scripts.EACH}
 """Seconds for one part of one finding; ..."""
@@ -84,6 +87,8 @@ class Telling:
                        for place in range(told_at_once() if options.shrink and options.builds is None else 0)]
 
     def __enter__(self) -> "Telling":
+        for prefix in (laboratories.PREFIX, waited.PREFIX) if self._lanes else ():
+            sweep(prefix)
         for lane in self._lanes:
             lane.start()
         return self

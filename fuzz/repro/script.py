@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +24,7 @@ from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.repro.frame import STATUS
 from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request
 from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
-from tridiff.fuzz.repro.waited import Stop, forked, never, waited
+from tridiff.fuzz.repro.waited import Stop, forked, never, own_folder, waited
 
 Answer = Literal["BUG", "OK", "SKIP", "none"]
 """What a script's run said; `none`: no answer, because it was not run here, ended otherwise or took too long."""
@@ -158,18 +157,18 @@ def default_backend(entry: CorpusEntry, subject: str) -> str:
 def run(text: str, *, time_limit: float = 120.0, path: str = "", stop: Stop = never) -> Run:
     """Run a script on its own: an empty folder, no PYTHONPATH but for `path` and packages outside this checkout, a
     fresh Triton cache. stop: as in `script`."""
-    with tempfile.TemporaryDirectory(prefix="tridiff-script-") as folder:
-        file = Path(folder) / "script.py"
+    with own_folder() as folder:
+        file = folder / "script.py"
         file.write_text(text, encoding="utf-8")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_"))}
-        environment["TRITON_CACHE_DIR"] = str(Path(folder) / "cache")
-        environment["TORCHINDUCTOR_CACHE_DIR"] = str(Path(folder) / "inductor")
+        environment["TRITON_CACHE_DIR"] = str(folder / "cache")
+        environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "inductor")
         elsewhere = os.pathsep.join(filter(None, (path, _path_without_this())))
         if elsewhere:
             environment["PYTHONPATH"] = elsewhere
         started = time.perf_counter()
         try:
-            done = waited([str(file)], folder=Path(folder), environment=environment, seconds=time_limit, stop=stop)
+            done = waited([str(file)], folder=folder, environment=environment, seconds=time_limit, stop=stop)
         except subprocess.TimeoutExpired:
             return Run(answer="none", reason=f"no answer within {time_limit:g} s",
                        seconds=round(time.perf_counter() - started, 3))
@@ -224,12 +223,12 @@ def _ask(request: Request, *, time_limit: float, path: str, stop: Stop = never,
         environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
         if path:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, (path, environment.get("PYTHONPATH", ""))))
-        with tempfile.TemporaryDirectory(prefix="tridiff-script-") as cache:
-            environment["TRITON_CACHE_DIR"] = cache
+        with own_folder() as cache:
+            environment["TRITON_CACHE_DIR"] = str(cache)
             try:
                 data = msgspec.json.encode(asked)
                 done = forked(preloaded, "scripts", data=data, seconds=time_limit, stop=stop,
-                              environment={"TRITON_CACHE_DIR": cache}) if preloaded and not path else None
+                              environment={"TRITON_CACHE_DIR": str(cache)}) if preloaded and not path else None
                 done = done or waited(["-m", "tridiff.fuzz.repro.child"], data=data, seconds=time_limit,
                                       environment=environment, stop=stop)
             except subprocess.TimeoutExpired:

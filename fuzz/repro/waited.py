@@ -6,12 +6,14 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tridiff.fuzz.workers.leftovers import OwnFolder
 from tridiff.fuzz.workers.preloaded import fork_instead
+
+PREFIX = "tridiff-repro-"
 
 LOOK_SECONDS = 0.25
 """How often it is asked whether somebody has given up."""
@@ -23,6 +25,16 @@ _END_WITH_PARENT = ("import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); "
                     "os.getppid() == int(sys.argv[1]) or os._exit(71); "
                     "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])")
 """Ask Linux for SIGKILL when the parent ends (PR_SET_PDEATHSIG), which what is executed then inherits."""
+
+
+@contextlib.contextmanager
+def own_folder() -> Iterator[Path]:
+    """A temporary folder, which the next campaign removes if this process ends before it does (`workers.leftovers`)."""
+    made = OwnFolder(PREFIX)
+    try:
+        yield made.path
+    finally:
+        made.remove()
 
 
 def never() -> bool:
@@ -62,8 +74,8 @@ def forked(preloaded: Path, what: str, *, seconds: float, data: bytes, stop: Sto
     """As `waited`, for what a preloaded process forks (`workers.preloaded.fork_instead`); None where there is none.
     That ends with the preloaded process. The status is 0 where it answered."""
     end = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory(prefix="tridiff-script-") as folder:
-        log = Path(folder) / "log"
+    with own_folder() as folder:
+        log = folder / "log"
         child = fork_instead(preloaded, what, interpreted=False, log=log, environment=environment)
         if child is None:
             return None

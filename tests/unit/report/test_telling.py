@@ -1,5 +1,6 @@
 """Blames and scripts that are worked out while a campaign runs: what has its turn, for how long, and what is kept."""
 
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -23,6 +24,7 @@ from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.record import kept_entries, read_scripts
 from tridiff.fuzz.report.telling import Telling
 from tridiff.fuzz.repro.script import run as run_script
+from tridiff.fuzz.repro.waited import own_folder
 
 OPTIONS = campaign_options(seconds=1000.0, workers=20)
 ZERO, VALUE = entry("zero-sign-c65330b634"), entry("value-00ebe13492")
@@ -208,6 +210,16 @@ def test_a_finding_that_cannot_be_told_of_costs_no_other(
     told = {(one.entry, one.part): one for one in at_once(tmp_path)}
     assert told["good", "script"].script == "#\n" and told["bad", "blame"].blame is not None
     assert (told["bad", "script"].script, told["bad", "script"].note) == ("", scripts.NO_TIME)
+
+
+def test_what_a_killed_campaign_left_of_its_trials_and_scripts_is_removed(
+        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = [tmp_path / f"{prefix}999999999-x" for prefix in ("tridiff-trials-", "tridiff-repro-")]
+    for folder in left:
+        folder.mkdir()
+    with own_folder() as ours, Telling(tmp_path / "state", OPTIONS, corpus=None):
+        assert ours.exists() and not any(folder.exists() for folder in left)
 
 
 @pytest.fixture
