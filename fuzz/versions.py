@@ -16,11 +16,13 @@ RELEASES = ((3, 6), (3, 7), (3, 8), (3, 9))
 """Major and minor numbers of the releases that tridiff knows; `tridiff doctor --new-triton` says what another needs."""
 
 Feature = Literal["shared-memory gather, scatter and atomics", "Gluon functions for TMA reductions",
-                  "stores into the shared memory of another block", "ttg.barrier"]
+                  "stores into the shared memory of another block", "ttg.barrier",
+                  "extrema and scans in the types of their operands"]
 
 SINCE: dict[Feature, tuple[int, int]] = {
     "shared-memory gather, scatter and atomics": (3, 7), "Gluon functions for TMA reductions": (3, 7),
     "stores into the shared memory of another block": (3, 7), "ttg.barrier": (3, 7),
+    "extrema and scans in the types of their operands": (3, 9),
 }
 """The first release that offers each."""
 

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FULL, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.promotion import of_types, promoted
-from tridiff.fuzz.language.row import Library, Row, before
+from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import argument, arguments, keywords
+from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.pointwise.record import Form, Op, Signature
 from tridiff.kernels.pointwise.table import OPS
@@ -114,8 +115,8 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, converts: bool = T
 
 
 def _widened(call: Call, version: str) -> str:
-    """The type of an extremum: 3.6.0 counts numbers as tensors, computes bf16 in fp32 and leaves the result there."""
-    if not before(version, "3.7.0"):
+    """The type of an extremum: before 3.9.0 numbers count as tensors, and bf16 is computed in fp32 and left there."""
+    if offers(version, "extrema and scans in the types of their operands"):
         return call.stored[0]
     name, *others = ("fp32" if one.dtype == "bf16" else one.dtype for one in call.operands)
     for one in others:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import BOOL, INTEGERS, NUMBERS, Choices, axis_spelled
-from tridiff.fuzz.language.row import Library, Row, before
+from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.texts import keywords
+from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM0, Rule
@@ -137,7 +138,8 @@ def _with_index(name: str, *, values: bool) -> Row:
                     stored=(one, "i32") if values else ("i32",))
 
     def results(call: Call, version: str) -> tuple[Result, ...]:
-        return tuple(Result(dtype="fp32" if one == "bf16" and before(version, "3.7.0") else one, shape=folded(call))
+        kept = offers(version, "extrema and scans in the types of their operands")
+        return tuple(Result(dtype="fp32" if one == "bf16" and not kept else one, shape=folded(call))
                      for one in call.stored)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices, axis_spelled
-from tridiff.fuzz.language.row import Library, Row, before, installed
+from tridiff.fuzz.language.row import Library, Row, installed
 from tridiff.fuzz.language.rows.reductions import bounded, summed, written
+from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM0
@@ -21,10 +22,10 @@ def _options(choices: Choices, rank: int, *, axis: bool = False) -> dict[str, bo
 
 def _scan(name: str, kind: str) -> Row:
     def given(one: str, version: str) -> str:
-        if before(version, "3.7.0"):
-            # 3.6.0 widens bf16, but sums of narrow integers only where it adds.
-            return "fp32" if one == "bf16" else summed(one) if kind == "sum" else one
-        return summed(one)
+        if offers(version, "extrema and scans in the types of their operands"):
+            return summed(one)
+        # bf16 is widened, but narrow integers only where they are added.
+        return "fp32" if one == "bf16" else summed(one) if kind == "sum" else one
 
     def draw(choices: Choices) -> Call:
         one = choices.dtype(NUMBERS)
@@ -60,7 +61,7 @@ def _scan(name: str, kind: str) -> Row:
     return Row(
         name=f"tl.{name}", topic="scans", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "reverse", "dtype"), results=results,
-        answer=answer, newer={"dtype": "3.7.0"} if kind == "product" else {},
+        answer=answer, newer={"dtype": "3.9.0"} if kind == "product" else {},
         rules=lambda call: (bounded(call.stored[0], f"prefix_{kind}_bound"),), bounds=bounds,
         contents=lambda call: ("" if kind == "sum" else "factors",))
 
