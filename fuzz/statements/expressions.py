@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tridiff.fuzz.statements.constructs import BINARY, COMPARISONS
 from tridiff.fuzz.statements.draft import Draft, Kind, literal, node, variable
-from tridiff.fuzz.statements.meaning.values import is_number
+from tridiff.fuzz.statements.meaning.values import Illegal, Unsettled, is_number
 from tridiff.kernels.language.script import Node
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype
 
@@ -196,12 +196,23 @@ def _selected(d: Draft, depth: int, shape: tuple[int, ...]) -> Node:
     function = d.one(("tl.where", "tl.minimum", "tl.maximum", "min", "max"))
     left = tensor(d, depth - 1, shape)
     if function != "tl.where":
-        # Which type a number beside a tensor has here depends on the version.
-        return node("call", left, scalar(d, 0) if d.rarely(3) else tensor(d, depth - 1, shape), function=function)
+        # A number beside a tensor has its own type in each version here, and the interpreter's `min` of two numbers
+        # cannot be converted.
+        right = scalar(d, 0) if d.rarely(3) else tensor(d, depth - 1, shape)
+        return _settled(d, node("call", left, right, function=function))
     right = _operand(d, depth, shape)
     if d.rarely(3):
         left, right = right, left
     return node("call", _compared(d, 1, shape), left, right, function=function)
+
+
+def _settled(d: Draft, made: Node) -> Node:
+    """An extremum; with a conversion where each version has its own type of it."""
+    try:
+        found = d.value(made)
+    except Illegal:
+        return made
+    return node("cast", made, to=found.name) if isinstance(found, Unsettled) else made
 
 
 def _folded(d: Draft, depth: int, shape: tuple[int, ...]) -> Node:

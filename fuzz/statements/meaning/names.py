@@ -12,7 +12,15 @@ from tridiff.fuzz.language.promotion import of_types
 from tridiff.fuzz.statements.meaning import memory
 from tridiff.fuzz.statements.meaning.memory import Pointer, PointerType
 from tridiff.fuzz.statements.meaning.types import TypeName
-from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, computed_in, is_number, type_of_number
+from tridiff.fuzz.statements.meaning.values import (
+    Illegal,
+    Run,
+    Unsettled,
+    Value,
+    computed_in,
+    is_number,
+    type_of_number,
+)
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
 
@@ -32,6 +40,8 @@ class Statements:
     def assigned(self, value: Any, name: str, nested: bool) -> Any:
         """What a variable holds: numbers become tensors. A branch or loop leaves the type of a variable as it is."""
         found = self._tensors(value)
+        if isinstance(found, Unsettled):
+            raise Illegal(f"the type of {name} depends on the version")
         if name and isinstance(found, Value):
             name, kind = self._variant.get(name.partition(".")[0], "") + name, (found.name, found.shape)
             if nested and self.run.kinds.setdefault(name, kind) != kind:
@@ -167,16 +177,14 @@ def namespace(run: Run) -> dict[str, Any]:
         operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
         return Value(run, lib.where(condition.data, *operands, computed=kind), kind)
 
-    def extremum(kind: str) -> Callable[[Any, Any], Value]:
-        def function(x: Any, y: Any) -> Value:
+    def extremum(kind: str) -> Callable[[Any, Any], Value | Unsettled]:
+        def function(x: Any, y: Any) -> Value | Unsettled:
             computed = _common(run, x, y)
             operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
             if computed == "i1":
                 raise Illegal("the larger of truth values")
-            halves = computed == "bf16" or any(isinstance(one, Value) and one.name == "bf16" for one in (x, y))
-            if halves or computed != _as_tensors(x, y, computed):
-                raise Illegal("extrema of another type in each version")
-            return Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
+            found = Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
+            return found if _before(x, y, computed) == computed else Unsettled(found)
 
         return function
 
@@ -188,8 +196,10 @@ def namespace(run: Run) -> dict[str, Any]:
                 raise Illegal("a scalar has no axis to fold")
             if not info.is_float and info.bits < 32:
                 wide = x.to(TypeName("i32" if info.kind == "int" or kind != "sum" else "u32"))
-            elif info.is_float and (kind == "sum" or info.bits < 32):
-                raise Illegal("sums of floats have no single answer, extrema of halves another type in each version")
+            elif info.is_float and kind == "sum":
+                raise Illegal("sums of floats have no single answer")
+            elif info.bits < 32:
+                wide = x.to(TypeName("fp32"))
             return Value(run, lib.fold(wide.data, kind=kind, axis=axis, keep=keep_dims), wide.name)
 
         return function
@@ -244,12 +254,12 @@ def _common(run: Run, x: Any, y: Any) -> str:
     return computed_in("==", x, y)
 
 
-def _as_tensors(x: Any, y: Any, computed: str) -> str:
-    """The type of two operands together where a number counts as a tensor (contract: language.md §1)."""
-    numbers, values = [one for one in (x, y) if is_number(one)], [one for one in (x, y) if isinstance(one, Value)]
-    if len(numbers) != 1 or len(values) != 1:
+def _before(x: Any, y: Any, computed: str) -> str:
+    """The type of an extremum before 3.9.0: numbers count as tensors, bf16 is widened (contract: language.md §1)."""
+    if is_number(x) and is_number(y):
         return computed
-    return of_types(type_of_number(numbers[0]), values[0].name)
+    return of_types(*("fp32" if one == "bf16" else one for one in (
+        type_of_number(one) if is_number(one) else one.name for one in (x, y))))
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

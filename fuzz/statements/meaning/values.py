@@ -252,6 +252,19 @@ class Value:
     __hash__ = object.__hash__
 
 
+class Unsettled:
+    """A tensor whose type depends on the version: whichever it is, a conversion to the type that it has by now gives
+    the same value. `name`: that type; anything else that is done with the tensor is refused."""
+
+    def __init__(self, value: Value) -> None:
+        self.name, self._value = value.name, value
+
+    def to(self, to: TypeName, bitcast: bool = False) -> Value:
+        if bitcast or to.name != self.name:
+            raise Illegal("a type that depends on the version")
+        return self._value
+
+
 def _both_sides(symbol: str, name: str) -> None:
     setattr(Value, f"__{name}__", lambda self, other: binary(self.run, symbol, self, other)
             if not hasattr(other, "takes_over") else NotImplemented)

@@ -4,10 +4,11 @@ import pytest
 
 from tests.support.draws import draws
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.promotion import of_argument, of_number, of_types, promoted, same_signedness
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.language.call import Operand
+from tridiff.kernels.language.call import Call, Operand
 
 
 def tensor(dtype: str) -> Operand:
@@ -68,3 +69,17 @@ def test_division_refuses_integers_of_unlike_signedness() -> None:
     assert not same_signedness(tensor("i8"), tensor("u8")) and not same_signedness(tensor("i1"), tensor("i32"))
     assert same_signedness(tensor("i8"), tensor("i64")) and same_signedness(tensor("u8"), tensor("fp32"))
     assert same_signedness(tensor("u8"), number("3"))
+
+
+@pytest.mark.parametrize(("version", "bf16", "bytes_"), [
+    ("3.6.0", "fp32", "i8"), ("3.7.1", "fp32", "i8"), ("3.8.0", "fp32", "i8"), ("3.9.0", "bf16", "i32"),
+])
+def test_extrema_and_scans_have_the_types_of_each_release(version: str, bf16: str, bytes_: str) -> None:
+    def given(row: str, *operands: Operand, to: str) -> str:
+        call = Call(row=row, operands=operands, stored=(to,), options={"axis": 0})
+        return rows()[row].results(call, version)[0].dtype
+
+    assert given("tl.minimum", tensor("bf16"), tensor("bf16"), to="bf16") == bf16
+    assert given("tl.max.indices", tensor("bf16"), to="bf16") == bf16
+    assert given("tl.cumprod", tensor("i8"), to="i32") == bytes_
+    assert given("tl.cumsum", tensor("i8"), to="i32") == "i32"

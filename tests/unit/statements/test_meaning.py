@@ -53,6 +53,12 @@ def computed(body: str, *, result: str, x: list[int] | None = None, of: str = "i
     ("r = x if 2 < x <= 5 else -x", "i32", [2, 3, 5, 6], "i32", [-2, 3, 5, -6]),
     ("r = x - 1", "u8", [0], "u8", [255]),
     ("a, b = x, 2\na, b = b, a\nr = a - b", "i32", [7], "i32", [-5]),
+    # Extrema whose type each version has its own of, converted to the one that is right.
+    ("r = min(x.to(tl.bfloat16), 3.25).to(tl.bfloat16).to(tl.int32)", "i32", [-2, 9], "i32", [-2, 3]),
+    ("r = tl.maximum(x.to(tl.float16), x.to(tl.bfloat16)).to(tl.float16)", "fp16", [2049], "i32", [2048]),
+    ("r = max(x.to(tl.int8), 3).to(tl.int8)", "i8", [-3, 9], "i32", [3, 9]),
+    ("r = tl.minimum(x.to(tl.bfloat16), x)", "fp32", [-3, 257], "i32", [-3, 256]),
+    ("r = tl.max(x.to(tl.bfloat16) + tl.zeros((4,), tl.bfloat16))", "fp32", [257], "i32", [256]),
     ("r = min(False, x.to(tl.float16)) + tl.maximum(x, 6).to(tl.float16)", "fp16", [-3, 9], "i32", [3, 9]),
 ])
 def test_what_statements_give(body: str, result: str, x: list[int], of: str, expected: list[float]) -> None:
@@ -63,7 +69,8 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     "r = x & 1.5", "r = x // 2.0", "r = not x", "r = x\nif x > 0:\n    r = 1.5",
     "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
     "tl.static_assert(x.dtype == tl.int8)\nr = x", "for i in range(0, 4, 0.5):\n    r = x\nr = x",
-    "r = tl.sum(x)", "r = tl.max(x + 1)",
+    # No Triton folds a scalar.
+    "r = tl.sum(x)", "r = tl.max(x, axis=0)",
     # The front end goes through the bodies of loops that never run, and through branches below branches.
     "k = 0\nwhile k:\n    r = x & 1.5\nr = x",
     "r = x\nif x > 0:\n    r = x + 1\nelse:\n    if x < -3:\n        r = x + 2\n    else:\n        if x < -1:\n"
@@ -72,9 +79,10 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     # Extrema whose type each version has its own of.
     "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16))",
     "r = tl.minimum(x.to(tl.float16), x.to(tl.bfloat16))", "r = tl.maximum(2.5, x.to(tl.float16))",
-    "r = max(x.to(tl.int8), 3)",
-    # No Triton folds a scalar.
-    "r = tl.sum(x)", "r = tl.max(x, axis=0)",
+    "r = max(x.to(tl.int8), 3)", "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16)).to(tl.float32)",
+    "r = min(x.to(tl.bfloat16), 1.5)\nr = r.to(tl.bfloat16)",
+    "r = tl.maximum(x.to(tl.float16), x.to(tl.bfloat16)) + x.to(tl.float16)",
+    "r = (min(x.to(tl.bfloat16), 1.5) if x > 0 else x.to(tl.bfloat16)).to(tl.bfloat16)",
 ])
 def test_what_the_language_refuses(body: str) -> None:
     lines = "\n".join("    " + line for line in body.splitlines())
@@ -149,3 +157,15 @@ def test_an_expression_means_the_same_each_time_it_is_asked() -> None:
     draft.define("x1", ("i32", ()))
     made = node("invoke", variable("x1"), name="f1", keywords="")
     assert [draft.kind(made) for _ in range(3)] == [("i32", ())] * 3
+
+
+def test_extrema_of_bf16_are_drawn_and_converted_at_once() -> None:
+    extrema = converted = 0
+    for case in draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 60, seed=7):
+        for one in nodes(script_of(case).body):
+            halves = one.row == "cast" and one.words["to"] == "bf16"
+            converted += any(halves and part.row == "call" and part.word("function") in ("min", "max", "tl.minimum",
+                                                                                         "tl.maximum")
+                             for part in one.parts)
+            extrema += one.row == "fold"
+    assert converted > 0 and extrema > 0
