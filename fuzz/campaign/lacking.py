@@ -7,7 +7,7 @@ draws at them and draws the others from everything.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
 from tridiff.fuzz.campaign.record import Plan, ShardResult
@@ -44,6 +44,16 @@ def misses(cells: Mapping[str, int]) -> Counter[str]:
     return found
 
 
+def hopeless(cases: int, in_vain: int) -> bool:
+    """Whether draws are no more aimed at a cell: so many of its cases were not judged beside those that were."""
+    return in_vain >= HOPELESS + MISSES * cases
+
+
+def barren(things: Collection[str], cells: Mapping[str, int], in_vain: Mapping[str, int]) -> bool:
+    """Whether draws are no more aimed at any cell of a thing, of which no case could be judged."""
+    return not any(cells.get(one, 0) for one in things) and sum(in_vain.get(one, 0) for one in things) >= BARREN
+
+
 def left(lacking: Mapping[str, int], cells: Mapping[str, int]) -> dict[str, int]:
     """What is lacking still when more cells were reached: the cases of each, without cells of which hardly any case can
     be judged."""
@@ -52,7 +62,7 @@ def left(lacking: Mapping[str, int], cells: Mapping[str, int]) -> dict[str, int]
 
 def _left(lacking: Mapping[str, int], cells: Mapping[str, int], in_vain: Counter[str]) -> dict[str, int]:
     return {cell: number - cells.get(cell, 0) for cell, number in lacking.items()
-            if number > cells.get(cell, 0) and in_vain[cell] < HOPELESS + MISSES * cells.get(cell, 0)}
+            if number > cells.get(cell, 0) and not hopeless(cells.get(cell, 0), in_vain[cell])}
 
 
 class Lacking:
@@ -82,8 +92,7 @@ class Lacking:
         cells, in_vain = self._cells.get(name, Counter[str]()), self._in_vain.get(name, Counter[str]())
         found: dict[str, int] = {}
         for things in _aims(name[0], self._triton):
-            judged = any(cells[cell] for cell in things)
-            if judged or sum(in_vain[cell] for cell in things) < BARREN:
+            if not barren(things, cells, in_vain):
                 found |= _left(dict.fromkeys(things, WANTED_CASES), cells, in_vain)
         return found
 

@@ -2,10 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tridiff.fuzz.campaign.lacking import barren, hopeless
 from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.campaign.records import CAMPAIGN
 from tridiff.fuzz.coverage.record import WANTED_CASES, Ledger
@@ -29,7 +30,8 @@ MOST_BYTES = 8 << 20
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """A row of the language with an element type, under one Triton on one backend. cases: judged ones that reached it.
-    missed: why others were not judged, with their number. why: what kept it below WANTED_CASES, "" for enough."""
+    missed: why others were not judged, with their number. why: what kept it below WANTED_CASES, "" for enough. dropped:
+    why draws are no more aimed at it (`fuzz.campaign.lacking`), as far as these records say, "" if they are."""
 
     triton: str
     backend: str
@@ -39,6 +41,7 @@ class Cell:
     cases: int
     missed: dict[str, int]
     why: str
+    dropped: str = ""
 
     @property
     def enough(self) -> bool:
@@ -61,11 +64,28 @@ def cells(records: Iterable[Ledger]) -> Iterator[Cell]:
     for (triton, backend), cases in sorted(reached.items()):
         for topic in TOPICS:
             for name, of_row in aims_of(topic, "").items():
+                every = {cell: missed.get((triton, backend), {}).get(cell, Counter[str]()) for cell in of_row}
+                whole = _dropped_row(of_row, cases, every)
                 for cell in of_row:
-                    reasons = missed.get((triton, backend), {}).get(cell, Counter())
+                    reasons = every[cell]
                     yield Cell(triton=triton, backend=backend, topic=topic, row=name, dtype=parts(cell)[1],
                                cases=cases[cell], missed=dict(reasons),
-                               why=_why(name, triton, backend, cases[cell], reasons))
+                               why=_why(name, triton, backend, cases[cell], reasons),
+                               dropped=whole or _dropped(cases[cell], reasons))
+
+
+def _dropped_row(cells: Collection[str], cases: Counter[str], missed: dict[str, Counter[str]]) -> str:
+    in_vain = {cell: reasons.total() for cell, reasons in missed.items()}
+    if not barren(cells, cases, in_vain):
+        return ""
+    reasons = sum(missed.values(), Counter[str]())
+    return f"no case of its row was judged: {reasons.most_common(1)[0][0]}"
+
+
+def _dropped(cases: int, missed: Counter[str]) -> str:
+    if not hopeless(cases, missed.total()):
+        return ""
+    return f"{missed.total()} of its cases were not judged beside {cases}: {missed.most_common(1)[0][0]}"
 
 
 def _why(name: str, triton: str, backend: str, cases: int, missed: Counter[str]) -> str:
@@ -147,6 +167,15 @@ def _column(title: str, found: list[Cell]) -> Iterator[str]:
         if reason not in (NOT_INTERPRETED, NOT_HERE):
             yield ""
             yield _listed([one for one in found if one.why == reason])
+    dropped = [one for one in found if one.dropped and not one.enough]
+    if dropped:
+        yield ""
+        yield f"{len(dropped)} cells that draws are no more aimed at:"
+        yield ""
+        for one in dropped[:MOST_LISTED]:
+            yield f"- `{one.row}` {one.dtype}: {one.dropped}"
+        if len(dropped) > MOST_LISTED:
+            yield f"- and {len(dropped) - MOST_LISTED} more: `--json` lists them"
 
 
 def _listed(found: list[Cell]) -> str:
