@@ -51,7 +51,8 @@ def explaining(seen: Wrong, subject: str) -> tuple[str, ...]:
     """Names of the issues that together predict every wrong element as it is: one if one does, else all that it takes;
     () if something remains."""
     predicted: dict[str, dict[str, torch.Tensor]] = {}
-    for issue in issues_of(seen.case, subject):
+    # What a control has to confirm comes last.
+    for issue in sorted(issues_of(seen.case, subject), key=lambda one: one.relative is not None):
         if issue.explains:
             masks = predicted.setdefault(issue.name, {})
             for output, mask in resolve(issue.explains)(seen).items():

@@ -138,7 +138,8 @@ CONTROLLED = [one for one in ISSUES if one.relative and one.entries]
 def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue) -> None:
     case = CORPUS.find(known.entries[0]).case
     signature = CORPUS.find(known.entries[0]).signature
-    failure = replace(outcome(case, failed=True), signature=signature, verdict=signature.verdict)
+    failure = replace(outcome(case, failed=True), signature=signature, verdict=signature.verdict,
+                      explained_by=(known.name,) if known.explains else ())
     run: list[Case] = []
 
     def second_defect(relative: Case) -> Outcome:

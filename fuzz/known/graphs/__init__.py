@@ -28,9 +28,10 @@ Relative = Callable[[Case], Case | None]
 
 
 def _issues(form: Form, name: str, *entries: str, title: str, stage: Stage, truth: Truth = "defect",
-            upstream: tuple[str, ...] = (), predicted: str = "", relative: Relative | None = None,
+            upstream: tuple[str, ...] = (), predicted: str = "", behind: str = "", relative: Relative | None = None,
             errors: tuple[str, ...] = ()) -> tuple[KnownIssue, ...]:
-    """The records of a form: with a prediction, two, the second for what spreads."""
+    """The records of a form: with a prediction, two, the second for what spreads. behind: says in which outputs it
+    shows, where it cannot be predicted how; the control must pass as well."""
 
     def record(match: Callable[[Case], bool], *, explains: str, control: Relative | None) -> KnownIssue:
         return KnownIssue(
@@ -40,7 +41,7 @@ def _issues(form: Form, name: str, *entries: str, title: str, stage: Stage, trut
             instead=form.without if explains else None, errors=errors,
             kinds=() if errors else WRONG)
 
-    control = record(form.spreads if predicted else form.has, explains="", control=relative or form.without)
+    control = record(form.spreads if predicted else form.has, explains=behind, control=relative or form.without)
     return (record(form.has, explains=predicted, control=None), control) if predicted else (control,)
 
 
@@ -78,6 +79,7 @@ ISSUES = (
              title="libdevice's abs of the smallest integer is poison", stage="llvm", truth="undefined",
              upstream=("llvm-project#183851", "llvm-project#198646")),
     *_issues(forms.CUBE_ROOT, "cube-root-of-subnormals", "pointwise/nan-unexpected-a2318c74fe", stage="llvm",
+             behind="behind_a_cube_root",
              title="libdevice.cbrt of a subnormal number is NaN"),
     *_issues(forms.LOP3, "lop3-of-one-register-twice", "mixed/value-1dd3521298",
              title="a lop3 of one register twice is fused with a wrong table", stage="ptxas", predicted="lop3_fused"),
@@ -113,6 +115,7 @@ ISSUES = (
              upstream=("triton#11581",), relative=_without_known_sizes,
              title="a packed sum of 16-bit integers of which half is used adds 0"),
     *_issues(forms.PLACE_AS_TRUTH, "place-of-a-search-as-truth", "sort/value-3cf93dba58", stage="ptxas",
+             behind="behind_a_searched_truth",
              title="whether a searched place is 0 comes into the logic behind it with a wrong table"),
     *_issues(forms.SUBNORMAL, "reflection-folds-a-call-twice", "pointwise/sigsegv-cbe2bc56d1", stage="llvm",
              upstream=("llvm#81471",), errors=("SIGSEGV",),

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
 from tridiff.fuzz.known.graphs import forms
-from tridiff.fuzz.known.graphs.form import Form
+from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.verdicts import Declined
-from tridiff.kernels.codegen.graph import Graph
+from tridiff.kernels.codegen.graph import Graph, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
 from tridiff.oracles.arrays import to_numpy, to_torch
 
@@ -60,6 +60,34 @@ def negation_lost(seen: Wrong) -> Masks:
 def relu_left_out(seen: Wrong) -> Masks:
     """The extremum that relu was not taken of."""
     return _computed(seen, forms.RELU)
+
+
+def behind_a_searched_truth(seen: Wrong) -> Masks:
+    """Whatever is stored of the logic behind a searched place; the place itself is right."""
+    return _behind(seen, forms.PLACE_AS_TRUTH)
+
+
+def behind_a_cube_root(seen: Wrong) -> Masks:
+    """NaN for a cube root, and whatever is stored of what is computed with one."""
+    graph = graph_of(seen.case)
+    roots = {position for position, _, _ in forms.CUBE_ROOT.found(graph)}
+    alone = {node.buffer for node in graph.nodes if isinstance(node, Store) and node.value in roots}
+    return {name: mask & seen.actual[name].isnan() if name in alone else mask
+            for name, mask in _behind(seen, forms.CUBE_ROOT).items()}
+
+
+def _behind(seen: Wrong, form: Form) -> Masks:
+    """All of the outputs that a node of the form comes into, and nothing of the others."""
+    graph = graph_of(seen.case)
+    users, nodes = analysis_of(graph).users, graph.nodes
+    reached, waiting = set[int](), [position for position, _, _ in form.found(graph)]
+    while waiting:
+        place = waiting.pop()
+        if place not in reached:
+            reached.add(place)
+            waiting += users[place]
+    stored = {node.buffer for place in reached if isinstance(node := nodes[place], Store)}
+    return {name: mask if name in stored else torch.zeros_like(mask) for name, mask in seen.wrong.items()}
 
 
 def _computed(seen: Wrong, form: Form) -> Masks:

@@ -1,0 +1,73 @@
+"""Defects whose values cannot be predicted show in the outputs behind them alone: another wrong output is new."""
+
+import torch
+from msgspec.structs import replace
+
+from tests.known.recorded import rehearsed
+from tests.known.test_issues import entry
+from tests.known.test_programs import wrong
+from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.kernels.codegen.graph import Buffer, Graph, Num, Pointwise, Store, Sym
+
+SEARCH, ROOT = "codegen.sort/value-3cf93dba58", "codegen.pointwise/nan-unexpected-a2318c74fe"
+
+
+def beside(case: Case, *, value: int, dtype: str) -> Case:
+    """The case whose program stores another of its nodes as well."""
+    graph = case.program
+    assert isinstance(graph, Graph)
+    length = graph.outer[0]
+    index = Sym(name="x0") if length > 1 else Num(value=0)
+    made = replace(graph, buffers=(*graph.buffers, Buffer(name="other", dtype=dtype, length=length, role="out")),
+                   nodes=(*graph.nodes, Store(buffer="other", index=index, value=value)))
+    out = next(one for one in case.arrays if one.name.startswith("out"))
+    return replace(case, program=made, arrays=(*case.arrays, ArraySpec(
+        **{name: getattr(out, name) for name in out.__struct_fields__} | {"name": "other", "dtype": dtype})))
+
+
+def test_a_searched_place_that_is_wrong_itself_is_new() -> None:
+    found = entry(SEARCH)
+    _, recorded = rehearsed(found)
+    case = beside(found.case, value=3, dtype="i32")
+    rehearsal = rehearse(case)
+    right = rehearsal.outputs()
+    judged, names = rehearsal.judged(right | recorded, subject="own")
+    assert judged.verdict.failed and names == ("place-of-a-search-as-truth",)
+    judged, names = rehearsal.judged(right | recorded | {"other": right["other"] + 1}, subject="own")
+    assert judged.verdict.failed and names == ()
+    judged, names = rehearsal.judged(right | {"other": right["other"] + 1}, subject="own")
+    assert judged.verdict.failed and names == ()
+
+
+def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong() -> None:
+    found = entry(ROOT)
+    rehearsal, recorded = rehearsed(found)
+    assert rehearsal.judged(recorded, subject="own")[1] == ("cube-root-of-subnormals",)
+    doubled = {"out4": torch.where(recorded["out4"].isnan(), 2.0, recorded["out4"])}
+    judged, names = rehearsal.judged(doubled, subject="own")
+    assert judged.verdict.failed and names == ()
+
+
+def test_another_sign_beside_a_cube_root_is_new() -> None:
+    found = entry(ROOT)
+    _, recorded = rehearsed(found)
+    graph = found.case.program
+    assert isinstance(graph, Graph)
+    negated = replace(found.case, program=replace(graph, nodes=(*graph.nodes, Pointwise(op="neg", args=(0,)))))
+    rehearsal = rehearse(beside(negated, value=len(graph.nodes), dtype="fp32"))
+    right = rehearsal.outputs()
+    assert rehearsal.judged(right | recorded, subject="own")[1] == ("cube-root-of-subnormals",)
+    judged, names = rehearsal.judged(right | recorded | {"other": -right["other"]}, subject="own")
+    assert judged.verdict.failed and names == ()
+
+
+def test_what_shows_behind_a_search_must_be_right_without_it() -> None:
+    case = entry(SEARCH).case
+    failure = replace(wrong(case, subject="own"), explained_by=("place-of-a-search-as-truth",))
+    right = Attribution(lambda relative: wrong(relative, failed=False, subject="own"))
+    assert right.issues(case, failure) == ("place-of-a-search-as-truth",)
+    assert Attribution(lambda relative: wrong(relative, subject="own")).issues(case, failure) == ()
+    # Wrong values that do not lie behind it alone are explained by nothing, and no control is asked.
+    assert right.issues(case, wrong(case, subject="own")) == ()
