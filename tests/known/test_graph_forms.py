@@ -218,6 +218,18 @@ def test_16_bit_sums_of_lanes_beyond_an_axis_are_named(dtype: str, block: int, k
         assert named(graph) == ("half of a 16-bit sum" if known else "") and without(graph) == graph
 
 
+@each("length, known", [(129, True), (135, True), (136, False), (192, False), (255, False)])
+def test_16_bit_sums_are_paired_where_an_axis_ends_within_a_thread(length: int, known: bool) -> None:
+    """Also those of a range, of which the compiler makes a difference and one comparison."""
+    within = apply("and", apply("ge", Sym(name="v0"), num(-16)), apply("lt", Sym(name="v0"), num(16)))
+    asked = vector(load("in0"), Index(expr=within, dtype="i1"), store("out0", X, 1), length=length, in0="i16",
+                   out0="i1")
+    asked = replace(asked, schedules=(Schedule(x_blocks=(256,), static=True),))
+    assert named(asked) == ("half of a 16-bit sum" if known else "")
+    told = replace(asked, schedules=(Schedule(x_blocks=(256,), static=False),))
+    assert named(told) == ""
+
+
 @each("float_bits, known", [(True, True), (False, False)])
 def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known: bool) -> None:
     computed = op("mul", 0, 0) if float_bits else load("in0")

@@ -34,12 +34,27 @@ from tridiff.fuzz.known.graphs.nodes import (
 )
 from tridiff.kernels.codegen.constants import integer_limits
 from tridiff.kernels.codegen.domains import Analysis, indirect, operands
-from tridiff.kernels.codegen.graph import Asm, Bucketize, Cast, Constant, Graph, Load, Masked, Node, Pointwise, Store
+from tridiff.kernels.codegen.graph import (
+    Asm,
+    Bucketize,
+    Cast,
+    Constant,
+    Graph,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Pointwise,
+    Store,
+)
+from tridiff.kernels.codegen.tiles import Tile
 from tridiff.kernels.pointwise.record import HALVES
 from tridiff.oracles.dtypes import FP8
 
 SINGLE = (*HALVES, "fp32")
 _NARROW = ("i8", "u8", "i16", "u16")
+_WARPS_ELEMENTS, _SIDE_BY_SIDE = 64, 8
+"""Elements of which a warp holds a multiple wherever a thread holds several side by side; most that one does."""
 _LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
 _HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
 _EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
@@ -290,16 +305,25 @@ def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="add") if wrong else None
 
 
-def _half_of_sums(analysis: Analysis, node: Load | Pointwise) -> Result:
-    """ptxas 12.8 and 12.9 add 0 for the constant of an add.s16x2 of which only the lower half is used. LLVM pairs the
-    sums of two elements; the other is known to lie beyond an axis. A checked index adds the length of its buffer. Few
-    of them are paired."""
+def _half_of_sums(analysis: Analysis, node: Load | Pointwise | Index) -> Result:
+    """ptxas 12.8 and 12.9 add 0 for the constant of an add.s16x2 of which only one half is used. LLVM pairs the sums of
+    two elements; the other is known to lie beyond an axis. A checked index adds the length of its buffer, and that
+    lo <= x < hi is x - lo < hi - lo without a sign. Few of them are paired."""
     if isinstance(node, Load):
         narrow = node.checked and any(analysis.dtype(k) in ("i8", "i16") for k in indirect(node.index))
+    elif isinstance(node, Index):
+        narrow = node.dtype == "i1" and any(analysis.dtype(k) in ("i8", "i16") for k in indirect(node.expr))
     else:
         narrow = analysis.dtype(node.args[0]) in _NARROW and any(is_constant(analysis, k) for k in node.args)
-    beyond = any(tile.block >= 2 * tile.numel for one in tilings(analysis.graph, static=True) for tile in one.tiles)
+    beyond = any(_ends_within_a_thread(tile) for one in tilings(analysis.graph, static=True) for tile in one.tiles)
     return node if narrow and beyond else None
+
+
+def _ends_within_a_thread(tile: Tile) -> bool:
+    """Whether some elements of every thread are known to lie beyond an axis, and others not: half of the tile, or all
+    but the first few of what the threads of the last warp hold side by side."""
+    few = 0 < tile.numel % _WARPS_ELEMENTS < _SIDE_BY_SIDE
+    return tile.block >= 2 * tile.numel or (few and tile.block > tile.numel)
 
 
 def _subnormal(analysis: Analysis, node: Pointwise) -> Result:
@@ -346,7 +370,8 @@ SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_
 RELU = Form(label="relu of a narrow extremum", ops=("relu", *_EXTREMA), rewritten=_relu_of_extremum,
             computed=_relu_left_out)
 FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
-HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise), ops=("add", "sub"), rewritten=_half_of_sums)
+HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise, Index), ops=("add", "sub"),
+                    rewritten=_half_of_sums)
 SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, ops=(
     "acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0"))
 PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_as_truth, ops=(
