@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
+
+from msgspec.structs import replace
 
 from tridiff.kernels.codegen.constants import integer_limits, is_float, is_integer
 from tridiff.kernels.codegen.graph import (
@@ -39,9 +42,20 @@ def indirect(expr: Expr) -> set[int]:
     return {int(name[1:]) for name in symbols(expr) if name[0] == "v" and name[1:].isdecimal()}
 
 
+EXPRESSIONS: Mapping[type, str] = {Index: "expr", Load: "index", Store: "index"}
+"""Field of a node that holds an index expression."""
+
+
 def expression(node: Node) -> Expr | None:
     """The index expression of a node that has one."""
-    return node.expr if isinstance(node, Index) else node.index if isinstance(node, Load | Store) else None
+    field = EXPRESSIONS.get(type(node))
+    return None if field is None else getattr(node, field)
+
+
+def with_expression(node: Node, expr: Expr) -> Node:
+    """A node that has an index expression, with another one."""
+    changes: dict[str, Any] = {EXPRESSIONS[type(node)]: expr}
+    return replace(node, **changes)
 
 
 VALUES: Mapping[type, str] = {

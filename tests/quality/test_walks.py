@@ -102,7 +102,8 @@ def missing(kind: str, wanted: set[str]) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_walk_handles_every_class(kind: str) -> None:
-    assert missing(kind, classes(kind)) == {}
+    found = missing(kind, classes(kind))
+    assert not found, "\n".join(f"{walk} does not know {', '.join(lacking)}" for walk, lacking in found.items())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,11 +124,14 @@ def _holds(hint: Any, kind: Any) -> bool:
 
 
 @pytest.mark.parametrize("node", typing.get_args(graph.Node))
-def test_operands_and_buffers_of_every_node_are_renumbered(node: type) -> None:
-    """Taking dead nodes away goes by fields: those that hold operands or name buffers must be among them."""
+def test_operands_expressions_and_buffers_of_every_node_are_known(node: type) -> None:
+    """Domains, renumbering and the taking away of dead nodes go by fields: those that hold operands or index
+    expressions or name buffers must be among them."""
     hints = typing.get_type_hints(node, include_extras=True)
     operands = {name for name, hint in hints.items() if _holds(hint, graph.Value)}
     assert operands == {*filter(None, [domains.VALUES.get(node)])} | {"mask"} & hints.keys()
+    expressions = {name for name, hint in hints.items() if _holds(hint, graph.Apply)}
+    assert expressions == {*filter(None, [domains.EXPRESSIONS.get(node)])}
     # What buffers_of looks for, asked of a node that has every field that names one.
     named = {name: name for name, hint in hints.items() if name != "op" and _holds(hint, graph.Name)}
     assert buffers_of(types.SimpleNamespace(**named)) == set(named)

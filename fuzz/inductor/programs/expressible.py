@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
-from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.domains import Analysis, expression
 from tridiff.kernels.codegen.graph import (
     Apply,
     Asm,
@@ -113,9 +113,8 @@ def _problem(analysis: Analysis, position: int) -> str:
             return "torch has no variance of nothing"
         case Load() if any(one.name == node.buffer and one.length == 0 for one in analysis.graph.buffers):
             return "an empty buffer is read"
-        case Index() | Load() | Store():
-            return _expression(node.expr if isinstance(node, Index) else node.index)
-    return ""
+    expr = expression(node)
+    return "" if expr is None else _expression(expr)
 
 
 def _pointwise(node: Pointwise, dtypes: tuple[str, ...]) -> str:

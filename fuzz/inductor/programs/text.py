@@ -104,8 +104,8 @@ class _Writer:
 
     def write(self) -> TorchProgram:
         arguments = tuple(buffer.name for buffer in self._graph.buffers if buffer.role != "scratch")
-        used = set().union(*(index_text.axes_in(node.expr if isinstance(node, Index) else node.index)
-                             for node in self._graph.nodes if isinstance(node, Index | Load | Store)))
+        used = set().union(*(index_text.axes_in(expr) for expr in map(expression, self._graph.nodes)
+                             if expr is not None))
         for position, node in enumerate(self._graph.nodes):
             if position not in self._analysis.dead:
                 self._node(position, node)

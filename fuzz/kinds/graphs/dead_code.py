@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from tridiff.kernels.codegen.domains import VALUES, expression, indirect, live_nodes, value_operands
-from tridiff.kernels.codegen.graph import Apply, Expr, Graph, Index, Load, Masked, Node, Sym
+from tridiff.kernels.codegen.domains import EXPRESSIONS, VALUES, expression, indirect, live_nodes, value_operands
+from tridiff.kernels.codegen.graph import Apply, Expr, Graph, Load, Masked, Node, Sym
 
 __all__ = ["buffers_of", "live_nodes", "renamed", "with_operands", "without_dead_nodes"]
 
@@ -32,7 +32,7 @@ def with_operands(node: Node, at: Callable[[int], int]) -> Node:
     expr = expression(node)
     if expr is not None:
         names = {f"v{k}": f"v{at(k)}" for k in indirect(expr)}
-        changes["expr" if isinstance(node, Index) else "index"] = renamed(expr, names)
+        changes[EXPRESSIONS[type(node)]] = renamed(expr, names)
     return replace(node, **changes) if changes else node
 
 

@@ -17,7 +17,7 @@ from tridiff.fuzz.kinds.graphs.dead_code import live_nodes, with_operands
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.records import Case, Content, Iota, Small
 from tridiff.fuzz.records import Constant as ConstantContent
-from tridiff.kernels.codegen.domains import Analysis, operands
+from tridiff.kernels.codegen.domains import Analysis, expression, operands, with_expression
 from tridiff.kernels.codegen.graph import (
     MAX_NODES,
     Apply,
@@ -222,11 +222,8 @@ def _fewer_axes(graph: Graph) -> Iterator[Graph]:
 
 
 def _substituted(node: Node, values: dict[str, Expr]) -> Node:
-    if isinstance(node, Index):
-        return replace(node, expr=_folded(node.expr, values))
-    if isinstance(node, Load | Store):
-        return replace(node, index=_folded(node.index, values))
-    return node
+    expr = expression(node)
+    return node if expr is None else with_expression(node, _folded(expr, values))
 
 
 def _folded(expr: Expr, values: dict[str, Expr]) -> Expr:
@@ -296,17 +293,17 @@ def _children(expr: Expr) -> Iterator[Expr]:
 def _simpler_expressions(graph: Graph) -> Iterator[Graph]:
     analysis = Analysis(graph)
     for position, node in enumerate(graph.nodes):
-        if not isinstance(node, Index | Load | Store):
+        expr = expression(node)
+        if expr is None:
             continue
-        expr = node.expr if isinstance(node, Index) else node.index
         axes = [(name, length) for name, length in analysis.axes.items() if name in analysis.domains[position]]
         options: list[Expr] = []
-        if not isinstance(node, Index):
+        if isinstance(node, Load | Store):
             options.append(linear(axes, dense_strides([length for _, length in axes])))
         options += [num(0), *_children(expr)]
         for one in options[:40]:
             if one != expr:
-                changed = replace(node, expr=one) if isinstance(node, Index) else replace(node, index=one)
+                changed = with_expression(node, one)
                 yield replace(graph, nodes=(*graph.nodes[:position], changed, *graph.nodes[position + 1:]))
 
 
