@@ -56,7 +56,7 @@ def recorded(case: Case, target: Target, subject: Subject, buffers: Mapping[str,
     recorder = Recorder()
     pointers = {name: buffer.pointer for name, buffer in buffers.items()}
     target.run.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
-                             options=options, runner=recorder))
+                             planted=subject.fault, options=options, runner=recorder))
     return recorder.calls
 
 
