@@ -17,6 +17,8 @@ from tridiff.fuzz.backends.compile import CompileRunner, Specialisation, pointer
 from tridiff.fuzz.backends.launch import READ_BACK, without_overflow_checks
 from tridiff.fuzz.content.place import Buffer, place
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.judge.outputs import Inputs
+from tridiff.fuzz.judge.untouched import untouched_masks
 from tridiff.fuzz.records import LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro import formulas, literals, torch_script
@@ -286,6 +288,10 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
         lines = grouped(lines)
     if failure == "input_overwritten":
         lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in inputs]
+    untouched = {} if failure != "stray_write" or not expected else {
+        name: mask for name, mask in untouched_masks(request.case, find(request.case.target),
+                                                     Inputs(request.case, buffers)).items() if name in expected}
+    lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in untouched]
 
     def launch(options: LaunchOptions) -> str:
         return "\n".join(_launch(request, buffers, options, *one) for one in shown)
@@ -298,7 +304,7 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
     verdict = ""
     if expected:
         checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(request.case.options),
-                                      inputs=inputs, tight=tight,
+                                      inputs=inputs, untouched=untouched, tight=tight,
                                       variants=tuple(launch(one) for one in request.case.variants))
     options = msgspec.structs.replace(request.case.options, debug=True) if shown[0][0].options.debug else (
         request.case.options)

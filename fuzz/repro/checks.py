@@ -105,10 +105,12 @@ def _as_shape(defined: torch.Tensor | None, shape: tuple[int, ...]) -> torch.Ten
 
 
 def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer], *, failure_kind: str, launch: str,
-                variants: tuple[str, ...], inputs: tuple[str, ...], tight: bool) -> tuple[tuple[str, ...], str]:
+                variants: tuple[str, ...], inputs: tuple[str, ...], untouched: Mapping[str, torch.Tensor],
+                tight: bool) -> tuple[tuple[str, ...], str]:
     """Statements behind the launch that print what they compare, and the expression that is true when all is right.
 
     launch: the statement itself, for checks that launch again; variants: the same under other compile options.
+    untouched: per output, the elements that must hold what they held before (`NAME_before`), if that is the question.
     tight: as few lines as possible.
     """
     if failure_kind in ("nondeterministic", "option_dependent"):
@@ -137,6 +139,10 @@ def check_lines(expected: Mapping[str, Expected], buffers: Mapping[str, Buffer],
     if failure_kind == "input_overwritten":
         conditions += [f"torch.equal({literals.as_bits(name, buffers[name].spec.dtype)}, {name}_before)"
                        for name in inputs]
+    for name, mask in untouched.items():
+        lines.append(f"gaps_{name} = {_mask_text(mask)}  # nothing stores there")
+        now = literals.as_bits(name, buffers[name].spec.dtype)
+        conditions.append(f"torch.equal({now}.cpu()[gaps_{name}], {name}_before.cpu()[gaps_{name}])")
     if failure_kind == "out_of_bounds":
         lines.append(f"right = {' and '.join(conditions)}")
         conditions = ["right"]

@@ -17,17 +17,20 @@ from tests.support.cases import ramp
 from tests.support.in_subprocess import REPOSITORY
 from tests.support.nights import by_day
 from tests.unit.corpus.entries import expect
+from tests.unit.graphs.graphs import X, load, store
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.corpus import entry_id
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Signature, Verdict
+from tridiff.fuzz.kinds.graphs.arrays import arrays_of
+from tridiff.fuzz.records import Case, Content, CorpusEntry, Environment, Evidence, Iota, Signature, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.request import Candidate, Candidates, Recorded, Request
 from tridiff.fuzz.repro.script import MAX_LINES, Run, default_backend, run, script
 from tridiff.fuzz.target import Limits
+from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule
 
 ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess", "re", "base64", "zlib", "tempfile"}
 
@@ -100,6 +103,19 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
     wrong = {name: f"{answer}\n{written[name]}" for name, answer in answers.items() if answer != name[5:]}
     assert not wrong, "\n".join(f"{name}: {text}" for name, text in wrong.items())
     assert len(answers) == len(written) >= 3 * (len(FINDINGS) - 2)
+
+
+def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path) -> None:
+    """The values are right; the fault of the generator is in the script too."""
+    graph = Graph(outer=(3,), buffers=(Buffer(name="in0", dtype="i32", length=4),
+                                       Buffer(name="out0", dtype="i32", length=4, role="out")),
+                  nodes=(load("in0"), store("out0", X, 0)), schedules=(Schedule(x_blocks=(4,)),))
+    arrays, sizes = arrays_of(graph, {"in0": Content(base=Iota(start=5))}, {})
+    finding = Finding("tail_unmasked", Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph),
+                      kind="stray_write")
+    written = {name: texts(request(finding, subject=subject))[0]
+               for name, subject in (("astray", "own+fault:tail_unmasked"), ("right", "own"))}
+    assert run_all(tmp_path, written) == {"astray": "BUG", "right": "OK"}
 
 
 def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path) -> None:
