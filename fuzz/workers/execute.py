@@ -418,6 +418,10 @@ class _Attempt:
         if failure.kind == "device_assert" and assertion_due(self) is not False:
             return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must",
                                  rows=RowCounts(agree=self.case.sizes.get("rows", 1)))
+        if failure.kind == "launch_failure" and assertion_due(self) is not False:
+            # What a failed assertion is called now and then where several processes of one GPU assert.
+            return self._outcome(Verdict.NOT_CHECKED, reason="the device stopped a launch in which an assertion may be "
+                                 "due, and did not say why")
         if failure.verdict is Verdict.NOT_CHECKED:
             return self._outcome(failure.verdict, reason=failure.reason)
         return self._found(Found(kind=failure.kind, where=failure.where, reason=failure.reason,

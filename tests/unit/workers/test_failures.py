@@ -5,10 +5,16 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from tests.unit.workers.fake_target import FakeRunner, double
 from tridiff.fuzz.backends.device_errors import asserted_on_the_device
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target.subjects import parse_subject
 from tridiff.fuzz.verdicts import Declined, Refuted
-from tridiff.fuzz.workers.failures import classify
+from tridiff.fuzz.workers.execute import _Attempt
+from tridiff.fuzz.workers.failures import Failure, classify
+from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.by_torch.language import cast
 
 
@@ -114,3 +120,20 @@ def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None
     found = classify(raised.value, backend)
     assert (found.verdict, found.where) == (Verdict.CRASH, "judge")
     assert found.reason.startswith("tridiff itself failed while it judged, please report it: ")
+
+
+@pytest.mark.parametrize(("values", "debug", "verdict"), [
+    (("4294967295", "1"), True, Verdict.NOT_CHECKED), (("3", "1"), True, Verdict.CRASH),
+    (("4294967295", "1"), False, Verdict.CRASH)])
+def test_a_launch_that_failed_for_no_said_reason_is_open_where_an_assertion_is_due(
+        values: tuple[str, ...], debug: bool, verdict: Verdict) -> None:
+    call = Call(row="overflow.scan", operands=(Operand(dtype="u32", shape=(2,)),), stored=("u32",),
+                options={"axis": 0, "by": "cumsum", "reverse": True})
+    case = Case(target="language.overflow", sizes=cases.sizes_of(call, 1), program=call,
+                options=LaunchOptions(debug=debug, sanitize_overflow=True),
+                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}))
+    target = find(case.target)
+    attempt = _Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), FakeRunner(double),
+                       lambda name: None, False, None)
+    stopped = Failure(Verdict.CRASH, "launch_failure", "CUDA error: unspecified launch failure", spent=True)
+    assert attempt.failed(stopped).verdict is verdict
