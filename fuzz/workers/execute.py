@@ -419,7 +419,7 @@ class _Attempt:
             return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must",
                                  rows=RowCounts(agree=self.case.sizes.get("rows", 1)))
         if failure.kind == "launch_failure" and assertion_due(self) is not False:
-            # What a failed assertion is called now and then where several processes of one GPU assert.
+            # Behind an assertion stands a trap, which CUDA names now and then in its place.
             return self._outcome(Verdict.NOT_CHECKED, reason="the device stopped a launch in which an assertion may be "
                                  "due, and did not say why")
         if failure.verdict is Verdict.NOT_CHECKED:
