@@ -45,8 +45,8 @@ texts of issues, and most seconds at its end that are kept for it, less what was
 LEAST_TELLING, LEAST_PART = 10.0, 1 / 6
 """... at least so many seconds of it, if they are no more than that part; ..."""
 
-TELLING_EACH = 15.0
-"""... with so many seconds for each, several at a time."""
+TELLING_EACH, TELLING_ONE = 15.0, 20.0
+"""... with so many seconds for each, several at a time, and no fewer than one alone takes on a busy machine."""
 
 TELLING_BESIDE = 0.85
 """Part of that time which is taken while workers still draw. With what is done after the campaign's time, up to
@@ -103,7 +103,8 @@ class Clock:
         needed = min(max(ENDING + PER_OUTCOME * outcomes + PER_SHARD * shards - GRACE, 0.0),
                      LONGEST_ENDING * self._seconds)
         left = max(longest_telling(self._seconds) - telling / self._workers, 0.0)
-        kept = min(TELLING_EACH * findings / told_at_once(), left, LONGEST_TELLING)
+        wanted = max(TELLING_EACH * findings / told_at_once(), TELLING_ONE * min(findings, 1.0))
+        kept = min(wanted, left, LONGEST_TELLING)
         self._end = self._began + self._seconds - needed - (kept if self._tells else 0.0)
 
     def allot(self, spec: ShardSpec, remaining: int, *, unfinished: int = 0) -> ShardSpec:

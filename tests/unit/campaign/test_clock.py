@@ -106,7 +106,8 @@ def test_what_was_told_while_the_campaign_ran_is_not_kept_back_again(
         clock.reserve(0, findings=findings, telling=telling)
         return 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left
 
-    assert [kept(40, 0.0), kept(40, 120.0), kept(0.5, 120.0), kept(40, 300.0)] == [80.0, 20.0, 3.75, 0.0]
+    assert [kept(40, 0.0), kept(40, 120.0), kept(0.5, 120.0), kept(1, 0.0), kept(40, 300.0)] == [
+        80.0, 20.0, 10.0, 20.0, 0.0]
     assert clocks.longest_telling(30.0) == 5.0 and clocks.longest_telling(1000.0) == 80.0
 
 
