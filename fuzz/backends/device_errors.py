@@ -35,9 +35,13 @@ def asserted_on_the_device(error: BaseException) -> bool:
 
 
 def without_assembler(error: BaseException) -> bool:
-    """Whether the error, or one that it wraps, says that the installation has no ptxas for the chip: some packages
-    have the one for newer chips alone."""
-    return any("Cannot find ptxas" in str(one) for one in chain(error))
+    """Whether the error, or one that it wraps, says that the installation has no ptxas for the chip, or not the
+    libraries of its vendor: some packages have the one for newer chips alone, or what one vendor needs."""
+    return any("Cannot find ptxas" in str(one) or (isinstance(one, OSError) and _LIBRARY.search(str(one)))
+               for one in chain(error))
+
+
+_LIBRARY = re.compile(r"triton/backends/\w+/lib/\S+: cannot open shared object file")
 
 
 def too_few_registers(error: BaseException) -> bool:

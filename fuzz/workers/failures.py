@@ -84,7 +84,8 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
     if names & {"OutOfResources"}:
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
     if without_assembler(error):
-        return Failure(Verdict.NOT_CHECKED, "no_assembler", "this installation has no ptxas for the chip")
+        return Failure(Verdict.NOT_CHECKED, "no_assembler",
+                       "this installation has no ptxas for the chip, or not what its vendor needs")
     if too_few_registers(error):
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", "ptxas needs more registers than the limit leaves")
     if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text or "can't allocate memory" in text:

@@ -93,6 +93,11 @@ def test_what_an_installation_lacks_is_not_checked() -> None:
     found = classify(_wrapped(RuntimeError, RuntimeError("Cannot find ptxas")), "cuda")
     assert (found.verdict, found.kind) == (Verdict.NOT_CHECKED, "no_assembler") and not found.spent
     assert classify(RuntimeError("Cannot find a layout; ptxas was not run"), "cuda").verdict is Verdict.COMPILE_ERROR
+    library = "cannot open shared object file: No such file or directory"
+    amd = OSError(f"/usr/lib/python3/dist-packages/triton/backends/amd/lib/libamdhip64.so: {library}")
+    assert classify(_wrapped(RuntimeError, amd), "compile:gfx942").verdict is Verdict.NOT_CHECKED
+    other = OSError(f"/home/me/libmine.so: {library}")
+    assert classify(_wrapped(RuntimeError, other), "compile:gfx942").verdict is Verdict.COMPILE_ERROR
 
 
 def test_a_limit_of_registers_that_ptxas_cannot_keep_is_not_checked() -> None:
