@@ -30,7 +30,7 @@ class Rehearsal:
 
     def outputs(self) -> dict[str, torch.Tensor]:
         """A copy of every output, in its own type."""
-        return {name: buffer.typed() for name, buffer in self.buffers.items() if buffer.is_output}
+        return {name: buffer.typed().clone() for name, buffer in self.buffers.items() if buffer.is_output}
 
     def judged(self, outputs: Mapping[str, torch.Tensor], *, subject: str) -> tuple[Judged, tuple[str, ...]]:
         """What is said of a launch of `subject` that left `outputs`: the judgement, and the names of the known issues

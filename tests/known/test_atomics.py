@@ -11,6 +11,7 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Bits, Case, Content, Small
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
+from tridiff.oracles.bits import to_bits
 
 KNOWN, BUFFERS, OF_FP64 = (next(one for one in ISSUES if one.name.startswith(name)) for name in (
     "atomics-for-each", "exchanges-by-buffers", "exchanges-of-fp64"))
@@ -47,6 +48,22 @@ def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(na
 def test_two_exclusive_ors_leave_what_was_there() -> None:
     rehearsal = rehearse(_case("gl.atomic_xor", "i32"))
     assert rehearsal.judged(_twice(rehearsal, add=False), subject="own")[1] == (KNOWN.name,)
+
+
+@pytest.mark.parametrize("operands", [2, 3])
+@pytest.mark.parametrize("name", ["u32", "u64"])
+@pytest.mark.parametrize("op", ["add", "and", "or", "xor", "max", "min", "xchg"])
+def test_two_operations_on_unsigned_numbers_are_the_known_issue_and_a_wrong_number_beside_them_is_new(
+        op: str, name: str, operands: int) -> None:
+    """torch selects no unsigned numbers of more than 8 bits and computes little with them: their bits are compared."""
+    rehearsal = rehearse(_case(f"gl.atomic_{op}", name, operands))
+    right = rehearsal.outputs()
+    before, after = (to_bits(right[one]) for one in ("out0", "out1"))
+    again = {"add": 2 * after - before, "xor": before}.get(op, after)
+    outputs = {"out0": right["out1"], "out1": again.view(right["out1"].dtype)}
+    assert rehearsal.judged(outputs, subject="own")[1] == (KNOWN.name,)
+    to_bits(outputs["out1"])[5] ^= 64
+    assert rehearsal.judged(outputs, subject="own")[1] == ()
 
 
 def test_one_wrong_row_among_right_ones_is_new() -> None:

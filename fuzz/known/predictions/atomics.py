@@ -51,7 +51,7 @@ def done_twice(seen: Wrong) -> dict[str, torch.Tensor]:
     old, once = seen.expected["out0"], seen.expected["out1"]
     masked = _call(seen).row != "gl.atomic_cas" and len(_call(seen).operands) > 2
     acts = seen.inputs["x2"].reshape(once.shape).to(torch.bool) if masked else torch.ones_like(once, dtype=torch.bool)
-    twice = torch.where(acts, _again(seen, once), once)
+    twice = torch.where(acts, to_bits(_again(seen, once)), to_bits(once)).view(once.dtype)
     given = {"out0": (old, once), "out1": (once, twice)}
     return {name: where_it_shows(_same(seen.actual[name], wrong), acts & ~_same(right, wrong))
             for name, (right, wrong) in given.items()}
