@@ -16,10 +16,11 @@ MOVED = "loops.warp_specialize/unwritten-d21c1bfc0f"
 ONE_STAGE = "loops.warp_specialize/value-1ca4fb2ee7"
 
 
-def product(name: str, *, n: int) -> Rehearsal:
-    """The case of an entry with so many columns."""
+def product(name: str, *, n: int, inner: int = 192, block: int = 64) -> Rehearsal:
+    """The case of an entry with so many columns and terms, and slots of `block` terms."""
     case = entry(name).case
-    case = replace(case, sizes={**case.sizes, "n": n}, program=replace(case.program, n=n))
+    case = replace(case, sizes={**case.sizes, "n": n, "k": inner},
+                   program=replace(case.program, n=n, inner=inner, block=block))
     assert find(case.target).draw.valid(case)
     return rehearse(case)
 
@@ -31,6 +32,18 @@ def test_rows_of_nan_are_the_known_issue_and_a_wrong_sign_beside_them_is_new() -
     assert rehearsal.judged({"out": out}, subject="own")[1] == ("dead-barriers-below-a-ring",)
     planted = torch.where(out < -3, -out, out)
     assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
+
+
+def test_columns_of_nan_are_the_known_issue_where_the_second_ring_is_the_larger_one() -> None:
+    """In the PTX of 3.6.0 for 128 columns the ring of the second operand begins where four times five barriers lie."""
+    for n, names in ((128, ("dead-barriers-below-a-ring",)), (16, ())):
+        rehearsal = product(NAN_ROWS, n=n, inner=96, block=32)
+        right = rehearsal.outputs()["out"]
+        out = right.clone()
+        out[:, :, 0] = float("nan")
+        assert rehearsal.judged({"out": out}, subject="own")[1] == names
+        out[:, 64:, 0] = right[:, 64:, 0]
+        assert rehearsal.judged({"out": out}, subject="own")[1] == ()
 
 
 def test_one_nan_in_a_row_is_new() -> None:

@@ -13,12 +13,17 @@ _CLOSE = 2.0**-8
 """What two orders of the same sum of products may differ by, of the largest result of a tile."""
 
 
-def rows_of_nan(seen: Wrong) -> dict[str, torch.Tensor]:
-    """Whole rows of NaN: what a barrier left in shared memory stands for a row of the first operand."""
+def lines_of_nan(seen: Wrong) -> dict[str, torch.Tensor]:
+    """Whole rows of NaN: what a barrier left in shared memory stands for a row of the first operand. Whole columns,
+    where the second operand has at least the columns that the first one has rows in a partition: the largest ring lies
+    lowest, where the barriers are."""
     if "out" not in seen.wrong:
         return {}
     nan = is_nan(seen.actual["out"]) & ~_unwritten(seen)
-    return {"out": nan.all(-1, keepdim=True).expand(nan.shape)}
+    found = nan.all(-1, keepdim=True).expand(nan.shape)
+    if nan.shape[-1] >= _MOVED:
+        found = found | nan.all(-2, keepdim=True)
+    return {"out": found}
 
 
 def _unwritten(seen: Wrong) -> torch.Tensor:
