@@ -84,7 +84,8 @@ ISSUES = (
         match=_one_stage, relative=_plain, kinds=(*WRONG, "nondeterministic", "option_dependent"),
         errors=ASTRAY),
     KnownIssue(
-        name="dead-barriers-below-a-ring", title="a row or column of a product is NaN: barriers lie where a ring begins",
+        name="dead-barriers-below-a-ring",
+        title="a row or column of a product is NaN: barriers lie where a ring begins",
         stage="ttgir", truth="defect", where=_WARPS,
         entries=("loops.warp_specialize/nan-unexpected-451c818b3e", "loops.warp_specialize/nan-unexpected-a0eaf29ccf",
                  "loops.warp_specialize/nan-unexpected-ccc8f15e35"),
