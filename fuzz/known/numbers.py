@@ -1,0 +1,59 @@
+"""Known issue of Python numbers beside tensors: where they do not take the tensor's type (contract: language.md §1)."""
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.known.calls import changed
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.rows.operators import COMPARISONS
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.target.subjects import PLAIN
+from tridiff.kernels.language.call import Call, Operand
+from tridiff.oracles.by_numpy.language import cast
+from tridiff.oracles.dtypes import dtype
+
+EXTREMA = {"tl.minimum": ("fmin", "minimum"), "tl.maximum": ("fmax", "maximum")}
+"""By row: the operation, and the one that propagates NaN."""
+_COMPARED = tuple(f"operator.{op}" for op in COMPARISONS.values())
+
+
+def _number_beside(call: Call) -> tuple[Operand, Operand] | None:
+    """A finite number of fp32 and the floats beside it."""
+    numbers = [one for one in call.operands if one.constant and one.dtype == "fp32" and one.number[:5] != "float"]
+    given = [one for one in call.operands if one.given and dtype(one.dtype).is_float]
+    return (numbers[0], given[0]) if len(numbers) == len(given) == 1 and len(call.operands) == 2 else None
+
+
+def _kept(value: float, name: str) -> float:
+    return float(cast(value, to=name).astype("float64").item())
+
+
+def _differs(case: Case) -> bool:
+    """Whether a comparison or an extremum of fp64 depends on the type that a number has: rounded to the tensor's it is
+    another one than rounded to fp32."""
+    call = case.program
+    if not isinstance(call, Call):
+        return False
+    row = call.row.replace("gl.operator", "operator").replace("gl.", "tl.")
+    beside = _number_beside(call) if row in (*_COMPARED, *EXTREMA) else None
+    if beside is None:
+        return False
+    number, given = beside
+    return (row in _COMPARED or given.dtype == "fp64") and _kept(number.value, given.dtype) != _kept(
+        number.value, "fp32")
+
+
+def _with_a_half(case: Case) -> Case | None:
+    """The same operation with 0.5, which is the same number in all types."""
+    return changed(case, operands=tuple(
+        replace(one, number="0.5") if one.constant else one for one in cases.call_of(case).operands))
+
+
+ISSUES = (
+    KnownIssue(
+        name="numbers-count-as-tensors", stage="front-end", truth="contract",
+        where=(("language.*", "own"), ("language.*", PLAIN)), kinds=("value",),
+        entries=("language.operators/value-794715ff2e", "language.pointwise/value-7ceb060567"), match=_differs,
+        explains="tridiff.fuzz.known.predictions.numbers:of_fp32", instead=_with_a_half,
+        title="a Python number is of fp32 in comparisons, tl.minimum and tl.maximum, whatever tensor is beside it"),
+)

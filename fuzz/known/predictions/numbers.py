@@ -1,0 +1,32 @@
+"""What a Python number does that counts as a tensor of its own type, in torch."""
+
+import numpy as np
+import torch
+
+from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.numbers import EXTREMA
+from tridiff.fuzz.language.cases import call_of
+from tridiff.oracles.bits import is_nan, to_bits, to_float64
+from tridiff.oracles.by_torch.language import pointwise
+
+Masks = dict[str, torch.Tensor]
+
+
+def _operation(row: str, nan: str) -> str:
+    return EXTREMA[row][nan == "ALL"] if row in EXTREMA else row.removeprefix("operator.")
+
+
+def of_fp32(seen: Wrong) -> Masks:
+    """The same operation of the tensor as it is and the number rounded to fp32, in fp64."""
+    if "out0" not in seen.wrong:
+        return {}
+    call = call_of(seen.case)
+    operands = [to_float64(seen.inputs[f"x{place}"]) if one.given else float(np.float32(one.value))
+                for place, one in enumerate(call.operands)]
+    op = _operation(call.row.replace("gl.operator", "operator").replace("gl.", "tl."), str(call.option("nan", "")))
+    actual = seen.actual["out0"]
+    predicted = pointwise(op, "fp64", *operands).reshape(actual.shape)
+    if predicted.dtype != actual.dtype:
+        return {}
+    same = predicted == actual if actual.dtype == torch.bool else to_bits(predicted) == to_bits(actual)
+    return {"out0": same | (is_nan(predicted) & is_nan(actual))}

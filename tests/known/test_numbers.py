@@ -1,0 +1,72 @@
+"""Python numbers beside tensors of floats: what they are where they count as tensors of fp32, and what is something
+else."""
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from tests.known.recorded import rehearsed
+from tests.known.test_issues import entry
+from tridiff.fuzz.known.numbers import ISSUES
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.records import Case, Content, Explicit
+from tridiff.fuzz.registry import find
+from tridiff.kernels.language.call import Call, Operand
+
+(KNOWN,) = ISSUES
+
+
+def _case(row: str, name: str, number: str, values: tuple[str, ...], first: bool = False) -> Case:
+    block = Operand(kind="block", dtype=name, shape=(len(values),))
+    beside = Operand(kind="constexpr", dtype="fp32", number=number)
+    call = Call(row=row, operands=(beside, block) if first else (block, beside),
+                stored=("i1" if "operator" in row else name,))
+    contents = {f"x{int(first)}": Content(base=Explicit(values=values))}
+    case = Case(target="language.gluon" if row.startswith("gl.") else
+                "language.operators" if "operator" in row else "language.pointwise", sizes=cases.sizes_of(call, 1),
+                program=call, arrays=cases.arrays_of(call, contents, {}))
+    assert find(case.target).draw.valid(case)
+    return case
+
+
+@pytest.mark.parametrize("name", KNOWN.entries)
+def test_what_was_recorded_is_predicted(name: str) -> None:
+    rehearsal, outputs = rehearsed(entry(name))
+    assert outputs and rehearsal.judged(outputs, subject="own")[1] == (KNOWN.name,)
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("name", ["fp16", "bf16"])
+def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_opposite_answer_is_new(
+        name: str, first: bool) -> None:
+    """0.1 is no number of 16 bits: up to 3.8.0 no tensor equals it."""
+    rehearsal = rehearse(_case("operator.eq", name, "0.1", ("0.1", "0.5", "0.25"), first))
+    assert rehearsal.outputs()["out0"].flatten().tolist() == [True, False, False]
+    assert rehearsal.judged({"out0": torch.tensor([[False, False, False]])}, subject="own")[1] == (KNOWN.name,)
+    assert rehearsal.judged({"out0": torch.tensor([[False, True, False]])}, subject="own")[1] == ()
+
+
+@pytest.mark.parametrize("row", ["tl.minimum", "tl.maximum"])
+def test_extrema_of_fp64_give_the_number_in_fp32_and_another_number_is_new(row: str) -> None:
+    values = ("1.0", "-1.0", "nan", "0.1")
+    rehearsal = rehearse(_case(row, "fp64", "0.1", values))
+    right, of_fp32 = rehearsal.outputs()["out0"], float(torch.tensor(0.1))
+    least = row == "tl.minimum"
+    wrong = torch.tensor([[of_fp32 if least else 1.0, -1.0 if least else of_fp32, of_fp32, 0.1 if least else of_fp32]],
+                         dtype=torch.float64)
+    assert not torch.equal(wrong, right)
+    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (KNOWN.name,)
+    wrong[0, 2] += 1e-9
+    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+
+
+def test_numbers_that_all_types_hold_and_sums_are_not_known() -> None:
+    case = _case("operator.lt", "fp16", "0.1", ("0.1",))
+    assert KNOWN.match(case) and not any(KNOWN.match(one) for one in (
+        _case("operator.lt", "fp16", "0.5", ("0.1",)), _case("operator.lt", "fp32", "0.1", ("0.1",)),
+        _case("tl.minimum", "fp16", "0.1", ("0.1",)), _case("operator.lt", "fp16", 'float("inf")', ("0.1",)),
+        replace(case, program=replace(cases.call_of(case), row="operator.add"))))
+    assert KNOWN.instead is not None
+    instead = KNOWN.instead(case)
+    assert instead is not None and find(instead.target).draw.valid(instead) and not KNOWN.match(instead)
