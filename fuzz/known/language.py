@@ -1,14 +1,12 @@
 """Known issues of functions of the language in kernels of one call; the control is the call written in another way."""
 
 from collections.abc import Callable, Iterable
-from math import prod
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.calls import (
     FOLDS,
-    GLUON_SCANS,
     SCANS,
     all_of_integers,
     along_one_axis,
@@ -98,13 +96,6 @@ ISSUES = (
            relative=in_the_first_layout,
            errors=("*numScanBlocks*",),
            title="a scan in Gluon of fewer elements than a thread of the layout holds fails an assertion"),
-    _issue("scan-carry-from-a-repeated-lane", "gluon/value-2d8ab1162b", stage="ttgir", backends=("cuda",),
-           match=lambda case: isinstance(case.program, Call) and case.program.row.startswith(GLUON_SCANS)
-           and bool(case.program.number("layout"))
-           and case.options.num_warps * 32 > prod(case.program.operands[0].shape),
-           relative=in_the_first_layout,
-           errors=(), upstream=("triton#9185", "triton#9189"),
-           title="a scan in Gluon of fewer elements than lanes fetches its carry from a lane that repeats others"),
     KnownIssue(
         name="histogram-counts-repeated-registers", stage="ttgir", truth="defect", backends=("cuda",), kinds=("value",),
         where=(("language.gluon", "own"),), entries=("language.gluon/value-988019a70e",),

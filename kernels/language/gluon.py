@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tridiff.kernels.gluon.dialect import installed
+from tridiff.kernels.gluon.layouts import Blocked
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.emit import assigned, functions, head, named
 from tridiff.kernels.language.lines import loaded, stored
@@ -20,8 +21,8 @@ LAYOUTS = 6
 """How many ways there are to lay out blocks."""
 
 
-def layout(rank: int, warps: int, number: int) -> str:
-    """A layout of blocks of `rank` axes for some warps. number: which way, below `LAYOUTS`."""
+def blocked(rank: int, warps: int, number: int) -> Blocked:
+    """The layout of blocks of `rank` axes for some warps. number: which way, below `LAYOUTS`."""
     threads, held, order = [1] * rank, [1] * rank, list(range(rank))
     first = number % 2 * (rank - 1)
     threads[first] = 8 if rank > 1 and number >= 2 else 32
@@ -32,7 +33,14 @@ def layout(rank: int, warps: int, number: int) -> str:
     across[rank - 1 - first] = warps
     if number % 3 == 0:
         order.reverse()
-    return f"tl.BlockedLayout({held}, {threads}, {across}, {order})"
+    return Blocked(tuple(held), tuple(threads), tuple(across), tuple(order))
+
+
+def layout(rank: int, warps: int, number: int) -> str:
+    """`blocked`, as the source says it."""
+    one = blocked(rank, warps, number)
+    parts = (one.size_per_thread, one.threads_per_warp, one.warps_per_cta, one.order)
+    return f"tl.BlockedLayout({', '.join(str(list(part)) for part in parts)})"
 
 
 def _index(shape: tuple[int, ...]) -> str:

@@ -79,7 +79,7 @@ def swapped_twice(seen: Wrong) -> Masks:
         if isinstance(step, Convert | Transpose | Regroup) and of_conversion(step, types):
             _, after = conversion_of(step, types)
             assert after is not None
-            ways[number] = _exchanging(after)
+            ways[number] = exchanging(after)
 
     def changed(number: int, value: Any) -> Any:
         return ways[number](value) if number in ways else value
@@ -87,7 +87,7 @@ def swapped_twice(seen: Wrong) -> Masks:
     return _held(seen, astray(seen.case, _inputs(seen), changed))
 
 
-def _exchanging(held: Holding) -> Callable[[Any], Any]:
+def exchanging(held: Holding) -> Callable[[Any], Any]:
     """Puts the element of register 2k + 1 of four in that of register 2k's place in the other pair: 0, 2, 1, 3."""
 
     def changed(value: Any) -> Any:

@@ -1,0 +1,93 @@
+"""Calls in Gluon whose elements come from other registers or lanes: what they give, and what is something else."""
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from tests.known.test_issues import entry
+from tridiff.fuzz.known.gluon_calls import ISSUES
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.language import cases
+from tridiff.fuzz.records import Case, Content, LaunchOptions, Small
+from tridiff.fuzz.registry import find
+from tridiff.kernels.language.call import Call, Operand
+
+CARRY, TWICE, WHOLE = ISSUES
+
+
+def _case(row: str, *operands: Operand, stored: str, warps: int = 1, **options: int | str) -> Case:
+    call = Call(row=row, operands=operands, options=dict(options), stored=(stored,))
+    contents = {f"x{k}": Content(base=Small(seed=k + 1, low=-9, high=9)) for k in range(len(operands))}
+    case = Case(target="language.gluon", sizes=cases.sizes_of(call, 2), program=call,
+                options=LaunchOptions(num_warps=warps), arrays=cases.arrays_of(call, contents, {}))
+    assert find(case.target).draw.valid(case)
+    return case
+
+
+def _dot(m: int, n: int, k: int, warps: int = 1, layout: int = 0) -> Case:
+    return _case("gl.dot_fma", *(Operand(dtype="fp32", shape=one) for one in ((m, k), (k, n), (m, n))),
+                 stored="fp32", warps=warps, layout=layout)
+
+
+def _scan(shape: tuple[int, ...], axis: int, layout: int, warps: int = 1) -> Case:
+    return _case("gl.associative_scan", Operand(dtype="i32", shape=shape), stored="i32", warps=warps, axis=axis,
+                 function="_add", layout=layout)
+
+
+@pytest.mark.parametrize(("layout", "m", "n", "k"), [
+    (0, 16, 16, 16), (0, 16, 32, 16), (1, 32, 16, 16), (1, 16, 16, 32)])
+def test_a_product_with_an_operand_in_another_order_is_known_and_the_other_operand_so_is_new(
+        layout: int, m: int, n: int, k: int) -> None:
+    """By the pairs of registers in the PTX of 3.6.0: element (k, j) is number k * extent + j of what lies there with k
+    as the fastest axis."""
+    rehearsal = rehearse(_dot(m, n, k, layout=layout))
+    x = [rehearsal.buffers[f"x{number}"].typed().reshape(2, *shape).double()
+         for number, shape in enumerate(((m, k), (k, n), (m, n)))]
+
+    def product(first: bool) -> torch.Tensor:
+        left, right = x[0].clone(), x[1].clone()
+        for number in range(k * (m if first else n)):
+            into, out_of = divmod(number, m if first else n), divmod(number, k)[::-1]
+            if first:
+                left[:, into[1], into[0]] = x[0][:, out_of[1], out_of[0]]
+            else:
+                right[:, into[0], into[1]] = x[1][:, out_of[0], out_of[1]]
+        return (left @ right + x[2]).float().reshape(2, m * n)
+
+    wrong, other = product(bool(layout)), product(not layout)
+    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (WHOLE.name,)
+    assert rehearsal.judged({"out0": other}, subject="own")[1] == ()
+    wrong[1, 3] += 1
+    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+
+
+def test_the_sums_of_rows_that_were_seen_are_predicted_and_those_of_two_warps_are_not_known() -> None:
+    case = entry(WHOLE.entries[0]).case
+    seen = torch.tensor([float(one) for one in entry(WHOLE.entries[0]).evidence.actual["out0"]])
+    rehearsal = rehearse(case)
+    assert rehearsal.judged({"out0": seen.repeat(16)[None]}, subject="own")[1] == (WHOLE.name,)
+    assert not any(WHOLE.match(one) for one in (_dot(16, 16, 16, warps=2), _dot(16, 16, 16, layout=2)))
+
+
+def test_bytes_that_a_fold_exchanges_once_too_often_are_known_and_one_more_wrong_byte_is_new() -> None:
+    case = entry(TWICE.entries[0]).case
+    rehearsal = rehearse(case)
+    right = rehearsal.outputs()["out0"]
+    wrong = torch.zeros_like(right)
+    wrong[0, 31] = 1
+    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (TWICE.name,)
+    wrong[0, 30] = 1
+    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+    call = cases.call_of(case)
+    assert not any(TWICE.match(replace(case, program=replace(call, options=call.options | changed))) for changed in (
+        {"layout": 0}, {"keep_dims": True}, {"axis": "None"}))
+
+
+def test_scans_behind_lanes_that_repeat_are_known_with_as_many_elements_as_lanes_and_more() -> None:
+    """In [1, 32] lanes 0 to 3 lie along the first axis: 3.6.0 fetches the carry from lane 7, 3.9.0 from lane 28."""
+    assert CARRY.match(_scan((1, 32), -1, layout=5)) and CARRY.match(_scan((1, 128), 1, layout=5))
+    assert not CARRY.match(_scan((1, 32), -1, layout=0)) and not CARRY.match(_scan((8, 32), 1, layout=5))
+    relative = CARRY.relative
+    assert relative is not None
+    plain = relative(_scan((1, 32), -1, layout=5))
+    assert plain is not None and find(plain.target).draw.valid(plain) and not CARRY.match(plain)
