@@ -14,8 +14,8 @@ from tridiff.fuzz.records.outcome import ALL_OPEN
 _DEEPEST = 2
 """How many relatives of relatives are looked at: a case has rarely more than three defects."""
 _NO_DEEPER = _DEEPEST + 1
-_OF_NO_VALUE = ("another_type", "another_shape")
-"""Kinds of failure that are seen before any value is."""
+_OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:")
+"""How kinds of failure begin that are seen before any value is, or that Python raises whatever the values are."""
 Execute = Callable[[Case], Outcome]
 """Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""
 
@@ -79,7 +79,7 @@ class Attribution:
 
     def _belongs(self, case: Case, outcome: Outcome, signature: Signature, possible: list[KnownIssue],
                  depth: int) -> tuple[tuple[str, ...], list[KnownIssue]]:
-        values = outcome.verdict is not Verdict.COMPILE_ERROR and signature.kind not in _OF_NO_VALUE
+        values = outcome.verdict is not Verdict.COMPILE_ERROR and not signature.kind.startswith(_OF_NO_VALUE)
         repaired = _names([one for one in possible if one.repair and one.name in outcome.explained_by])
         if repaired:
             return repaired, []

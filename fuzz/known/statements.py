@@ -222,6 +222,37 @@ def _naming_a_tensor(case: Case) -> Case | None:
         Node(row="call", words={"function": "tl.to_tensor"}, parts=one.parts),)) if _names_a_number(one) else one)
 
 
+def _compares_tensors(one: Node) -> bool:
+    return one.row == "compare" and any(part.row != "number" and (
+        part.row != "name" or part.word("name")[0] not in _KNOWN) for part in one.parts)
+
+
+_EITHER = tuple(Node(row="number", words={"value": value}) for value in ("True", "False"))
+
+
+def _uses_a_comparison(one: Node) -> bool:
+    """Whether a comparison stands in it by itself, not as what `tl.where` chooses True or False by."""
+    chosen = one.row == "call" and one.word("function") == "tl.where" and one.parts[1:] == _EITHER
+    return not chosen and any(map(_compares_tensors, one.parts))
+
+
+def _by_choices(case: Case) -> Case | None:
+    """`tl.where(a < b, True, False)` in place of comparisons, joined by `&` where they are chained."""
+
+    def change(one: Node) -> Node:
+        if not _compares_tensors(one):
+            return one
+        pairs = zip(one.word("op").split(), one.parts, one.parts[1:], strict=False)
+        singly = [Node(row="call", words={"function": "tl.where"}, parts=(
+            Node(row="compare", words={"op": op}, parts=tuple(pair)), *_EITHER)) for op, *pair in pairs]
+        joined = singly[0]
+        for other in singly[1:]:
+            joined = Node(row="binary", words={"op": "&"}, parts=(joined, other))
+        return joined
+
+    return rewritten(case, change)
+
+
 ISSUES = (
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
@@ -306,6 +337,12 @@ ISSUES = (
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
         match=_having(_names_a_number), relative=_naming_a_tensor,
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect",
+        title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
+        where=(("language.*", "own"),), backends=("interpreter",),
+        entries=("language.statements/typeerror--ufunc--bitwis-e6e021e7e8",),
+        match=_having(_uses_a_comparison), relative=_by_choices, errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
     KnownIssue(
         name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",

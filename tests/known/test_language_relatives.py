@@ -11,6 +11,7 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Content, Mixture, Outcome, Small, Verdict
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.content import Put
+from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases as cases_of_statements
 from tridiff.kernels.language.call import Call, Operand
@@ -111,6 +112,28 @@ def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not
     named = cases_of_statements.rewritten(case, lambda one: replace(
         one, row="name", words={"name": "x0"}) if one.row == "number" else one)
     assert named is not None and not known.match(named)
+
+
+def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_place_run_whatever_they_give() -> None:
+    known = next(one for one in STATEMENTS if one.name == "interpreter-comparisons-of-floats-are-floats")
+    case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
+    assert known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative)
+    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
+                      verdict=Verdict.CRASH, signature=signature)
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    is_open = replace(failure, verdict=Verdict.NOT_CHECKED, signature=None, reason=ALL_OPEN)
+    for control, names in ((right, (known.name,)), (is_open, (known.name,)), (failure, ())):
+        assert Attribution(lambda one, control=control: control).issues(case, failure) == names
+    other = replace(failure, signature=replace(signature, kind="OverflowError: of an integer"))
+    assert Attribution(lambda one: right).issues(case, other) == ()
+    chain = cases_of_statements.rewritten(case, lambda one: replace(
+        one, words={"op": "== <"}, parts=(*one.parts, one.parts[1])) if one.row == "compare" else one)
+    if chain is not None and find(case.target).draw.valid(chain):  # a form of Triton 3.9.0
+        relative = known.relative(chain)
+        assert relative is not None and find(case.target).draw.valid(relative)
+        assert not any(len(one.parts) > 2 for one in cases_of_statements.every(relative) if one.row == "compare")
 
 
 def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
