@@ -10,9 +10,9 @@ from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.records import newest
 from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.campaign.yields import Combination, combination
-from tridiff.fuzz.corpus.store import parse
+from tridiff.fuzz.corpus.store import parse, readable
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, CorpusEntry, pretty_json
+from tridiff.fuzz.records import Case, CorpusEntry
 
 FOLDER = "unconfirmed"
 """Where they lie in a campaign's record."""
@@ -26,7 +26,7 @@ def keep(record: Path, entries: Iterable[CorpusEntry]) -> None:
     for entry in entries:
         folder = record / FOLDER
         folder.mkdir(exist_ok=True)
-        (folder / f"{entry.id}.json").write_text(pretty_json(entry))
+        (folder / f"{entry.id}.json").write_bytes(readable(entry))
 
 
 def left(reports: Path) -> tuple[CorpusEntry, ...]:

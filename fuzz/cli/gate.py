@@ -18,14 +18,14 @@ from tridiff.fuzz.cli.progress import LiveProgress
 from tridiff.fuzz.cli.render_gate import render_gate
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
-from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.corpus.store import Corpus, readable
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.bisect import RELEASES, bisect
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.policy import Policy, read
 from tridiff.fuzz.gate.record import GateSummary
 from tridiff.fuzz.gate.run import Gate, backends_between, resume, run, start
-from tridiff.fuzz.records import encode, pretty_json, pretty_json_without_defaults
+from tridiff.fuzz.records import encode, pretty_json_without_defaults
 from tridiff.fuzz.report.publish import publish_gate
 from tridiff.fuzz.report.scripts import seconds_after
 
@@ -142,7 +142,7 @@ def write(summary: GateSummary, folder: Path) -> None:
     for one in summary.findings:
         place = folder / "cases" / one.relation.value
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"{one.entry.id}.json").write_text(pretty_json(one.entry))
+        (place / f"{one.entry.id}.json").write_bytes(readable(one.entry))
 
 
 def _build(text: str, torch: str) -> Build:

@@ -20,11 +20,11 @@ import msgspec
 
 from tridiff.fuzz.corpus.expected import expectation, merge, with_verdict
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry, Signature, encode, pretty_json_without_defaults
+from tridiff.fuzz.records import CorpusEntry, Evidence, Signature, encode, pretty_json_without_defaults
 from tridiff.fuzz.records.codec import decode_file, printable
 from tridiff.fuzz.records.reading import over, read_bytes
 
-__all__ = ["BESIDE", "MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "with_verdict"]
+__all__ = ["BESIDE", "MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "readable", "with_verdict"]
 
 MAX_BYTES = 256 << 10
 """Largest file that is read or written; shrunk entries take one to four KiB."""
@@ -63,6 +63,11 @@ def entry_id(signature: Signature) -> str:
     """The id of a finding with this signature: its kind in plain letters, and the signature's digest."""
     word = "".join(c if c.isascii() and c.isalnum() else "-" for c in signature.kind.lower())[:24].strip("-")
     return f"{word or signature.verdict.value.replace('_', '-')}-{signature.digest}"
+
+
+def readable(entry: CorpusEntry) -> bytes:
+    """The file of an entry, with as much of its evidence as `parse` takes."""
+    return pretty_json_without_defaults(_shortened(entry)).encode()
 
 
 def parse(data: bytes, *, source: str) -> CorpusEntry:
@@ -246,8 +251,7 @@ class Corpus:
 
     def _write(self, entry: CorpusEntry, *, fresh: bool) -> Path:
         path = self.path_of(entry)
-        entry = _shortened(entry)
-        data = pretty_json_without_defaults(entry).encode()
+        data = readable(entry)
         parse(data, source=self._name(path))
         if fresh and os.path.lexists(path):
             raise TridiffError(f"{self._name(path)}: exists and holds something else",
@@ -268,8 +272,9 @@ def _listed(folder: Path, source: str) -> list[Path]:
 
 
 def _shortened(entry: CorpusEntry) -> CorpusEntry:
-    """The entry with the long arrays of its evidence left out, if it is too large for a file with them."""
-    if len(pretty_json_without_defaults(entry)) <= MAX_BYTES:
+    """The entry with the long arrays of its evidence left out, if it is too large for a file with them, and without
+    evidence if it is too large even so."""
+    if _fits(entry):
         return entry
     old = entry.evidence
 
@@ -279,7 +284,12 @@ def _shortened(entry: CorpusEntry) -> CorpusEntry:
     evidence = msgspec.structs.replace(
         old, inputs=short(old.inputs), actual=short(old.actual), log=old.log[-4000:],
         expected={name: short(one) for name, one in old.expected.items()})
-    return msgspec.structs.replace(entry, evidence=evidence)
+    shorter = msgspec.structs.replace(entry, evidence=evidence)
+    return shorter if _fits(shorter) else msgspec.structs.replace(entry, evidence=Evidence())
+
+
+def _fits(entry: CorpusEntry) -> bool:
+    return len(pretty_json_without_defaults(entry).encode()) <= MAX_BYTES
 
 
 def _write_atomically(path: Path, data: bytes) -> None:

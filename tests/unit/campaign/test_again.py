@@ -38,6 +38,19 @@ def test_the_latest_record_speaks_and_what_is_no_entry_is_left_out(tmp_path: Pat
     assert again.left(tmp_path) == ()
 
 
+def test_of_a_finding_with_more_evidence_than_a_file_may_hold_the_case_is_tried_again(tmp_path: Path) -> None:
+    one = entry(addition(rows=3), "interpreter")
+    long = ("-1.2345678",) * 20_000
+    large = replace(one, evidence=replace(one.evidence, inputs={"a": long, "b": ("1.0",)}, actual={"out": long},
+                                          expected={"numpy": {"out": long}}))
+    record(tmp_path, "a", large, when=1000)
+    (found,) = again.left(tmp_path)
+    assert (found.case, found.signature, found.evidence.inputs) == (one.case, one.signature, {"a": (), "b": ("1.0",)})
+    many = {f"a{k}": ("-1.2345678",) * 60 for k in range(500)}
+    again.keep(tmp_path / "a", [replace(large, evidence=replace(one.evidence, inputs=many))])
+    assert [kept.case for kept in again.left(tmp_path)] == [one.case]
+
+
 def test_the_first_shard_of_its_target_and_backend_begins_with_it() -> None:
     seen, elsewhere = entry(addition(rows=3), "interpreter"), entry(addition(rows=4), "cuda")
     other = replace(addition(rows=5), target="triton.no_such")
