@@ -10,7 +10,7 @@ from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.corpus.cause import same_finding
 from tridiff.fuzz.corpus.expected import with_verdict
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro.script import default_backend
 from tridiff.fuzz.shrink.explicit import minimise
@@ -76,8 +76,9 @@ def shrink(entry: CorpusEntry, pool: CaseRunner, *, subject: str, backend: str, 
         raise TridiffError(f"{entry.id} does not fail here: {first.verdict.value} on {backend} with Triton "
                            f"{pool.environment.triton}", fix="shrink it where it fails; `tridiff replay` says where")
     if not same_finding(first, entry):
-        raise TridiffError(f"{entry.id} fails as another finding on {backend} ({first.signature.kind} instead of "
-                           f"{entry.signature.kind})", fix="choose another --backend")
+        raise TridiffError(f"{entry.id} fails as another finding on {backend} "
+                           f"({_differences(first.signature, entry.signature)})",
+                           fix=_advice(first.signature, entry.signature))
     endless = first.verdict is Verdict.HANG and first.signature.kind == "compile"
     limit = HANG_LIMITS * hang_limit if endless else None
     found = minimise(
@@ -102,6 +103,26 @@ def shrink(entry: CorpusEntry, pool: CaseRunner, *, subject: str, backend: str, 
     kept = {(one.subject, one.triton, one.backend) for one in fresh.expected}
     left_out = tuple(one for one in entry.expected if (one.subject, one.triton, one.backend) not in kept)
     return Smaller(entry=fresh, runs=found.runs, changed=True, left_out=left_out, seconds=_since(began))
+
+
+def _differences(seen: Signature, saved: Signature) -> str:
+    """In what two failures differ, part by part of their signatures."""
+    parts = {field: (getattr(seen, field), getattr(saved, field)) for field in Signature.__struct_fields__}
+    return ", ".join(f"{field} {_shown(new)} instead of {_shown(old)}" for field, (new, old) in parts.items()
+                     if new != old)
+
+
+def _shown(part: Verdict | str) -> str:
+    """A part of a signature as text, in quotes where it would not be seen to be one word."""
+    text = part.value if isinstance(part, Verdict) else part
+    return f"'{text}'" if " " in text or not text else text
+
+
+def _advice(seen: Signature, saved: Signature) -> str:
+    """What to do about a failure that is not the saved one. `about` is the target's word for the case itself."""
+    if msgspec.structs.replace(seen, about=saved.about) == saved:
+        return "it is the same failure if its target has got another word for the case since: put that into its about"
+    return "choose another --backend"
 
 
 def _since(began: float) -> float:

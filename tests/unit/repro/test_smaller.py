@@ -51,6 +51,10 @@ def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk() -> None:
         shrink(right, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=5,
                max_runs=50, hang_limit=1)
     wrong, signature = _saved("-7", "5")
-    with pytest.raises(TridiffError, match="fails as another finding"):
+    with pytest.raises(TridiffError, match=r"\(kind out_of_bounds instead of value\); choose another --backend"):
         shrink(wrong, Runner("out_of_bounds"), subject=signature.subject, backend="interpreter", seconds=5,
+               max_runs=50, hang_limit=1)
+    renamed = replace(wrong, signature=replace(signature, about="another word"))
+    with pytest.raises(TridiffError, match=rf"\(about '{signature.about}' instead of 'another word'\); it is the same"):
+        shrink(renamed, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=5,
                max_runs=50, hang_limit=1)
