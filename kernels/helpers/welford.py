@@ -11,7 +11,8 @@ import triton.language as tl
 @triton.jit
 def nan_unless_finite(x):
     """0 where x is finite, NaN where it is infinite or NaN: added to m2, it makes the variance of such a set NaN."""
-    return x - x  # inf - inf is NaN
+    # inf - inf is NaN. Of an x that is a product, fused with this difference, x - x is the rounding error of x.
+    return (x - x) * 0.0
 
 
 @triton.jit

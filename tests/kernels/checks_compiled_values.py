@@ -31,7 +31,7 @@ from tridiff.kernels.helpers import extrema
 from tridiff.kernels.helpers.bits import frexp
 from tridiff.kernels.helpers.integer import div_floor_integer, remainder_integer
 from tridiff.kernels.helpers.operators import operator_floordiv, operator_mod, operator_negate
-from tridiff.kernels.helpers.welford import welford_combine
+from tridiff.kernels.helpers.welford import nan_unless_finite, welford_combine
 
 THREADS = 128  # of the default four warps
 HELPERS = {div_floor_integer: np.floor_divide, remainder_integer: np.remainder}
@@ -194,6 +194,24 @@ def check_extrema_with_index() -> None:
         left_wins &= ~(np.isnan(right) & ~np.isnan(left))
         assert_array_equal(out_index, np.where(left_wins, index, other))
         assert_array_equal(out, np.where(left_wins, left, right))
+
+
+@triton.jit
+def _finiteness_of_product(a, b):
+    return nan_unless_finite(a * b)
+
+
+@triton.jit
+def _rounding_of_product(a, b):
+    x = a * b
+    return x - x
+
+
+def check_a_product_that_is_rounded_is_finite() -> None:
+    a, b = (np.array(row, np.float32) for row in ([3.00396, 1 + 2**-23, 2.0, 1e38, np.inf, np.nan], [
+        -2.5360500e-07, 1 + 2**-22, 4.0, 1e38, 1.0, 1.0]))
+    assert binary(_rounding_of_product, "fp32", a, b)[1] != 0, "the difference is not fused with the product here"
+    assert_array_equal(binary(_finiteness_of_product, "fp32", a, b), np.float32([0, 0, 0, np.nan, np.nan, np.nan]))
 
 
 def check_welford_combine_special_values() -> None:
