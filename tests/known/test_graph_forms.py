@@ -9,6 +9,7 @@ from tridiff.fuzz.known.graphs.form import Changes, changed
 from tridiff.fuzz.records import ArraySpec, Base, Case, Content, LaunchOptions
 from tridiff.fuzz.targets.codegen import TARGETS
 from tridiff.kernels.codegen.graph import (
+    Apply,
     Asm,
     Cast,
     Graph,
@@ -216,6 +217,29 @@ def test_16_bit_sums_of_lanes_beyond_an_axis_are_named(dtype: str, block: int, k
     for graph in (gather, total):
         graph = replace(graph, schedules=(Schedule(x_blocks=(block,), static=True),))
         assert named(graph) == ("half of a 16-bit sum" if known else "") and without(graph) == graph
+
+
+@each("node, users, known", [
+    (op("add", 0, 1), 2, True), (op("sub", 0, 1), 2, True), (op("sub", 1, 0), 2, False), (op("add", 0, 1), 1, False),
+    (op("add", 0, 0), 2, False), (op("mul", 0, 1), 2, False)])
+def test_a_16_bit_sum_with_a_constant_and_several_users_has_a_relative_that_is_no_sum(node: Pointwise, users: int,
+                                                                                      known: bool) -> None:
+    graph = vector(load("in0"), constant("2", "i16"), node, op("relu", 2), store("out0", X, 3),
+                   store("out1", X, 2 if users == 2 else 0), in0="i16", out0="i16", out1="i16")
+    assert named(graph) == ("16-bit sum with several users" if known else "")
+    assert without(graph).nodes[2] == (replace(node, op="bitwise_xor") if known else node)
+
+
+@each("expr, known", [
+    (apply("min", apply("min", apply("neg", X), num(5)), num(3)), True),
+    (apply("max", num(3), apply("max", apply("mul", X, num(-1)), num(5))), True),
+    (apply("max", apply("min", apply("neg", X), num(5)), num(3)), False),
+    (apply("min", apply("neg", X), num(5)), False), (apply("min", apply("min", X, num(5)), num(3)), False)])
+def test_an_extremum_of_three_with_a_negation_in_an_index_is_told_from_others(expr: Apply, known: bool) -> None:
+    graph = vector(Index(expr=expr, dtype="i32"), store("out0", X, 0), out0="i32")
+    assert named(graph) == ("extremum of three, one negated" if known else "")
+    ((_, _, made),) = forms.EXTREMUM_IN_INDEX.found(graph) if known else ((0, None, {0: graph.nodes[0]}),)
+    assert (made[0] != graph.nodes[0]) == known and not any(forms.EXTREMUM_IN_INDEX.found(changed(graph, made)))
 
 
 @each("length, known", [(129, True), (135, True), (136, False), (192, False), (255, False)])

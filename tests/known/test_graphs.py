@@ -7,7 +7,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from tests.unit.graphs.graphs import X, apply, at, load, matrix, num, op, store, vector
+from tests.unit.graphs.graphs import X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.bench.blind import changed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.kinds.graphs.validity import valid
@@ -15,7 +15,7 @@ from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
 from tridiff.fuzz.known.graphs import ISSUES
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Signature, Small, Verdict
-from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Reduce
+from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Reduce, Sym
 from tridiff.kernels.codegen.legality import check
 
 CORPUS = Corpus(Path(__file__).parents[2] / "corpus")
@@ -65,6 +65,33 @@ def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_n
     assert not torch.equal(wrong, right["out0"])
     assert taken(rehearsal, out0=wrong) == ("negation-lost-in-extremum-of-three",)
     assert taken(rehearsal, out0=torch.where(wrong == wrong.max(), -wrong - 1, wrong)) == ()
+
+
+def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_beside_it_is_not() -> None:
+    """min(min(-x, 5), x % 97) // -3 for every x, as min(x, 5) // -3 where VIMNMX3 has lost the negation."""
+    x = Sym(name="x0")
+    least = apply("min", apply("min", apply("neg", x), num(5)), apply("python_mod", x, num(97)))
+    graph = vector(Index(expr=apply("floordiv", least, num(-3)), dtype="i32"), store("out0", X, 0), length=12,
+                   out0="i32")
+    rehearsal = rehearse(case_of(graph))
+    k = torch.arange(12, dtype=torch.int32)
+    assert torch.equal(rehearsal.outputs()["out0"], k // 3)
+    wrong = torch.div(k.clamp(max=5), -3, rounding_mode="floor").to(torch.int32)
+    assert taken(rehearsal, out0=wrong) == ("negation-lost-in-extremum-of-three",)
+    wrong[7] = 1
+    assert taken(rehearsal, out0=wrong) == ()
+
+
+def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_and_another_sum_is_not() -> None:
+    graph = vector(load("in0"), constant("-1", "i16"), op("add", 0, 1), op("logical_not", 2), cast(3, "fp32"),
+                   store("out0", X, 4), store("out1", X, 2), in0="i16", out0="fp32", out1="i16")
+    rehearsal = rehearse(case_of(graph))
+    a = rehearsal.buffers["in0"].typed()
+    assert a.tolist() == [-3, -2, -1, 0] and rehearsal.outputs()["out0"].tolist() == [0.0] * 4
+    assert taken(rehearsal, out0=(a == 0).to(torch.float32)) == ("packed-sum-half-used",)
+    assert taken(rehearsal, out0=(a == 0).to(torch.float32), out1=a) == ("packed-sum-half-used",)
+    assert taken(rehearsal, out0=(a == -1).to(torch.float32)) == ()
+    assert taken(rehearsal, out0=(a == 0).to(torch.float32), out1=a + 1) == ()
 
 
 @pytest.mark.parametrize(("name", "output", "issue"), [

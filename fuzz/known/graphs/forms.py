@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
+from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX
 from tridiff.fuzz.known.graphs.nodes import (
     ABSOLUTE,
     NEGATIONS,
@@ -319,6 +320,21 @@ def _half_of_sums(analysis: Analysis, node: Load | Pointwise | Index) -> Result:
     return node if narrow and beyond else None
 
 
+def _sum_used_twice(analysis: Analysis, node: Pointwise) -> Result:
+    """The same where both halves are used, of a sum that has several users: ptxas computes it again for some of them,
+    for each half alone, and adds 0 there."""
+    users = sum(len(analysis.users[k]) for k in equal(analysis, node))
+    constant = [k for k in node.args if is_constant(analysis, k)]
+    wrong = analysis.dtype(node.args[0]) in ("i16", "u16") and users > 1 and len(constant) == 1 and (
+        node.op == "add" or constant[0] == node.args[1])
+    return replace(node, op="bitwise_xor") if wrong else None
+
+
+def _constant_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The other summand."""
+    yield _everywhere(analysis, node, _same(next(k for k in node.args if not is_constant(analysis, k))))
+
+
 def _ends_within_a_thread(tile: Tile) -> bool:
     """Whether some elements of every thread are known to lie beyond an axis, and others not: half of the tile, or all
     but the first few of what the threads of the last warp hold side by side."""
@@ -372,6 +388,8 @@ RELU = Form(label="relu of a narrow extremum", ops=("relu", *_EXTREMA), rewritte
 FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise, Index), ops=("add", "sub"),
                     rewritten=_half_of_sums)
+SUM_USED_TWICE = Form(label="16-bit sum with several users", ops=("add", "sub"), rewritten=_sum_used_twice,
+                      computed=_constant_left_out)
 SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, ops=(
     "acos", "asin", "asinh", "atan", "atan2", "cos", "erfc", "hypot", "pow", "sin", "tan", "y0"))
 PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_as_truth, ops=(
@@ -379,8 +397,8 @@ PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
-         EXTREMUM_OF_THREE, TRUTH_AS_FP16, BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT,
-         HALF_OF_SUMS, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
+         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, TRUTH_AS_FP16, BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED,
+         RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
 
 
 def named(graph: Graph) -> str:

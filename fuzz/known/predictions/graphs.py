@@ -57,6 +57,16 @@ def negation_lost(seen: Wrong) -> Masks:
     return _computed(seen, forms.EXTREMUM_OF_THREE)
 
 
+def negation_lost_in_index(seen: Wrong) -> Masks:
+    """What comes of an index expression without the negation."""
+    return _computed(seen, forms.EXTREMUM_IN_INDEX)
+
+
+def constant_left_out(seen: Wrong) -> Masks:
+    """What comes of a 16-bit integer to which no constant was added."""
+    return _computed(seen, forms.SUM_USED_TWICE)
+
+
 def relu_left_out(seen: Wrong) -> Masks:
     """The extremum that relu was not taken of."""
     return _computed(seen, forms.RELU)
