@@ -37,7 +37,7 @@ def _unordered(case: Case) -> tuple[str, ...]:
     return unordered(case, split=any(schedule.reduction == "split" for schedule in graph_of(case).schedules))
 
 
-_KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_numpy:torch_outputs", label=label)
+_KIND = graph_kind(label=label)
 
 
 def _target(family: Family) -> Target:

@@ -35,7 +35,7 @@ def _in_torch(case: Case) -> bool:
     return not expressible(graph_of(case)).startswith("torch ")
 
 
-_KIND = graph_kind(in_torch="tridiff.fuzz.kinds.graphs.by_torch:outputs", label=lambda case: suspect(graph_of(case)))
+_KIND = graph_kind(label=lambda case: suspect(graph_of(case)))
 
 
 def _target(family: Family, summary: str) -> Target:

@@ -20,10 +20,10 @@ def _floats(case: Case) -> tuple[str, ...]:
     return tuple(name for name in output_names(case) if dtype(case.array(name).dtype).is_float)
 
 
-def graph_kind(*, in_torch: Path, label: Callable[[Case], str]) -> ProgramKind:
-    """in_torch: the reference in torch. label: as in `ProgramKind`. Subjects launch by themselves."""
+def graph_kind(*, label: Callable[[Case], str]) -> ProgramKind:
+    """label: as in `ProgramKind`. Subjects launch by themselves."""
     references: tuple[tuple[Literal["numpy", "torch"], Path], ...] = (
-        ("numpy", f"{_ROOM}.by_numpy:outputs"), ("torch", in_torch))
+        ("numpy", f"{_ROOM}.by_numpy:outputs"), ("torch", f"{_ROOM}.by_numpy:torch_outputs"))
     return ProgramKind(
         programs=(Graph,), references=references, valid=valid, steps=simpler, size=size, label=label, coverage=cells,
         inputs=input_names, outputs=lambda case: tuple(output_names(case)), bounded=_floats,
