@@ -91,6 +91,11 @@ ISSUES = (
             "nan-missing-42dd8e6869", "nan-missing-f7b508bcef", "value-36e91420b8", "value-f12dd43b64")),
         match=_operation("floor_divide"), explains=f"{_FLOATS}:floor_of_quotient"),
     KnownIssue(
+        name="remainder-of-a-rounded-quotient", title="remainder subtracts the truncated rounded quotient",
+        stage="llvm", truth="accuracy", where=_here("pointwise"), entries=("inductor.pointwise/value-1ebca97cc2",),
+        match=_operation("remainder"), kinds=("value", "nan_missing", "inf"), backends=("cuda",),
+        explains="tridiff.fuzz.known.predictions.library:compiled_remainder"),
+    KnownIssue(
         name="nextafter-of-halves", title="nextafter of halves returns its operand", upstream=("pytorch#187340",),
         stage="inductor", truth="defect", where=_here("pointwise"),
         entries=("inductor.pointwise/value-094a34a877", "inductor.pointwise/value-7fe9d7b5a1"),
@@ -100,6 +105,12 @@ ISSUES = (
         upstream=("pytorch#143790",), stage="inductor", truth="undefined", where=_here("pointwise"),
         entries=("inductor.pointwise/value-6633754533",), match=_operation("frexp_exponent"),
         explains=f"{_FLOATS}:compiled_frexp_exponent"),
+    KnownIssue(
+        name="frexp-of-subnormals", title="fp32 subnormals are flushed to zero on the way",
+        upstream=("pytorch#195007",), stage="inductor", truth="defect", where=_here("pointwise"),
+        entries=("inductor.pointwise/value-b3997014e5",),
+        match=_operation("frexp_mantissa", "frexp_exponent", dtypes=("fp32",)), backends=("cuda",),
+        explains=f"{_FLOATS}:compiled_frexp_subnormal"),
     KnownIssue(
         name="frexp-sign-of-zero", title="the mantissa of -0.0 is +0.0", upstream=("pytorch#195007",),
         stage="inductor", truth="defect", where=_here("pointwise"),

@@ -54,7 +54,7 @@ ISSUES = (
     KnownIssue(
         name="remainder-of-a-rounded-quotient", title="% of floats subtracts the truncated rounded quotient",
         stage="llvm", truth="accuracy", where=_WHERE, entries=("language.operators/value-4f7ff7e4a0",),
-        kinds=("value", "nan_missing"),
+        kinds=("value", "nan_missing", "inf"),
         match=of("operator.mod", "gl.operator.mod", having=_remainder),
         explains=f"{_PREDICTED}:rest_of_a_rounded_quotient", backends=("cuda",)),
 )

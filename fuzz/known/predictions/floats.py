@@ -36,18 +36,19 @@ def frexp_sign(seen: Wrong, output: str = "mantissa") -> Masks:
     return {output: where_it_shows(negative & (to_bits(seen.actual[output]) == 0), negative)}
 
 
-def frexp_subnormal(seen: Wrong) -> Masks:
+def frexp_subnormal(seen: Wrong, mantissa: str = "mantissa", exponent: str = "exponent") -> Masks:
     """fp32 subnormals are zero to libdevice's ilogb: the exponent is -2^31 + 1, or 0 where the helper asks for zero
-    itself; the mantissa is the operand scaled by that, which is twice the operand, a zero, or an infinity."""
-    small = is_subnormal(seen.inputs["a"])
+    itself; the mantissa is the operand scaled by that, which is twice the operand, a zero, or an infinity. mantissa,
+    exponent: names of the outputs, "" for none."""
+    a = seen.inputs["a"]
+    small = is_subnormal(a)
     found: Masks = {}
-    if "exponent" in seen.wrong:
-        exponent = seen.actual["exponent"]
-        found["exponent"] = small & ((exponent == LEAST + 1) | (exponent == 0))
-    if "mantissa" in seen.wrong:
-        a, mantissa = seen.inputs["a"], seen.actual["mantissa"]
-        possible = (mantissa == 2 * a) | is_zero(mantissa) | mantissa.isinf() | (to_bits(mantissa) == to_bits(a))
-        found["mantissa"] = small & possible
+    if exponent in seen.wrong:
+        given = seen.actual[exponent]
+        found[exponent] = small & ((given == LEAST + 1) | (given == 0))
+    if mantissa in seen.wrong:
+        given = seen.actual[mantissa]
+        found[mantissa] = small & ((given == 2 * a) | is_zero(given) | given.isinf() | (to_bits(given) == to_bits(a)))
     return found
 
 
@@ -59,6 +60,13 @@ def compiled_frexp_exponent(seen: Wrong) -> Masks:
 def compiled_frexp_sign(seen: Wrong) -> Masks:
     """`frexp_sign` of torch.compile."""
     return frexp_sign(seen, "out")
+
+
+def compiled_frexp_subnormal(seen: Wrong) -> Masks:
+    """`frexp_subnormal` of torch.compile, of which one part is asked for."""
+    if seen.case.params["op"] == "frexp_mantissa":
+        return frexp_subnormal(seen, "out", "")
+    return frexp_subnormal(seen, "", "out")
 
 
 def promoted_zero(seen: Wrong) -> Masks:

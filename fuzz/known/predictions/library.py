@@ -7,8 +7,11 @@ subnormal number is a zero to some instructions of one function and not to other
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
@@ -20,6 +23,7 @@ from tridiff.oracles.by_torch import language as lib
 from tridiff.oracles.by_torch.flushing import tiny
 
 Masks = dict[str, torch.Tensor]
+Reals = npt.NDArray[Any]
 _OFF = 2.0**-16
 """How far a power may be off: 8 ulps, and what contraction of libdevice's pow adds (pytorch#175594)."""
 _STEP = 2.0**-149
@@ -68,10 +72,7 @@ def power_of_half_the_smallest(seen: Wrong) -> Masks:
 
 
 def rest_of_a_rounded_quotient(seen: Wrong) -> Masks:
-    """a - b * trunc(a / b) with one rounding behind the quotient's (`fma`), and a where b is infinite; halves in fp32.
-
-    trunc(a / b) is the exact quotient or one more, of which the difference is exact: the remainder, or that less b.
-    """
+    """`%` of floats in calls of the language; halves in fp32."""
     call = seen.case.program
     if "out0" not in seen.wrong or not isinstance(call, Call):
         return {}
@@ -79,13 +80,42 @@ def rest_of_a_rounded_quotient(seen: Wrong) -> Masks:
     wide = "fp64" if computed == "fp64" else "fp32"
     a, b = (lib.cast(one, to=wide).cpu().contiguous().numpy() for one in lib.align(tuple(
         lib.cast(one, to=computed) for one in operands(seen))))
+    predicted = lib.cast(torch.from_numpy(np.ascontiguousarray(_rest(a, b))), to=call.stored[0])
+    return {"out0": _alike(predicted, seen.actual["out0"])}
+
+
+def compiled_remainder(seen: Wrong) -> Masks:
+    """torch.remainder as Inductor has it: `%`, and the divisor added where its sign is another one."""
+    if "out" not in seen.wrong:
+        return {}
+    a, b = (seen.inputs[name].cpu().contiguous().numpy() for name in ("a", "b"))
+    rest = _rest(a, b)
     with np.errstate(all="ignore"):
-        rest = np.fmod(a, b)
+        # It asks for the sign bit of an fp32 number, and whether an fp64 number is less than zero.
+        below, opposite = (np.signbit(one) if a.dtype == np.float32 else one < 0 for one in (rest, b))
+        found = np.where((rest != 0) & (below != opposite), rest + b, rest)
+    return {"out": _alike(torch.from_numpy(found), seen.actual["out"])}
+
+
+def _alike(predicted: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
+    given = actual.cpu()
+    predicted = predicted.reshape(given.shape)
+    return ((predicted == given) | (predicted.isnan() & given.isnan())).to(actual.device)
+
+
+def _rest(a: Reals, b: Reals) -> Reals:
+    """a - b * trunc(a / b) with one rounding behind the quotient's (`fma`), and a where b is infinite.
+
+    While whole numbers are exact, trunc(a / b) is the exact quotient or one more, of which the difference is exact: the
+    remainder, or that less b. Beyond, the rounded quotient is multiplied out; an infinite one gives an infinity.
+    """
+    with np.errstate(all="ignore"):
+        rest, quotient = np.fmod(a, b), np.trunc(a / b)
         exact = np.rint((a.astype(np.float64) - rest) / b)
-        over = np.abs(np.trunc(a / b)) > np.abs(exact)
-        found = np.where(np.isinf(b), a, np.where(over, rest - np.copysign(b, a), rest))
-    predicted = lib.cast(torch.from_numpy(np.ascontiguousarray(found)), to=call.stored[0])
-    actual = seen.actual["out0"].cpu()
-    predicted = predicted.reshape(actual.shape)
-    same = (predicted == actual) | (predicted.isnan() & actual.isnan())
-    return {"out0": same.to(seen.wrong["out0"].device)}
+        over = np.abs(quotient) > np.abs(exact)
+        found = np.where(over, rest - np.copysign(b, a), rest)
+        found = np.where(np.isinf(quotient) & np.isfinite(a) & (b != 0), -np.copysign(np.inf, a), found)
+    far = np.isfinite(quotient) & (np.abs(quotient) >= 2.0**np.finfo(a.dtype).nmant)
+    found[far] = [float(Fraction(x) - Fraction(n) * Fraction(y)) for x, n, y in zip(
+        a[far].tolist(), quotient[far].tolist(), b[far].tolist(), strict=True)]
+    return np.asarray(np.where(np.isinf(b), a, found).astype(a.dtype))

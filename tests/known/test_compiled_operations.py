@@ -1,0 +1,54 @@
+"""Single operations under torch.compile: what compiled code gives is known, another value beside it is not."""
+
+import pytest
+import torch
+
+from tridiff.fuzz.inductor.operations import OPERATIONS
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
+from tridiff.oracles.dtypes import torch_dtype
+
+LEAST = -(2**31)
+INFINITY = float("inf")
+
+
+def of_operation(name: str, *operands: tuple[str, ...], dtype: str) -> Case:
+    """One operation on listed values."""
+    operation = OPERATIONS[name]
+    arrays = [ArraySpec(name=one, dtype=dtype, dims=("rows",), content=Content(base=Explicit(values=values)))
+              for one, values in zip("ab", operands, strict=False)]
+    arrays += [ArraySpec(name="out", dtype=operation.result_dtype((dtype,) * len(operands)), dims=("rows",)),
+               ArraySpec(name="dtype", dtype="i32", dims=("one",))]
+    return Case(target=f"inductor.{operation.family}", sizes={"one": 1, "rows": len(operands[0])},
+                arrays=tuple(arrays), params={"op": name, "dynamic": False})
+
+
+def taken(case: Case, *results: float) -> tuple[str, ...]:
+    """The issues for which a launch with these wrong results is taken."""
+    given = torch.tensor(results, dtype=torch.float64).to(torch_dtype(case.array("out").dtype))
+    judged, names = rehearse(case).judged({"out": given}, subject="inductor")
+    assert judged.verdict is Verdict.DISAGREE
+    return names
+
+
+@pytest.mark.parametrize("dtype, a, b, given, other", [
+    ("fp64", "1.0", "7e-309", 2.1271893177338163e-17, 2.127189317733817e-17),
+    ("fp64", "2.0", "7e-309", -INFINITY, INFINITY), ("fp64", "-2.0", "7e-309", INFINITY, -INFINITY),
+    ("fp64", "-1e20", "0.7", -3066.631569286609, -3067.331569286609), ("fp32", "1e30", "3e-5", -2.5367687e22, 0.0),
+])
+def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
+        dtype: str, a: str, b: str, given: float, other: float) -> None:
+    case = of_operation("remainder", (a,), (b,), dtype=dtype)
+    assert taken(case, other) == ()
+    assert taken(case, given) == ("remainder-of-a-rounded-quotient",)
+
+
+def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_number_in_none() -> None:
+    mantissas = of_operation("frexp_mantissa", ("1e-45", "3.0"), dtype="fp32")
+    assert taken(mantissas, 2.0**-148, 0.75) == ("frexp-of-subnormals",)
+    assert taken(mantissas, 2.0**-147, 0.75) == taken(mantissas, 2.0**-148, 6.0) == ()
+    exponents = of_operation("frexp_exponent", ("1e-45", "3.0"), dtype="fp32")
+    assert taken(exponents, LEAST + 1, 2) == ("frexp-of-subnormals",)
+    assert taken(exponents, LEAST, 2) == taken(exponents, LEAST + 1, LEAST + 1) == ()
+    doubles = of_operation("frexp_mantissa", ("5e-324",), dtype="fp64")
+    assert taken(doubles, 1e-323) == (), "fp64 is not flushed"
