@@ -125,8 +125,10 @@ def _exact() -> list[Operation]:
         Operation(name="where", family="pointwise", torch=TEMPLATES["where"], numpy="np.where({0}, {1}, {2})", result=1,
                   signatures=tuple(("i1", kind, kind) for kind in BOOL + _NUMBERS)),
         _point("clamp", "np.minimum(np.maximum({0}, {1}), {2})", _NUMBERS, arity=3, judging="unsigned_zero"),
-        _point("truediv_integer", "np.float32({0}) / np.float32({1})", COMPUTED, arity=2, result="fp32",
-               torch="{0} / {1}", defined="{1} != 0"),
+        # A quotient of integers is that of fp32 numbers, which Triton gives within 2 ulp (oracles.md §3).
+        Operation(name="truediv_integer", family="pointwise", torch="{0} / {1}", signatures=_same(COMPUTED, 2),
+                  numpy="np.float32({0}).astype(float) / np.float32({1})", result="fp32", judging="real",
+                  accuracy="div", defined="{1} != 0"),
         _point("round_decimals", "np.round({0}, 2)", FULL, torch="torch.round({0}, decimals=2)",
                judging="unsigned_zero"),
     ]

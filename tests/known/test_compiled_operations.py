@@ -31,6 +31,24 @@ def taken(case: Case, *results: float) -> tuple[str, ...]:
     return names
 
 
+def right(case: Case, *results: float) -> bool:
+    """Whether a launch with these results is right."""
+    given = torch.tensor(results, dtype=torch.float64).to(torch_dtype(case.array("out").dtype))
+    return rehearse(case).judged({"out": given}, subject="inductor")[0].verdict is Verdict.AGREE
+
+
+@pytest.mark.parametrize("dtype, a, b, quotient, step", [
+    ("u8", "3", "7", 0.42857143, 2.0**-25), ("i64", "-9223372036854775807", "3", -3.0744574e18, 2.0**38),
+])
+def test_a_quotient_of_integers_is_judged_as_one_of_floats_is(
+        dtype: str, a: str, b: str, quotient: float, step: float) -> None:
+    """`/` is div.full, which gives 3 / 7 an ulp above (H100)."""
+    case = of_operation("truediv_integer", (a,), (b,), dtype=dtype)
+    assert right(case, quotient) and right(case, quotient + step) and right(case, quotient - step)
+    assert not right(case, quotient + 3 * step) and not right(case, quotient - 3 * step)
+    assert not right(case, -quotient)
+
+
 @pytest.mark.parametrize("dtype, a, b, given, other", [
     ("fp64", "1.0", "7e-309", 2.1271893177338163e-17, 2.127189317733817e-17),
     ("fp64", "2.0", "7e-309", -INFINITY, INFINITY), ("fp64", "-2.0", "7e-309", INFINITY, -INFINITY),
