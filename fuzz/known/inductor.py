@@ -58,6 +58,10 @@ ISSUES = (
         match=_operation(*(f"to_{name}" for name in FP8), dtypes=("fp64",)),
         errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
     KnownIssue(
+        name="casts-between-8-bit-floats-and-fp64", title="no architecture converts fp8 to fp64", stage="ttgir",
+        truth="defect", where=_here("conversion"), entries=(), match=_operation("to_fp64", dtypes=FP8),
+        errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f8* to f64*")),
+    KnownIssue(
         name="quotient-of-full-range", title="an fp32 quotient is an ulp off", stage="language",
         truth="accuracy", where=_here("folding"), entries=("inductor.folding/value-d90adf04e4",),
         match=_operation("by_itself", dtypes=("fp32",)), explains=f"{_FLOATS}:quotient_an_ulp_below"),

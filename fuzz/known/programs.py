@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
+from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
 from tridiff.fuzz.known.searched import (
@@ -173,6 +174,19 @@ def _stores_double_as_fp8(analysis: Analysis, position: int, node: Node) -> Chan
     return {position: node} if stores else {}
 
 
+def _fp8_as_double(analysis: Analysis, position: int, node: Node) -> Changes:
+    """fp64 of an fp8, also by way of other floats: Inductor makes one conversion of such a chain."""
+    if isinstance(node, Cast) and not node.bitcast:
+        source, kind = node.arg, node.dtype
+    elif isinstance(node, Store):
+        source, kind = node.value, analysis.buffers[node.buffer]
+    else:
+        return {}
+    while isinstance(one := analysis.graph.nodes[source], Cast) and not one.bitcast and one.dtype in SINGLE:
+        source = one.arg
+    return {position: node} if kind == "fp64" and analysis.dtype(source) in FP8 else {}
+
+
 def _scans_bytes(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if isinstance(node, Scan) and "u8" in map(analysis.dtype, node.args) else {}
 
@@ -324,6 +338,9 @@ ISSUES = (
             errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),
     _erring("fp64-to-fp8", has(_stores_double_as_fp8), stage="ttgir", title="fp64 to fp8 does not compile",
             errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
+    _erring("casts-between-8-bit-floats-and-fp64", has(_fp8_as_double), stage="ttgir",
+            title="fp8 to fp64 does not compile",
+            errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f8* to f64*")),
     _erring("scan-of-bytes-from-minus-one", has(_scans_bytes), title="a looped scan of uint8 does not compile",
             errors=("get_uint8(): incompatible function arguments*", "*Python integer -* out of bounds for uint8*")),
     _erring("tensor-to-the-power-of-a-size", has(_power_of_sizes), "pointwise/cast-error-details--unab-d6b374b51f",

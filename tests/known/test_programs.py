@@ -208,6 +208,22 @@ def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> 
     assert told(stored("fp64"), "Unsupported anything else") == ()
 
 
+@pytest.mark.parametrize("converted, to, known", [
+    (("fp64",), "fp64", True), (("fp32", "fp64"), "fp64", True), (("bf16",), "fp64", True), ((), "fp64", True),
+    (("fp32",), "fp32", False), (("i8", "fp64"), "fp64", False), (("i8",), "fp64", False),
+])
+def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
+        converted: tuple[str, ...], to: str, known: bool) -> None:
+    casts = [cast(place, dtype) for place, dtype in enumerate(("fp8e5", *converted))]
+    graph = vector(load("in0"), *casts, store("out0", X, len(casts)), in0="bf16", out0=to)
+    case = Case(target="inductor.programs_memory", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype="bf16", dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype=to, dims=("n_out0",))))
+    assert told(case, "Unsupported rounding mode for conversion.") == (
+        ("casts-between-8-bit-floats-and-fp64",) if known else ())
+    assert told(case, "Unsupported anything else") == ()
+
+
 @pytest.mark.parametrize("name, issue", [
     ("folding/zero-sign-45a944be94", "negation-by-subtraction"),
     ("folding/value-d90adf04e4", "quotient-of-full-range")])
