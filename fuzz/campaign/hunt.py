@@ -174,9 +174,10 @@ class Hunt:
         return self._recorder.execute(case, phase, compile_limit=self._budget.compile_limit(phase),
                                       until=self._budget.until)
 
-    def _run_beside(self, case: Case) -> Outcome:
-        """Run a case that is neither drawn nor a smaller form of one: a relative, an entry of the corpus."""
-        return self._recorder.pool.execute(case, self._spec.subject, backend=self._spec.backend,
+    def _run_beside(self, case: Case, subject: str = "") -> Outcome:
+        """Run a case that is neither drawn nor a smaller form of one: a relative, or an entry of the corpus, which may
+        be of another subject."""
+        return self._recorder.pool.execute(case, subject or self._spec.subject, backend=self._spec.backend,
                                            until=self._budget.until)
 
     def _judge(self, case: Case) -> None:

@@ -19,6 +19,8 @@ from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
 from tridiff.fuzz.registry import select
 from tridiff.fuzz.workers.pool import NoWorker
 
+Run = Callable[[Case, str], Outcome]
+"""Runs a case of a subject."""
 MOST_REPLAYED = 8
 """At most so many entries of one finding are replayed until one of them fails here."""
 
@@ -53,8 +55,9 @@ def known_of(corpus: Corpus, options: CampaignOptions) -> Known:
         signature, finding = entry.signature, finding_of_entry(entry)
         shared = is_issue(finding) or (
             signature.target in relatives and not finding.startswith(f"{signature.target} |"))
-        if not (shared or signature.target in names) or (
-                options.subjects and signature.subject not in options.subjects):
+        # An issue may show on subjects that its entries do not have.
+        if not (shared or signature.target in names) or not (
+                is_issue(finding) or not options.subjects or signature.subject in options.subjects):
             continue
         if signature.verdict is Verdict.HANG or options.scheduler:
             keys.append(finding)
@@ -111,10 +114,11 @@ class KnownFindings:
         self._new: set[str] = set()
         """Findings that no entry shows here."""
 
-    def is_known(self, finding: str, run: Callable[[Case], Outcome]) -> bool:
+    def is_known(self, finding: str, run: Run) -> bool:
         """Whether a finding, by its cause (`fuzz.corpus.cause`), is nothing new. The first time that it comes up in a
-        campaign on this backend, its entries are replayed until one shows it. run: runs a case on the shard's subject
-        and backend; what it raises, but for a TridiffError about the case, is passed on."""
+        campaign on this backend, its entries are replayed until one shows it: on the shard's subject, and on their own
+        where their target lacks that one. run: runs a case of a subject on the shard's backend; what it raises, but for
+        a TridiffError about the case, is passed on."""
         if finding in self._known:
             return True
         if finding in self._new:
@@ -123,7 +127,7 @@ class KnownFindings:
         (self._known if found else self._new).add(finding)
         return found
 
-    def _replayed(self, finding: str, run: Callable[[Case], Outcome]) -> bool:
+    def _replayed(self, finding: str, run: Run) -> bool:
         name = f"{_digest(finding)}-{_digest(f'{self._spec.backend} {self._spec.subject}')}.replayed"
         with contextlib.suppress(FileNotFoundError):
             return _REPLAYED.decode((self._entries / name).read_bytes()).fails
@@ -134,7 +138,7 @@ class KnownFindings:
         stopped: list[str] = []
         fails = False
         for entry in sorted(entries, key=self._promise, reverse=True)[:MOST_REPLAYED]:
-            outcome = _again(entry, run, self._spec.subject)
+            outcome = _again(entry, run, self._subject(entry))
             fails = outcome is not None and same_finding(outcome, entry)
             if fails:
                 break
@@ -149,8 +153,14 @@ class KnownFindings:
     def _promise(self, entry: CorpusEntry) -> tuple[bool, bool, bool]:
         """How likely an entry is to show its finding here, to be compared: expected to fail on this backend; about
         this target; seen on this backend at all."""
-        here = [one for one in entry.expected if (one.subject, one.backend) == (self._spec.subject, self._spec.backend)]
+        subject = self._subject(entry)
+        here = [one for one in entry.expected if (one.subject, one.backend) == (subject, self._spec.backend)]
         return any(one.verdict.failed for one in here), entry.case.target == self._spec.target, bool(here)
+
+    def _subject(self, entry: CorpusEntry) -> str:
+        """On what an entry is replayed."""
+        own = entry.signature.subject
+        return own if misfit(entry.case, self._spec.subject) and not misfit(entry.case, own) else self._spec.subject
 
     def claim(self, finding: str) -> bool:
         """Whether this shard is the one to follow up a new finding; it is known from now on, here and to others."""
@@ -178,14 +188,14 @@ class KnownFindings:
         return self._claims / _digest(finding)
 
 
-def _again(entry: CorpusEntry, run: Callable[[Case], Outcome], subject: str) -> Outcome | None:
+def _again(entry: CorpusEntry, run: Run, subject: str) -> Outcome | None:
     """The outcome of an entry's case: of a flaky one the first that shows its finding, or the last."""
     outcome = None
     if misfit(entry.case, subject):
         return None
     for _ in range(attempts(entry)):
         try:
-            outcome = run(entry.case)
+            outcome = run(entry.case, subject)
         except NoWorker:
             raise
         except TridiffError:

@@ -1,6 +1,7 @@
 """What the corpus knows is replayed when it comes up, once for all shards of a campaign, and not before."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,12 @@ import pytest
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import shard
-from tridiff.fuzz.campaign.known import known_of, provide, replayed
+from tridiff.fuzz.campaign.known import KnownFindings, known_of, provide, replayed
 from tridiff.fuzz.campaign.record import ShardResult
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import Case, CorpusEntry
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
 
+CORPUS = Path(__file__).parents[3] / "corpus"
 OPTIONS = campaign_options(targets=("triton.vector_add",), backends=("interpreter",))
 
 
@@ -100,6 +102,36 @@ def test_machines_that_do_not_see_the_folder_take_the_corpus_at_its_word(
     options = campaign_options(targets=("triton.vector_add",), backends=("interpreter",), scheduler="tcp://there:8786")
     known = known_of(corpus, options)
     assert known.entries == {} and len(known.keys) == len(entries(corpus))
+
+
+@pytest.mark.parametrize("issue, subjects", [
+    # Its entry is a program of the own generator, which is all that its target has.
+    ("comparison-of-cast-half", {"own"}),
+    ("any-of-uint8", {"inductor"}),
+])
+def test_an_issue_whose_entries_another_subject_has_is_replayed_on_that_one(
+        tmp_path: Path, issue: str, subjects: set[str]) -> None:
+    asked: list[str] = []
+
+    def run(fails: bool) -> Callable[[Case, str], Outcome]:
+        def outcome(case: Case, subject: str) -> Outcome:
+            asked.append(subject)
+            entry = next(one for found in known.entries.values() for one in found if one.case == case)
+            return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda",
+                           verdict=entry.signature.verdict if fails else Verdict.AGREE,
+                           signature=entry.signature if fails else None)
+        return outcome
+
+    known = known_of(Corpus(CORPUS), campaign_options(
+        targets=("inductor.programs_mixed",), subjects=("inductor",), backends=("cuda",)))
+    spec = shard_spec(target="inductor.programs_mixed", subject="inductor", backend="cuda")
+    for fails in (True, False):
+        state = tmp_path / str(fails)
+        state.mkdir()
+        provide(state, known)
+        assert KnownFindings(spec, state).is_known(f"issue {issue}", run(fails)) is fails
+        assert set(asked) == subjects
+        assert bool(replayed(state)[0].stopped) is not fails
 
 
 def test_a_broken_file_is_one_line(tmp_path: Path, corpus: Corpus) -> None:
