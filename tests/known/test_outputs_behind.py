@@ -8,8 +8,22 @@ from tests.known.test_issues import entry
 from tests.known.test_programs import wrong
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.kernels.codegen.graph import Buffer, Graph, Num, Pointwise, Store, Sym
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
+from tridiff.fuzz.registry import find
+from tridiff.kernels.codegen.graph import (
+    Apply,
+    Buffer,
+    Constant,
+    Graph,
+    Index,
+    Load,
+    Num,
+    Part,
+    Pointwise,
+    Reduce,
+    Store,
+    Sym,
+)
 
 SEARCH, ROOT = "codegen.sort/value-3cf93dba58", "codegen.pointwise/nan-unexpected-a2318c74fe"
 
@@ -61,6 +75,41 @@ def test_another_sign_beside_a_cube_root_is_new() -> None:
     assert rehearsal.judged(right | recorded, subject="own")[1] == ("cube-root-of-subnormals",)
     judged, names = rehearsal.judged(right | recorded | {"other": -right["other"]}, subject="own")
     assert judged.verdict.failed and names == ()
+
+
+def fp8_beside_infinities(*, folded: bool) -> Case:
+    """A row's values as fp8, and the mean of those and of infinity in its last element, which is stored as fp8 too if
+    that may fold."""
+    last = Index(expr=Apply(function="eq", args=(Sym(name="r"), Num(value=2))), dtype="i1")
+    nodes = [Load(buffer="in0", index=Sym(name="r")), last, Constant(value="inf", dtype="fp32"),
+             Pointwise(op="where", args=(1, 2, 0)), Reduce(kind="welford", args=(3,)), Part(of=4, item=0),
+             Store(buffer="out0", index=Sym(name="r"), value=3 if folded else 0),
+             Store(buffer="out1", index=Num(value=0), value=5)]
+    buffers = (Buffer(name="in0", dtype="fp32", length=3), Buffer(name="out0", dtype="fp8e4nv", length=3, role="out"),
+               Buffer(name="out1", dtype="fp32", length=1, role="out"))
+    graph = Graph(outer=(1,), r=3, buffers=buffers, nodes=tuple(nodes))
+    return Case(target="inductor.programs_reduction", sizes={f"n_{one.name}": one.length for one in buffers},
+                program=graph, arrays=tuple(ArraySpec(
+                    name=one.name, dtype=one.dtype, dims=(f"n_{one.name}",),
+                    content=None if one.role == "out" else Content(base=Explicit(values=("1.0", "2.0", "3.0"))))
+                    for one in buffers))
+
+
+def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone() -> None:
+    """The mean of a row with infinities beside an fp8 belonged to the pair: its control has no infinity."""
+    pair = "fp8-pair-merged-with-a-stale-register"
+    nan = torch.full((1,), float("nan"))
+    for folded in (False, True):
+        case = fp8_beside_infinities(folded=folded)
+        assert find(case.target).draw.valid(case)
+        right = {name: values.clone() for name, values in rehearse(case).outputs().items()}
+        judged, names = rehearse(case).judged(right | {"out1": nan}, subject="inductor")
+        assert judged.verdict.failed and names == ()
+        negated = (right["out0"].view(torch.uint8) ^ 0x80).view(right["out0"].dtype)
+        judged, names = rehearse(case).judged(right | {"out0": negated}, subject="inductor")
+        assert judged.verdict.failed and names == ((pair,) if folded else ())
+        mean, passes = "mean-of-infinities", wrong(case, failed=False)
+        assert Attribution(lambda relative, good=passes: good).issues(case, wrong(case)) == (mean,)
 
 
 def test_what_shows_behind_a_search_must_be_right_without_it() -> None:

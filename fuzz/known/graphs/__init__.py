@@ -38,7 +38,7 @@ def _issues(form: Form, name: str, *entries: str, title: str, stage: Stage, trut
             name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=_WHERE, match=match,
             entries=tuple(f"codegen.{one}" for one in entries) if explains or not predicted else (),
             explains=f"{_PREDICTED}:{explains}" if explains else "", relative=control,
-            instead=form.without if explains else None, errors=errors,
+            instead=form.without if explains and control is None else None, errors=errors,
             kinds=() if errors else WRONG)
 
     control = record(form.spreads if predicted else form.has, explains=behind, control=relative or form.without)
@@ -88,9 +88,9 @@ ISSUES = (
     *_issues(forms.REMAINDER, "frem-of-halves-cast", "indexing/sigabrt-89561c16c7", stage="llvm", errors=("SIGABRT",),
              title="% of widened halves that becomes the other half ends the compiler"),
     *_issues(forms.FOLDED_FP8, "fp8-pair-merged-with-a-stale-register", "scan/value-a9b5c5566c", stage="ptxas",
-             title="of two equal pairs of fp8 only the lower one is written"),
+             behind="behind_a_folded_fp8", title="of two equal pairs of fp8 only the lower one is written"),
     *_issues(forms.CHOICE_AS_FP8, "fp8-pair-merged-with-a-stale-register", stage="ptxas", relative=_without_fp8,
-             title="of two equal pairs of fp8 only the lower one is written"),
+             behind="behind_a_folded_fp8", title="of two equal pairs of fp8 only the lower one is written"),
     *_issues(forms.BITS_TIMES, "float-and-integer-products-joined", "random/value-e9cf99de9c", stage="ptxas",
              title="a product of integers that are bits of float products is taken for one of floats"),
     *_issues(forms.TRUTH_AS_HALF, "bits-of-a-truth-as-a-half", "pointwise/value-7dffa9578f", stage="ptxas",

@@ -12,15 +12,16 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names
+from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
 from tridiff.fuzz.known.graphs import forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.verdicts import Declined
-from tridiff.kernels.codegen.graph import Graph, Store
+from tridiff.kernels.codegen.graph import Cast, Graph, Load, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
 from tridiff.oracles.arrays import to_numpy, to_torch
+from tridiff.oracles.dtypes import FP8
 
 Masks = dict[str, torch.Tensor]
 _MOST = 16
@@ -86,18 +87,44 @@ def behind_a_cube_root(seen: Wrong) -> Masks:
             for name, mask in _behind(seen, forms.CUBE_ROOT).items()}
 
 
+def behind_a_folded_fp8(seen: Wrong) -> Masks:
+    """Whatever is stored of an fp8 that what folds comes into, or as one."""
+    graph = graph_of(seen.case)
+    buffers = {one.name: one.dtype for one in graph.buffers}
+    folded = {position for form in (forms.FOLDED_FP8, forms.CHOICE_AS_FP8) for position, _, _ in form.found(graph)}
+    converted = {place for place in _reached(graph, folded) if (
+        buffers[node.buffer] if isinstance(node := graph.nodes[place], Store)
+        else node.dtype if isinstance(node, Cast) and not node.bitcast else "") in FP8}
+    return _stored(seen, converted)
+
+
 def _behind(seen: Wrong, form: Form) -> Masks:
     """All of the outputs that a node of the form comes into, and nothing of the others."""
+    return _stored(seen, {position for position, _, _ in form.found(graph_of(seen.case))})
+
+
+def _stored(seen: Wrong, places: set[int]) -> Masks:
+    """All of the outputs that one of the nodes comes into, and nothing of the others."""
     graph = graph_of(seen.case)
-    users, nodes = analysis_of(graph).users, graph.nodes
-    reached, waiting = set[int](), [position for position, _, _ in form.found(graph)]
+    stored = {node.buffer for place in _reached(graph, places) if isinstance(node := graph.nodes[place], Store)}
+    # What is written in place is judged as a copy.
+    stored |= {after(name) for name in stored}
+    return {name: mask if name in stored else torch.zeros_like(mask) for name, mask in seen.wrong.items()}
+
+
+def _reached(graph: Graph, places: set[int]) -> set[int]:
+    """The nodes, and all that they come into, also by way of memory."""
+    users = analysis_of(graph).users
+    reached, waiting = set[int](), list(places)
     while waiting:
         place = waiting.pop()
         if place not in reached:
             reached.add(place)
             waiting += users[place]
-    stored = {node.buffer for place in reached if isinstance(node := nodes[place], Store)}
-    return {name: mask if name in stored else torch.zeros_like(mask) for name, mask in seen.wrong.items()}
+            if isinstance(stored := graph.nodes[place], Store):
+                waiting += [at for at, node in enumerate(graph.nodes)
+                            if isinstance(node, Load) and node.buffer == stored.buffer]
+    return reached
 
 
 def _computed(seen: Wrong, form: Form) -> Masks:
