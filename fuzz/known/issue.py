@@ -18,6 +18,8 @@ Path = str
 
 WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "dtype", "shape")
 """How wrong elements of an output may look."""
+_COMPILED = ("llvm", "ptxas")
+"""Stages of a compiler that the interpreter does not run."""
 ASTRAY = ("illegal_address", "misaligned_address", "wrong_address_space")
 """How a kernel may end that reads or writes no place of its own: by what happens to lie there."""
 
@@ -75,8 +77,9 @@ class KnownIssue:
         return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.match(case)
 
     def shows_on(self, backend: str) -> bool:
-        """Whether the defect is one of a backend."""
-        return not self.backends or backend.partition(":")[0] in self.backends
+        """Whether the defect is one of a backend: of the interpreter none that lies in a stage which it has not."""
+        kind = backend.partition(":")[0]
+        return kind in self.backends if self.backends else kind != "interpreter" or self.stage not in _COMPILED
 
     def shows_as(self, signature: Signature) -> bool:
         """Whether a failure of this kind may be one of the issue."""

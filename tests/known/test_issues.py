@@ -51,3 +51,13 @@ def test_the_relative_of_an_entry_lacks_the_pattern(issue: KnownIssue, name: str
     relative = issue.relative(entry(name).case)
     assert relative is not None
     assert not issue.match(relative)
+
+
+def test_what_the_interpreter_gets_wrong_is_no_defect_of_a_stage_that_it_has_not() -> None:
+    stages = {one.stage for one in all_issues() if one.shows_on("interpreter")}
+    assert not stages & {"llvm", "ptxas"} and stages >= {"front-end", "inductor", "interpreter", "language"}
+    assert {one.stage for one in all_issues() if one.shows_on("compile:sm_90")} >= {"llvm", "ptxas", "ttgir"}
+    issue = next(one for one in all_issues() if one.stage == "ptxas" and not one.backends)
+    entries = [entry(name) for name in issue.entries]
+    assert issue.shows_on("cuda") and not any(
+        one.verdict.failed for found in entries for one in found.expected if one.backend == "interpreter")
