@@ -174,6 +174,27 @@ def _stores_double_as_fp8(analysis: Analysis, position: int, node: Node) -> Chan
     return {position: node} if stores else {}
 
 
+def _fold_of_positions(analysis: Analysis, position: int, node: Node) -> Changes:
+    """The largest instead of the sum or product of what argmin or argmax found, or of integers computed of that: no
+    larger than the positions, and so the same in fp32 and in int32."""
+    if not isinstance(node, Reduce) or node.kind not in ("argmin", "argmax"):
+        return {}
+    found: Changes = {}
+    reached, waiting = {position}, list(analysis.users[position])
+    while waiting:
+        place = waiting.pop()
+        one = analysis.graph.nodes[place]
+        if place in reached or isinstance(one, Store) or is_float(analysis.dtype(place)):
+            continue
+        reached.add(place)
+        waiting += analysis.users[place]
+        if isinstance(one, Reduce) and one.kind in ("sum", "prod"):
+            found[place] = replace(one, kind="max")
+        elif isinstance(one, Scan) and one.combine in ("sum", "prod"):
+            found[place] = replace(one, combine="max")
+    return found
+
+
 def _fp8_as_double(analysis: Analysis, position: int, node: Node) -> Changes:
     """fp64 of an fp8, also by way of other floats: Inductor makes one conversion of such a chain."""
     if isinstance(node, Cast) and not node.bitcast:
@@ -303,6 +324,8 @@ ISSUES = (
                title="-x of +0.0 is +0.0"),
     _rewritten("constants-lose-the-sign-of-zero", _minus_zero, "pointwise/zero-sign-a375762658", stage="front-end",
                title="the constant -0.0 becomes 0.0"),
+    _rewritten("positions-in-another-type", _fold_of_positions, "reduction/value-3b15fe2222", "scan/value-f15051dbe5",
+               title="sums and products of what argmin found are of the type of what it searched, or int32"),
     KnownIssue(
         name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
         stage="inductor", truth="defect", where=_WHERE,

@@ -20,6 +20,7 @@ from tridiff.kernels.codegen.graph import (
     Apply,
     Bucketize,
     Buffer,
+    Cast,
     Constant,
     Graph,
     Index,
@@ -222,6 +223,31 @@ def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
     assert told(case, "Unsupported rounding mode for conversion.") == (
         ("casts-between-8-bit-floats-and-fp64",) if known else ())
     assert told(case, "Unsupported anything else") == ()
+
+
+@pytest.mark.parametrize("found, then, fold, known", [
+    ("argmin", (), "prod", True), ("argmax", ("relu",), "sum", True), ("argmin", ("abs", "neg"), "sum", True),
+    ("argmin", (), "max", False), ("min", (), "prod", False), ("argmin", ("to_fp32",), "sum", False),
+])
+def test_sums_and_products_of_positions_are_right_as_their_largest(
+        found: str, then: tuple[str, ...], fold: str, known: bool) -> None:
+    issue, = (one for one in ISSUES if one.name == "positions-in-another-type")
+    case = entry(issue.entries[0]).case
+    assert isinstance(case.program, Graph)
+    load, search, last, stored = case.program.nodes
+    between = [Cast(arg=1, dtype="fp32") if op == "to_fp32" else Pointwise(op=op, args=(1 + place,))
+               for place, op in enumerate(then)]
+    at = 2 + len(between)
+    nodes = (load, replace(search, kind=found), *between, replace(last, kind=fold, args=(at - 1,)),
+             replace(stored, value=at))
+    made = replace(case, program=replace(case.program, nodes=nodes))
+    assert issue.match(made) is known
+    if known:
+        relative = _relative(issue, made)
+        assert relative is not None and find(made.target).draw.valid(relative) and not issue.match(relative)
+        good = Attribution(lambda one: wrong(one, failed=False))
+        assert good.issues(made, wrong(made)) == ("positions-in-another-type",)
+        assert Attribution(wrong).issues(made, wrong(made)) == ()
 
 
 @pytest.mark.parametrize("name, issue", [
