@@ -179,7 +179,7 @@ def _fold_of_positions(analysis: Analysis, position: int, node: Node) -> Changes
     larger than the positions, and so the same in fp32 and in int32."""
     if not isinstance(node, Reduce) or node.kind not in ("argmin", "argmax"):
         return {}
-    found: Changes = {}
+    found: dict[int, Node] = {}
     reached, waiting = {position}, list(analysis.users[position])
     while waiting:
         place = waiting.pop()
