@@ -230,6 +230,16 @@ def test_a_16_bit_sum_with_a_constant_and_several_users_has_a_relative_that_is_n
     assert without(graph).nodes[2] == (replace(node, op="bitwise_xor") if known else node)
 
 
+@each("dtype, limit, between, last, known", [
+    ("i64", "-2", "neg", "maximum_tl", True), ("i64", "-2", "neg", "minimum", True),
+    ("i32", "-2", "neg", "maximum_tl", False), ("i64", "2", "neg", "maximum_tl", False),
+    ("i64", "-2", "bitwise_not", "maximum_tl", False), ("i64", "-2", "neg", "add", False)])
+def test_the_limit_of_a_negated_abs_of_64_bits_is_told_from_others(dtype: str, limit: str, between: str, last: str,
+                                                                   known: bool) -> None:
+    graph = _graph(dtype, op("abs", 0), op(between, 1), constant(limit, dtype), op(last, 2, 3))
+    assert [position for position, _, _ in forms.LIMIT.found(graph)] == ([4] if known else [])
+
+
 @each("expr, known", [
     (apply("min", apply("min", apply("neg", X), num(5)), num(3)), True),
     (apply("max", num(3), apply("max", apply("mul", X, num(-1)), num(5))), True),

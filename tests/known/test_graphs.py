@@ -82,6 +82,27 @@ def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_besi
     assert taken(rehearsal, out0=wrong) == ()
 
 
+def test_the_limit_of_a_negated_abs_is_known_and_another_constant_is_not() -> None:
+    rehearsal, right = of_entry("pointwise/value-4264b32097")
+    assert rehearsal.buffers["in0"].typed().tolist() == [-1, 0, 3] and right["out0"].tolist() == [-1, 0, -2]
+    assert taken(rehearsal, out0=torch.tensor([-2, -2, -2])) == ("limit-of-negated-abs",)
+    assert taken(rehearsal, out0=torch.tensor([-2, -1, -2])) == ()
+
+
+def test_a_gather_at_the_limit_of_a_negated_abs_is_known_and_one_beside_it_is_not() -> None:
+    """in0[max(min(v0, 4), -5)] with v0 = min(-x, x), as in0[-5] for every x."""
+    x = Sym(name="x0")
+    wrapped = apply("max", apply("min", Sym(name="v0"), num(4)), num(-5))
+    graph = vector(Index(expr=apply("min", apply("neg", x), x)), Load(buffer="in0", index=wrapped, checked=True),
+                   store("out0", X, 1), length=12, in0="i32", out0="i32")
+    buffers = tuple(replace(one, length=5) if one.name == "in0" else one for one in graph.buffers)
+    rehearsal = rehearse(case_of(replace(graph, buffers=buffers)))
+    right = rehearsal.outputs()["out0"]
+    assert right.tolist() == [-3, 1, 0, -1, -2, *[-3] * 7]
+    assert taken(rehearsal, out0=torch.full_like(right, -3)) == ("limit-of-negated-abs",)
+    assert taken(rehearsal, out0=torch.full_like(right, 1)) == ()
+
+
 def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_and_another_sum_is_not() -> None:
     graph = vector(load("in0"), constant("-1", "i16"), op("add", 0, 1), op("logical_not", 2), cast(3, "fp32"),
                    store("out0", X, 4), store("out1", X, 2), in0="i16", out0="fp32", out1="i16")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX
+from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
     ABSOLUTE,
     NEGATIONS,
@@ -237,6 +237,21 @@ def _negation_lost(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
         yield from ({k: one} for k, one in plain.items())
 
 
+def _limit(analysis: Analysis, node: Pointwise) -> Result:
+    """`index_forms` says what ptxas makes of the limit of a negated abs."""
+    nodes = analysis.graph.nodes
+    limited = any(negated_abs(analysis, nodes[k]) for k in node.args) and any(
+        (number(analysis, k) or 0) < 0 for k in node.args)
+    return replace(node, op="bitwise_xor") if limited else None
+
+
+def _limit_taken(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The constant for a maximum, -|x| for a minimum."""
+    constants = [k for k in node.args if is_constant(analysis, k)]
+    others = [k for k in node.args if k not in constants]
+    yield _everywhere(analysis, node, _same((constants if node.op.startswith("max") else others)[0]))
+
+
 def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
     """ptxas 12.8 and 13.4 convert the bits `selp 1, 0` from fp16 to any type as if they were integers: to 1.0 or 0."""
     truth = node.bitcast and node.dtype == "fp16" and is_truth(analysis, node.arg)
@@ -379,6 +394,7 @@ TRUTH_AS_HALF = Form(label="truth as bits of bf16 to fp16", kinds=(Cast, Store),
                      computed=_truth_converted)
 EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=_EXTREMA, rewritten=_extremum_of_three,
                          computed=_negation_lost)
+LIMIT = Form(label="limit of a negated abs", ops=_EXTREMA, rewritten=_limit, computed=_limit_taken)
 TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_fp16_converted)
 BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
@@ -397,8 +413,9 @@ PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
-         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, TRUTH_AS_FP16, BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED,
-         RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
+         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, BITS_AGAINST_ZERO,
+         SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE, SUBNORMAL,
+         PLACE_AS_TRUTH, CUBE_ROOT)
 
 
 def named(graph: Graph) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import equal
+from tridiff.fuzz.known.graphs.nodes import ABSOLUTE, equal, is_negation
 from tridiff.kernels.codegen.domains import Analysis, expression, with_expression
-from tridiff.kernels.codegen.graph import Apply, Expr, Index, Load, Num, Store
+from tridiff.kernels.codegen.graph import Apply, Expr, Index, Load, Node, Num, Pointwise, Store, Sym
 
 _EXTREMA = ("min", "max")
 
@@ -59,5 +61,65 @@ def _negation_lost(analysis: Analysis, node: Index | Load | Store) -> Iterator[C
         yield dict.fromkeys(equal(analysis, node), with_expression(node, _with(expr, new)))
 
 
+def _negated_abs(analysis: Analysis, expr: Expr) -> bool:
+    """Whether an expression is -|x|, also as min(x, -x), in a value that is read by name, and cut at a limit that it
+    never exceeds."""
+    if isinstance(expr, Sym):
+        found = analysis.graph.nodes[int(expr.name[1:])] if expr.name[0] == "v" else None
+        return found is not None and negated_abs(analysis, found)
+    if not isinstance(expr, Apply):
+        return False
+    below = _negated(expr)
+    if isinstance(below, Apply) and below.function == "abs":
+        return True
+    if expr.function != "min" or len(expr.args) != 2:
+        return False
+    first, second = expr.args
+    cut = any(isinstance(one, Num) and one.value >= 0 and _negated_abs(analysis, other)
+              for one, other in ((first, second), (second, first)))
+    return cut or _negated(first) == second or _negated(second) == first
+
+
+def negated_abs(analysis: Analysis, node: Node) -> bool:
+    """Whether a node is -|x| of 64 bits."""
+    if isinstance(node, Index):
+        return node.dtype == "i64" and _negated_abs(analysis, node.expr)
+    if not isinstance(node, Pointwise) or analysis.dtype(node.args[0]) != "i64" or not is_negation(analysis, node):
+        return False
+    return any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in ABSOLUTE for k in node.args)
+
+
+def _limited(analysis: Analysis, expr: Expr) -> Iterator[tuple[Apply, Num, Expr]]:
+    """(extremum, its negative constant, its other operand, -|x|)."""
+    if not isinstance(expr, Apply):
+        return
+    if expr.function in _EXTREMA and len(expr.args) == 2:
+        for one, other in (expr.args, expr.args[::-1]):
+            if isinstance(one, Num) and one.value < 0 and _negated_abs(analysis, other):
+                yield expr, one, other
+    for one in expr.args:
+        yield from _limited(analysis, one)
+
+
+def _limit_of_negated_abs(analysis: Analysis, node: Index | Load | Store) -> Result:
+    """ptxas 12.8 to 13.4 takes -|x| of 64 bits, neg.s64 of abs.s64, for less than every negative constant: max.s64 with
+    one is that constant, and min.s64 with one is -|x|."""
+    expr = expression(node)
+    assert expr is not None
+    found: dict[Expr, Expr] = {one: replace(one, args=(limit, Apply(function="add", args=(other, Num(value=-1)))))
+                               for one, limit, other in _limited(analysis, expr)}
+    return with_expression(node, _with(expr, found)) if found else None
+
+
+def _limit_taken(analysis: Analysis, node: Index | Load | Store) -> Iterator[Changes]:
+    """The constant for a maximum, -|x| for a minimum."""
+    expr = expression(node)
+    assert expr is not None
+    found = {one: limit if one.function == "max" else other for one, limit, other in _limited(analysis, expr)}
+    yield dict.fromkeys(equal(analysis, node), with_expression(node, _with(expr, found)))
+
+
+LIMIT_IN_INDEX = Form(label="limit of a negated abs", kinds=(Index, Load, Store), rewritten=_limit_of_negated_abs,
+                      computed=_limit_taken)
 EXTREMUM_IN_INDEX = Form(label="extremum of three, one negated", kinds=(Index, Load, Store),
                          rewritten=_extremum_in_index, computed=_negation_lost)

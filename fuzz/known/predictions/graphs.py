@@ -63,6 +63,16 @@ def negation_lost_in_index(seen: Wrong) -> Masks:
     return _computed(seen, forms.EXTREMUM_IN_INDEX)
 
 
+def limit_taken(seen: Wrong) -> Masks:
+    """The negative constant for the maximum of it and -|x|, -|x| for the minimum."""
+    return _computed(seen, forms.LIMIT)
+
+
+def limit_taken_in_index(seen: Wrong) -> Masks:
+    """What comes of an index expression with such an extremum."""
+    return _computed(seen, forms.LIMIT_IN_INDEX)
+
+
 def constant_left_out(seen: Wrong) -> Masks:
     """What comes of a 16-bit integer to which no constant was added."""
     return _computed(seen, forms.SUM_USED_TWICE)
