@@ -78,6 +78,9 @@ def _accuracy(op: str, name: str, x: Array, value: Array) -> tuple[Array | float
 def smooth(op: str, x: Real) -> Real:
     """A function of one variable with an accuracy row: exp, sin, lgamma, ..."""
     meant = meaning(op)
+    if meant == "exp2" and x.dtype == "fp64":
+        # The library begins with x - rint(x), which takes a product unrounded.
+        x = Real(x.dtype, x.value, x.loose())
     value = function(meant, x.value)
     low, high = x.low, x.high
     with np.errstate(invalid="ignore"):
