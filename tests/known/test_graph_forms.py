@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
-from tridiff.fuzz.known.graphs import forms
+from tridiff.fuzz.known.graphs import forms, index_forms
 from tridiff.fuzz.known.graphs.form import Changes, changed
 from tridiff.fuzz.records import ArraySpec, Base, Case, Content, LaunchOptions
 from tridiff.fuzz.targets.codegen import TARGETS
@@ -248,8 +248,8 @@ def test_the_limit_of_a_negated_abs_of_64_bits_is_told_from_others(dtype: str, l
 def test_an_extremum_of_three_with_a_negation_in_an_index_is_told_from_others(expr: Apply, known: bool) -> None:
     graph = vector(Index(expr=expr, dtype="i32"), store("out0", X, 0), out0="i32")
     assert named(graph) == ("extremum of three, one negated" if known else "")
-    ((_, _, made),) = forms.EXTREMUM_IN_INDEX.found(graph) if known else ((0, None, {0: graph.nodes[0]}),)
-    assert (made[0] != graph.nodes[0]) == known and not any(forms.EXTREMUM_IN_INDEX.found(changed(graph, made)))
+    ((_, _, made),) = index_forms.EXTREMUM_IN_INDEX.found(graph) if known else ((0, None, {0: graph.nodes[0]}),)
+    assert (made[0] != graph.nodes[0]) == known and not any(index_forms.EXTREMUM_IN_INDEX.found(changed(graph, made)))
 
 
 @each("length, known", [(129, True), (135, True), (136, False), (192, False), (255, False)])

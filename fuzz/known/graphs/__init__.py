@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
-from tridiff.fuzz.known.graphs import forms, options
+from tridiff.fuzz.known.graphs import forms, index_forms, options
 from tridiff.fuzz.known.graphs.form import Form
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
@@ -100,12 +100,12 @@ ISSUES = (
     *_issues(forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
              stage="ptxas", upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost",
              title="an extremum of three loses the negation of an operand"),
-    *_issues(forms.EXTREMUM_IN_INDEX, "negation-lost-in-extremum-of-three", stage="ptxas",
+    *_issues(index_forms.EXTREMUM_IN_INDEX, "negation-lost-in-extremum-of-three", stage="ptxas",
              upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost_in_index",
              title="an extremum of three loses the negation of an operand"),
     *_issues(forms.LIMIT, "limit-of-negated-abs", "pointwise/value-4264b32097", stage="ptxas", predicted="limit_taken",
              title="-|x| of 64 bits is taken for less than every negative constant"),
-    *_issues(forms.LIMIT_IN_INDEX, "limit-of-negated-abs", stage="ptxas", predicted="limit_taken_in_index",
+    *_issues(index_forms.LIMIT_IN_INDEX, "limit-of-negated-abs", stage="ptxas", predicted="limit_taken_in_index",
              title="-|x| of 64 bits is taken for less than every negative constant"),
     *_issues(forms.BITS_AGAINST_ZERO, "comparison-of-cast-half", "mixed/sigabrt-eb31786672", stage="llvm",
              upstream=("llvm-project#198389",), errors=("SIGABRT",),

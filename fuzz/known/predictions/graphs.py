@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
-from tridiff.fuzz.known.graphs import forms
+from tridiff.fuzz.known.graphs import forms, index_forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.verdicts import Declined
@@ -60,7 +60,7 @@ def negation_lost(seen: Wrong) -> Masks:
 
 def negation_lost_in_index(seen: Wrong) -> Masks:
     """What comes of an index expression without the negation."""
-    return _computed(seen, forms.EXTREMUM_IN_INDEX)
+    return _computed(seen, index_forms.EXTREMUM_IN_INDEX)
 
 
 def limit_taken(seen: Wrong) -> Masks:
@@ -70,7 +70,7 @@ def limit_taken(seen: Wrong) -> Masks:
 
 def limit_taken_in_index(seen: Wrong) -> Masks:
     """What comes of an index expression with such an extremum."""
-    return _computed(seen, forms.LIMIT_IN_INDEX)
+    return _computed(seen, index_forms.LIMIT_IN_INDEX)
 
 
 def constant_left_out(seen: Wrong) -> Masks:
