@@ -82,6 +82,16 @@ def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_besi
     assert taken(rehearsal, out0=wrong) == ()
 
 
+def test_one_for_the_bits_of_a_double_that_is_a_truth_is_known_and_two_is_not() -> None:
+    graph = vector(load("in0"), load("in1"), op("eq", 0, 1), cast(2, "fp64"), replace(cast(3, "i64"), bitcast=True),
+                   cast(4, "fp32"), store("out0", X, 5), store("out1", X, 4), in0="i32", in1="i32", out0="fp32",
+                   out1="i64")
+    rehearsal = rehearse(case_of(graph))
+    assert rehearsal.outputs()["out0"].tolist() == [float(0x3FF << 52)] * 4
+    assert taken(rehearsal, out0=torch.ones(4)) == ("bits-of-a-truth-as-a-half",)
+    assert taken(rehearsal, out0=torch.full((4,), 2.0)) == ()
+
+
 def test_the_limit_of_a_negated_abs_is_known_and_another_constant_is_not() -> None:
     rehearsal, right = of_entry("pointwise/value-4264b32097")
     assert rehearsal.buffers["in0"].typed().tolist() == [-1, 0, 3] and right["out0"].tolist() == [-1, 0, -2]

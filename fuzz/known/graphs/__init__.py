@@ -97,6 +97,8 @@ ISSUES = (
              title="the bits 1 and 0 are converted from bf16 as integers", predicted="truth_converted"),
     *_issues(forms.TRUTH_AS_FP16, "bits-of-a-truth-as-a-half", "memory/value-f62cbc5e25", stage="ptxas",
              title="the bits 1 and 0 are converted from fp16 as integers", predicted="fp16_converted"),
+    *_issues(forms.TRUTH_AS_DOUBLE, "bits-of-a-truth-as-a-half", stage="ptxas", predicted="double_converted",
+             title="the bits of 1.0 and 0.0 of a double are converted as the integers 1 and 0"),
     *_issues(forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
              stage="ptxas", upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost",
              title="an extremum of three loses the negation of an operand"),

@@ -258,9 +258,17 @@ def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
     return replace(node, bitcast=False) if truth else None
 
 
-def _fp16_converted(analysis: Analysis, node: Cast) -> Iterator[Changes]:
-    """1.0 for the bits of 1."""
+def _bits_converted(analysis: Analysis, node: Cast) -> Iterator[Changes]:
+    """1 for the bits of 1, and 1.0."""
     yield _everywhere(analysis, node, replace(node, bitcast=False))
+
+
+def _truth_as_double(analysis: Analysis, node: Cast) -> Result:
+    """ptxas 13.4 converts the bits of 1.0 and 0.0, as cvt.rn.f64.u32 makes them of `selp 1, 0`, from integers to fp32
+    as those integers, to 1.0 or 0: in large loops only. The nodes around them get the bits."""
+    truth = node.bitcast and node.dtype in ("i64", "u64") and analysis.dtype(node.arg) == "fp64" and is_truth(
+        analysis, node.arg)
+    return replace(node, bitcast=False) if truth else None
 
 
 def _bits_against_zero(analysis: Analysis, node: Cast) -> Result:
@@ -395,7 +403,9 @@ TRUTH_AS_HALF = Form(label="truth as bits of bf16 to fp16", kinds=(Cast, Store),
 EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=_EXTREMA, rewritten=_extremum_of_three,
                          computed=_negation_lost)
 LIMIT = Form(label="limit of a negated abs", ops=_EXTREMA, rewritten=_limit, computed=_limit_taken)
-TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_fp16_converted)
+TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_bits_converted)
+TRUTH_AS_DOUBLE = Form(label="truth as bits of fp64", kinds=(Cast,), rewritten=_truth_as_double,
+                       computed=_bits_converted)
 BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
@@ -413,9 +423,9 @@ PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
-         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, BITS_AGAINST_ZERO,
-         SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE, SUBNORMAL,
-         PLACE_AS_TRUTH, CUBE_ROOT)
+         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_DOUBLE,
+         BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE,
+         SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
 
 
 def named(graph: Graph) -> str:

@@ -53,6 +53,11 @@ def fp16_converted(seen: Wrong) -> Masks:
     return _computed(seen, forms.TRUTH_AS_FP16)
 
 
+def double_converted(seen: Wrong) -> Masks:
+    """What comes of 1 for the bits of the double 1.0."""
+    return _computed(seen, forms.TRUTH_AS_DOUBLE)
+
+
 def negation_lost(seen: Wrong) -> Masks:
     """The extremum of three whose operand is not negated."""
     return _computed(seen, forms.EXTREMUM_OF_THREE)
