@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
-from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
@@ -82,32 +82,31 @@ def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a
         assert Attribution(lambda one, failure=failure: failure).issues(found.case, failure) == ()
 
 
-def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not() -> None:
-    known = next(one for one in STATEMENTS if one.name == "interpreter-choices-are-numbers")
+def controlled(name: str, verdict: Verdict = Verdict.CRASH) -> tuple[KnownIssue, Case, Outcome, Outcome]:
+    """An issue of the interpreter, the case of its first entry, how that fails, and an outcome that agrees: the
+    relative lacks the pattern, and the failure is the issue's where the control agrees and there alone."""
+    known = next(one for one in STATEMENTS if one.name == name)
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
     assert known.match(case) and known.relative is not None and known.tells(signature)
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
     failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.CRASH, signature=signature)
+                      verdict=verdict, signature=signature)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     assert Attribution(lambda one: right).issues(case, failure) == (known.name,)
     assert Attribution(lambda one: failure).issues(case, failure) == ()
-    hung = replace(failure, signature=replace(signature, kind="launch", verdict=Verdict.HANG))
+    return known, case, failure, right
+
+
+def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not() -> None:
+    _, case, failure, right = controlled("interpreter-choices-are-numbers")
+    assert failure.signature is not None
+    hung = replace(failure, signature=replace(failure.signature, kind="launch", verdict=Verdict.HANG))
     assert Attribution(lambda one: right).issues(case, hung) == ()
 
 
 def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not() -> None:
-    known = next(one for one in STATEMENTS if one.name == "interpreter-walrus-names-numbers")
-    case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
-    assert known.match(case) and known.relative is not None and known.tells(signature)
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
-    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.CRASH, signature=signature)
-    assert Attribution(lambda one: replace(failure, verdict=Verdict.AGREE, signature=None)).issues(
-        case, failure) == (known.name,)
-    assert Attribution(lambda one: failure).issues(case, failure) == ()
+    known, case, failure, _ = controlled("interpreter-walrus-names-numbers")
     assert Attribution(lambda one: failure).issues(case, replace(failure, backend="cuda")) == ()
     named = cases_of_statements.rewritten(case, lambda one: replace(
         one, row="name", words={"name": "x0"}) if one.row == "number" else one)
@@ -137,18 +136,10 @@ def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_p
 
 
 def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
-    known = next(one for one in STATEMENTS if one.name == "interpreter-conditions-are-true")
-    case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
-    assert known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
-    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.HANG, signature=signature)
-    right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    assert Attribution(lambda one: right).issues(case, failure) == (known.name,)
-    assert Attribution(lambda one: failure).issues(case, failure) == ()
+    _, case, failure, right = controlled("interpreter-conditions-are-true", Verdict.HANG)
+    assert failure.signature is not None
     crashed = replace(failure, verdict=Verdict.CRASH, signature=replace(
-        signature, verdict=Verdict.CRASH, kind="SIGSEGV"))
+        failure.signature, verdict=Verdict.CRASH, kind="SIGSEGV"))
     assert Attribution(lambda one: right).issues(case, crashed) == ()
 
 

@@ -18,6 +18,7 @@ Decide = Callable[[], bool]
 MOST_RUNS = 32
 """Ways through one kernel that are gone to find out types; kernels have rarely more than ten conditions."""
 MOST_TIMES = 3
+"""Times that a run comes by a line which are told apart: in an unrolled loop each has other numbers."""
 
 
 def stored(source: str, lib: ModuleType, memories: dict[str, Memory], arguments: dict[str, Any],
