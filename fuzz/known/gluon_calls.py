@@ -21,6 +21,12 @@ def _axis(call: Call) -> int:
     return call.number("axis") % len(call.operands[0].shape)
 
 
+def left_by(call: Call) -> tuple[int, ...]:
+    """The shape that a fold along an axis leaves."""
+    shape, axis = call.operands[0].shape, _axis(call)
+    return (*shape[:axis], *shape[axis + 1:])
+
+
 def _scans_astray(case: Case) -> bool:
     """Whether a scan has fewer elements than lanes, or lanes that repeat others stand below those along its axis."""
     call = case.program
@@ -37,9 +43,8 @@ def holdings(call: Call, warps: int) -> tuple[Holding, Holding] | None:
     shape = call.operands[0].shape
     if call.row not in folds or call.option("axis", "None") == "None" or call.option("keep_dims") or len(shape) < 2:
         return None
-    rank, axis, number = len(shape), _axis(call), call.number("layout")
-    left = (*shape[:axis], *shape[axis + 1:])
-    before = holding(Slice(axis, blocked(rank, warps, number)), shape=left)
+    rank, number, left = len(shape), call.number("layout"), left_by(call)
+    before = holding(Slice(_axis(call), blocked(rank, warps, number)), shape=left)
     after = holding(blocked(rank - 1, warps, number), shape=left)
     return (before, after) if before is not None and after is not None else None
 

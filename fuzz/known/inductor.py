@@ -8,6 +8,11 @@ from tridiff.oracles.dtypes import FP8, dtype
 
 _FLOATS = "tridiff.fuzz.known.predictions.floats"
 
+DOUBLE_TO_FP8 = ("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")
+FP8_TO_DOUBLE = ("Unsupported rounding mode for conversion*", "Unsupported conversion from f8* to f64*")
+SCANNED_BYTES = ("get_uint8(): incompatible function arguments*", "*Python integer -* out of bounds for uint8*")
+"""What is said of single operations and of programs alike."""
+
 
 def _operation(*names: str, dtypes: tuple[str, ...] = ()) -> Callable[[Case], bool]:
     """Whether a case is about one of the operations, on one of the dtypes if any are given."""
@@ -56,11 +61,11 @@ ISSUES = (
         name="fp64-to-fp8", title="no architecture converts fp64 to fp8", upstream=("triton#11897",), stage="ttgir",
         truth="defect", where=_here("conversion"), entries=("inductor.conversion/unsupported-rounding-mod-64b47f006c",),
         match=_operation(*(f"to_{name}" for name in FP8), dtypes=("fp64",)),
-        errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
+        errors=DOUBLE_TO_FP8),
     KnownIssue(
         name="casts-between-8-bit-floats-and-fp64", title="no architecture converts fp8 to fp64", stage="ttgir",
         truth="defect", where=_here("conversion"), entries=(), match=_operation("to_fp64", dtypes=FP8),
-        errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f8* to f64*")),
+        errors=FP8_TO_DOUBLE),
     KnownIssue(
         name="quotient-of-full-range", title="an fp32 quotient is an ulp off", stage="language",
         truth="accuracy", where=_here("folding"), entries=("inductor.folding/value-d90adf04e4",),
@@ -74,7 +79,7 @@ ISSUES = (
         name="scan-of-bytes-from-minus-one", title="a looped scan of uint8 does not compile", stage="inductor",
         truth="defect", where=_here("scan"), entries=("inductor.scan/get-uint8----incompatibl-9d6438ff33",),
         match=lambda case: case.arrays[0].dtype == "u8",
-        errors=("get_uint8(): incompatible function arguments*", "*Python integer -* out of bounds for uint8*")),
+        errors=SCANNED_BYTES),
     KnownIssue(
         name="halves-not-rounded-between", title="a * b / b of halves is rounded once", stage="inductor",
         truth="by_design", where=_here("folding"),

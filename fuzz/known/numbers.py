@@ -17,6 +17,11 @@ EXTREMA = {"tl.minimum": ("fmin", "minimum"), "tl.maximum": ("fmax", "maximum")}
 _COMPARED = tuple(f"operator.{op}" for op in COMPARISONS.values())
 
 
+def plain_row(call: Call) -> str:
+    """The row of a call, of one in Gluon the row that both share."""
+    return call.row.replace("gl.operator", "operator").replace("gl.", "tl.")
+
+
 def _number_beside(call: Call) -> tuple[Operand, Operand] | None:
     """A finite number of fp32 and the floats beside it."""
     numbers = [one for one in call.operands if one.constant and one.dtype == "fp32" and one.number[:5] != "float"]
@@ -34,7 +39,7 @@ def _differs(case: Case) -> bool:
     call = case.program
     if not isinstance(call, Call):
         return False
-    row = call.row.replace("gl.operator", "operator").replace("gl.", "tl.")
+    row = plain_row(call)
     beside = _number_beside(call) if row in (*_COMPARED, *EXTREMA) else None
     if beside is None:
         return False

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.graphs.forms import SINGLE
+from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
 from tridiff.fuzz.known.searched import (
@@ -360,12 +361,12 @@ ISSUES = (
             upstream=("triton#5601", "pytorch#141396"), title="there are no constants of fp8", stage="front-end",
             errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),
     _erring("fp64-to-fp8", has(_stores_double_as_fp8), stage="ttgir", title="fp64 to fp8 does not compile",
-            errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f64*")),
+            errors=DOUBLE_TO_FP8),
     _erring("casts-between-8-bit-floats-and-fp64", has(_fp8_as_double), stage="ttgir",
             title="fp8 to fp64 does not compile",
-            errors=("Unsupported rounding mode for conversion*", "Unsupported conversion from f8* to f64*")),
+            errors=FP8_TO_DOUBLE),
     _erring("scan-of-bytes-from-minus-one", has(_scans_bytes), title="a looped scan of uint8 does not compile",
-            errors=("get_uint8(): incompatible function arguments*", "*Python integer -* out of bounds for uint8*")),
+            errors=SCANNED_BYTES),
     _erring("tensor-to-the-power-of-a-size", has(_power_of_sizes), "pointwise/cast-error-details--unab-d6b374b51f",
             title="a tensor to the power of a size does not compile",
             errors=("Cast error details: Unable to cast *",)),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from tridiff.fuzz.known.gluon_calls import holdings, whole_operand
+from tridiff.fuzz.known.gluon_calls import holdings, left_by, whole_operand
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.chains import exchanging
 from tridiff.fuzz.language.cases import call_of
@@ -22,10 +22,7 @@ def swapped_twice(seen: Wrong) -> Masks:
         return {}
     actual, expected = (to_bits(one["out0"].to(torch.uint8) if one["out0"].dtype == torch.bool else one["out0"])
                         for one in (seen.actual, seen.expected))
-    shape = call.operands[0].shape
-    axis = call.number("axis") % len(shape)
-    left = (*shape[:axis], *shape[axis + 1:])
-    taken = exchanging(held[1])(np.arange(actual[0].numel()).reshape(left)).reshape(-1)
+    taken = exchanging(held[1])(np.arange(actual[0].numel()).reshape(left_by(call))).reshape(-1)
     rows = expected.reshape(len(expected), -1)
     predicted = rows[:, torch.from_numpy(taken).to(rows.device)].reshape(actual.shape)
     return {"out0": predicted == actual}

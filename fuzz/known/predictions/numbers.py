@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
-from tridiff.fuzz.known.numbers import EXTREMA
+from tridiff.fuzz.known.numbers import EXTREMA, plain_row
 from tridiff.fuzz.language.cases import call_of
 from tridiff.oracles.bits import is_nan, to_bits, to_float64
 from tridiff.oracles.by_torch.language import pointwise
@@ -23,7 +23,7 @@ def of_fp32(seen: Wrong) -> Masks:
     call = call_of(seen.case)
     operands = [to_float64(seen.inputs[f"x{place}"]) if one.given else float(np.float32(one.value))
                 for place, one in enumerate(call.operands)]
-    op = _operation(call.row.replace("gl.operator", "operator").replace("gl.", "tl."), str(call.option("nan", "")))
+    op = _operation(plain_row(call), str(call.option("nan", "")))
     actual = seen.actual["out0"]
     predicted = pointwise(op, "fp64", *operands).reshape(actual.shape)
     if predicted.dtype != actual.dtype:
