@@ -1,5 +1,6 @@
 """The rows of the language in Gluon, where blocks have layouts that the kernel names: the functions that both share."""
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +27,7 @@ from tridiff.fuzz.language.rows import (
     scans,
 )
 from tridiff.kernels.language.call import Call
-from tridiff.kernels.language.gluon import LAYOUTS
+from tridiff.kernels.language.gluon import LAYOUTS, blocked
 
 _NAME = re.compile(r"\btl\.(\w+)")
 _ONE_AXIS = (*(row.name for row in (*atomics.ROWS, *memory.ROWS)), "tl.max_contiguous", "tl.max_constancy")
@@ -34,6 +35,23 @@ _ONE_AXIS = (*(row.name for row in (*atomics.ROWS, *memory.ROWS)), "tl.max_conti
 _OTHERS = ("tl.reshape", "tl.permute", "tl.join", "tl.ravel",
            "tl.gather", "tl.histogram", "tl.load", "tl.store", "tl.broadcast", "tl.program_id", *_ONE_AXIS)
 _WITHOUT = ("tl.make_block_ptr", "tl.argmax", "tl.argmin", "tl.sort", "tl.topk", "tensor.sort", "tl.softmax", "tl.view")
+
+
+MOST_HELD = 1024
+"""Elements of all operands together that one thread may hold where a block has one warp. An affine scan of 2,048 in
+each of four warps keeps LLVM's passes over values busy for minutes (3.6.0), one of 1,024 for seconds."""
+
+
+def held(call: Call) -> int:
+    """Elements of a call's operands that one thread holds; lanes along an axis too short for them repeat elements."""
+    number = call.number("layout")
+    found = 0
+    for one in call.operands:
+        if one.shape:
+            layout = blocked(len(one.shape), 1, number)
+            found += math.prod(size * math.ceil(extent / (size * threads)) for extent, size, threads in
+                               zip(one.shape, layout.size_per_thread, layout.threads_per_warp, strict=True))
+    return found
 
 
 @cache
@@ -53,9 +71,12 @@ def _in_gluon(row: Row) -> Row:
         return len(ranks) <= 1 and max(ranks, default=1) <= (1 if row.name in _ONE_AXIS else 4) and (
             "tl.math." not in row.text(call))
 
-    def draw(choices: Choices) -> Call:
+    def laid_out(choices: Choices) -> Call:
         found = choices.until(lambda: row.draw(choices), fits)
         return changed(found, row=name, options=found.options | {"layout": choices.whole(0, LAYOUTS - 1)})
+
+    def draw(choices: Choices) -> Call:
+        return choices.until(lambda: laid_out(choices), lambda call: held(call) <= MOST_HELD)
 
     def text(call: Call) -> str:
         found = row.text(plain(call)).replace("tl.PropagateNan", "plain.PropagateNan")

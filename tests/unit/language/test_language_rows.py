@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.outputs import call as ask
 from tridiff.fuzz.language import cases
+from tridiff.fuzz.language.aims import sampled
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.launching import text_of
 from tridiff.fuzz.language.row import Topic
+from tridiff.fuzz.language.rows.gluon import MOST_HELD, held
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
@@ -103,6 +106,15 @@ def test_functions_that_amd_does_not_have_are_no_findings_there() -> None:
     text = "r0 = libdevice.exp10(x0) + libdevice.sin(x0)"
     assert amd_lacks(text, "compile:gfx942") == "AMD's libdevice has no exp10"
     assert amd_lacks(text, "compile:sm_90") == amd_lacks("libdevice.sin(x0)", "compile:gfx942") == ""
+
+
+def test_no_thread_holds_so_much_that_compiling_takes_minutes_but_some_hold_hundreds_of_elements() -> None:
+    random, row = Random(5), rows()["gl.associative_scan.affine"]
+    found = [held(call) for call, _ in (sampled(row, random) for _ in range(400)) if call is not None]
+    assert len(found) > 200 and max(found) <= MOST_HELD and sum(one > MOST_HELD // 4 for one in found) > 10
+    block = Operand(kind="block", dtype="u32", shape=(64, 64, 1))
+    along_one_element = Call(row=row.name, operands=(block, block), options={"axis": 0, "layout": 1})
+    assert held(along_one_element) == 2 * 64 * 64 > MOST_HELD
 
 
 def test_the_table_is_broad() -> None:
