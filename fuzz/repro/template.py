@@ -132,6 +132,11 @@ _TARGETS = {"gfx942": 'GPUTarget("hip", "gfx942", 64)', "sm_80": 'GPUTarget("cud
             "sm_90": 'GPUTarget("cuda", 90, 32)', "sm_100": 'GPUTarget("cuda", 100, 32)'}
 
 
+def gpu_target(backend: str) -> str:
+    """The expression for the chip of a backend `compile:ARCH`; empty for other backends."""
+    return _TARGETS.get(backend.partition(":")[2], "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Body:
     """What fills the frame: statements as text, and for compilation the launch's specialisation."""
@@ -185,7 +190,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
         attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
-        gpu=_TARGETS.get(request.backend.partition(":")[2], ""))
+        gpu=gpu_target(request.backend))
     assert isinstance(text, str)
     text = _broken_signatures(text)
     lines = [line.rstrip() for line in text.strip().splitlines()]
