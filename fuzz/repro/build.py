@@ -21,7 +21,7 @@ from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.untouched import untouched_masks
 from tridiff.fuzz.records import LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.repro import formulas, literals, refusal_script, torch_script
+from tridiff.fuzz.repro import formulas, launch_script, literals, refusal_script, torch_script
 from tridiff.fuzz.repro.arrays import grouped, placed
 from tridiff.fuzz.repro.assembly import assembled
 from tridiff.fuzz.repro.checks import Expected, check_lines, expected_results
@@ -76,9 +76,9 @@ def build(request: Request) -> Candidates:
     function = torch_script.candidates(request, target, buffers, subject.helper)
     if function is not None:
         return function
-    refused = refusal_script.candidates(request)
-    if refused is not None:
-        return refused
+    special = refusal_script.candidates(request) or launch_script.candidates(request, target)
+    if special is not None:
+        return special
     calls = recorded(case, target, subject, buffers)
     if not request.bundle:
         calls = calls_about(calls, buffers, request.where)

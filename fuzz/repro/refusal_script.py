@@ -7,6 +7,7 @@ BUG stands for a kernel that is taken, or for an error without a line of the ker
 from __future__ import annotations
 
 import ast
+import copy
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.repro import frame
@@ -64,9 +65,8 @@ def reduced(module: ast.Module, refusal: Refusal) -> ast.Module:
         if _defined(one) & needed:
             needed |= _named([one])
     parameters = [one for one in kernel.args.args if one.arg in needed]
-    smaller = ast.FunctionDef(
-        name=kernel.name, args=ast.arguments([], parameters, None, [], [], None, []), body=kept,
-        decorator_list=kernel.decorator_list, returns=None, type_params=[])
+    smaller = copy.copy(kernel)
+    smaller.args, smaller.body = ast.arguments([], parameters, None, [], [], None, []), kept
     return ast.fix_missing_locations(ast.Module([*(one for one in above if _defined(one) & needed), smaller], []))
 
 
