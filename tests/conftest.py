@@ -17,7 +17,8 @@ from tridiff.fuzz.backends.available import gpu_count
 
 # The same draws in every run: what a run of the suite draws anew is for campaigns to find. Hypothesis also draws
 # constants of the modules that are imported, which differ with the order in which pytest-xdist hands out the tests.
-settings.register_profile("tests", derandomize=True, database=None)
+# No test times itself: a busy machine must not fail one.
+settings.register_profile("tests", derandomize=True, database=None, deadline=None)
 settings.load_profile("tests")
 if hasattr(providers, "_get_local_constants"):
     NO_CONSTANTS = Constants()

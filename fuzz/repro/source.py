@@ -4,6 +4,7 @@ Runs in a child process that has Triton: it reads the jit functions themselves.
 """
 
 import ast
+import linecache
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -150,14 +151,15 @@ class _Collector:
 
             def visit_Name(self, name: ast.Name) -> ast.expr:
                 read = isinstance(name.ctx, ast.Load) and name.id not in local and name.id not in skip
-                return collector.free(name.id, scope[name.id]) if read and name.id in scope else name
+                return collector.free(name.id, scope) if read and name.id in scope else name
 
         resolved = Resolve().visit(node)
         assert isinstance(resolved, ast.FunctionDef)
         return resolved
 
-    def free(self, name: str, thing: Any) -> ast.expr:
-        """The script's expression for a global."""
+    def free(self, name: str, scope: Mapping[str, Any]) -> ast.expr:
+        """The script's expression for a global of a scope."""
+        thing = scope[name]
         if is_jit(thing):
             name = self.add(thing, {})
         elif isinstance(thing, types.ModuleType):
@@ -169,10 +171,27 @@ class _Collector:
             self.constants[name] = f"{name} = {ast.unparse(self.expression(thing))}"
         elif getattr(thing, "__module__", "").partition(".")[0] in _LIBRARIES:
             self.imports[name] = f"from {thing.__module__} import {thing.__name__} as {name}"
+        elif isinstance(thing, type) and thing.__module__.startswith("generated."):
+            self._take_class(name, scope)
         elif not isinstance(thing, type | types.BuiltinFunctionType):
             raise TridiffError(f"the global {name!r} of a kernel cannot be written into a script",
                                fix="give the target a script form in fuzz/repro/forms.py")
         return ast.Name(name, ast.Load())
+
+
+    def _take_class(self, name: str, scope: Mapping[str, Any]) -> None:
+        """An aggregate, as its module writes it, with what its methods and decorators name."""
+        if name in self.constants:
+            return
+        text = "".join(linecache.getlines(scope["__file__"]))
+        node = next(one for one in ast.parse(text).body if isinstance(one, ast.ClassDef) and one.name == name)
+        self.constants[name] = ""  # holds the place against recursion
+        bound = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        for used in dict.fromkeys(loaded(node)):
+            if used in scope and used not in bound | _STANDARD.keys():
+                self.free(used, scope)
+        del self.constants[name]  # behind the constants that it names
+        self.constants[name] = ast.unparse(node)
 
 
 def _chain(node: ast.expr, scope: Mapping[str, Any], local: set[str]) -> Any:
@@ -281,17 +300,23 @@ def _inline_one(functions: dict[str, ast.FunctionDef], allowed: set[str]) -> boo
 
 def _drop_unused(program: Program) -> None:
     """Remove functions, constants and imports that nothing reaches any more."""
-    needed, todo = {program.kernel}, [program.kernel]
-    names: set[str] = set()
+    constants = {_defined(text): ast.parse(text) for text in program.constants}
+    names, todo = {program.kernel}, [program.kernel]
     while todo:
-        reached = set(loaded(program.functions[todo.pop()]))
+        name = todo.pop()
+        node: ast.AST | None = program.functions.get(name) or constants.get(name)
+        reached = set(loaded(node)) - names if node is not None else set()
         names |= reached
-        for name in reached & set(program.functions) - needed:
-            needed.add(name)
-            todo.append(name)
-    program.functions = {name: node for name, node in program.functions.items() if name in needed}
-    program.constants = [line for line in program.constants if line.partition(" = ")[0] in names]
+        todo += reached
+    program.functions = {name: node for name, node in program.functions.items() if name in names}
+    program.constants = [text for text in program.constants if _defined(text) in names]
     program.imports = [line for line in program.imports if line.split()[-1] in names]
+
+
+def _defined(text: str) -> str:
+    """The name that a constant's or a class's text defines."""
+    (node,) = ast.parse(text).body
+    return node.name if isinstance(node, ast.ClassDef) else text.partition(" = ")[0]
 
 
 def joined(programs: list[Program]) -> tuple[Program, list[str]]:

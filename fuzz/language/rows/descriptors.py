@@ -184,7 +184,8 @@ def _reduction(name: str) -> Row:
         return (known,)
 
     def refused(call: Call, backend: str) -> str:
-        return "" if backend == "cuda" or backend == "compile:sm_90" else "the fence is an instruction of sm_90"
+        elsewhere = backend.startswith(("interpreter", "compile:")) and backend != "compile:sm_90"
+        return "the fence is an instruction of sm_90" if elsewhere else ""
 
     return Row(
         name=f"descriptor.{name}", topic="descriptors", covers=(f"descriptor.{name}",), draw=draw, text=text,

@@ -341,6 +341,15 @@ def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed() -> None:
     assert "static_assert" in recorded and "the result has another type" in recorded
 
 
+def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
+    case = Corpus(REPOSITORY / "corpus").load(
+        REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
+    *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="compile:sm_90",
+                             failure=Verdict.CRASH, failure_kind="'Both' object has no attribute 'total'"))
+    assert text.index("class Both:") < text.index("Both(x0, x0).total()") and "def helper" not in text
+    assert run(text).answer == "OK"
+
+
 def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer]) -> None:
     """Two candidates with the given texts, and what running each would say."""
     forms = tuple(Candidate(text=text, faithful=number == 1) for number, text in enumerate(answers))
