@@ -38,8 +38,10 @@ from tridiff.fuzz.repro.verbatim import Verbatim, verbatim
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import parse_subject
 from tridiff.kernels.language.call import Call as LanguageCall
+from tridiff.kernels.language.lines import ASSERTED
 from tridiff.kernels.language.script import Script
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import MISMATCH_CLASSES
 
 MAX_CHARACTERS = 1 << 20
 """Longest bundle; beyond it the inputs are too many to be literals."""
@@ -65,12 +67,8 @@ def build(request: Request) -> Candidates:
     if request.failure_kind == "memory_order":
         raise TridiffError("a missing memory order is read from the compiled code, no value is sure to show it",
                            fix="rerun it with `tridiff repro` instead")
-    if request.failure_kind in ("assertion_lost", "assertion_unasked"):
-        raise TridiffError("which assertions there are is read from the compiled code, no value is sure to show it",
-                           fix="rerun it with `tridiff repro` instead")
-    if request.failure is Verdict.DISAGREE and request.failure_kind in _NO_VALUES:
-        raise TridiffError(f"{request.failure_kind} is seen by the harness, not in results",
-                           fix="rerun it with `tridiff repro` instead")
+    if request.failure_kind in _IN_CODE and kind(request.backend) == "cuda":
+        request = msgspec.structs.replace(request, backend="compile:sm_90")  # read there as well as from a launch
     device = torch.device("cpu")
     buffers = {spec.name: place(spec, case.sizes, device=device) for spec in case.arrays}
     function = torch_script.candidates(request, target, buffers, subject.helper)
@@ -79,6 +77,9 @@ def build(request: Request) -> Candidates:
     special = refusal_script.candidates(request) or launch_script.candidates(request, target)
     if special is not None:
         return special
+    if request.failure is Verdict.DISAGREE and request.failure_kind not in _SHOWN:
+        raise TridiffError(f"{request.failure_kind} is seen by the harness, not in results",
+                           fix="rerun it with `tridiff repro` instead")
     calls = recorded(case, target, subject, buffers)
     if not request.bundle:
         calls = calls_about(calls, buffers, request.where)
@@ -96,11 +97,14 @@ def _architecture(request: Request) -> str:
     return request.backend.partition(":")[2] or "sm_90"
 
 
-_NO_VALUES = ("sanitizer", "total_warps", "missing_operation", "written_twice", "memory_order")
-"""Kinds of findings that no result shows."""
-
+_IN_CODE: Mapping[str, str] = {
+    "assertion_lost": '"__assertfail" in ptx and "redux.sync.add" not in ptx',
+    "assertion_unasked": '"__assertfail" not in ptx'}
+"""Kinds of findings that the compiled code shows, and what is true of it where it is right."""
 
 _OF_ALL_OUTPUTS = ("nondeterministic", "option_dependent", "out_of_bounds", "input_overwritten")
+_SHOWN = (*MISMATCH_CLASSES, *_OF_ALL_OUTPUTS, *_IN_CODE, *ASSERTED, "unwritten", "stray_write", "assertion_missing")
+"""Kinds of wrong results that a script of a launch shows; other kinds are seen by the harness alone."""
 
 
 def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], calls: list[Call]) -> Candidates:
@@ -274,7 +278,8 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
             return Body(options=_options(call.options, False))
         given = _specialise(call, names, _pointers(buffers, call))
         return Body(signature=given.signature, constants=given.constants,
-                    divisible=tuple(position for (position,) in given.attributes), options=_options(call.options, True))
+                    verdict=_IN_CODE.get(request.failure_kind, ""), options=_options(call.options, True),
+                    divisible=tuple(position for (position,) in given.attributes))
     ways = [way.kind for way in request.ways if way.verdict is Verdict.DISAGREE]
     failure = ways[0] if ways else request.failure_kind
     if tight and request.where in expected and failure not in _OF_ALL_OUTPUTS:

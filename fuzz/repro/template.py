@@ -80,8 +80,15 @@ source = {{ constructor }}(fn={{ program.kernel }}, signature={{ body.signature 
 {% for line in running %}
 {{ line }}
 {% endfor %}
-triton.compile({{ "path" if language == "ttgir" else "source" }}, target={{ gpu }}, options={{ body.options }})
+{% if body.verdict %}
+ptx = {{ compilation }}.asm["ptx"]
+{% for line in ending %}
+{{ line }}
+{% endfor %}
+{% else %}
+{{ compilation }}
 print("OK")
+{% endif %}
 {% else %}
 {% for line in body.arrays %}
 {{ line }}
@@ -147,8 +154,8 @@ class Body:
     launch: str = ""
     checks: tuple[str, ...] = ()
     verdict: str = ""
-    """The expression that is true when the result is right, behind the statements `checks`; empty where results are
-    not looked at."""
+    """The expression that is true when the result is right, behind the statements `checks`, or, where a script only
+    compiles, what `ptx` shows; empty where neither is looked at."""
     dtypes: tuple[str, ...] = ()
     """Of the arrays."""
     signature: dict[str, str] = field(default_factory=dict)
@@ -190,7 +197,8 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
         attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
-        gpu=gpu_target(request.backend))
+        compilation=f"triton.compile({'path' if language == 'ttgir' else 'source'}, "
+                    f"target={gpu_target(request.backend)}, options={body.options})")
     assert isinstance(text, str)
     text = _broken_signatures(text)
     lines = [line.rstrip() for line in text.strip().splitlines()]

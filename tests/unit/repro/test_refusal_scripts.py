@@ -25,7 +25,8 @@ ENDS = ("pointer_to_pointers",)
 
 def request(row: str, *, backend: str = COMPILED, mended: bool = False) -> Request:
     return Request(title=row, note="", case=case_of(TARGET, Refusal(row=row, mended=mended), 0), subject="own",
-                   backend=backend, failure=Verdict.DISAGREE, failure_kind="accepted")
+                   backend=backend, failure=Verdict.COMPILE_ERROR if mended else Verdict.DISAGREE,
+                   failure_kind="ValueError: too many values" if mended else "accepted")
 
 
 def text_of(row: str) -> str:

@@ -314,6 +314,22 @@ def test_a_memory_order_is_no_matter_of_values() -> None:
         build(request(Finding(finding.fault, finding.case, kind="memory_order")))
 
 
+@pytest.mark.parametrize("kind", ["total_warps", "sanitizer", "a kind of tomorrow"])
+def test_what_the_harness_alone_sees_is_not_told_by_values(kind: str) -> None:
+    finding = FINDINGS[0]
+    with pytest.raises(TridiffError, match=f"{kind} is seen by the harness"):
+        build(request(Finding(finding.fault, finding.case, kind=kind)))
+
+
+def test_a_lost_assertion_is_read_from_the_code_without_a_gpu() -> None:
+    case = Corpus(REPOSITORY / "corpus").load(
+        REPOSITORY / "corpus/language.overflow/assertion-lost-5dde26f4c6.json").case
+    *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="cuda",
+                             failure=Verdict.DISAGREE, failure_kind="assertion_lost"))
+    assert run(text).answer == "BUG"
+    assert run(text.replace("tl.sum(x0, axis=0)", "tl.max(x0 + x0, axis=0)")).answer == "OK"
+
+
 def test_compile_findings_compile_and_nothing_else() -> None:
     finding = next(one for one in FINDINGS if one.verdict is Verdict.COMPILE_ERROR)
     broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0] for subject in ("", "own"))
