@@ -84,9 +84,13 @@ class Deal:
         self._closed = False
         self._reach_share = 0.0 if not plan.options.alike.functions else (
             OF_REACH if plan.options.alike.python else OF_REACH_BESIDE)
-        self._taken = {one.spec.index: (self._for_reach(one.spec), one.seconds) for one in results}
-        """Of every shard that was handed out: whether it is for changed functions, and its seconds: those that it took,
-        those that it has as long as it runs."""
+        self._taken = {True: 0.0, False: 0.0}
+        """Seconds that shards took which came to their end: of those for changed functions, and of the others."""
+        self._running: dict[int, tuple[bool, float]] = {}
+        """Of every other shard that was handed out: whether it is for changed functions, and the seconds that it has.
+        """
+        for one in results:
+            self._taken[self._for_reach(one.spec)] += one.seconds
 
     def _first_cycle(self) -> set[int]:
         """Numbers of the first shard that draws, of every combination, and of the listed cases before it."""
@@ -135,7 +139,8 @@ class Deal:
 
     def ended(self, result: ShardResult) -> None:
         """Take in what a shard came to."""
-        self._taken[result.spec.index] = self._for_reach(result.spec), result.seconds
+        self._running.pop(result.spec.index, None)
+        self._taken[self._for_reach(result.spec)] += result.seconds
         if not result.stopped:
             self._yields.add(result)
             self._lacking.add(result)
@@ -149,7 +154,7 @@ class Deal:
         there is none."""
         spec = self._due(None if self._homes.alike() else place)
         self._seconds += spec.seconds
-        self._taken[spec.index] = self._for_reach(spec), spec.seconds
+        self._running[spec.index] = self._for_reach(spec), spec.seconds
         self._planned_seconds += spec.seconds if self._planned(spec) else 0.0
         return spec
 
@@ -161,13 +166,15 @@ class Deal:
 
     def _reaching(self) -> Combination | None:
         """A combination that runs changed functions, if it is its turn."""
-        taken = self._taken.values()
         share = self._reach_share * (1.0 if self._yields.met() else OF_FUNCTIONS)
-        if not share or sum(seconds for reach, seconds in taken if reach) > share * sum(
-                seconds for _, seconds in taken):
+        if not share or self._given(reach=True) > share * (self._given(reach=True) + self._given(reach=False)):
             return None
         wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}
         return self._yields.choose(sorted(wanted), self._luck(), wanted=wanted) if wanted else None
+
+    def _given(self, *, reach: bool) -> float:
+        """Seconds that shards took or have: those for changed functions, or the others."""
+        return self._taken[reach] + sum(seconds for which, seconds in self._running.values() if which is reach)
 
     def _short(self) -> Combination | None:
         """A combination whose cells lack cases, if it is their turn: as long as any do, those at whose cells draws can

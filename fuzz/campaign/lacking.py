@@ -82,8 +82,11 @@ class Lacking:
         name = combination(result.spec)
         self._cases[name] += result.counts.executed
         self._left_out |= {name} if result.left_out else set()
-        self._cells.setdefault(name, Counter()).update(result.cells)
-        self._in_vain.setdefault(name, Counter()).update(misses(result.cells))
+        if self.cells(name):
+            aims, in_vain = frozenset().union(*_aims(name[0], self._triton)), misses(result.cells)
+            self._cells.setdefault(name, Counter()).update(
+                {cell: result.cells[cell] for cell in aims & result.cells.keys()})
+            self._in_vain.setdefault(name, Counter()).update({cell: in_vain[cell] for cell in aims & in_vain.keys()})
 
     def of(self, name: Combination) -> dict[str, int]:
         """By cell how many more cases are to reach it."""

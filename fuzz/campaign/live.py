@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,10 @@ from tridiff.fuzz.campaign.deal import dealt
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.gathered import Gathered
 from tridiff.fuzz.campaign.known import known_findings
-from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec, Summary
+from tridiff.fuzz.campaign.record import Plan, ShardResult, ShardSpec, Summary
 from tridiff.fuzz.campaign.state import MOST_BYTES
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
+from tridiff.fuzz.campaign.totals import Totals
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Environment, decode
@@ -46,19 +48,18 @@ class Live:
         shards = plan.shards + dealt(state)
         results = self._results(shards)
         findings, doubtful = _findings(state)
-        counts = Counts()
+        totals = Totals()
         for result in results.values():
-            counts = counts.plus(result.counts)
-        there = {spec.index: spec for spec in shards if spec.index in results}
+            totals.add(result)
         seconds = max(time.time() - path.stat().st_mtime, 0.0)
-        summary = Gathered(plan=plan, state=state, specs=there, results=results, failures={}, lost=(), left_out=(),
+        summary = Gathered(plan=plan, state=state, totals=totals, open_={}, failures={}, lost=(), left_out=(),
                            running=True).summary(
-            counts=counts, findings=findings, unconfirmed=doubtful, seconds=seconds, interrupted=False)
+            counts=totals.counts, findings=findings, unconfirmed=doubtful, seconds=seconds, interrupted=False)
         if not summary.environments:  # No shard has come to its end.
             installed = Environment(triton=plan.installed.get("triton", ""), torch=plan.installed.get("torch", ""),
                                     device=plan.installed.get("gpus", ""), backend=" ".join(plan.options.backends))
             summary = replace(summary, environments=(installed,))
-        ledger = outcomes.united(((there[index], result.cells) for index, result in results.items()),
+        ledger = outcomes.united(((result.spec, result.cells) for result in results.values()),
                                  summary.environments[0].triton)
         return Moment(summary=summary, ledger=ledger, findings=tuple(findings))
 
@@ -71,7 +72,9 @@ class Live:
                     if result is not None:
                         found[spec.index] = result
                         if ended:
-                            self._ended[spec.index] = result
+                            # Shards of a target have most of their cells in common.
+                            cells = {sys.intern(cell): cases for cell, cases in result.cells.items()}
+                            self._ended[spec.index] = found[spec.index] = replace(result, cells=cells)
         return found
 
 

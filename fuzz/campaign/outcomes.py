@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tridiff.fuzz.campaign.record import Plan, ShardSpec
@@ -15,15 +15,17 @@ from tridiff.fuzz.records import encode
 
 def ledger(plan: Plan, state: Path, triton: str) -> Ledger:
     """The cells that all shards reached."""
-    found = []
-    for spec in plan.shards:
-        path = shard_path(state, spec.index)
-        if path.exists():
-            store = ShardStore(path)
-            result = store.result()
-            found.append((spec, store.cells() or (result.cells if result else {})))
-            store.close()
-    return united(found, triton)
+    def recorded() -> Iterator[tuple[ShardSpec, dict[str, int]]]:
+        for spec in plan.shards:
+            path = shard_path(state, spec.index)
+            if path.exists():
+                store = ShardStore(path)
+                result = store.result()
+                cells = store.cells() or (result.cells if result else {})
+                store.close()
+                yield spec, cells
+
+    return united(recorded(), triton)
 
 
 def united(found: Iterable[tuple[ShardSpec, dict[str, int]]], triton: str) -> Ledger:

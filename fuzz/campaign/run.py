@@ -24,6 +24,7 @@ from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardRes
 from tridiff.fuzz.campaign.shard import finish_finding, run_shard
 from tridiff.fuzz.campaign.store import ShardStore, counts_of, shard_path
 from tridiff.fuzz.campaign.told import PARTS, Tellings
+from tridiff.fuzz.campaign.totals import Totals
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, decode, pretty_json
@@ -197,22 +198,23 @@ class _Run:
     def __init__(self, campaign: Campaign, watch: Watcher, since: float | None) -> None:
         self._campaign, self._watch, self._state = campaign, watch, campaign.state
         self._options = campaign.plan.options
-        self._specs = {spec.index: spec for spec in campaign.shards()}
+        self._open = {spec.index: spec for spec in campaign.shards()}
+        """Shards that have not come to their end, by number."""
+        self._totals = Totals()
+        """Of the others."""
         self._started = time.monotonic() if since is None else since
-        self._results: dict[int, ShardResult] = {}
-        for spec in self._specs.values():
-            done = self._recorded(spec)
-            if done is not None:
-                self._results[spec.index] = done
-        waiting = [spec for spec in self._specs.values() if spec.index not in self._results]
-        self._waiting = Deal(campaign.plan, self._state, waiting, tuple(self._results.values()))
-        spent = sum(result.seconds for result in self._results.values())
+        results = [done for spec in list(self._open.values()) if (done := self._recorded(spec)) is not None]
+        for result in results:
+            self._ended(result)
+        waiting = list(self._open.values())
+        self._waiting = Deal(campaign.plan, self._state, waiting, results)
+        spent = sum(result.seconds for result in results)
         self._clock = Clock(waiting, self._options, spent=spent, since=self._started)
         self._told_at, self._tellings = 0.0, Tellings(self._state)
         self._executed = False
         """Whether any case was judged."""
-        self._failures: dict[int, list[str]] = {}
-        """Shard to what went wrong with it, each time it did."""
+        self._failures: dict[int, tuple[ShardSpec, list[str]]] = {}
+        """By number, shards and what went wrong with them, each time it did."""
         self._lost: set[int] = set()
         """Shards that did not come to their end."""
         self._left_out: list[ShardSpec] = []
@@ -233,30 +235,33 @@ class _Run:
         finally:
             store.close()
 
+    def _ended(self, result: ShardResult) -> None:
+        """A shard came to its end: what it counted is kept."""
+        self._open.pop(result.spec.index, None)
+        self._totals.add(result)
+
     def _told(self, *, last: bool = False) -> None:
         now = time.monotonic()
         if now < self._told_at + EACH_SECONDS and not last:
             return
-        counts = self._totals()
+        counts, shards = self._counts(), len(self._open) + self._totals.shards
         findings = tuple(sorted(path.stem for path in (self._state / "findings").glob("*.json")))
         told = self._tellings.all()
         self._clock.reserve(
-            counts.executed + counts.shrink_runs, shards=len(self._specs),
+            counts.executed + counts.shrink_runs, shards=shards,
             findings=max(len(findings) - len(told) / len(PARTS), 0), telling=sum(one.seconds for one in told))
         self._executed = counts.executed > 0
         elapsed, self._told_at = now - self._started, time.monotonic()
         progress = Progress(
-            counts=counts, shards_done=len(self._results), shards=len(self._specs), elapsed=elapsed,
+            counts=counts, shards_done=self._totals.shards, shards=shards, elapsed=elapsed,
             findings=findings)
         with contextlib.suppress(OSError):  # The terminal may be gone: that is what SIGHUP says.
             self._watch(progress)
 
-    def _totals(self) -> Counts:
+    def _counts(self) -> Counts:
         """Totals over all shards; files of those that came to their end are not read again."""
-        total = Counts()
-        for result in self._results.values():
-            total = total.plus(result.counts)
-        for index in self._specs.keys() - self._results.keys():
+        total = self._totals.counts
+        for index in self._open:
             path = shard_path(self._state, index)
             if path.exists():
                 with contextlib.suppress(sqlite3.Error):
@@ -276,7 +281,7 @@ class _Run:
             return spec
 
         def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
-            self._specs[spec.index] = spec
+            self._open[spec.index] = spec
             allotted = self._clock.allot(spec, self._waiting.pressing() + 1, unfinished=self._unfinished())
             allotted = replace(allotted, lacking=tuple(self._waiting.lacking(spec).items()))
             if self._options.scheduler:
@@ -310,11 +315,12 @@ class _Run:
         if future.cancelled():
             return
         error = future.exception()
+        result: ShardResult | None = None
         if error is None:
             result = future.result()
-            self._results[spec.index] = result
             self._waiting.ended(result)
             if not result.error:
+                self._ended(result)
                 if not result.stopped:
                     self._adopt(result)
                 return
@@ -325,14 +331,15 @@ class _Run:
             if over and lost(future) and self._untouched(spec):
                 self._left_out.append(spec)
                 return
-        failures = self._failures.setdefault(spec.index, [])
+        _, failures = self._failures.setdefault(spec.index, (spec, []))
         failures.append(problem)
         with contextlib.suppress(OSError):
             release_claims(self._state, shard=spec.index)
         if len(failures) > chances or over or not self._state.exists():
             self._lost.add(spec.index)
+            if result is not None:
+                self._ended(result)
         else:
-            self._results.pop(spec.index, None)
             self._waiting.append(spec)
 
     def _untouched(self, spec: ShardSpec) -> bool:
@@ -362,10 +369,11 @@ class _Run:
         """Go on with findings that shards had no time to shrink, all workers at once."""
         left = unfinished(self._state)
         seconds = self._clock.spare(len(left))
+        specs = {spec.index: spec for spec in (self._campaign.shards() if left else ())}
         directory = str(self._state.resolve())
 
         def finish(one: Unfinished) -> concurrent.futures.Future[None]:
-            return hand(executor, seconds + STUCK, finish_finding, self._specs[one.shard], directory, one, seconds)
+            return hand(executor, seconds + STUCK, finish_finding, specs[one.shard], directory, one, seconds)
 
         for _ in in_turn(collections.deque(left if seconds >= 1 else ()), finish, at_once=max(len(left), 1),
                          asked=asked, stop=self._campaign.stop, force=force_of(executor)):
@@ -374,7 +382,7 @@ class _Run:
     def summary(self, interrupted: bool) -> Summary:
         """What came of it."""
         return Gathered(
-            plan=self._campaign.plan, state=self._state, specs=self._specs, results=self._results,
+            plan=self._campaign.plan, state=self._state, totals=self._totals, open_=self._open,
             failures=self._failures, lost=self._lost, left_out=self._left_out).summary(
             counts=self._campaign.counts(), findings=self._campaign.findings(),
             unconfirmed=self._campaign.unconfirmed(), seconds=time.monotonic() - self._started,

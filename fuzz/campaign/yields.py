@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
+from tridiff.fuzz.campaign.seen import Seen
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.coverage.record import MISSED
 from tridiff.fuzz.pair.pool import EQUAL, FUNCTION, REACHED
@@ -58,16 +59,17 @@ class Yields:
     """What the combinations of one campaign brought so far."""
 
     _brought: dict[Combination, _Brought] = field(default_factory=dict)
-    _cells: set[tuple[str, str, str]] = field(default_factory=set)
+    _cells: Seen = field(default_factory=Seen)
+    """Of every kind of backend and target."""
 
     def add(self, result: ShardResult) -> None:
         """Take in what a shard brought. Cells that any shard had before, on whatever architecture, bring nothing."""
         spec = result.spec
         one = self._brought.setdefault(combination(spec), _Brought())
         one.barren = bool(result.left_out or result.error)
-        fresh = {(kind(spec.backend), spec.target, cell) for cell in result.cells} - self._cells
-        self._cells |= fresh
-        worth = FINDING * len(result.findings) + sum(_worth(cell) for _, _, cell in fresh)
+        where = f"{kind(spec.backend)} {spec.target} "
+        fresh = self._cells.fresh(where + cell for cell in result.cells)
+        worth = FINDING * len(result.findings) + sum(_worth(cell.removeprefix(where)) for cell in fresh)
         ran = {cell: float(cases) for cell, cases in result.cells.items() if cell.startswith(REACHED)}
         one.reached = {cell: MEMORY * one.reached.get(cell, 0.0) + ran.get(cell, 0.0)
                        for cell in one.reached.keys() | ran.keys()}
