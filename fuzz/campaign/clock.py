@@ -46,7 +46,8 @@ LEAST_TELLING, LEAST_PART = 10.0, 1 / 6
 """... at least so many seconds of it, if they are no more than that part; ..."""
 
 TELLING_EACH, TELLING_ONE = 15.0, 20.0
-"""... with so many seconds for each, several at a time, and no fewer than one alone takes on a busy machine."""
+"""... with so many seconds for each, several at a time, as long as few were told, and no fewer than one alone takes on
+a busy machine."""
 
 TELLING_BESIDE = 0.85
 """Part of that time which is taken while workers still draw. With what is done after the campaign's time, up to
@@ -96,14 +97,16 @@ class Clock:
         """The moment (monotonic) at which the campaign's time is over; None where it has a number of cases instead."""
         return self._began + self._seconds if self._timed else None
 
-    def reserve(self, outcomes: int, *, shards: int = 0, findings: float = 0, telling: float = 0.0) -> None:
+    def reserve(self, outcomes: int, *, shards: int = 0, findings: float = 0, told: float = 0,
+                telling: float = 0.0) -> None:
         """Have the end come early enough for a record of so many outcomes of so many shards to be written, and so many
-        findings to be told, within the campaign's time and a little more. telling: worker seconds that were spent on
-        others."""
+        findings to be told, within the campaign's time and a little more. told, telling: how many others were told, and
+        the worker seconds that were spent on them. The more they are, the more it is they that say what each takes."""
         needed = min(max(ENDING + PER_OUTCOME * outcomes + PER_SHARD * shards - GRACE, 0.0),
                      LONGEST_ENDING * self._seconds)
         left = max(longest_telling(self._seconds) - telling / self._workers, 0.0)
-        wanted = max(TELLING_EACH * findings / told_at_once(), TELLING_ONE * min(findings, 1.0))
+        each = min((TELLING_EACH + telling) / (1.0 + told), TELLING_EACH)
+        wanted = max(each * findings / told_at_once(), TELLING_ONE * min(findings, 1.0))
         kept = min(wanted, left, LONGEST_TELLING)
         self._end = self._began + self._seconds - needed - (kept if self._tells else 0.0)
 
@@ -133,9 +136,10 @@ class Clock:
     def _kept(self, unfinished: int) -> float:
         return min(RESERVE * (self._end - self._began), EACH * unfinished / self._workers)
 
-    def over(self, *, unfinished: int = 0) -> bool:
-        """Whether no time is left for another shard; unfinished: findings for which some is to be left."""
-        return self._timed and time.monotonic() >= self._end - self._kept(unfinished)
+    def over(self, *, unfinished: int = 0, least: float = 0.0) -> bool:
+        """Whether no time is left for another shard, or less than so many seconds; unfinished: findings for which some
+        is to be left."""
+        return self._timed and time.monotonic() >= self._end - self._kept(unfinished) - least
 
     def given_up(self) -> bool:
         """Whether the time is over for good, also for shards that have not judged a case yet."""

@@ -134,8 +134,12 @@ class Deal:
         return self._lacking.of(combination(spec))
 
     def close(self) -> None:
-        """Nothing more is handed out."""
+        """Nothing more is handed out, until `open`."""
         self._closed = True
+
+    def open(self) -> None:
+        """There is time for more."""
+        self._closed = False
 
     def ended(self, result: ShardResult) -> None:
         """Take in what a shard came to."""

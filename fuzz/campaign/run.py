@@ -36,6 +36,9 @@ AGAIN = 2
 EACH_SECONDS = 0.4
 """How often it is told how far the campaign is: what all shards recorded is read for that."""
 
+WORTH = 5.0
+"""Seconds with fewer of which nothing more is drawn, where findings did not need all that was kept for them."""
+
 STUCK = 5.0
 """Seconds beyond its time after which a driver is killed; cases are given up by the driver itself before that."""
 
@@ -75,6 +78,8 @@ class Campaign:
         self.until: float | None = None
         """The moment (monotonic) at which its time is over, findings told and all; None where it has none, was resumed
         or has not begun."""
+        self.untold: Callable[[], float] | None = None
+        """How many findings there are of which people are still to be told, if somebody does; half of one is a part."""
 
     @classmethod
     def start(cls, plan: Plan, *, root: Path, known: Known | None = None) -> "Campaign":
@@ -147,8 +152,11 @@ class Campaign:
         with cache_in_memory(self.state), interrupts() as asked, (
                 drivers(self.plan.options, self.preloaded)) as executor:
             run.shards(executor, asked)
-            if not asked():
+            while not asked():
                 run.unfinished(executor, asked)
+                if not run.goes_on():
+                    break
+                run.shards(executor, asked)
             interrupted = asked()
         if not (self.state / "plan.json").exists():
             raise TridiffError(f"{self.state} is gone, and with it what was recorded",
@@ -218,7 +226,11 @@ class _Run:
         self._lost: set[int] = set()
         """Shards that did not come to their end."""
         self._left_out: list[ShardSpec] = []
-        """Shards for which no time was left."""
+        """Shards whose process was killed at the end, before they had begun."""
+        self._cut = False
+        """Whether the time ended before the shards did."""
+        self._tried: set[str] = set()
+        """Findings that may become smaller and had time for that when nothing was drawn any more."""
 
     @property
     def until(self) -> float | None:
@@ -249,7 +261,8 @@ class _Run:
         told = self._tellings.all()
         self._clock.reserve(
             counts.executed + counts.shrink_runs, shards=shards,
-            findings=max(len(findings) - len(told) / len(PARTS), 0), telling=sum(one.seconds for one in told))
+            findings=max(len(findings) - len(told) / len(PARTS), 0) if self._campaign.untold is None else (
+                self._campaign.untold()), told=len(told) / len(PARTS), telling=sum(one.seconds for one in told))
         self._executed = counts.executed > 0
         elapsed, self._told_at = now - self._started, time.monotonic()
         progress = Progress(
@@ -298,13 +311,13 @@ class _Run:
             self._told()
             if self._over() and self._waiting and (self._clock.given_up() or self._executed or (
                     self._campaign.counts().executed)):
-                self._left_out += self._waiting.waiting()
+                self._cut = True
                 self._waiting.close()
         self._told(last=True)
 
     def _unfinished(self) -> int:
-        """How many findings may become smaller."""
-        return len(list((self._state / "unfinished").glob("*.json")))
+        """How many findings may become smaller and had no time of their own for it."""
+        return len({path.name for path in (self._state / "unfinished").glob("*.json")} - self._tried)
 
     def _over(self) -> bool:
         """Whether nothing more is started. Where whatever was planned has had its turn, what is kept for findings that
@@ -366,24 +379,40 @@ class _Run:
             (self._state / "findings" / f"{entry.id}.json").write_text(pretty_json(entry))
 
     def unfinished(self, executor: concurrent.futures.Executor, asked: Callable[[], bool]) -> None:
-        """Go on with findings that shards had no time to shrink, all workers at once."""
-        left = unfinished(self._state)
-        seconds = self._clock.spare(len(left))
-        specs = {spec.index: spec for spec in (self._campaign.shards() if left else ())}
+        """Go on with findings that shards had no time to shrink, each worker with one after another: what some do not
+        use of their time is for those behind them."""
+        waiting = collections.deque(unfinished(self._state))
+        self._tried |= {path.name for path in (self._state / "unfinished").glob("*.json")}
+        specs = {spec.index: spec for spec in (self._campaign.shards() if waiting else ())}
         directory = str(self._state.resolve())
 
         def finish(one: Unfinished) -> concurrent.futures.Future[None]:
+            seconds = self._clock.spare(len(waiting) + 1)
             return hand(executor, seconds + STUCK, finish_finding, specs[one.shard], directory, one, seconds)
 
-        for _ in in_turn(collections.deque(left if seconds >= 1 else ()), finish, at_once=max(len(left), 1),
-                         asked=asked, stop=self._campaign.stop, force=force_of(executor)):
+        if self._clock.spare(len(waiting)) < 1:
+            return
+        for _ in in_turn(waiting, finish, at_once=self._options.workers, asked=asked, stop=self._campaign.stop,
+                         force=force_of(executor)):
             self._told()
+            if self._clock.spare(len(waiting)) < 1:
+                waiting.clear()
+
+    def goes_on(self) -> bool:
+        """Whether more is drawn after all: findings did not need all the time that was kept for them."""
+        unfinished = 0 if self._waiting.owing() else self._unfinished()
+        if not self._cut or self._clock.over(unfinished=unfinished, least=WORTH):
+            return False
+        self._cut = False
+        self._waiting.open()
+        return bool(self._waiting)
 
     def summary(self, interrupted: bool) -> Summary:
         """What came of it."""
         return Gathered(
             plan=self._campaign.plan, state=self._state, totals=self._totals, open_=self._open,
-            failures=self._failures, lost=self._lost, left_out=self._left_out).summary(
+            failures=self._failures, lost=self._lost,
+            left_out=[*self._left_out, *(self._waiting.waiting() if self._cut else ())]).summary(
             counts=self._campaign.counts(), findings=self._campaign.findings(),
             unconfirmed=self._campaign.unconfirmed(), seconds=time.monotonic() - self._started,
             interrupted=interrupted)

@@ -63,7 +63,12 @@ class Tellings:
         temporary.rename(self._folder / f"{one.entry}.{one.part}.json")
 
 
-def settled(state: Path) -> list[Path]:
-    """Findings that are not made smaller just now, and not meant to be."""
+def settled(state: Path, *, drawing: bool = True) -> list[Path]:
+    """Findings that are not made smaller just now, and not meant to be; all of them when nothing is drawn any more."""
     return [path for path in sorted((state / "findings").glob("*.json"))
-            if not (state / "unfinished" / path.name).exists()]
+            if not drawing or not (state / "unfinished" / path.name).exists()]
+
+
+def unsettled(state: Path) -> int:
+    """How many others there are."""
+    return sum((state / "unfinished" / path.name).exists() for path in (state / "findings").glob("*.json"))

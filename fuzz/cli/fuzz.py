@@ -112,6 +112,7 @@ def fuzz(
                           preloaded=preloaded.folder if preloaded is not None else None) as telling:
         # They serve what tells of findings beyond the run.
         campaign.preloaded = contextlib.nullcontext(preloaded) if preloaded is not None else None
+        campaign.untold = telling.untold
         with LiveProgress(campaign.plan) as progress:
             summary = campaign.run(progress.watch, since=None if resume else moment())
         after = seconds_after(summary.options, took=summary.seconds, interrupted=summary.interrupted)

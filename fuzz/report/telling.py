@@ -23,7 +23,7 @@ from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.campaign.clock import TELLING_BESIDE, longest_telling, told_at_once
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions
-from tridiff.fuzz.campaign.told import PARTS, Part, Tellings, Told, settled
+from tridiff.fuzz.campaign.told import PARTS, Part, Tellings, Told, settled, unsettled
 from tridiff.fuzz.corpus.pattern import key_of
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
@@ -126,6 +126,17 @@ class Telling:
         """All that is told."""
         return self._tellings.all()
 
+    def untold(self) -> float:
+        """How many findings there are of which is still to be told while the campaign draws, also of those that may
+        become smaller; half of one is a part."""
+        if not self._lanes:
+            return 0.0
+        with self._lock:
+            done = {(one.entry, one.part, one.case) for one in self._tellings.all()}
+            left = [part for entry in self._wanted() for part in PARTS
+                    if (entry.id, part) not in self._broken and (entry.id, part, entry.case.digest) not in done]
+        return len(left) / len(PARTS) + unsettled(self._state)
+
     # -- what is next -----------------------------------------------------------------------------
 
     def _next(self) -> Piece | None:
@@ -183,7 +194,7 @@ class Telling:
     def _wanted(self) -> list[CorpusEntry]:
         """Findings that are as small as they get, count and are nobody's on purpose, and that the corpus did not have,
         in the order in which they came."""
-        paths = {path.stem: path for path in settled(self._state)}
+        paths = {path.stem: path for path in settled(self._state, drawing=self._until is None)}
         for name in self._entries.keys() - paths.keys():
             del self._entries[name]
         for name, path in paths.items():

@@ -108,6 +108,12 @@ def test_what_was_told_while_the_campaign_ran_is_not_kept_back_again(
 
     assert [kept(40, 0.0), kept(40, 120.0), kept(0.5, 120.0), kept(1, 0.0), kept(40, 300.0)] == [
         80.0, 20.0, 10.0, 20.0, 0.0]
+    clock.reserve(0, findings=4, told=9, telling=45.0)
+    assert 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left == 20.0, "those that were told took 5 s each"
+    clock.reserve(0, findings=10, told=9, telling=45.0)
+    assert 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left == 10 * 6.0 / 2
+    clock.reserve(0, findings=4, told=1, telling=60.0)
+    assert 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left == 30.0, "no more is kept than for the first"
     assert clocks.longest_telling(30.0) == 5.0 and clocks.longest_telling(1000.0) == 80.0
 
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
-from tridiff.fuzz.campaign import budget, run, shard
+from tridiff.fuzz.campaign import budget, clock, run, shard
 from tridiff.fuzz.campaign.clock import Clock
-from tridiff.fuzz.campaign.findings import unfinished
+from tridiff.fuzz.campaign.findings import Unfinished, unfinished
 from tridiff.fuzz.campaign.plan import plan_shards
-from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.workers.pool import TimeUp
@@ -188,3 +188,49 @@ def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks
     again.run(lambda progress: None)
     assert tuple(entry.id for entry in again.findings()) == names
     assert {entry.case.sizes["rows"] for entry in again.findings()} == {5}
+
+
+class Clocked:
+    """Shards and findings of a campaign that take time on paper: of `findings`, each is followed up in a second."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, now: list[float], root: Path, *, findings: int) -> None:
+        options = campaign_options(seconds=600.0, targets=("triton.vector_add",), subjects=("own",),
+                                   backends=("interpreter",), by_yield=True)
+        self.now, self.granted = now, list[float]()
+        self.campaign = run.Campaign.start(Plan(id="one", options=options, shards=plan_shards(options, known=())),
+                                           root=root)
+        self.drawn = list[tuple[float, float]]()
+        """When each shard began and how long it drew."""
+        for number in range(findings):
+            kept = self.campaign.state / "unfinished"
+            kept.mkdir(exist_ok=True)
+            (kept / f"{number}.json").touch()
+        monkeypatch.setattr(run, "run_shard", self.shard)
+        monkeypatch.setattr(run, "finish_finding", self.finish)
+        monkeypatch.setattr(run, "unfinished", lambda state: [
+            Unfinished(shard=0, signature=None, case=None, outcome=None, finding=path.stem)  # type: ignore[arg-type]
+            for path in sorted((state / "unfinished").glob("*.json"))])
+
+    def shard(self, spec: ShardSpec, directory: str) -> ShardResult:
+        self.drawn.append((self.now[0], spec.seconds))
+        self.now[0] += spec.seconds
+        return ShardResult(spec=spec, counts=Counts(executed=1, agree=1), cells={f"{spec.index}": 1},
+                           seconds=spec.seconds)
+
+    def finish(self, spec: ShardSpec, directory: str, one: Unfinished, seconds: float) -> None:
+        self.granted.append(seconds)
+        self.now[0] += 1.0
+
+
+def test_time_that_findings_do_not_use_is_for_those_behind_them_and_then_for_drawing(
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
+    one = Clocked(monkeypatch, now, tmp_path, findings=3)
+    began = now[0]
+    one.campaign.run(lambda progress: None)
+    kept, left = 3 * clock.EACH, 600 + clock.GRACE
+    first = one.granted[0]
+    assert first == pytest.approx((kept + clock.GRACE) / 3, rel=0.2), "all that is kept, shared"
+    assert one.granted[:3] == pytest.approx([first, (3 * first - 1) / 2, 3 * first - 2])
+    finished = one.drawn.index(next(pair for pair in one.drawn if pair[0] > began + 600 - kept))
+    assert sum(seconds for _, seconds in one.drawn[finished:]) > kept - 3 - run.WORTH - 1, "and then it drew on"
+    assert began + 600 - run.WORTH <= now[0] <= began + left
