@@ -1,4 +1,6 @@
-"""Processes that run jobs and that may be killed or stopped at any moment: that costs the job they ran, no other."""
+"""Processes that run jobs and that may be killed or stopped at any moment: that costs the job they ran, no other. One
+that has grown much (`workers.wear`) ends with the result of its job, and another takes its place: what libraries keep
+of everything that they ever did would otherwise grow all night."""
 
 import collections
 import concurrent.futures
@@ -11,6 +13,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, TypeVar
+
+from tridiff.fuzz.workers.wear import Growth
 
 Result = TypeVar("Result")
 
@@ -143,12 +147,15 @@ class Processes(concurrent.futures.Executor):
                 process, connection = self._start(place)
                 heard = False
             try:
-                found = self._run(process, connection, job, SILENT_SECONDS if heard else START_SECONDS)
+                found, worn = self._run(process, connection, job, SILENT_SECONDS if heard else START_SECONDS)
             except Exception as error:
                 job.future.set_exception(error)
             else:
-                heard = True
+                heard = not worn
                 job.future.set_result(found)
+                if worn:
+                    _end(process, connection)
+                    process, connection = self._start(place)
         _end(process, connection)
         del self._running[place]
 
@@ -160,8 +167,9 @@ class Processes(concurrent.futures.Executor):
         self._running[place] = process
         return process, ours
 
-    def _run(self, process: SpawnProcess, connection: Connection, job: _Job, silence: float) -> object:
-        """The job's result; raises what the job raised, and JobLost. silence: seconds to its first word."""
+    def _run(self, process: SpawnProcess, connection: Connection, job: _Job, silence: float) -> tuple[object, bool]:
+        """The job's result, and whether the process ends with it; raises what the job raised, and JobLost. silence:
+        seconds to its first word."""
         steps, moved = -1, time.monotonic()
         with contextlib.suppress(OSError):
             connection.send((job.function, job.arguments))
@@ -177,8 +185,8 @@ class Processes(concurrent.futures.Executor):
             if message is None:
                 raise self._lost(process, job, bool(ready), silence)
             what, value = message
-            if what == "done":
-                return value
+            if what in ("done", "worn"):
+                return value, what == "worn"
             if what == "failed":
                 raise value
             silence = SILENT_SECONDS
@@ -210,8 +218,9 @@ def _end(process: SpawnProcess, connection: Connection) -> None:
 
 
 def _serve_jobs(connection: Connection, initialise: Callable[..., None], arguments: tuple[object, ...]) -> None:
-    """In the process: run jobs until nobody has any more."""
+    """In the process: run jobs until nobody has any more, or the process has grown too much."""
     initialise(*arguments)
+    growth = Growth()
     sending = threading.Lock()
     working = threading.Event()
 
@@ -234,9 +243,14 @@ def _serve_jobs(connection: Connection, initialise: Callable[..., None], argumen
             answer = ("done", function(*given))
         except Exception as error:
             answer = ("failed", error)
+        if growth.look() and answer[0] == "done":
+            answer = ("worn", answer[1])
         working.clear()
         with sending:
             try:
                 connection.send(answer)
             except (TypeError, ValueError, AttributeError) as error:
-                connection.send(("failed", RuntimeError(f"its result cannot be sent: {error}")))
+                answer = "failed", RuntimeError(f"its result cannot be sent: {error}")
+                connection.send(answer)
+        if answer[0] == "worn":
+            return

@@ -1,4 +1,4 @@
-"""When a worker has become so worn that a new one is better."""
+"""When a process has become so worn that a new one is better."""
 
 from pathlib import Path
 
@@ -33,15 +33,32 @@ def held() -> int:
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Private_"))
 
 
+class Growth:
+    """How much larger than at the first look a process is. most: bytes."""
+
+    def __init__(self, most: int = MOST_GROWTH) -> None:
+        self._most = most
+        self._first = self._last = 0
+
+    def look(self) -> bool:
+        """Whether it has grown by more than it may."""
+        now = held()
+        if not self._last:
+            self._first = now
+        elif now > self._last + STEP:
+            self._first += now - self._last
+        self._last = now
+        return now > self._first + self._most
+
+
 class Wear:
     """Counts what one worker has run, and looks at its memory now and then. most_growth: bytes."""
 
     def __init__(self, most_growth: int = MOST_GROWTH) -> None:
-        self._most_growth = most_growth
+        self._growth = Growth(most_growth)
         self.worn = 0
         """Kernels built, and cases that built none."""
         self._look_at = LOOK_EACH
-        self._first = self._last = 0
 
     def spent(self, outcome: Outcome) -> bool:
         """Whether the worker is to be replaced after one more case."""
@@ -51,12 +68,4 @@ class Wear:
         if self.worn < self._look_at:
             return False
         self._look_at = self.worn + LOOK_EACH
-        return self._grown(held())
-
-    def _grown(self, now: int) -> bool:
-        if not self._last:
-            self._first = now
-        elif now > self._last + STEP:
-            self._first += now - self._last
-        self._last = now
-        return now > self._first + self._most_growth
+        return self._growth.look()

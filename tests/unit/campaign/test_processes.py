@@ -12,6 +12,7 @@ import pytest
 from tridiff.fuzz.campaign import processes
 from tridiff.fuzz.campaign.processes import JobLost, Processes
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.workers.wear import MOST_GROWTH
 
 
 def nothing() -> None:
@@ -24,6 +25,15 @@ def add(one: int, other: int) -> int:
 
 def own_pid() -> int:
     return os.getpid()
+
+
+_kept = list[bytes]()
+
+
+def grow(number: int, megabytes: int) -> tuple[int, int]:
+    """Keep so much for ever."""
+    _kept.append(b"x" * (megabytes << 20))
+    return number, os.getpid()
 
 
 def fail() -> None:
@@ -131,3 +141,17 @@ def test_all_can_be_killed_at_once() -> None:
         with pytest.raises(concurrent.futures.CancelledError):
             waiting.result(20)
     assert not alive(pid)
+
+
+def test_a_process_that_has_grown_gives_way_to_another_with_its_result_and_for_the_same_place() -> None:
+    each = 7  # no step, and no divisor of what it may grow by
+    one_process = 1 + MOST_GROWTH // (each << 20) + 1
+    with Processes(1, nothing) as made:
+        jobs = [made.submit_within(None, grow, number, each, place=0) for number in range(2 * one_process)]
+        found = [job.result(60) for job in jobs]
+        small = [made.submit(grow, number, 0).result(60) for number in range(3)]
+    assert [number for number, _ in found] == list(range(2 * one_process)), "no result is lost"
+    pids = [pid for _, pid in found]
+    assert pids == [pids[0]] * one_process + [pids[-1]] * one_process and pids[0] != pids[-1]
+    assert len({pid for _, pid in small} - set(pids)) == 1, "one that does not grow stays"
+    assert not any(map(alive, pids))
