@@ -1,6 +1,6 @@
 """What is in an array: content terms."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from hypothesis import strategies as st
 
@@ -191,7 +191,7 @@ def weight_contents() -> st.SearchStrategy[Content]:
     )
 
 
-@cache
+@lru_cache(maxsize=64)  # seeds are drawn: there are as many as cases
 def sorted_contents(*, dtype: str, scattered: int | None = None) -> st.SearchStrategy[Content]:
     """Rows in ascending order, NaNs last. scattered: then dealt out by the permutation of this seed, so that
     `Permutation(seed=scattered)` sorts them."""

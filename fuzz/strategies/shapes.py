@@ -1,8 +1,11 @@
 """How many: lengths around powers of two, row counts, whole shapes."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from hypothesis import strategies as st
+
+KEPT = 64
+"""Strategies that are kept to be drawn from again: nearly every number is some limit of a length."""
 
 
 def _interesting(maximum: int) -> list[int]:
@@ -15,7 +18,7 @@ def _interesting(maximum: int) -> list[int]:
     return sorted(n for n in found if 1 <= n <= maximum)
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def lengths(*, maximum: int, empty: bool = True) -> st.SearchStrategy[int]:
     """An axis length up to `maximum`: any number, or a power of two give or take one, or 0 where `empty`.
 
@@ -36,7 +39,7 @@ def row_lengths(*, maximum: int = 512) -> st.SearchStrategy[int]:
     return st.sampled_from([n for n in (8, 3, 16, 64, 512) if n <= maximum])
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def row_counts(*, maximum: int) -> st.SearchStrategy[int]:
     """How many independent inputs one launch carries; shrinks towards 1.
 
@@ -48,7 +51,7 @@ def row_counts(*, maximum: int) -> st.SearchStrategy[int]:
     return st.sampled_from([*small, *large[-2:]])
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def shapes(*, rank: int, maximum: int, empty: bool = True) -> st.SearchStrategy[tuple[int, ...]]:
     """`rank` axis lengths whose product stays within `maximum`."""
     if rank < 0:

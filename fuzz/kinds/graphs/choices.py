@@ -1,7 +1,7 @@
 """Draws that cost little: one bounded integer each, the simplest choice first."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 T = TypeVar("T")
 
 
-@cache
+@lru_cache(maxsize=256)
 def _below(n: int) -> st.SearchStrategy[int]:
     return st.integers(0, n - 1)
 

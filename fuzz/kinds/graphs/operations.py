@@ -7,7 +7,7 @@ undefined for some operands, where a guarded form means the same (`floordiv_oper
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from tridiff.kernels.codegen.ranges import COMPARISONS as _COMPARISONS
 from tridiff.kernels.pointwise.table import HALVES, OPS, result_dtype
@@ -51,7 +51,7 @@ def choices(dtype: str) -> tuple[Choice, ...]:
     return tuple(found)
 
 
-@cache
+@lru_cache(maxsize=64)  # the groups of a program are drawn: there are as many as programs
 def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool) -> tuple[tuple[int, Choice], ...]:
     """(weight, choice), the simple and frequent ones first. compiled: not for the interpreter."""
     weights = dict(groups)
