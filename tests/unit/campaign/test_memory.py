@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import functools
 import gc
 import pathlib
 import pickle
@@ -13,7 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
-from tridiff.fuzz.campaign import run
+from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import run, shard
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec
@@ -104,3 +106,27 @@ def test_of_texts_only_the_new_ones_come_back_and_eight_bytes_of_each_are_kept(t
         assert len(seen.fresh(f"{part} {number}" for number in range(1000))) == 1000
     assert traced() - before < 20_000 * 9
     assert seen.fresh(f"{part} 7" for part in range(20)) == [] and len(seen) == 20_003
+
+
+def kept_for_ever() -> int:
+    """Entries of all caches of ours that have no bound."""
+    wrapped = [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]
+    return sum(one.cache_info().currsize for one in wrapped
+               if one.cache_info().maxsize is None and str(one.__module__).startswith("tridiff."))
+
+
+def test_what_a_driver_keeps_for_ever_does_not_grow_with_its_cases(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "Pool", FakePool)
+    monkeypatch.setattr(shard, "_pools", {})
+
+    def draw(first: int) -> None:
+        for number, target in enumerate(("codegen.mixed", "inductor.bucketize", "helpers.frexp")):
+            spec = shard_spec(index=first + number, seed=first, target=target, max_cases=30, elements=1 << 14,
+                              rows=1 << 10)
+            assert shard.run_shard(spec, str(tmp_path)).counts.agree == 30
+
+    draw(0)
+    before = kept_for_ever()
+    draw(10)
+    assert before > 50 and kept_for_ever() - before < 30, "programs have other types, but not other tables"
