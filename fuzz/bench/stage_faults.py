@@ -25,10 +25,10 @@ import msgspec
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.blame.decide import Seen, decided
-from tridiff.fuzz.blame.evaluate.points import Evaluation
 from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.blame.localise import blame
 from tridiff.fuzz.blame.planted import Plant, edits_of
+from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.errors import TridiffError

@@ -146,8 +146,8 @@ def _judged(trial: Trial, enter: Any) -> Result:
 
 
 def _evaluation(trial: Trial) -> Any:
-    from tridiff.fuzz.blame.evaluate.points import Evaluation
     from tridiff.fuzz.blame.planted import edits_of
+    from tridiff.fuzz.blame.points import Evaluation
 
     arch = {"interpreter": "sm_90", "cuda": ""}.get(kind(trial.backend), trial.backend.partition(":")[2])
     return Evaluation(arch, drop=trial.drop, **edits_of(trial.plant))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests.support.cases import addition, division
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated, OutOfBounds
-from tridiff.fuzz.blame.evaluate.machine import Machine
-from tridiff.fuzz.blame.evaluate.memory import Memory
-from tridiff.fuzz.blame.evaluate.parse import parse
-from tridiff.fuzz.blame.evaluate.points import Evaluation
 from tridiff.fuzz.blame.planted import edits_of, plant
+from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.evaluate.errors import NotEvaluated, OutOfBounds
+from tridiff.fuzz.evaluate.machine import Machine
+from tridiff.fuzz.evaluate.memory import Memory
+from tridiff.fuzz.evaluate.parse import parse
 from tridiff.fuzz.records import Case, Verdict
 
 ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")

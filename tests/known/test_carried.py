@@ -7,7 +7,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from tridiff.fuzz.blame.evaluate.points import Evaluation
+from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.known.carried import as_compiled, loses_a_variable, with_values_of_their_own
 from tridiff.fuzz.known.rehearse import rehearse

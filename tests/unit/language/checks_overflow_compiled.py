@@ -3,7 +3,7 @@
 from collections import Counter
 
 from tests.support.draws import draws
-from tridiff.fuzz.blame.evaluate.points import Evaluation
+from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.records import Case, Outcome, Verdict

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.constants import filler
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.memory import Array
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.constants import filler
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.table import means
 
 
 def unsigned(one: Any) -> Array:

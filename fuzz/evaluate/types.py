@@ -9,7 +9,7 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.errors import NotEvaluated
 
 _FLOATS = {
     "f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16,

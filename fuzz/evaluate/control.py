@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import BlockCondition, NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.table import means
-from tridiff.fuzz.blame.evaluate.types import split
+from tridiff.fuzz.evaluate.errors import BlockCondition, NotEvaluated
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.types import split
 
 BRANCHES = frozenset({"cf.br", "cf.cond_br"})
 """Operations that go on in another block of their region."""

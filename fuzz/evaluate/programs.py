@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import DeviceAssertFailed
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.errors import DeviceAssertFailed
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.table import means
 
 
 @means("tt.get_program_id")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Block, Function, Module, Operation, Region, _braces
-from tridiff.fuzz.blame.evaluate.types import parse_type, split
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.ir import Block, Function, Module, Operation, Region, _braces
+from tridiff.fuzz.evaluate.types import parse_type, split
 
 _RESULTS = re.compile(r"((?:%[\w$.-]+(?::\d+)?(?:, )?)+) = ")
 _NAME = re.compile(r'"?([a-z_]\w*(?:\.\w+)+)"?')

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tridiff.fuzz.blame.evaluate.ir import Operation
-    from tridiff.fuzz.blame.evaluate.machine import Machine
+    from tridiff.fuzz.evaluate.ir import Operation
+    from tridiff.fuzz.evaluate.machine import Machine
 
 Meaning = Callable[["Machine", "Operation", list[Any]], Any]
 """The machine, the operation and the values of its operands give the result: an array (of rank 0 for scalars), a tuple

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate import (  # noqa: F401  each file enters its operations
+from tridiff.fuzz.evaluate import (  # noqa: F401  each file enters its operations
     accesses,
     constants,
     control,
@@ -23,10 +23,10 @@ from tridiff.fuzz.blame.evaluate import (  # noqa: F401  each file enters its op
     shapes,
     shared,
 )
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Block, Function, Module, Operation, Region
-from tridiff.fuzz.blame.evaluate.memory import Memory
-from tridiff.fuzz.blame.evaluate.table import MEANINGS
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.ir import Block, Function, Module, Operation, Region
+from tridiff.fuzz.evaluate.memory import Memory
+from tridiff.fuzz.evaluate.table import MEANINGS
 
 MOST_OPERATIONS = 1_000_000
 """Of one launch, those of all programs together: what waits for another program never ends here."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.table import means
-from tridiff.fuzz.blame.evaluate.types import Type, is_float, split
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.types import Type, is_float, split
 
 
 @means("arith.constant")

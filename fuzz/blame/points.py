@@ -15,14 +15,14 @@ import triton
 from tridiff.fuzz.backends.compile import Pointer, options_of, pointer_to, source_of, target_of
 from tridiff.fuzz.backends.ir_file import ir_file
 from tridiff.fuzz.backends.launch import LaunchReport, Runner
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Module
-from tridiff.fuzz.blame.evaluate.machine import Machine
-from tridiff.fuzz.blame.evaluate.memory import Memory
-from tridiff.fuzz.blame.evaluate.parse import parse
 from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.blame.trial import Step, Values
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.ir import Module
+from tridiff.fuzz.evaluate.machine import Machine
+from tridiff.fuzz.evaluate.memory import Memory
+from tridiff.fuzz.evaluate.parse import parse
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
 from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.workers.execute import Executor

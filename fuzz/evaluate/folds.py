@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import BlockCondition, NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Operation, Region
-from tridiff.fuzz.blame.evaluate.memory import Array
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.errors import BlockCondition, NotEvaluated
+from tridiff.fuzz.evaluate.ir import Operation, Region
+from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.table import means
 
 FOLDS = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
 """Operations whose region gets elements, not the operands themselves."""

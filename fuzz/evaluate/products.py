@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.table import means
 
 
 @means("tt.dot", "ttng.warp_group_dot")

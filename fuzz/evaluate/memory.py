@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import OutOfBounds
+from tridiff.fuzz.evaluate.errors import OutOfBounds
 
 Array = np.ndarray[Any, Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.floats import FUNCTIONS, extreme
-from tridiff.fuzz.blame.evaluate.integers import high_word, unsigned
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.memory import Array
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.floats import FUNCTIONS, extreme
+from tridiff.fuzz.evaluate.integers import high_word, unsigned
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.table import means
 
 _MORE: dict[str, Callable[..., Any]] = {
     **FUNCTIONS, "pow": np.power, "atan2": np.arctan2, "fmod": np.fmod, "hypot": np.hypot, "erfc": scipy.special.erfc,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.memory import Array
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.table import means
 
 
 def _arithmetic(name: str, function: Callable[[Array, Array], Any]) -> None:

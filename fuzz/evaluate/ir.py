@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.types import Type, parse_type, split
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.types import Type, parse_type, split
 
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 

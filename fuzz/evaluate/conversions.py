@@ -7,11 +7,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.integers import signed, unsigned
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.memory import Array
-from tridiff.fuzz.blame.evaluate.table import means
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.integers import signed, unsigned
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.table import means
 
 
 @means("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")

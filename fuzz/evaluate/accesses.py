@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tridiff.fuzz.blame.evaluate.constants import undefined
-from tridiff.fuzz.blame.evaluate.errors import NotEvaluated
-from tridiff.fuzz.blame.evaluate.floats import extreme
-from tridiff.fuzz.blame.evaluate.integers import unsigned
-from tridiff.fuzz.blame.evaluate.ir import Operation
-from tridiff.fuzz.blame.evaluate.memory import Array
-from tridiff.fuzz.blame.evaluate.table import means
-from tridiff.fuzz.blame.evaluate.types import Type, dtype_of
+from tridiff.fuzz.evaluate.constants import undefined
+from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.floats import extreme
+from tridiff.fuzz.evaluate.integers import unsigned
+from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.types import Type, dtype_of
 
 
 @means("tt.addptr")
