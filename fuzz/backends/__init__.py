@@ -1,4 +1,5 @@
-"""Where a subject runs: `cuda`, `interpreter`, and `compile:ARCH` (ahead of time, no device).
+"""Where a subject runs: `cuda`, `interpreter`, `compile:ARCH` (ahead of time, no device), and `evaluated:ARCH` (the
+compiler up to the last TTGIR, which is run over numpy arrays).
 
 Importing this package is free; `launch` and the runners import torch and Triton and belong to workers.
 """
@@ -6,9 +7,12 @@ Importing this package is free; `launch` and the runners import torch and Triton
 from collections.abc import Iterable
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "gfx942")
-"""Architectures that `compile` covers without a device."""
+"""Architectures that `compile` and `evaluated` cover without a device."""
 
-BACKENDS = ("cuda", "interpreter", *(f"compile:{arch}" for arch in ARCHITECTURES))
+FOR_CHIPS = ("compile", "evaluated")
+"""Kinds of backends of which there is one for each architecture."""
+
+BACKENDS = ("cuda", "interpreter", *(f"{kind}:{arch}" for kind in FOR_CHIPS for arch in ARCHITECTURES))
 
 
 def lacking_type(backend: str, dtypes: Iterable[str]) -> str:
@@ -19,12 +23,18 @@ def lacking_type(backend: str, dtypes: Iterable[str]) -> str:
 
 
 def expand(backend: str) -> tuple[str, ...]:
-    """`compile` stands for all architectures; other names stand for themselves."""
-    if backend == "compile":
-        return tuple(f"compile:{arch}" for arch in ARCHITECTURES)
+    """`compile` and `evaluated` stand for all architectures; other names stand for themselves."""
+    if backend in FOR_CHIPS:
+        return tuple(f"{backend}:{arch}" for arch in ARCHITECTURES)
     return (backend,)
 
 
 def kind(backend: str) -> str:
-    """`cuda`, `interpreter` or `compile`."""
+    """`cuda`, `interpreter`, `compile` or `evaluated`."""
     return backend.partition(":")[0]
+
+
+def compiler(backend: str) -> str:
+    """The backend that compiles as this one does: what a chip's compiler does not take, its evaluation does not take
+    either."""
+    return f"compile:{backend.partition(':')[2]}" if kind(backend) in FOR_CHIPS else backend

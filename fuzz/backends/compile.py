@@ -110,6 +110,12 @@ def options_of(options: LaunchOptions, target: GPUTarget) -> dict[str, int | boo
     return given
 
 
+def clusters_lacking(target: GPUTarget, options: LaunchOptions) -> str:
+    """That a chip has no clusters of blocks, where they are asked for; "" otherwise."""
+    lacking = options.num_ctas > 1 and (target.backend != "cuda" or target.arch < _CLUSTERS)
+    return "has no clusters of blocks" if lacking else ""
+
+
 class CompileRunner:
     """Compiles down to machine code and stops there; outputs are never checked."""
 
@@ -128,8 +134,8 @@ class CompileRunner:
 
     def _compile(self, source: Any, options: LaunchOptions) -> LaunchReport:
         given = options_of(options, self._target)
-        if options.num_ctas > 1 and (self._target.backend != "cuda" or self._target.arch < _CLUSTERS):
-            raise Declined(f"{self.backend} has no clusters of blocks")
+        if lacking := clusters_lacking(self._target, options):
+            raise Declined(f"{self.backend} {lacking}")
         compiled = compiled_again_if_swept(lambda: triton.compile(source, target=self._target, options=given))
         readback = {name: value for name in READ_BACK
                     if name in given and (value := getattr(compiled.metadata, name, None)) is not None}

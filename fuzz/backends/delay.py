@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Delay
 
@@ -69,7 +70,10 @@ def with_pause(ptx: str, delay: Delay) -> str:
 
 
 def of_launch(launch: "Launch", *, warps: int = 1) -> Delay | None:
-    """The delay of a launch's case, for a backend that can have it; warps: those of a program."""
+    """The delay of a launch's case, for a backend that can have it: where programs are evaluated, one instruction after
+    the other, nothing is early or late. warps: those of a program."""
+    if kind(launch.backend) == "evaluated":
+        return None
     delay = launch.case.delay
     if delay is not None and delay.of == "warp":
         delay = replace(delay, number=delay.number % warps)

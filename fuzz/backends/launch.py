@@ -84,7 +84,7 @@ def resources(compiled: Any) -> dict[str, int]:
 
 
 class Runner(Protocol):
-    """One semantics of running a kernel: `cuda`, `interpreter` or `compile`."""
+    """One semantics of running a kernel: `cuda`, `interpreter`, `compile` or `evaluated`."""
 
     backend: str
 
@@ -157,7 +157,7 @@ class Launch:
 
     @property
     def backend(self) -> str:
-        """`cuda`, `interpreter` or `compile:ARCH`."""
+        """`cuda`, `interpreter`, `compile:ARCH` or `evaluated:ARCH`."""
         return self._runner.backend
 
     def spec(self, name: str) -> ArraySpec:

@@ -5,39 +5,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import torch
-import triton
 
-from tridiff.fuzz.backends.compile import Pointer, options_of, pointer_to, source_of, target_of
-from tridiff.fuzz.backends.ir_file import ir_file
+from tridiff.fuzz.backends.compile import options_of
+from tridiff.fuzz.backends.evaluated import KIND, EvaluatingRunner, lowered
 from tridiff.fuzz.backends.launch import LaunchReport, Runner
 from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.blame.trial import Step, Values
-from tridiff.fuzz.evaluate.errors import NotEvaluated
-from tridiff.fuzz.evaluate.ir import Module
-from tridiff.fuzz.evaluate.machine import Machine
-from tridiff.fuzz.evaluate.memory import Memory
-from tridiff.fuzz.evaluate.parse import parse
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
-from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.workers.execute import Executor
-from tridiff.oracles.dtypes import name_of_tensor
-
-KIND = "evaluated"
-"""The kind of the backend `evaluated:ARCH`, which runs a case's TTIR or TTGIR here."""
-
 
 LAST = "last"
 """Stands for the last step of every kernel."""
-
-
-class _Enough(Exception):
-    """The compilation has come to what is not evaluated."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +46,18 @@ def _key(step: Step | None) -> str:
     return step.key if step is not None else ""
 
 
-class EvaluatingRunner:
-    """Runs kernels by evaluating their IR. behind: the step whose result is run; `LAST` for the last one. stepper:
-    makes the watcher of a compilation, which may leave out passes or plant faults."""
+class SteppedRunner(EvaluatingRunner):
+    """Evaluates the IR behind a chosen step. behind: the step whose result is run; `LAST` for the last one. edits: of
+    the watcher of a compilation (see `Stepper`), which may leave out passes or plant faults."""
 
-    def __init__(self, arch: str, stepper: Callable[[Callable[[str], None]], Stepper]) -> None:
-        self.backend = f"{KIND}:{arch}"
-        self._target, self._stepper = target_of(arch), stepper
+    def __init__(self, arch: str, **edits: Any) -> None:
+        super().__init__(arch)
+        self.seconds = math.inf
+        self._edits = edits
         self.library: tuple[str, ...] = ()
         """Functions of Triton's library that were compiled with the kernel."""
         self._compiled: dict[str, Compiled] = {}
-        self._parsed: dict[str, Module] = {}
         self.behind: Step | str | None = LAST
-        self.deadline = math.inf
 
     @property
     def launched(self) -> bool:
@@ -102,70 +85,28 @@ class EvaluatingRunner:
         stages = list(dict.fromkeys(step.stage for step in found.values()))
         return [None, *sorted(found.values(), key=lambda step: (stages.index(step.stage), step.place))]
 
-    def run(self, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any],
-            options: LaunchOptions) -> LaunchReport:
-        given = {name: _pointer(value) if isinstance(value, torch.Tensor) else value
-                 for name, value in arguments.items()}
-        source = source_of(kernel, given)
-        key = f"{kernel.fn.__module__}.{kernel.fn.__qualname__} {source.signature} {source.constants} {source.attrs} " \
-              f"{options}"
-        kept = [arguments[one.name] for one in kernel.params if source.signature[one.name] != "constexpr"]
-        return self._launch(key, lambda: source, "", grid, kept, options)
-
-    def run_ir(self, text: str, grid: tuple[int, int, int], arguments: dict[str, Any],
-               options: LaunchOptions) -> LaunchReport:
-        return self._launch(f"{text} {options}", None, text, grid, list(arguments.values()), options)
-
-    def synchronise(self) -> None:
-        return None
-
-    def _launch(self, key: str, source: Callable[[], Any] | None, text: str, grid: tuple[int, int, int],
-                arguments: list[Any], options: LaunchOptions) -> LaunchReport:
+    def _made(self, key: str, source: Callable[[], AbstractContextManager[Any]], options: LaunchOptions,
+              ) -> tuple[str, LaunchReport]:
         new = key not in self._compiled
         if new:
-            given = options_of(options, self._target)
-            if source is not None:
-                self._compiled[key] = self._compile(source(), given)
-            else:
-                with ir_file(text) as path:
-                    self._compiled[key] = self._compile(path, given)
+            with source() as opened:
+                self._compiled[key] = self._step_through(opened, options_of(options, self.target))
         compiled = self._compiled[key]
         if isinstance(self.behind, str):
             chosen = compiled.texts[-1]
         else:
             chosen = compiled.behind(self.behind, self.order())
-        spans = [(one.untyped_storage().data_ptr(), one.untyped_storage().nbytes()) for one in arguments
-                 if isinstance(one, torch.Tensor)]
-        try:
-            if chosen not in self._parsed:
-                self._parsed[chosen] = parse(chosen)
-            Machine(self._parsed[chosen], Memory(spans), grid, deadline=self.deadline).launch(
-                [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in arguments])
-        except NotEvaluated as error:
-            raise Declined(str(error)) from None
-        return LaunchReport(compiled=int(new))
+        return chosen, LaunchReport(compiled=int(new))
 
-    def _compile(self, source: Any, options: dict[str, int | bool]) -> Compiled:
-        stepper = self._stepper(_stopping)
-        try:
-            with stepping(stepper):
-                triton.compile(source, target=self._target, options=options)
-        except _Enough:
-            pass
+    def _step_through(self, source: Any, options: dict[str, int | bool]) -> Compiled:
+        stepper = Stepper(**self._edits)
+        with stepping(stepper):
+            text, _ = lowered(source, self.target, options)
         steps = tuple(stepper.steps)
         texts = dict(stepper.texts)
         self.library = tuple(stepper.library) or self.library
-        first = texts.get("source", next(iter(texts.values()), ""))
+        first = texts.get("source", next(iter(texts.values()), text))
         return Compiled(steps, (first, *(texts[step.key] for step in steps)))
-
-
-def _pointer(array: torch.Tensor) -> Pointer:
-    return pointer_to(name_of_tensor(array), aligned=array.data_ptr() % 16 == 0)
-
-
-def _stopping(name: str) -> None:
-    if name == "stage llir":
-        raise _Enough
 
 
 class Evaluation(Executor):
@@ -173,7 +114,7 @@ class Evaluation(Executor):
 
     def __init__(self, arch: str, **edits: Any) -> None:
         super().__init__(backend=f"{KIND}:{arch}")
-        self.runner = EvaluatingRunner(arch, lambda enter: Stepper(enter=enter, **edits))
+        self.runner = SteppedRunner(arch, **edits)
 
     def _runner(self, backend: str) -> Runner:
         return self.runner

@@ -18,6 +18,7 @@ from typing import Any
 import triton
 from triton._C.libtriton import ir as real_ir
 
+from tridiff.fuzz.backends.evaluated import plain_text
 from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.trial import Step
 
@@ -137,14 +138,6 @@ class Stepper:
             now = self.texts[step.key]
             self.steps.append(Step(stage=stage, place=place, name=name, changed=now != before))
             before = now
-
-
-def plain_text(module: Any) -> str:
-    """A module's text without locations."""
-    try:
-        return str(module.str_nodebug())
-    except AttributeError:
-        return str(module)
 
 
 class _Manager:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends import ARCHITECTURES, kind
+from tridiff.fuzz.backends import ARCHITECTURES, FOR_CHIPS, kind
 from tridiff.fuzz.campaign.homes import Homes, at_home
 from tridiff.fuzz.campaign.lacking import Lacking
 from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of, weight
@@ -287,7 +287,8 @@ def length(options: CampaignOptions) -> float:
 
 
 def _backend(options: CampaignOptions, like: ShardSpec, index: int) -> str:
-    """The backend of a combination; `compile` without an architecture goes on through all of them."""
-    if kind(like.backend) == "compile" and "compile" in options.backends:
-        return f"compile:{ARCHITECTURES[index % len(ARCHITECTURES)]}"
+    """The backend of a combination; `compile` and `evaluated` without an architecture go on through all of them."""
+    sort = kind(like.backend)
+    if sort in FOR_CHIPS and sort in options.backends:
+        return f"{sort}:{ARCHITECTURES[index % len(ARCHITECTURES)]}"
     return like.backend

@@ -4,7 +4,7 @@ import math
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends import ARCHITECTURES, kind
+from tridiff.fuzz.backends import ARCHITECTURES, FOR_CHIPS, kind
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.errors import TridiffError
@@ -24,8 +24,8 @@ BESIDE_GPU = 0.3
 LONGEST_FLOOR = 30.0
 """Seconds of a shard of that part; longer campaigns have more of them."""
 
-_ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14}
-_ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10}
+_ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14, "evaluated": 1 << 12}
+_ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10, "evaluated": 1 << 8}
 
 
 def shard_of(options: CampaignOptions, target: Target, subject: str, backend: str, *, index: int, seconds: float,
@@ -33,7 +33,7 @@ def shard_of(options: CampaignOptions, target: Target, subject: str, backend: st
     """Shard number `index`: its device, its seed and the sizes that suit the backend follow from the number."""
     sort = kind(backend)
     elements = _ELEMENTS[sort]
-    if sort == "interpreter":
+    if sort in ("interpreter", "evaluated"):
         elements = min(elements, target.draw.interpreter_elements)
     return ShardSpec(
         index=index, target=target.name, subject=subject, backend=backend,
@@ -49,8 +49,8 @@ def _backends(options: CampaignOptions, target: Target) -> list[str]:
 
 
 def wanted(options: CampaignOptions) -> list[tuple[Target, str, str]]:
-    """Targets, subjects and backends (`compile` for all architectures) that a campaign is about. Raises TridiffError
-    where there are none, or one is unknown."""
+    """Targets, subjects and backends (`compile` and `evaluated` for all architectures) that a campaign is about. Raises
+    TridiffError where there are none, or one is unknown."""
     targets = select(options.targets)
     found = []
     refusals: list[TridiffError] = []
@@ -77,7 +77,7 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
     yield: those that fill FLOOR of it, each combination once before any comes up again, in an order that the seed
     decides, broad targets for longer (`weight`).
 
-    `compile` without an architecture rotates through all of them from shard to shard.
+    `compile` and `evaluated` without an architecture rotate through all of them from shard to shard.
     """
     combinations = wanted(options)
     if options.by_yield:
@@ -100,9 +100,9 @@ def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[Sh
 def _turn(combinations: list[tuple[Target, str, str]], index: int) -> tuple[Target, str, str]:
     """What shard number `index` is about."""
     target, subject, backend = combinations[index % len(combinations)]
-    if backend == "compile":
+    if backend in FOR_CHIPS:
         turn = index % len(combinations) + index // len(combinations)
-        backend = f"compile:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
+        backend = f"{backend}:{ARCHITECTURES[turn % len(ARCHITECTURES)]}"
     return target, subject, backend
 
 

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS
+from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS, FOR_CHIPS
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.errors import TridiffError
 
@@ -110,9 +110,9 @@ def chosen_backends(names: list[str]) -> tuple[str, ...]:
     if not names:
         return ("cuda",) if "cuda" in here else ("interpreter", "compile")
     for name in names:
-        if name != "compile" and name not in BACKENDS:
-            raise TridiffError(f"unknown backend {name!r}",
-                               fix=f"use cuda, interpreter, compile or compile:{'|'.join(ARCHITECTURES)}")
+        if name not in FOR_CHIPS and name not in BACKENDS:
+            raise TridiffError(f"unknown backend {name!r}", fix="use cuda, interpreter, compile[:ARCH] or "
+                               f"evaluated[:ARCH], ARCH one of {' '.join(ARCHITECTURES)}")
         if name == "cuda" and "cuda" not in here:
             raise TridiffError("no NVIDIA GPU that torch can use", fix="use --backend interpreter, or see "
                                "`tridiff doctor`")

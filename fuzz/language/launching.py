@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tridiff.fuzz.backends import compiler
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.language.cases import call_of, row_of
 from tridiff.fuzz.language.row import Row, installed
@@ -48,7 +49,7 @@ def run_as_it_is(launch: Launch) -> None:
 def _run(launch: Launch, *, as_it_is: bool = False) -> None:
     case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
     version = installed()
-    declined = row.declined(call, version, launch.backend, as_it_is=as_it_is)
+    declined = row.declined(call, version, compiler(launch.backend), as_it_is=as_it_is)
     if declined := declined or amd_lacks(row.text(call), launch.backend):
         raise Declined(declined)
     fault = launch.planted if launch.planted in (*FAULTS, *OF_POINTERS, *CHECKED_FAULTS) else ""

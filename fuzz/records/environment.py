@@ -30,7 +30,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def architecture(self) -> str:
         """What kernels are compiled for, as `compile:ARCH` names it ("sm_90", "gfx942"); "" for the interpreter."""
-        if self.backend.startswith("compile:"):
+        if self.backend.startswith(("compile:", "evaluated:")):
             return self.backend.partition(":")[2]
         return f"sm_{self.capability.replace('.', '')}" if self.capability else ""
 

@@ -213,7 +213,7 @@ class Target:
     controls: tuple[str, ...] = ()
     """Subjects whose implementation is a reference in its own right (eager torch) and is run to control the others.
     Where one fails, references contradict each other: the case is not checked (`oracle_conflict`), and no finding."""
-    backends: tuple[str, ...] = ("cuda", "interpreter", "compile")
+    backends: tuple[str, ...] = ("cuda", "interpreter", "compile", "evaluated")
     draw: Draw
     run: Run
     judge: Judge

@@ -17,7 +17,7 @@ def _rows_by_tma(environment: Environment) -> str:
 
 
 def _target(name: str, forms: tuple[str, ...], *, summary: str, contract: str, dtypes: tuple[str, ...],
-            specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile"), schedules: int = 1,
+            specialised: bool = False, backends: tuple[str, ...] = ("cuda", "compile", "evaluated"), schedules: int = 1,
             lacking: Callable[[Environment], str] = lambda environment: "") -> Target:
     target = target_of(
         KIND, name=name, family="pipelines", summary=summary, contract=contract,
@@ -34,11 +34,11 @@ TARGETS = (
     _target("loops.num_stages", draw.LOOPS, dtypes=("i32", "i8", "fp16", "bf16", "fp32"),
             summary="loads, reductions and products in loops of 1 to 5 stages, all with the bits of 1 stage",
             contract="ttg_ops.md §3 (async_copy_global_to_local by the pipeliner)",
-            backends=("cuda", "interpreter", "compile")),
+            backends=("cuda", "interpreter", "compile", "evaluated")),
     _target("loops.options", draw.HINTED, dtypes=("i32", "i8", "fp16", "bf16", "fp32"),
             summary="every option of tl.range on the same loops and on loops over them, with the bits of none",
             contract="ttg_ops.md §3 (async_copy_global_to_local by the pipeliner, warp_specialize)",
-            backends=("cuda", "interpreter", "compile")),
+            backends=("cuda", "interpreter", "compile", "evaluated")),
     _target("loops.warp_specialize", draw.PRODUCTS, specialised=True, dtypes=("fp16", "bf16"),
             summary="loops split into partitions by the compiler, with the bits of the plain loop",
             contract="ttg_ops.md §3 (warp_specialize)"),

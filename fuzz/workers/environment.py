@@ -1,6 +1,7 @@
 """The one place that reads clocks, versions and environment variables into a record."""
 
 import dataclasses
+import importlib
 import os
 import platform
 import re
@@ -8,7 +9,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.records import Environment
 
 _KNOBS = ("TRITON_", "MLIR_", "PTXAS_", "LLVM_", "DISABLE_", "TORCHINDUCTOR_")
@@ -54,9 +55,9 @@ def read_environment(backend: str) -> Environment:
         device, capability = properties.name, f"{properties.major}.{properties.minor}"
         driver = _driver_version()
         ptxas = _ptxas(properties.major * 10 + properties.minor)
-    elif kind(backend) == "compile":
+    elif kind(backend) in FOR_CHIPS:
         device = backend.partition(":")[2]
-        if device.startswith("sm_"):
+        if device.startswith("sm_") and kind(backend) == "compile":
             ptxas = _ptxas(int(device.removeprefix("sm_")))
     else:
         device = platform.machine()
@@ -75,8 +76,8 @@ def read_environment(backend: str) -> Environment:
 def warm(backend: str) -> None:
     """Fill the caches that cost a subprocess or half a second, before a zygote forks; touches no device, and compiles
     nothing: what a process compiles depends on what it compiled before (corpus/compile_order.md)."""
-    if kind(backend) == "compile":
-        import tridiff.fuzz.backends.compile  # noqa: F401
+    if kind(backend) in FOR_CHIPS:
+        importlib.import_module(f"tridiff.fuzz.backends.{'evaluated' if kind(backend) == 'evaluated' else 'compile'}")
     if kind(backend) != "interpreter":
         from triton.runtime.cache import triton_key
 

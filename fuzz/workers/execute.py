@@ -121,6 +121,10 @@ class Executor:
                 from tridiff.fuzz.backends.interpreter import InterpreterRunner
 
                 made = InterpreterRunner()
+            elif self._kind == "evaluated":
+                from tridiff.fuzz.backends.evaluated import EvaluatingRunner
+
+                made = EvaluatingRunner(backend.partition(":")[2])
             else:
                 from tridiff.fuzz.backends.compile import CompileRunner
 
@@ -161,7 +165,7 @@ class Executor:
             self._repair(subject)
         staging = self._staging if case.arrays and fits(case.elements(), len(case.arrays)) else None
         runner = self._runner(backend)
-        if self._kind == "cuda":
+        if self._kind in ("cuda", "evaluated"):
             runner.on_stage = stage  # type: ignore[attr-defined]
         said = Diagnostics()
 
@@ -282,6 +286,9 @@ class _Attempt:
             return self._without_arrays(helper, options)
         if kind(self.backend) == "compile":
             return self._compile_only(helper, options)
+        lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
+        if lacking:
+            return self._outcome(Verdict.NOT_CHECKED, reason=lacking)
         self.options, self.helper = options, helper
         self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
         self._lap("materialise")

@@ -5,6 +5,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain, too_few_registers, without_assembler
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.verdicts import Declined, Refuted, WrittenTwice
@@ -106,9 +107,9 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
             return Failure(Verdict.COMPILE_ERROR, normalise(str(chained[-1])), head, where=stage)
     if "CUDA" in text or "Triton Error" in text:
         return Failure(Verdict.CRASH, normalise(str(error)), head, spent=True)
-    if _ours(error):
-        return Failure(Verdict.CRASH, f"tridiff's judge: {type(error).__name__}: {normalise(str(error))}",
-                       f"tridiff itself failed while it judged, please report it: {head}", where="judge")
+    if what := _ours(error):
+        return Failure(Verdict.CRASH, f"tridiff's {what}: {type(error).__name__}: {normalise(str(error))}",
+                       f"tridiff itself failed while it {_DOES[what]}, please report it: {head}", where=what)
     if backend == "interpreter":
         inner = chained[-1]
         if isinstance(inner, NameError | SyntaxError):
@@ -116,17 +117,23 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
         return Failure(Verdict.CRASH, f"{type(inner).__name__}: {normalise(str(inner))}", head)
     if "error encountered during parsing" in text and said:
         return Failure(Verdict.COMPILE_ERROR, normalise(said), f"{head}; {said}", where="source")
-    if backend.startswith("compile"):
+    if kind(backend) in FOR_CHIPS:
         return Failure(Verdict.COMPILE_ERROR, f"{type(error).__name__}: {normalise(str(error))}", head)
     return Failure(Verdict.CRASH, f"{type(error).__name__}: {normalise(str(error))}", head)
 
 
-def _ours(error: BaseException) -> bool:
-    """Whether an exception was raised where outputs are judged, which no kernel and no compiler takes part in."""
+_DOES = {"judge": "judged", "evaluator": "evaluated"}
+
+
+def _ours(error: BaseException) -> str:
+    """What of ours raised an exception, no kernel and no compiler taking part: the judge of outputs, or the evaluator
+    of IR; "" for others."""
     rooms = [Path(frame.filename).relative_to(_ROOT).parts for frame in traceback.extract_tb(error.__traceback__)
              if Path(frame.filename).is_relative_to(_ROOT)]
     own = [parts[:2] for parts in rooms if parts[0] in ("fuzz", "kernels", "oracles")]
-    return bool(own) and (own[-1][0] == "oracles" or own[-1] in (("fuzz", "judge"), ("fuzz", "known")))
+    if own and own[-1] == ("fuzz", "evaluate"):
+        return "evaluator"
+    return "judge" if own and (own[-1][0] == "oracles" or own[-1] in (("fuzz", "judge"), ("fuzz", "known"))) else ""
 
 
 def _stage(text: str) -> str:

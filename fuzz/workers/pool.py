@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
@@ -33,7 +33,7 @@ what makes arrays."""
 FAILED_STARTS = 3
 """Workers that may die while starting, one after another."""
 
-OWN_STAGES = ("materialise", "judge")
+OWN_STAGES = ("materialise", "judge", "evaluate")
 """Stages in which nothing of the subject runs: not to end there is no evidence against it."""
 
 PREFIX = "tridiff-pool-"
@@ -197,7 +197,7 @@ class Pool:
 
     def _serves(self, worker: Worker) -> bool:
         """Whether a worker that became ready is for the present backend. One for another stands by for that."""
-        if kind(self.options.backend) != "compile" or worker.environment.backend == self.options.backend:
+        if kind(self.options.backend) not in FOR_CHIPS or worker.environment.backend == self.options.backend:
             return True
         if self._workers.setdefault(worker.environment.backend, worker) is not worker:
             worker.kill()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
-from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.backends.watched import VARIABLE
 from tridiff.fuzz.workers import addresses, protocol
 from tridiff.fuzz.workers.leftovers import OwnFolder
@@ -46,7 +46,7 @@ class Preloaded:
         builds = list(dict.fromkeys(builds))
         backends = tuple(backends)
         modes = {kind(backend) == "interpreter": backend for backend in backends}
-        modules = {mode: more(frozenset(map(kind, backends)) & ({"interpreter"} if mode else {"cuda", "compile"}))
+        modules = {mode: more(frozenset(map(kind, backends)) & ({"interpreter"} if mode else {"cuda", *FOR_CHIPS}))
                    for mode in modes}
         self._processes = [self._start(build, backend, watched if build == builds[0] else "", modules[mode])
                            for build in builds for mode, backend in modes.items()]

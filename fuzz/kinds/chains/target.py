@@ -71,5 +71,6 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
     target = target_of(chain_kind(label), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
                        subjects={"own": "tridiff.kernels.gluon.emit:emit"})
     return replace(
-        target, backends=("cuda", "compile"), faults=Faults(planted=paths), run=replace(target.run, lacking=lacking),
+        target, backends=("cuda", "compile", "evaluated"), faults=Faults(planted=paths),
+        run=replace(target.run, lacking=lacking),
         judge=replace(target.judge, canonical=_canonical, unordered=_unordered, output_class=_alike))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends import lacking_type
+from tridiff.fuzz.backends import FOR_CHIPS, kind, lacking_type
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.kinds.graphs.arrays import after, dim_of, graph_of
 from tridiff.fuzz.kinds.graphs.faults import hooked
@@ -62,7 +62,7 @@ def launch_graph(launch: Launch) -> None:
 
 def lacking_on(backend: str, graph: Graph) -> str:
     """What an architecture that is compiled for lacks of a program, "" if nothing: inline assembly is PTX."""
-    if not backend.startswith("compile:"):
+    if kind(backend) not in FOR_CHIPS:
         return ""
     arch = backend.partition(":")[2]
     if not arch.startswith("sm_") and any(isinstance(node, Asm) for node in graph.nodes):

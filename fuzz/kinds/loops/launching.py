@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tridiff.fuzz.backends import compiler
 from tridiff.fuzz.backends.delay import built_in, of_launch, text
 from tridiff.fuzz.kinds.loops.cases import loop_of
 from tridiff.fuzz.kinds.plans.launching import copy_initial, reported_warps
@@ -39,7 +40,8 @@ def _launch(launch: Launch, plain: bool, delayed: str) -> None:
     case, loop, sizes = launch.case, loop_of(launch.case), launch.case.sizes
     pointers = {f"{spec.name}_ptr": launch.pointer(spec.name) for spec in case.arrays if spec.name != "initial"}
     if isinstance(loop, RowGather):
-        if launch.backend != "compile:sm_100" and not (launch.backend == "cuda" and _device_generation() >= 10):
+        if compiler(launch.backend) != "compile:sm_100" and not (
+                launch.backend == "cuda" and _device_generation() >= 10):
             raise Declined("tensor maps gather and scatter rows from sm_100 on")
         launch.run(loops.described_gather, (1, 1, 1), {
             **pointers, "height": loop.rows, "width": loop.columns, "COUNT": loop.rows, "COLUMNS": loop.columns,

@@ -36,8 +36,9 @@ _COLD_BYTES = 256 << 20
 
 def hopper_only(launch: Launch, *also: str) -> None:
     """Decline to compile for a chip that lacks the operations: what it says then is no finding."""
-    if launch.backend.startswith("compile:") and launch.backend.partition(":")[2] not in ("sm_90", *also):
-        raise Declined(f"the kernel is made for sm_90, not {launch.backend.partition(':')[2]}")
+    chip = launch.backend.partition(":")[2]
+    if chip and chip not in ("sm_90", *also):
+        raise Declined(f"the kernel is made for sm_90, not {chip}")
 
 
 def run(launch: Launch) -> None:

@@ -74,7 +74,8 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
     ("fuzz --nonsense", "No such option: --nonsense"), ("nonsense", "No such command 'nonsense'"),
     ("fuzz --workers many", "Invalid value for '--workers': "),
     ("fuzz --backend abacus",
-     "unknown backend 'abacus'; use cuda, interpreter, compile or compile:sm_80|sm_90|sm_100|gfx942"),
+     "unknown backend 'abacus'; use cuda, interpreter, compile[:ARCH] or evaluated[:ARCH], ARCH one of sm_80 sm_90 "
+     "sm_100 gfx942"),
     ("fuzz --backend interpreter --target triton.vector_ad",
      "unknown target 'triton.vector_ad'; try triton.vector_add"),
     ("fuzz --backend interpreter --target triton.mod --subject inductor",
