@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.cli.new_triton import checklist
 from tridiff.fuzz.cli.text import coloured, console
@@ -143,7 +143,7 @@ def doctor(
     rows = [*_packages(), *_tools(), _bytecode()]
     environments: list[Environment] = []
     usable = False
-    backends = [name for name in available_backends() if kind(name) != "compile" or name == "compile:sm_90"]
+    backends = [name for name in available_backends() if kind(name) not in FOR_CHIPS or name.endswith(":sm_90")]
     # At once: what takes time is that every worker imports torch and Triton.
     with (console(errors=True).status(coloured(f"running a case on {', '.join(backends)}")),
           ThreadPoolExecutor(max(len(backends), 1)) as threads):

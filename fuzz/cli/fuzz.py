@@ -51,7 +51,8 @@ def fuzz(
     time: Annotated[str, typer.Option(help="Budget, such as 60s, 30m, 8h.")] = "60s",
     target: Annotated[list[str] | None, typer.Option(help="Target name, glob or family; repeatable.")] = None,
     subject: Annotated[list[str] | None, typer.Option(help="own, inductor, own+fault:NAME; repeatable.")] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH]; repeatable.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH], evaluated[:ARCH]; "
+                                                    "repeatable.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
     workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,

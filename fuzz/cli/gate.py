@@ -49,7 +49,8 @@ def gate(
     candidate_torch: Annotated[str, typer.Option(help="torch of the candidate, if another one.")] = "",
     target: Annotated[list[str] | None, typer.Option(help="Target name, glob or family; repeatable.")] = None,
     subject: Annotated[list[str] | None, typer.Option(help="own, inductor; repeatable.")] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH]; repeatable.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH], evaluated[:ARCH]; "
+                                                    "repeatable.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
     workers: Annotated[int | None, typer.Option(help="Pairs of processes; default one per core.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,

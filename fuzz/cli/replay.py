@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import ReplayResult, replay
 from tridiff.fuzz.campaign.table import rich_table, table
@@ -38,7 +39,8 @@ def replay_command(
     entry: Annotated[list[str] | None, typer.Argument(help="Entry ids, files or target names; default all.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="Backends to use; default all of this machine.")] = None,
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
-    everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on.")] = False,
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on, evaluated:* "
+                                             "only if named.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write down verdicts where none is expected yet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
 ) -> None:
@@ -55,7 +57,9 @@ def replay_command(
             chosen += of_target or [_entry(store, name)]
     else:
         chosen = everything
-    backends = chosen_backends(backend) if backend else available_backends()
+    # What is evaluated everywhere is a question of its own: it would add rows for every chip to every entry.
+    backends = chosen_backends(backend) if backend else tuple(
+        one for one in available_backends() if not everywhere or kind(one) != "evaluated")
     results: list[ReplayResult] = []
     interrupted = False
     try:

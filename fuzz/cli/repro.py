@@ -95,8 +95,8 @@ def _where(entry: CorpusEntry, *, subject: str, backend: str, running: bool) -> 
     if running and where == "cuda" and "cuda" not in available_backends():
         device = f" ({entry.found_in.device})" if entry.found_in.device else ""
         raise TridiffError(f"{entry.id} was found on a GPU{device}, and there is none here",
-                           fix="try --backend interpreter or --backend compile:sm_90, or write --script FILE for a "
-                           "machine with a GPU")
+                           fix="try --backend interpreter, compile:sm_90 or evaluated:sm_90, or write --script "
+                           "FILE for a machine with a GPU")
     return where
 
 

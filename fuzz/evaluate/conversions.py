@@ -45,10 +45,22 @@ def to_integer(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return np.asarray(found).astype(name).view(kind)
 
 
+def rounded_once(one: Array, kind: np.dtype) -> Array:
+    """Floats in another type, rounded to nearest, ties to even. Types that numpy does not have are reached from fp32,
+    so that fp64 is first brought there without a loss that the second rounding could mistake for a tie."""
+    if one.dtype != np.float64 or kind.type in (np.float16, np.float32, np.float64):
+        return np.asarray(one.astype(kind))
+    near = np.asarray(one.astype(np.float32))
+    bits, error = near.view(np.int32), one - near.astype(np.float64)
+    even = np.isfinite(near) & (error != 0) & (bits & 1 == 0)
+    outward = (error > 0) == (one > 0)
+    return np.asarray(np.where(even, np.where(outward, bits + 1, bits - 1), bits).view(np.float32).astype(kind))
+
+
 def narrowed(one: Array, kind: np.dtype, *, toward_zero: bool = False) -> Array:
     """Rounded to the nearest, ties to even, or toward zero. What is beyond the range of an 8-bit float becomes its
     largest number."""
-    found = np.asarray(one.astype(kind))
+    found = rounded_once(one, kind)
     if kind.itemsize == 1:
         largest = float(ml_dtypes.finfo(kind).max)
         wide = one.astype(np.float64)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from tridiff.fuzz.evaluate.conversions import rounded_once
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.table import means
+from tridiff.oracles.by_exact.rounding import rounded
 
 
 def _arithmetic(name: str, function: Callable[[Array, Array], Any]) -> None:
@@ -106,11 +108,25 @@ def function(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return np.asarray(FUNCTIONS[name](one.astype(np.float64))).astype(one.dtype)
 
 
+def multiplied_and_added(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c, rounded once."""
+    if a.dtype.itemsize == 8:
+        a, b, c = (np.ascontiguousarray(one) for one in np.broadcast_arrays(a, b, c))
+        return rounded("fma", "rn", "fp64", a, b, c)
+    product, term = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)  # exact
+    near = np.asarray(product + term)
+    part = near - product
+    error = (product - (near - part)) + (term - part)
+    # What is not exact becomes the neighbour with an odd last bit, which the second rounding cannot take for a tie.
+    bits = near.view(np.int64)
+    even = np.isfinite(near) & (error != 0) & (bits & 1 == 0)
+    outward = (error > 0) == (near > 0)
+    return rounded_once(np.where(even, np.where(outward, bits + 1, bits - 1), bits).view(np.float64), a.dtype)
+
+
 @means("math.fma")
 def fused(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b, c = map(np.asarray, values)
-    wide = np.float64 if a.dtype.itemsize < 8 else np.longdouble
-    return np.asarray(a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(a.dtype)
+    return multiplied_and_added(*map(np.asarray, values))
 
 
 @means("math.powf", "math.copysign", "math.atan2")

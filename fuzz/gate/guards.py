@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends import ARCHITECTURES, kind
+from tridiff.fuzz.backends import ARCHITECTURES, FOR_CHIPS, kind
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.shard import close_pools, pool_for
 from tridiff.fuzz.errors import TridiffError
@@ -52,10 +52,11 @@ def variations(one: GateFinding) -> Iterator[tuple[str, str, Case]]:
     case, backend = one.entry.case, one.entry.found_in.backend
     if case.options != _PLAIN:
         yield PLAIN, backend, replace(case, options=_PLAIN)
-    if kind(backend) == "compile":
+    sort = kind(backend)
+    if sort in FOR_CHIPS:
         for architecture in ARCHITECTURES:
-            if f"compile:{architecture}" != backend:
-                yield f"arch={architecture}", f"compile:{architecture}", case
+            if f"{sort}:{architecture}" != backend:
+                yield f"arch={architecture}", f"{sort}:{architecture}", case
 
 
 def _tried(one: GateFinding, shards: tuple[ShardSpec, ...], state: Path, end: float) -> dict[str, bool]:

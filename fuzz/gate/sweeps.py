@@ -27,7 +27,7 @@ def _backend(backends: tuple[str, ...]) -> str:
     for one in BITS:
         if one in {kind(backend) for backend in backends}:
             return one
-    raise TridiffError("a sweep judges values, which compilers alone do not give",
+    raise TridiffError("a sweep runs on the GPU or in the interpreter",
                        fix="add --backend cuda or --backend interpreter, or leave out --sweep")
 
 

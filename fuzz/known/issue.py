@@ -19,7 +19,7 @@ Path = str
 WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "dtype", "shape")
 """How wrong elements of an output may look."""
 _COMPILED = ("llvm", "ptxas")
-"""Stages of a compiler that the interpreter does not run."""
+"""Stages of a compiler that the interpreter does not run, and an evaluation of TTGIR does not come to."""
 ASTRAY = ("illegal_address", "misaligned_address", "wrong_address_space")
 """How a kernel may end that reads or writes no place of its own: by what happens to lie there."""
 
@@ -67,7 +67,8 @@ class KnownIssue:
     """Kinds of wrong elements as which it shows; one of `errors` needs no mention."""
     backends: tuple[str, ...] = ()
     """Kinds of backends (`cuda`, `interpreter`, `compile`) on which alone it shows; (): on any. A defect of the
-    interpreter never accounts for what a compiled kernel does."""
+    interpreter never accounts for what a compiled kernel does; what shows where kernels are compiled, may show where
+    their IR is evaluated."""
     repair: str = ""
     """The switch of `tridiff.fuzz.interpreter.Repairs` for want of which the interpreter fails: whoever ran the case
     tried it with that switch on and says so (`Outcome.explained_by`)."""
@@ -77,9 +78,12 @@ class KnownIssue:
         return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.match(case)
 
     def shows_on(self, backend: str) -> bool:
-        """Whether the defect is one of a backend: of the interpreter none that lies in a stage which it has not."""
+        """Whether the defect is one of a backend: none that lies in a stage which the backend has not."""
         kind = backend.partition(":")[0]
-        return kind in self.backends if self.backends else kind != "interpreter" or self.stage not in _COMPILED
+        if kind == "evaluated" and self.backends:
+            return self.stage not in _COMPILED and self.backends != ("interpreter",)
+        return kind in self.backends if self.backends else (
+            kind not in ("interpreter", "evaluated") or self.stage not in _COMPILED)
 
     def shows_as(self, signature: Signature) -> bool:
         """Whether a failure of this kind may be one of the issue."""

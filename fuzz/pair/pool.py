@@ -35,7 +35,7 @@ FUNCTION = "f"
 _LAST: dict[Stop, str] = {"source": "source", "code": "ptx"}
 """The stage that decides."""
 
-REPEATS = {"cuda": 4, "interpreter": 2, "compile": 1}
+REPEATS = {"cuda": 4, "interpreter": 2, "compile": 1, "evaluated": 1}
 """How often each side runs again when a difference turns up that was not seen before, by kind of backend: a device may
 do another thing each time, a compiler hardly ever does. What is shrunk is confirmed on both sides, as everything is."""
 

@@ -76,7 +76,8 @@ def chosen(entry: CorpusEntry, *, offered: tuple[str, ...], triton: str) -> tupl
     where it is recorded to agree, before where another version is recorded; the GPU first of each. An empty name
     where the entry has no record for any of the backends offered."""
     subject = entry.signature.subject
-    rows = [one for one in entry.expected if one.subject == subject and one.backend in offered]
+    rows = [one for one in entry.expected if one.subject == subject and one.backend in offered
+            and kind(one.backend) != "evaluated"]  # a script has no evaluator
 
     def preference(one: Expectation) -> tuple[bool, bool, int, str]:
         return one.triton != triton, not one.verdict.failed, _ORDER.index(kind(one.backend)), one.backend

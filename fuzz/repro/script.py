@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from tridiff.fuzz.backends import BACKENDS, kind
+from tridiff.fuzz.backends import BACKENDS, compiler, kind
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.errors import TridiffError
@@ -93,6 +93,7 @@ def script(
     problem = misfit(entry.case, subject)
     if problem:
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")
+    backend = _with_script(backend, entry)
     request = Request(
         title=_comment(entry.title or entry.id), note=_note(entry), case=entry.case, subject=subject, backend=backend,
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
@@ -107,6 +108,15 @@ def script(
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         made = best(msgspec.structs.replace(request, only_repaired=True))
     return made
+
+
+def _with_script(backend: str, entry: CorpusEntry) -> str:
+    """Where a script can show a failure of the backend: none has an evaluator, but what a pass makes wrong is wrong on
+    the GPU as well, and what the compiler ends in, it ends in without one."""
+    if kind(backend) != "evaluated":
+        return backend
+    in_compiler = entry.signature.verdict is Verdict.COMPILE_ERROR or entry.signature.kind.startswith(("SIG", "exit_"))
+    return compiler(backend) if in_compiler else "cuda"
 
 
 def recorded(entry: CorpusEntry, *, subject: str, backend: str) -> tuple[Recorded, ...]:
