@@ -40,7 +40,8 @@ def stored(machine: Any, operation: Operation, values: list[Any]) -> Any:
     machine.memory.store(pointers, np.broadcast_to(value, pointers.shape), np.asarray(active))
 
 
-def _updated(kind: str, old: Array, value: Array) -> Array:
+def updated_value(kind: str, old: Array, value: Array) -> Array:
+    """What an atomic operation leaves in memory."""
     if kind in ("add", "fadd"):
         return np.asarray(old + value).astype(old.dtype)
     if kind in ("max", "min"):
@@ -77,7 +78,7 @@ def updated(machine: Any, operation: Operation, values: list[Any]) -> Any:
     active = np.broadcast_to(values[2] if len(values) > 2 else True, pointers.shape)
     kind = Type(operation.types[0].pointee)
     return _one_by_one(machine, pointers, active, kind,
-                       lambda old, place: _updated(operation.words[0], old, np.asarray(value[place])))
+                       lambda old, place: updated_value(operation.words[0], old, np.asarray(value[place])))
 
 
 @means("tt.atomic_cas")

@@ -91,3 +91,15 @@ def same_bits(machine: Any, operation: Operation, values: list[Any]) -> Any:
     if one.dtype.itemsize != kind.itemsize:
         raise NotEvaluated(f"op {operation.name} to another width")
     return one.view(kind)
+
+
+_FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+"""Values of e2m1, by their bits."""
+
+
+@means("ttg.fp4_to_fp")
+def from_fp4(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Two numbers from each byte along the axis, the one in the lower bits first."""
+    packed, axis = np.asarray(values[0]).view(np.uint8), operation.number("axis")
+    halves = np.stack([packed & 15, packed >> 4], axis=axis + 1)
+    return _FP4[halves].astype(operation.type.dtype).reshape(operation.type.shape)

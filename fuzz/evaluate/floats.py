@@ -26,7 +26,7 @@ def _arithmetic(name: str, function: Callable[[Array, Array], Any]) -> None:
 _arithmetic("arith.addf", np.add)
 _arithmetic("arith.subf", np.subtract)
 _arithmetic("arith.mulf", np.multiply)
-_arithmetic("arith.divf tt.precise_divf", np.divide)
+_arithmetic("arith.divf tt.precise_divf tt.approx_divf", np.divide)
 _arithmetic("arith.remf", lambda a, b: np.fmod(a.astype(np.float64), b.astype(np.float64)))
 
 
@@ -101,10 +101,10 @@ FUNCTIONS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-@means(*(f"math.{name}" for name in FUNCTIONS), "tt.precise_sqrt")
+@means(*(f"math.{name}" for name in FUNCTIONS), "tt.precise_sqrt", "tt.approx_sqrt")
 def function(machine: Any, operation: Operation, values: list[Any]) -> Any:
     one = np.asarray(values[0])
-    name = operation.name.removeprefix("math.").removeprefix("tt.precise_")
+    name = operation.name.removeprefix("math.").removeprefix("tt.precise_").removeprefix("tt.approx_")
     return np.asarray(FUNCTIONS[name](one.astype(np.float64))).astype(one.dtype)
 
 

@@ -69,6 +69,19 @@ def divided(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return _poisoned((quotient if "div" in operation.name else rest).view(kind), zero)
 
 
+@means("arith.ceildivsi", "arith.floordivsi", "arith.ceildivui")
+def divided_up_or_down(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    a, b = map(np.asarray, values)
+    kind = a.dtype
+    if operation.name.endswith("ui"):
+        a, b = unsigned(a), unsigned(b)
+    quotient, rest, zero = _quotient(a, b)
+    same = (a < 0) == (b < 0)
+    off = (rest != 0) & (same if "ceil" in operation.name else ~same)
+    step = np.where(off, 1 if "ceil" in operation.name else -1, 0).astype(quotient.dtype)
+    return _poisoned(np.asarray(quotient + step).view(kind), zero)
+
+
 @means("arith.shli", "arith.shrsi", "arith.shrui")
 def shifted(machine: Any, operation: Operation, values: list[Any]) -> Any:
     a, b = map(np.asarray, values)

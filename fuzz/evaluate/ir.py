@@ -9,7 +9,7 @@ from functools import cached_property
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.types import Type, parse_type, split
 
-_VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
+VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 
 
 @dataclass
@@ -46,10 +46,15 @@ class Operation:
         before, *types = split(f" {self.head} {self.tail}", " : ")
         return before, types[-1] if types else ""
 
+    @property
+    def before(self) -> str:
+        """The text in front of the types."""
+        return self._parts[0]
+
     @cached_property
     def operands(self) -> tuple[str, ...]:
         """Names of values, in order."""
-        return tuple(_VALUE.findall(_without_braces(self._parts[0])))
+        return tuple(VALUE.findall(_without_braces(self._parts[0])))
 
     @cached_property
     def words(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from tridiff.fuzz.evaluate import (  # noqa: F401  each file enters its operatio
     constants,
     control,
     conversions,
+    descriptors,
     floats,
     folds,
     integers,
@@ -49,6 +50,9 @@ class Machine:
         self.program = (0, 0, 0)
         self.left = MOST_OPERATIONS
         self._values: dict[str, Any] = {}
+        self.descriptors: dict[int, Any] = {}
+        """Of tensors, by the address at which they lie."""
+        self._scratch: list[np.ndarray[Any, Any]] = []
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run every program, x fastest. arguments: one for each parameter of the kernel."""
@@ -63,6 +67,13 @@ class Machine:
                     for x in range(self.grid[0]):
                         self.program = (x, y, z)
                         self.call(kernel, given)
+
+    def scratch(self, size: int) -> int:
+        """The address of so many bytes, for as long as this lives."""
+        made = np.full(max(size, 1), 0xAB, dtype=np.uint8)
+        self._scratch.append(made)
+        self.memory.add(made.ctypes.data, made.nbytes)
+        return int(made.ctypes.data)
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The function's results."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.table import means
 
 
@@ -62,14 +63,19 @@ def catenated(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return np.concatenate(values)
 
 
-@means("tt.gather")
-def gathered(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    source, places = values
+def along(operation: Operation, source: Array, places: Array) -> tuple[Array, ...]:
+    """The elements of a block, of which those along one axis are given by number."""
     axis = operation.number("axis")
     if np.any((places < 0) | (places >= source.shape[axis])):
-        raise NotEvaluated("op tt.gather with an index outside of its block")
+        raise NotEvaluated(f"op {operation.name} with an index outside of its block")
     others = np.ogrid[tuple(slice(size) for size in places.shape)]
-    return source[tuple(places if one == axis else others[one] for one in range(places.ndim))]
+    return tuple(places if one == axis else others[one] for one in range(places.ndim))
+
+
+@means("tt.gather", "ttg.local_gather")
+def gathered(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    source, places = values
+    return np.array(source[along(operation, source, places)])
 
 
 @means("tt.histogram")
@@ -80,6 +86,6 @@ def histogram(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return np.bincount(inside.reshape(-1), minlength=bins).astype(operation.type.dtype)
 
 
-@means("ttg.convert_layout", "tt.optimization_barrier", "ttg.warp_group_dot_wait")
+@means("ttg.convert_layout", "tt.optimization_barrier", "ttng.warp_group_dot_wait")
 def unchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return values[0]
+    return values[0] if len(operation.results) == 1 else tuple(values)

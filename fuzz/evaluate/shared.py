@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tridiff.fuzz.evaluate.accesses import updated_value
 from tridiff.fuzz.evaluate.constants import undefined
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.shapes import along
 from tridiff.fuzz.evaluate.table import means
 from tridiff.fuzz.evaluate.types import Type
 
@@ -72,3 +74,26 @@ def copied(machine: Any, operation: Operation, values: list[Any]) -> Any:
     other = named.get("other", np.zeros(pointers.shape, kind.dtype))
     buffer[...] = machine.memory.load(pointers, active, np.asarray(other))
     return np.asarray(0)
+
+
+@means("ttg.local_scatter")
+def scattered(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Of elements that go to one place the last."""
+    buffer, places, value = values
+    buffer[along(operation, buffer, places)] = value
+
+
+@means("ttg.local_atomic_scatter_rmw")
+def updated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Element by element in row-major order; the values that were there before."""
+    buffer, places, value, *mask = values
+    chosen = np.broadcast_arrays(*along(operation, buffer, places))
+    found = np.array(undefined(operation.type))
+    for lane in np.ndindex(places.shape):
+        if mask and not np.broadcast_to(mask[0], places.shape)[lane]:
+            continue
+        place = tuple(int(one[lane]) for one in chosen)
+        old = np.asarray(buffer[place])
+        found[lane] = old
+        buffer[place] = updated_value(operation.words[0], old, np.asarray(value[lane]))
+    return found

@@ -46,7 +46,7 @@ def dtype_of(element: str) -> np.dtype:
     """The numpy type that holds an element; addresses are int64."""
     if element.startswith("ptr<"):
         return np.dtype(np.int64)
-    found = _FLOATS.get(element) or _INTEGERS.get(element)
+    found = _FLOATS.get(element) or _INTEGERS.get(re.sub(r"^[su](?=i\d)", "", element))
     if found is None:
         raise NotEvaluated(f"type {element}")
     return np.dtype(found)
@@ -64,6 +64,9 @@ def parse_type(text: str) -> Type:
     found = re.fullmatch(r"(?:!?(?:\w+\.)?(tensor|memdesc|tensordesc))?<(.*)>", text, re.DOTALL)
     if found:
         inside = split(found[2])[0]
+        if inside.startswith("tensor<"):
+            block = parse_type(inside)
+            return Type(block.element, block.shape, found[1])
         shape, _, element = re.fullmatch(r"((?:\d+x)*)()(.*)", inside.strip()).groups()  # type: ignore[union-attr]
         return Type(_scalar(element), tuple(int(one) for one in shape.split("x") if one), found[1] or "memdesc")
     return Type(_scalar(text))
