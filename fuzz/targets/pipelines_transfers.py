@@ -27,7 +27,7 @@ def _target(name: str, kernels: str, summary: str, contract: str, fault: str, *,
         subjects={"own": f"{kernels}:source"}, within=lambda case: isinstance(case.program, program),
         cases=lambda limits: draw.transfer_cases(target=name, exchange=exchange, limits=limits))
     return replace(
-        target, dtypes=values(program, "dtype"), backends=("cuda", "compile"),
+        target, dtypes=values(program, "dtype"), backends=("cuda", "compile", "evaluated"),
         faults=Faults(planted={one: f"{kernels}:FAULTS[{one}]" for one in faults}),
         run=replace(target.run, memory_orders=lambda case: ("completion",),
                     lacking=_clusters if exchange else made_for))

@@ -115,7 +115,7 @@ def pipeline_target(name: str, family: Family, *, summary: str, contract: str, f
         subjects={"own": "tridiff.kernels.pipelines.build:build"}, within=lambda case: _in_family(case, family),
         cases=lambda limits: pipeline_cases(target=name, family=family, limits=limits))
     return replace(
-        target, dtypes=dtypes, backends=("cuda", "compile"),
+        target, dtypes=dtypes, backends=("cuda", "compile", "evaluated"),
         draw=replace(target.draw, params=lambda case: {"sanitize": (False, True)}),
         run=replace(target.run, schedules=lambda case: 2 if case.params["sanitize"] else 1, memory_orders=_orders,
                     lacking=_lacking(family)),
