@@ -16,6 +16,7 @@ from tridiff.fuzz.evaluate.accesses import updated_value
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import VALUE, Operation
 from tridiff.fuzz.evaluate.memory import Array
+from tridiff.fuzz.evaluate.partitions import barrier
 from tridiff.fuzz.evaluate.table import means
 from tridiff.fuzz.evaluate.types import Type
 
@@ -147,6 +148,9 @@ def copied(machine: Any, operation: Operation, values: list[Any]) -> Any:
         return
     places = _gathered(starts, buffer.shape) if "gather" in operation.name else _corners(starts, descriptor.box.shape)
     buffer[...] = _loaded(machine, descriptor, places, buffer.shape)
+    told = next((barrier(machine, one) for one in more if isinstance(one, np.ndarray) and one.ndim), None)
+    if told is not None:
+        told.arrive(come=buffer.nbytes)
 
 
 @means("ttng.async_tma_copy_local_to_global", "ttng.async_tma_scatter", "ttng.async_tma_reduce")

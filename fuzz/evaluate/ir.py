@@ -24,6 +24,8 @@ class Block:
 @dataclass
 class Region:
     blocks: list[Block] = field(default_factory=lambda: [Block()])
+    warps: int = 0
+    """Of a partition."""
 
     def block(self, label: str) -> Block:
         return next(one for one in self.blocks if one.label == label)

@@ -20,6 +20,7 @@ from tridiff.fuzz.evaluate import (  # noqa: F401  each file enters its operatio
     folds,
     integers,
     library,
+    partitions,
     products,
     programs,
     shapes,
@@ -34,7 +35,7 @@ MOST_OPERATIONS = 1_000_000
 """Of one launch, those of all programs together: what waits for another program never ends here."""
 
 _LEAVING = frozenset({"tt.return", "scf.yield", "scf.condition", "tt.reduce.return", "tt.scan.return",
-                      "tt.map_elementwise.return"})
+                      "tt.map_elementwise.return", "ttg.warp_yield", "ttg.warp_return"})
 
 
 _NOTHING = Operation("scf.yield", (), "")
@@ -49,9 +50,15 @@ class Machine:
         self.module, self.memory, self.grid, self._deadline = module, memory, grid, deadline
         self.program = (0, 0, 0)
         self.left = MOST_OPERATIONS
-        self._values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
         self.descriptors: dict[int, Any] = {}
         """Of tensors, by the address at which they lie."""
+        self.barriers: dict[int, partitions.Barrier] = {}
+        """In shared memory, by address."""
+        self.team: partitions.Team | None = None
+        self.place = 0
+        """The partition that this runs, among those of a team."""
+        self.threads = partitions.WARP * int(module.attributes.get("ttg.num-warps", "4").partition(" ")[0])
         self._scratch: list[np.ndarray[Any, Any]] = []
 
     def launch(self, arguments: Sequence[Any]) -> None:
@@ -77,18 +84,18 @@ class Machine:
 
     def call(self, function: Function, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The function's results."""
-        outer, self._values = self._values, {}
+        outer, self.values = self.values, {}
         try:
             for (name, _), value in zip(function.parameters, arguments, strict=True):
-                self._values[name] = value
+                self.values[name] = value
             _, results = self.region(function.body, ())
             return results
         finally:
-            self._values = outer
+            self.values = outer
 
     def __getitem__(self, name: str) -> Any:
         """The value of a name."""
-        return self._values[name]
+        return self.values[name]
 
     def region(self, region: Region, arguments: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:
         """Run a region from its first block; the operation that leaves it, and what that hands on."""
@@ -104,7 +111,7 @@ class Machine:
         return region.block(label), tuple(self[name] for name in names)
 
     def _block(self, block: Block, arguments: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:
-        values = self._values
+        values = self.values
         for name, value in zip(block.arguments, arguments, strict=True):
             values[name] = value
         for operation in block.operations:

@@ -15,6 +15,7 @@ from tridiff.fuzz.evaluate.types import parse_type, split
 _RESULTS = re.compile(r"((?:%[\w$.-]+(?::\d+)?(?:, )?)+) = ")
 _NAME = re.compile(r'"?([a-z_]\w*(?:\.\w+)+)"?')
 _FUNCTION = re.compile(r"tt\.func (?P<visibility>public |private )?@(?P<name>\"[^\"]*\"|[\w$.-]+)\(")
+_PARTITION = re.compile(r"default \{|partition\d+\((?P<arguments>.*)\) num_warps\((?P<warps>\d+)\) \{")
 
 
 def parse(text: str) -> Module:
@@ -48,8 +49,13 @@ def parse(text: str) -> Module:
             else:
                 operation.tail, region = rest.removeprefix(")").strip(), outer
             continue
-        if line == "default {":
-            raise NotEvaluated("op ttg.warp_specialize")
+        partition = _PARTITION.fullmatch(line)
+        if partition:
+            operation = region.blocks[-1].operations[-1]
+            stack.append((operation, region))
+            region = Region([Block("", _arguments(partition["arguments"] or ""))], int(partition["warps"] or 0))
+            operation.regions.append(region)
+            continue
         operation = _operation(line)
         region.blocks[-1].operations.append(operation)
         if line.endswith("{"):
@@ -66,7 +72,12 @@ def _block(line: str) -> Block:
     found = re.match(r"(\^[\w$.-]+)(?:\((.*)\))?:", line)
     if not found:
         raise NotEvaluated(f"block {line[:40]}")
-    return Block(found[1], tuple(one.partition(":")[0].strip() for one in split(found[2] or "") if one.strip()))
+    return Block(found[1], _arguments(found[2] or ""))
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    """The names of `%a: i32, %b: f32`."""
+    return tuple(one.partition(":")[0].strip() for one in split(text) if one.strip())
 
 
 def _operation(line: str) -> Operation:
