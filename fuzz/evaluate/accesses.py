@@ -92,3 +92,27 @@ def exchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
         return np.asarray(value[place]) if equal else old
 
     return _one_by_one(machine, pointers, np.broadcast_to(True, pointers.shape), kind, update)
+
+
+@means("tt.atomic_load")
+def loaded_at_once(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    pointers = np.asarray(values[0])
+    active = np.broadcast_to(values[1] if len(values) > 1 else True, pointers.shape)
+    return machine.memory.load(pointers, active, undefined(Type(operation.types[0].pointee, pointers.shape)))
+
+
+@means("tt.atomic_store")
+def stored_at_once(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    stored(machine, operation, values)
+
+
+@means("tt.atomic_poll")
+def polled(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Whether memory holds what is expected. Nobody is there to put it there meanwhile."""
+    pointers, due = map(np.asarray, values[:2])
+    words = f"u{due.dtype.itemsize}"
+    found = machine.memory.load(pointers, np.broadcast_to(True, pointers.shape), np.zeros(pointers.shape, due.dtype))
+    equal = np.asarray(found.view(words) == np.broadcast_to(due, pointers.shape).view(words))
+    if not equal.all() and not (len(values) > 2 and int(values[2]) == 0):
+        raise NotEvaluated("op tt.atomic_poll for what another program writes")
+    return equal

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from tridiff.fuzz.evaluate.conversions import rounded_once
+from tridiff.fuzz.evaluate.conversions import narrowed, rounded_once
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
@@ -20,6 +20,8 @@ def _arithmetic(name: str, function: Callable[[Array, Array], Any]) -> None:
     @means(*name.split())
     def meaning(machine: Any, operation: Operation, values: list[Any]) -> Any:
         a, b = map(np.asarray, values)
+        if a.dtype.itemsize == 1:
+            return narrowed(np.asarray(function(a.astype(np.float32), b.astype(np.float32))), a.dtype)
         return np.asarray(function(a, b)).astype(a.dtype, copy=False)
 
 

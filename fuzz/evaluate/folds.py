@@ -72,6 +72,10 @@ def scanned(machine: Any, operation: Operation, values: list[Any]) -> Any:
 
 @means("tt.map_elementwise")
 def mapped(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    if operation.number("pack", 1) != 1:
-        raise NotEvaluated("op tt.map_elementwise over packs of elements")
-    return _results(_elementwise(machine, operation.regions[0], [np.asarray(one) for one in values]))
+    """As many elements at a time as are packed, in row-major order, which is one of those that a layout may give."""
+    pack, shape = operation.number("pack", 1), np.shape(values[0])
+    if np.size(values[0]) % pack:
+        raise NotEvaluated("op tt.map_elementwise on fewer elements than it packs")
+    given = [np.ascontiguousarray(one).reshape(-1, pack)[:, place] for one in values for place in range(pack)]
+    found = _elementwise(machine, operation.regions[0], given)
+    return _results(np.stack(found[start:start + pack], axis=-1).reshape(shape) for start in range(0, len(found), pack))

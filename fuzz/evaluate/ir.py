@@ -151,6 +151,8 @@ class Function:
 class Module:
     functions: dict[str, Function]
     attributes: dict[str, str] = field(default_factory=dict)
+    layouts: dict[str, str] = field(default_factory=dict)
+    """By their names in the text."""
 
     @property
     def kernel(self) -> Function:

@@ -24,9 +24,12 @@ def parse(text: str) -> Module:
     stack: list[tuple[Operation, Region]] = []
     region = top
     attributes: dict[str, str] = {}
+    layouts: dict[str, str] = {}
     for line in text.splitlines():
         line = line.strip()
         if not line or line.startswith(("#", "//", "{-#")):
+            name, _, layout = line.partition(" = ")
+            layouts[name] = layout
             continue
         if line.startswith("module"):
             for inside in _braces(line.removesuffix("{")):
@@ -65,7 +68,7 @@ def parse(text: str) -> Module:
     if stack:
         raise NotEvaluated("text that ends inside a region")
     functions = [_function(one) for one in top.blocks[0].operations if one.name == "tt.func"]
-    return Module({one.name: one for one in functions}, attributes)
+    return Module({one.name: one for one in functions}, attributes, layouts)
 
 
 def _block(line: str) -> Block:

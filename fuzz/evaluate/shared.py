@@ -16,10 +16,45 @@ from tridiff.fuzz.evaluate.shapes import along
 from tridiff.fuzz.evaluate.table import means
 from tridiff.fuzz.evaluate.types import Type
 
+_PLAIN = re.compile(r"#ttg\.swizzled_shared<\{[^}]*maxPhase = 1, order = \[([\d, ]*)\]\}>")
+
+
+def _axes(machine: Any, kind: Type) -> tuple[int, ...] | None:
+    """A buffer's axes as they lie in memory, outermost first; None for layouts that do more than to order them."""
+    found = _PLAIN.fullmatch(machine.module.layouts.get(kind.layout, kind.layout))
+    if not found:
+        return None
+    order = [int(one) for one in found[1].split(",")]
+    further = len(kind.shape) - len(order)  # of several buffers
+    return (*range(further), *(further + one for one in reversed(order)))
+
+
+def _turned_back(array: Array, axes: tuple[int, ...]) -> Array:
+    return array.transpose(np.argsort(axes))
+
 
 @means("ttg.local_alloc")
 def allocated(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return np.array(values[0] if values else undefined(operation.type))
+    axes = _axes(machine, operation.type)
+    made = np.array(values[0] if values else undefined(operation.type))
+    return made if axes is None else _turned_back(np.ascontiguousarray(made.transpose(axes)), axes)
+
+
+@means("ttg.memdesc_reinterpret")
+def read_otherwise(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """The same bytes as elements of another type, shape and order."""
+    source, to = operation.types[0], operation.type
+    axes, others = _axes(machine, source), _axes(machine, to)
+    if axes is None or others is None:
+        raise NotEvaluated("op ttg.memdesc_reinterpret of a layout that is not plain")
+    lying = values[0].transpose(axes)
+    if not lying.flags.c_contiguous:
+        raise NotEvaluated("op ttg.memdesc_reinterpret of a part of a buffer")
+    elements = lying.reshape(-1).view(np.uint8)
+    size = int(np.prod(to.shape)) * to.dtype.itemsize
+    if size > elements.size:
+        raise NotEvaluated("op ttg.memdesc_reinterpret beyond its buffer")
+    return _turned_back(elements[:size].view(to.dtype).reshape([to.shape[one] for one in others]), others)
 
 
 @means("ttg.local_load")
@@ -34,10 +69,9 @@ def stored(machine: Any, operation: Operation, values: list[Any]) -> Any:
 
 @means("ttg.memdesc_index")
 def indexed(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    """Of a number that is none of them, a buffer that holds nothing: the address alone does no harm."""
     number = int(values[1])
-    if not 0 <= number < len(values[0]):
-        raise NotEvaluated("op ttg.memdesc_index outside of its buffer")
-    return values[0][number]
+    return values[0][number] if 0 <= number < len(values[0]) else np.array(undefined(operation.type))
 
 
 @means("ttg.memdesc_trans")

@@ -22,11 +22,13 @@ _INTEGERS = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i
 @dataclass(frozen=True)
 class Type:
     """element: of a block, or the whole type ("f32", "i1", "ptr<f32>", "token"). shape: () for scalars. family: what
-    carries the elements: "" for scalars, "tensor", "memdesc", "tensordesc"."""
+    carries the elements: "" for scalars, "tensor", "memdesc", "tensordesc". layout: as it is written, which is mostly
+    by its name."""
 
     element: str
     shape: tuple[int, ...] = ()
     family: str = ""
+    layout: str = ""
 
     @property
     def pointee(self) -> str:
@@ -63,12 +65,13 @@ def parse_type(text: str) -> Type:
     text = text.strip()
     found = re.fullmatch(r"(?:!?(?:\w+\.)?(tensor|memdesc|tensordesc))?<(.*)>", text, re.DOTALL)
     if found:
-        inside = split(found[2])[0]
+        inside, *more = split(found[2])
         if inside.startswith("tensor<"):
             block = parse_type(inside)
             return Type(block.element, block.shape, found[1])
         shape, _, element = re.fullmatch(r"((?:\d+x)*)()(.*)", inside.strip()).groups()  # type: ignore[union-attr]
-        return Type(_scalar(element), tuple(int(one) for one in shape.split("x") if one), found[1] or "memdesc")
+        return Type(_scalar(element), tuple(int(one) for one in shape.split("x") if one), found[1] or "memdesc",
+                    more[0].strip() if more else "")
     return Type(_scalar(text))
 
 
