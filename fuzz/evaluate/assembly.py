@@ -32,9 +32,9 @@ def _extreme(largest: bool) -> Callable[[Array, Array], Array]:
 
 
 _COMPUTED: dict[str, Callable[..., Any]] = {
-    "add": np.add, "sub": np.subtract, "mul.lo": np.multiply, "mul": np.multiply, "neg": np.negative,
-    "not": np.invert, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "min": _extreme(False),
-    "max": _extreme(True), "mov": lambda a: a, "popc": words.ones, "ex2": np.exp2,
+    "add": np.add, "sub": np.subtract, "mul.lo": np.multiply, "mul.wide": np.multiply, "mul": np.multiply,
+    "neg": np.negative, "not": np.invert, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "min": _extreme(False), "max": _extreme(True), "mov": lambda a: a, "popc": words.ones, "ex2": np.exp2,
 }
 
 
@@ -100,16 +100,12 @@ def _step(registers: _Registers, opcode: str, operands: list[str]) -> None:
     if not words_ or not re.fullmatch(r"[subf](32|64)", words_[-1]):
         raise NotEvaluated(f"assembly {opcode}")
     kind = np.dtype(f"{_KINDS[words_[-1][0]]}{int(words_[-1][1:]) // 8}")
-    to, *given = operands
-    values = [registers.read(one, kind) for one in given]
+    wide = np.dtype(f"{kind.kind}{2 * kind.itemsize}") if (name, *words_[:-1]) == ("mul", "wide") else kind
     function = _OF_THREE.get(f"{name}.{words_[-1]}") or _COMPUTED.get(".".join([name, *words_[:-1]]))
-    if words_[:-1] == ["wide"] and name == "mul":
-        wide = np.dtype(f"{kind.kind}{2 * kind.itemsize}")
-        registers.write(to, np.asarray(np.multiply(*(one.astype(wide) for one in values))))
-        return
     if function is None:
         raise NotEvaluated(f"assembly {opcode}")
-    registers.write(to, np.asarray(function(*values)))
+    to, *given = operands
+    registers.write(to, np.asarray(function(*(registers.read(one, kind).astype(wide, copy=False) for one in given))))
 
 
 def _packed(value: Array, pack: int) -> list[Array]:
