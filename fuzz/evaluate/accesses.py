@@ -59,7 +59,7 @@ def updated_value(kind: str, old: Array, value: Array) -> Array:
     raise NotEvaluated(f"op tt.atomic_rmw {kind}")
 
 
-def _one_by_one(machine: Any, pointers: Array, active: Array, kind: Type, update: Any) -> Array:
+def one_by_one(machine: Any, pointers: Array, active: Array, kind: Type, update: Any) -> Array:
     """Every active lane in row-major order; the values that were there before."""
     found = np.array(undefined(Type(kind.element, pointers.shape)))
     for place in np.ndindex(pointers.shape):
@@ -77,21 +77,26 @@ def updated(machine: Any, operation: Operation, values: list[Any]) -> Any:
     pointers, value = map(np.asarray, values[:2])
     active = np.broadcast_to(values[2] if len(values) > 2 else True, pointers.shape)
     kind = Type(operation.types[0].pointee)
-    return _one_by_one(machine, pointers, active, kind,
+    return one_by_one(machine, pointers, active, kind,
                        lambda old, place: updated_value(operation.words[0], old, np.asarray(value[place])))
 
 
-@means("tt.atomic_cas")
-def exchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    pointers, compared, value = map(np.asarray, values)
-    kind = Type(operation.types[0].pointee)
-    words = f"u{kind.dtype.itemsize}"
+def exchange(compared: Array, value: Array) -> Any:
+    """What a place holds after an exchange where it held what is compared with, bit for bit."""
+    words = f"u{compared.dtype.itemsize}"
 
     def update(old: Array, place: tuple[int, ...]) -> Array:
         equal = old.view(words) == np.asarray(compared[place]).view(words)
         return np.asarray(value[place]) if equal else old
 
-    return _one_by_one(machine, pointers, np.broadcast_to(True, pointers.shape), kind, update)
+    return update
+
+
+@means("tt.atomic_cas")
+def exchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
+    pointers, compared, value = map(np.asarray, values)
+    return one_by_one(machine, pointers, np.broadcast_to(True, pointers.shape), Type(operation.types[0].pointee),
+                      exchange(compared, value))
 
 
 @means("tt.atomic_load")

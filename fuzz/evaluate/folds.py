@@ -55,16 +55,18 @@ def reduced(machine: Any, operation: Operation, values: list[Any]) -> Any:
 
 @means("tt.scan")
 def scanned(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    """From the first element to the last, or from the last one where it is reversed."""
+    """From the first element to the last, or from the last one where it is reversed; each element takes what lies 1, 2,
+    4, ... places before it, as in a warp."""
     axis = operation.number("axis")
     turned = [np.moveaxis(one, axis, 0) for one in values]
     if operation.flag("reverse"):
         turned = [one[::-1] for one in turned]
-    rows = [[np.asarray(one[0]) for one in turned]]
-    for number in range(1, len(turned[0])):
-        rows.append(_elementwise(machine, operation.regions[0],
-                                 rows[-1] + [np.asarray(one[number]) for one in turned]))
-    found = tuple(np.stack([row[number] for row in rows]) for number in range(len(turned)))
+    found, distance = tuple(turned), 1
+    while distance < len(turned[0]):
+        later = _elementwise(machine, operation.regions[0],
+                             [one[:-distance] for one in found] + [one[distance:] for one in found])
+        found = tuple(np.concatenate([one[:distance], more]) for one, more in zip(found, later, strict=True))
+        distance *= 2
     if operation.flag("reverse"):
         found = tuple(one[::-1] for one in found)
     return _results(np.moveaxis(one, 0, axis) for one in found)

@@ -108,9 +108,9 @@ def _function(name: str, to: np.dtype) -> Function | None:
 @means("tt.extern_elementwise")
 def library(machine: Any, operation: Operation, values: list[Any]) -> Any:
     symbol = operation.attributes.get("symbol", "").strip('"')
-    name = re.sub(r"^__(nv|ocml|triton_hip)_", "", symbol)
+    name = re.sub(r"^__(nv|ocml|ockl|triton_hip)_", "", symbol)
     kind = operation.type.dtype
-    function = _function(re.sub(r"_f(32|64)$", "", name), kind)
+    function = _function(re.sub(r"_[fu](32|64)$", "", name), kind)
     if function is None:
         raise NotEvaluated(f"op tt.extern_elementwise {symbol}")
     given: list[Array] = [np.atleast_1d(np.ascontiguousarray(one)) for one in np.broadcast_arrays(*values)]

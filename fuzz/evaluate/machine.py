@@ -12,6 +12,7 @@ import numpy as np
 from tridiff.fuzz.evaluate import (  # noqa: F401  each file enters its operations
     accesses,
     assembly,
+    buffers,
     constants,
     control,
     conversions,

@@ -86,6 +86,6 @@ def histogram(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return np.bincount(inside.reshape(-1), minlength=bins).astype(operation.type.dtype)
 
 
-@means("ttg.convert_layout", "tt.optimization_barrier", "ttng.warp_group_dot_wait")
+@means("ttg.convert_layout", "tt.optimization_barrier", "ttng.warp_group_dot_wait", "amdg.in_thread_transpose")
 def unchanged(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return values[0] if len(operation.results) == 1 else tuple(values)

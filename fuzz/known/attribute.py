@@ -14,6 +14,8 @@ from tridiff.fuzz.records.outcome import ALL_OPEN
 _DEEPEST = 2
 """How many relatives of relatives are looked at: a case has rarely more than three defects."""
 _NO_DEEPER = _DEEPEST + 1
+NOT_EVALUATED = "not evaluated: "
+"""How the reason begins why the evaluator gives no values of a kernel that compiles."""
 _OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:")
 """How kinds of failure begin that are seen before any value is, or that Python raises whatever the values are."""
 Execute = Callable[[Case], Outcome]
@@ -114,7 +116,8 @@ class Attribution:
     def _passes(self, case: Case, rid_of: list[KnownIssue], depth: int, values: bool) -> bool:
         """Whether the case agrees once it is rid of the patterns, or fails in another way that belongs to other issues.
         One that cannot be rid of them is no control: False. Of a failure that has nothing to do with `values`, one that
-        compiles and runs is a control even where the contract leaves all that it computes open."""
+        compiles and runs is a control even where the contract leaves all that it computes open, and one that compiles
+        even where it cannot be evaluated."""
         relative: Case | None = case
         for one in rid_of:
             if relative is not None and one.match(relative):
@@ -130,7 +133,8 @@ class Attribution:
                 # What is left of other issues, to the element or by a control of its own, is none of this one.
                 self._fails[key] = not (
                     outcome.verdict is Verdict.AGREE or outcome.explained_by
-                    or (not values and (outcome.verdict, outcome.reason) == (Verdict.NOT_CHECKED, ALL_OPEN))
+                    or (not values and outcome.verdict is Verdict.NOT_CHECKED and (
+                        outcome.reason == ALL_OPEN or outcome.reason.startswith(NOT_EVALUATED)))
                     or self._belongs_to_others(relative, outcome, rid_of, depth + 1))
             except TridiffError:
                 self._fails[key] = True

@@ -296,3 +296,15 @@ def test_a_poll_for_what_another_program_writes_is_named() -> None:
     assert run(polled.format("%a"), A, B).tolist() == [1] * 4
     with pytest.raises(NotEvaluated, match="what another program writes"):
         run(polled.format("%b"), A, B)
+
+
+BUFFER = """%k = arith.constant dense<[0, 1, {far}, 3]> : tensor<4xi32>
+    %m = arith.constant dense<[true, false, true, true]> : tensor<4xi1>
+    %v = amdg.buffer_load %x[%k], %m{other} : !tt.ptr<i32> -> tensor<4xi32>"""
+
+
+@pytest.mark.parametrize(("far", "other", "due"), [
+    (2, "", [-7, 0, -2**31, 5]), (2, ", %b", [-7, -2, -2**31, 5]), (-1, "", [-7, 0, 0, 5]), (2**29, ", %b", [-7, -2, 0, 5]),
+])
+def test_a_buffer_holds_zeros_beyond_its_end_and_where_nothing_is_read(far: int, other: str, due: list[int]) -> None:
+    assert run(BUFFER.format(far=far, other=other), A, B).tolist() == due
