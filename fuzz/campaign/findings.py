@@ -20,6 +20,7 @@ from tridiff.fuzz.records import (
     Verdict,
     pretty_json,
 )
+from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 from tridiff.fuzz.target.subjects import fault_of
 
 
@@ -57,8 +58,8 @@ def built(signature: Signature, case: Case, outcome: Outcome, *, failed: int, ru
 
 def doubt(entry: CorpusEntry) -> str:
     """Why a finding does not count; "" if it does. One failure alone may be an accident, a process may be killed from
-    outside (as the system does when it is out of memory), and limits of time and memory are tridiff's own. Planted
-    faults are what they are."""
+    outside (as the system does when it is out of memory), a device assertion that may be due may come as a launch
+    failure, and limits of time and memory are tridiff's own. Planted faults are what they are."""
     signature, (failed, runs) = entry.signature, map(int, entry.reproduced.split("/"))
     if runs == 0:
         return "seen once, with no time to run it again: the next campaign begins with it"
@@ -68,6 +69,8 @@ def doubt(entry: CorpusEntry) -> str:
         return "the memory that a worker may have was used up, a limit of this campaign"
     if signature.verdict is Verdict.CRASH and signature.kind == "SIGKILL" and failed < runs:
         return "the worker was killed from outside: it did not come again each time"
+    if signature.kind == "launch_failure" and failed < runs and PERHAPS_TRAPPED in entry.title:
+        return "the trap behind a device assertion may have stopped the launch: it did not come again each time"
     if signature.verdict is Verdict.HANG and failed == 0:
         return "a time limit of this campaign was reached once, and not again"
     return ""

@@ -26,6 +26,7 @@ from tridiff.fuzz.corpus.cause import finding_of, findings_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, avoiding
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
+from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.strategies.choice import noted
@@ -218,10 +219,12 @@ class Hunt:
         return not self._accident(case, outcome)
 
     def _accident(self, case: Case, outcome: Outcome) -> bool:
-        """Whether a worker that was killed is not killed again by the same case: nothing is made smaller then. It is
-        told, and what is like it may be followed up later."""
+        """Whether a worker that was killed is not killed again by the same case, or a launch that a trap behind an
+        assertion may have stopped does not fail again without a reason: nothing is made smaller then. It is told, and
+        what is like it may be followed up later."""
         signature = outcome.signature
-        if signature is None or outcome.verdict is not Verdict.CRASH or signature.kind != signal.SIGKILL.name:
+        if signature is None or outcome.verdict is not Verdict.CRASH or not (
+                signature.kind == signal.SIGKILL.name or outcome.reason.startswith(PERHAPS_TRAPPED)):
             return False
         again = self._execute(case, "confirm")
         if again is not None and again.signature == signature:

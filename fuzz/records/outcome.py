@@ -99,6 +99,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 ALL_OPEN = "the contract leaves every row open"
 """The reason of a case that ended as it should and was not checked, because no value of it is asked for."""
+PERHAPS_TRAPPED = "a device assertion may be due"
+"""How the reason begins of a launch that failed, as CUDA says for no reason, where one may be due and may not be: behind
+an assertion stands a trap. It counts if it fails so again."""
+TRAPPED = "assertion=trap"
+"""The cell of the ledger of launches that such a trap stopped where an assertion is due."""
 ORACLE_CONFLICT = "oracle_conflict"
 """How the reason begins of a case that was not checked because the oracles contradict each other."""
 

@@ -28,6 +28,7 @@ from tridiff.fuzz.judge.variation import variation
 from tridiff.fuzz.known.explain import explained_launch, wrong_in
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
+from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, TRAPPED
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import PLAIN, Subject, parse_subject
@@ -220,6 +221,7 @@ class _Attempt:
         self.explained_elements: dict[str, torch.Tensor] = {}
         self.options, self.helper = case.options, None
         self.reports: list[LaunchReport] = []
+        self.further_cells: set[str] = set()
         self.times: tuple[float, ...] = ()
         """Seconds of timed launches."""
         self.seconds = {"materialise": 0.0, "launch": 0.0, "judge": 0.0}
@@ -422,13 +424,18 @@ class _Attempt:
 
     def failed(self, failure: failures.Failure) -> Outcome:
         """The outcome of a launch that raised."""
-        if failure.kind == "device_assert" and assertion_due(self) is not False:
-            return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must",
-                                 rows=RowCounts(agree=self.case.sizes.get("rows", 1)))
-        if failure.kind == "launch_failure" and assertion_due(self) is not False:
+        due = assertion_due(self) if failure.kind in ("device_assert", "launch_failure") else False
+        rows = RowCounts(agree=self.case.sizes.get("rows", 1))
+        if failure.kind == "device_assert" and due is not False:
+            return self._outcome(Verdict.AGREE, reason="the device assertion stopped the launch, as it must", rows=rows)
+        if failure.kind == "launch_failure" and due:
             # Behind an assertion stands a trap, which CUDA names now and then in its place.
-            return self._outcome(Verdict.NOT_CHECKED, reason="the device stopped a launch in which an assertion may be "
-                                 "due, and did not say why")
+            self.further_cells.add(TRAPPED)
+            return self._outcome(Verdict.AGREE, reason="the trap behind a device assertion stopped the launch, as it "
+                                 "must", rows=rows)
+        if failure.kind == "launch_failure" and due is None:
+            return self._found(Found(kind=failure.kind, where=failure.where, verdict=failure.verdict,
+                                     reason=f"{PERHAPS_TRAPPED}: {failure.reason}"))
         if failure.verdict is Verdict.NOT_CHECKED:
             return self._outcome(failure.verdict, reason=failure.reason)
         return self._found(Found(kind=failure.kind, where=failure.where, reason=failure.reason,
@@ -451,5 +458,5 @@ class _Attempt:
         return Outcome(
             case_digest=self.case.digest, target=self.target.name, subject=self.subject.name, backend=self.backend,
             verdict=verdict, launches=launches, compiled_kernels=sum(r.compiled for r in self.reports),
-            cells=tuple(sorted({cell for report in self.reports for cell in ledger_cells(report.ttgir)})),
+            cells=tuple(sorted(self.further_cells.union(*(ledger_cells(one.ttgir) for one in self.reports)))),
             seconds=Seconds(**{k: round(v, 6) for k, v in self.seconds.items()}), **fields)

@@ -13,6 +13,7 @@ from tridiff.fuzz.campaign import run, shard
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import Plan, ShardResult
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
+from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 
 SHARD = shard_spec(max_cases=40, rows=16)
 
@@ -26,8 +27,9 @@ class FatalPool(FakePool):
         outcome = super().execute(case, subject)
         if not outcome.verdict.failed:
             return outcome
-        return replace(outcome, verdict=self.verdict, failing_rows=(), signature=Signature(
-            target=case.target, subject=subject, verdict=self.verdict, kind=outcome.reason))
+        kind, _, reason = outcome.reason.partition(": ")
+        return replace(outcome, verdict=self.verdict, failing_rows=(), reason=reason or kind, signature=Signature(
+            target=case.target, subject=subject, verdict=self.verdict, kind=kind))
 
 
 Fuzz = Callable[..., tuple[run.Campaign, ShardResult]]
@@ -78,6 +80,25 @@ def test_a_kill_that_comes_again_only_sometimes_is_none(fuzz: Fuzz) -> None:
     # Seen, seen again at once, then three of five.
     campaign, _ = fuzz(at(5, 6, *range(9, 12), kind="SIGKILL"))
     assert campaign.findings() == []
+
+
+def test_a_launch_that_an_assertion_may_have_stopped_counts_if_it_fails_again(fuzz: Fuzz) -> None:
+    perhaps = f"launch_failure: {PERHAPS_TRAPPED}"
+    campaign, result = fuzz(at(7, 20, kind=perhaps))
+    assert (result.counts.crash, result.counts.shrink_runs, campaign.findings()) == (2, 2, [])
+    (why, names), = campaign.unconfirmed().items()
+    assert why.startswith("the trap behind a device assertion") and names
+
+
+def test_a_launch_that_fails_for_no_reason_each_time_is_a_finding(fuzz: Fuzz) -> None:
+    perhaps = f"launch_failure: {PERHAPS_TRAPPED}"
+    campaign, _ = fuzz(lambda case: perhaps if case.sizes["rows"] >= 3 else "")
+    assert [entry.reproduced for entry in campaign.findings()] == ["5/5"] and not campaign.unconfirmed()
+
+
+def test_a_launch_failure_where_no_assertion_may_be_due_is_no_accident(fuzz: Fuzz) -> None:
+    campaign, _ = fuzz(at(5, 8, 30, kind="launch_failure: CUDA error"))
+    assert campaign.findings() and not campaign.unconfirmed()
 
 
 @pytest.mark.parametrize("subject, counts", [("own", False), ("own+fault:out_of_memory", True)])

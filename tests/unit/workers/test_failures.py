@@ -9,6 +9,7 @@ from tests.unit.workers.fake_target import FakeRunner, double
 from tridiff.fuzz.backends.device_errors import asserted_on_the_device
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
+from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, TRAPPED
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target.subjects import parse_subject
 from tridiff.fuzz.verdicts import Declined, Refuted
@@ -127,13 +128,15 @@ def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None
     assert found.reason.startswith("tridiff itself failed while it judged, please report it: ")
 
 
-@pytest.mark.parametrize(("values", "debug", "verdict"), [
-    (("4294967295", "1"), True, Verdict.NOT_CHECKED), (("3", "1"), True, Verdict.CRASH),
-    (("4294967295", "1"), False, Verdict.CRASH)])
-def test_a_launch_that_failed_for_no_said_reason_is_open_where_an_assertion_is_due(
-        values: tuple[str, ...], debug: bool, verdict: Verdict) -> None:
-    call = Call(row="overflow.scan", operands=(Operand(dtype="u32", shape=(2,)),), stored=("u32",),
-                options={"axis": 0, "by": "cumsum", "reverse": True})
+@pytest.mark.parametrize(("dtype", "values", "debug", "verdict", "said"), [
+    ("u32", ("4294967295", "1"), True, Verdict.AGREE, "the trap behind"), ("u32", ("3", "1"), True, Verdict.CRASH, "CUDA"),
+    ("u32", ("4294967295", "1"), False, Verdict.CRASH, "CUDA"),
+    ("i32", ("2147483647", "-1", "1"), True, Verdict.CRASH, PERHAPS_TRAPPED)])
+def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_due_alone(
+        dtype: str, values: tuple[str, ...], debug: bool, verdict: Verdict, said: str) -> None:
+    """The last sum leaves i32 in one order and not in the other."""
+    call = Call(row="overflow.fold", operands=(Operand(dtype=dtype, shape=(len(values),)),), stored=(dtype,),
+                options={"axis": 0, "by": "sum"})
     case = Case(target="language.overflow", sizes=cases.sizes_of(call, 1), program=call,
                 options=LaunchOptions(debug=debug, sanitize_overflow=True),
                 arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}))
@@ -141,4 +144,7 @@ def test_a_launch_that_failed_for_no_said_reason_is_open_where_an_assertion_is_d
     attempt = _Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), FakeRunner(double),
                        lambda name: None, False, None)
     stopped = Failure(Verdict.CRASH, "launch_failure", "CUDA error: unspecified launch failure", spent=True)
-    assert attempt.failed(stopped).verdict is verdict
+    outcome = attempt.failed(stopped)
+    assert outcome.verdict is verdict and outcome.reason.startswith(said)
+    assert (TRAPPED in outcome.cells) == (verdict is Verdict.AGREE), "and it is counted"
+    assert outcome.verdict.failed == (outcome.signature is not None and outcome.signature.kind == "launch_failure")
