@@ -78,6 +78,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     shrink_seconds: float = 0.0
     """Of that: on runs made to shrink and confirm findings."""
 
+    @property
+    def checked(self) -> int:
+        """Cases with a verdict that says something."""
+        return self.executed - self.not_checked - self.refused
+
     def plus(self, other: "Counts") -> "Counts":
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
@@ -219,8 +224,18 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def exit_status(self) -> int:
-        """0 nothing new, 1 new findings, 2 nothing could be checked, or something that was to be checked was lost."""
-        checked = self.counts.executed - self.counts.not_checked - self.counts.refused
-        if checked <= 0 or self.errors:
+        """0 nothing new, 1 new findings, 2 nothing could be checked, of all or for a chip that was asked for, or
+        something that was to be checked was lost."""
+        if self.counts.checked <= 0 or self.errors or self.in_vain:
             return 2
         return 1 if self.new_findings else 0
+
+    @property
+    def in_vain(self) -> tuple[str, ...]:
+        """Chips that were asked for by name, for which no case could be compiled: what the installation lacks."""
+        found: dict[str, Counts] = {}
+        for one in self.by_target:
+            found[one.backend] = found.get(one.backend, Counts()).plus(one.counts)
+        return tuple(name for name in self.options.backends
+                     if name.startswith("compile:") and found.get(name, Counts()).executed
+                     and found[name].checked <= 0)

@@ -2,10 +2,12 @@
 
 import importlib.metadata
 import importlib.util
+import itertools
 import json
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +17,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from tridiff.fuzz.backends import FOR_CHIPS, kind
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.cli.new_triton import checklist
 from tridiff.fuzz.cli.text import coloured, console
@@ -87,18 +89,23 @@ def _bytecode() -> tuple[str, bool, str]:
         f"starts seconds later; unset it, or run `python -m compileall -q {' '.join(map(str, folders))}`")
 
 
-def _backend(name: str) -> tuple[tuple[str, bool, str], Environment | None]:
-    """The row of a backend, and where its worker ran."""
-    started = time.monotonic()
+def _backends(names: Sequence[str]) -> tuple[list[tuple[str, bool, str]], Environment | None]:
+    """The rows of backends of one kind, whose cases one worker runs after each other, and where it ran."""
+    rows: list[tuple[str, bool, str]] = []
+    environment: Environment | None = None
     try:
-        with Pool(PoolOptions(backend=name, spare=False, hang_limit=60)) as pool:
+        with Pool(PoolOptions(backend=names[0], spare=False, hang_limit=60)) as pool:
+            started = time.monotonic()
             environment = pool.environment
-            outcome = pool.execute(_case(), "own", backend=name)
+            for name in names:
+                outcome = pool.execute(_case(), "own", backend=name)
+                ok = outcome.verdict is Verdict.AGREE
+                detail = f"Triton {environment.triton} on {environment.device}, {time.monotonic() - started:.1f} s"
+                rows.append((f"backend {name}", ok, detail if ok else f"{outcome.verdict.value}: {outcome.reason}"))
+                started = time.monotonic()
     except TridiffError as error:
-        return (f"backend {name}", False, str(error)), None
-    ok = outcome.verdict is Verdict.AGREE
-    detail = f"Triton {environment.triton} on {environment.device}, {time.monotonic() - started:.1f} s"
-    return (f"backend {name}", ok, detail if ok else f"{outcome.verdict.value}: {outcome.reason}"), environment
+        rows += [(f"backend {name}", False, str(error)) for name in names[len(rows):]]
+    return rows, environment
 
 
 def _repairs(environment: Environment) -> tuple[str, bool, str]:
@@ -143,13 +150,13 @@ def doctor(
     rows = [*_packages(), *_tools(), _bytecode()]
     environments: list[Environment] = []
     usable = False
-    backends = [name for name in available_backends() if kind(name) not in FOR_CHIPS or name.endswith(":sm_90")]
+    backends = [list(names) for _, names in itertools.groupby(available_backends(), kind)]
     # At once: what takes time is that every worker imports torch and Triton.
-    with (console(errors=True).status(coloured(f"running a case on {', '.join(backends)}")),
+    with (console(errors=True).status(coloured(f"running a case on {', '.join(itertools.chain(*backends))}")),
           ThreadPoolExecutor(max(len(backends), 1)) as threads):
-        for row, environment in threads.map(_backend, backends):
-            usable |= row[1]
-            rows.append(row)
+        for found, environment in threads.map(_backends, backends):
+            usable |= any(fine for _, fine, _ in found)
+            rows += found
             if environment is not None:
                 environments.append(environment)
                 if environment.backend == "interpreter":

@@ -44,6 +44,9 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         out.print(f"  left out {', '.join(names)}: {reason}", style="dim")
     for error in summary.errors:
         out.print(coloured("  ", ("error", "red"), f": {error}"))
+    for name in summary.in_vain:
+        out.print(coloured("  ", ("error", "red"), f": {name} was asked for and nothing could be checked there (see "
+                           "`tridiff doctor`)"))
     for line in summary.repaired:
         out.print(f"  run again: {line}", style="dim")
     for why, names in summary.unconfirmed.items():

@@ -21,6 +21,7 @@ from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records.outcome import NO_ASSEMBLER
 from tridiff.fuzz.registry import find
 
 EXAMPLES = """**Examples**
@@ -84,7 +85,7 @@ def replay_command(
         out.print(f"{len(results)} replayed, {sum(r.ok is True for r in checked)} as expected, "
                   f"{sum(r.ok is False for r in checked)} changed, {len(results) - len(checked)} without a verdict "
                   "to compare")
-    raise typer.Exit(INTERRUPTED if interrupted else _status(results))
+    raise typer.Exit(INTERRUPTED if interrupted else _status(results, asked=tuple(backend or ())))
 
 
 def _told(results: Iterator[ReplayResult], *, of: int) -> Iterator[ReplayResult]:
@@ -123,9 +124,12 @@ def _record(store: Corpus, result: ReplayResult) -> None:
         verdict=result.outcome.verdict, kind=signature.kind if signature else ""))
 
 
-def _status(results: list[ReplayResult]) -> int:
+def _status(results: list[ReplayResult], *, asked: tuple[str, ...] = ()) -> int:
+    """asked: backends that were named. For a chip among them the installation may lack what its vendor needs."""
     if any(r.ok is False for r in results):
         return 1
+    if any(r.backend in asked and r.outcome is not None and r.outcome.reason == NO_ASSEMBLER for r in results):
+        return 2
     if any(r.ok is True for r in results) and not any(r.status == "unreadable" for r in results):
         return 0
     return 2

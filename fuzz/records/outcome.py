@@ -99,6 +99,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 ALL_OPEN = "the contract leaves every row open"
 """The reason of a case that ended as it should and was not checked, because no value of it is asked for."""
+NO_ASSEMBLER = "this installation has no ptxas for the chip, or not what its vendor needs"
+"""The reason of a case that could not be compiled for a chip."""
 PERHAPS_TRAPPED = "a device assertion may be due"
 """How the reason begins of a launch that failed, as CUDA says for no reason, where one may be due and may not be: behind
 an assertion stands a trap. It counts if it fails so again."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.backends.device_errors import DEVICE_ASSERTED, chain, too_few_registers, without_assembler
 from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.records.outcome import NO_ASSEMBLER
 from tridiff.fuzz.verdicts import Declined, Refuted, WrittenTwice
 
 _ROOT = Path(__file__).parents[2]
@@ -85,8 +86,7 @@ def classify(error: BaseException, backend: str, *, said: str = "", asserted: st
     if names & {"OutOfResources"}:
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", head)
     if without_assembler(error):
-        return Failure(Verdict.NOT_CHECKED, "no_assembler",
-                       "this installation has no ptxas for the chip, or not what its vendor needs")
+        return Failure(Verdict.NOT_CHECKED, "no_assembler", NO_ASSEMBLER)
     if too_few_registers(error):
         return Failure(Verdict.NOT_CHECKED, "out_of_resources", "ptxas needs more registers than the limit leaves")
     if names & {"OutOfMemoryError", "MemoryError"} or "out of memory" in text or "can't allocate memory" in text:

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options
+from tridiff.fuzz.backends import ARCHITECTURES
 from tridiff.fuzz.cli import doctor
 from tridiff.fuzz.cli.app import COMMANDS, run
 from tridiff.fuzz.cli.failure import ending
@@ -208,8 +209,9 @@ def test_doctor_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert status == 0
     rows = {one["check"]: one for one in json.loads(output)}
     assert {"python", "torch", "triton", "numpy", "C compiler", "GPUs", "disk", "backend interpreter",
-            "backend compile:sm_90", "interpreter repairs"} <= set(rows)
+            *(f"backend compile:{one}" for one in ARCHITECTURES), "interpreter repairs"} <= set(rows)
     assert rows["backend interpreter"]["ok"] is True and rows["backend compile:sm_90"]["ok"] is True
+    assert rows["backend compile:gfx942"]["ok"] or "its vendor needs" in rows["backend compile:gfx942"]["detail"]
     assert re.match(r"Triton 3\.\d+\.\d+ on ", rows["backend interpreter"]["detail"])
 
 

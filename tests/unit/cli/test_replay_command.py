@@ -12,6 +12,8 @@ from tridiff.fuzz.cli import replay
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.records import Outcome, Verdict
+from tridiff.fuzz.records.outcome import NO_ASSEMBLER
 
 
 @pytest.fixture
@@ -52,3 +54,14 @@ def test_a_log_is_told_every_ten_seconds(here: Path, monkeypatch: pytest.MonkeyP
     assert ending(run, ["replay", "--backend", "interpreter", "--json"]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert 1 < len(lines) < 9 and lines[0] == "replayed 3 of 1 entries, last triton.mod/value-2"
+
+
+@pytest.mark.parametrize(("asked", "status"), [((), 0), (("--backend", "compile:gfx942"), 2)])
+def test_a_chip_that_was_asked_for_and_cannot_be_compiled_for_is_not_checked(
+        asked: tuple[str, ...], status: int, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = Outcome(case_digest="", target="triton.mod", subject="own", backend="compile:gfx942",
+                      verdict=Verdict.NOT_CHECKED, reason=NO_ASSEMBLER)
+    unchecked = ReplayResult(id="value-2", target="triton.mod", backend="compile:gfx942", status="new_information",
+                             outcome=lacking)
+    monkeypatch.setattr(replay, "replay", lambda *entries, **options: iter([result(1), unchecked]))
+    assert ending(run, ["replay", *asked]) == status

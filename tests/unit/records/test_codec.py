@@ -311,6 +311,19 @@ def test_exit_status(counts: Counts, new: tuple[str, ...], status: int) -> None:
     assert summary_of(counts, new_findings=new, repaired=("it was run again",)).exit_status == status
 
 
+@pytest.mark.parametrize("asked, status", [(("interpreter", "compile:gfx942"), 2), (("interpreter", "compile"), 0)])
+def test_a_chip_that_was_asked_for_by_name_and_that_nothing_can_be_compiled_for(asked: tuple[str, ...],
+                                                                               status: int) -> None:
+    """Beside one for which something was, and one of which nothing was drawn."""
+    of = {"interpreter": Counts(executed=2, agree=2), "compile:gfx942": Counts(executed=3, not_checked=3),
+          "compile:sm_90": Counts(executed=3, agree=1, not_checked=2)}
+    by_target = tuple(TargetCounts(target="triton.vector_add", subject="own", backend=name, counts=counts)
+                      for name, counts in of.items())
+    found = replace(summary_of(Counts(executed=8, agree=3, not_checked=5), by_target=by_target),
+                    options=replace(campaign_options(), backends=(*asked, "compile:sm_90", "compile:sm_80")))
+    assert found.exit_status == status and found.in_vain == tuple(one for one in asked if one == "compile:gfx942")
+
+
 def test_rows_of_a_summary_leave_out_defaults_and_read_back_the_same() -> None:
     row = TargetCounts(target="t", subject="own", backend="cuda", counts=Counts(executed=7, hang=7))
     summary = summary_of(row.counts, by_target=(row,))
