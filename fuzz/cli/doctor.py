@@ -100,7 +100,8 @@ def _backends(names: Sequence[str]) -> tuple[list[tuple[str, bool, str]], Enviro
             for name in names:
                 outcome = pool.execute(_case(), "own", backend=name)
                 ok = outcome.verdict is Verdict.AGREE
-                detail = f"Triton {environment.triton} on {environment.device}, {time.monotonic() - started:.1f} s"
+                device = name.partition(":")[2] or environment.device
+                detail = f"Triton {environment.triton} on {device}, {time.monotonic() - started:.1f} s"
                 rows.append((f"backend {name}", ok, detail if ok else f"{outcome.verdict.value}: {outcome.reason}"))
                 started = time.monotonic()
     except TridiffError as error:

@@ -40,6 +40,20 @@ def doubled(n):
     return 2 * n
 
 @triton.jit
+def pairs(a, b, c, d):
+    return a + c, b + d
+
+@tl.core._aggregate
+class Duo:
+    a: tl.tensor
+    b: tl.tensor
+
+    @triton.constexpr_function
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+@triton.jit
 def kernel(x_ptr, f_ptr, out_ptr, passed, N: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, 8))
     f = tl.load(f_ptr + tl.arange(0, 8))

@@ -159,4 +159,24 @@ POINTERS: dict[str, Wrong] = {
     "truths_mask_of_bytes": Wrong(f"r = tl.load({_TRUTHS}, mask=x > 0)", f"r = tl.load({_TRUTHS}, mask=n > 0)", "mask"),
 }
 
-FURTHER = MEMORY | ATOMICS | VALUES | POINTERS
+FOLDS: dict[str, Wrong] = {
+    "reduction_of_scalar": Wrong("r = tl.reduce(n, 0, helper)", "r = tl.reduce(x, 0, helper)", "axis|scalar|rank|block"),
+    "scan_of_scalar": Wrong("r = tl.associative_scan(n, 0, helper)", "r = tl.associative_scan(x, 0, helper)",
+                            "axis|scalar|rank|block"),
+    "reduction_of_number": Wrong("r = tl.reduce(3, 0, helper)", "r = tl.reduce(y, 0, helper)",
+                                 "axis|scalar|rank|block|tensor"),
+    "scan_of_number": Wrong("r = tl.associative_scan(3, 0, helper)", "r = tl.associative_scan(y, 0, helper)",
+                            "axis|scalar|rank|block|tensor"),
+    "reduction_of_block_and_scalar": Wrong("r, s = tl.reduce((x, n), 0, pairs)", "r, s = tl.reduce((x, y), 0, pairs)",
+                                           "shape|scalar|rank|block"),
+    "scan_of_block_and_scalar": Wrong("r, s = tl.associative_scan((x, n), 0, pairs)",
+                                      "r, s = tl.associative_scan((x, y), 0, pairs)", "shape|scalar|rank|block"),
+    "greatest_of_scalar": Wrong("r = tl.max(n)", "r = tl.max(x)", "axis|scalar|rank|block|numel"),
+    "least_of_scalar_along_axis": Wrong("r = tl.min(n, 0)", "r = tl.min(x, 0)", "axis|scalar|rank|block"),
+    "running_sum_of_scalar": Wrong("r = tl.cumsum(n, 0)", "r = tl.cumsum(x, 0)", "axis|scalar|rank|block"),
+    "number_for_tensor_field": Wrong("r = Duo(n, 3)", "r = Duo(n, k)", "tensor|'b'"),
+    "float_for_tensor_field": Wrong("r = Duo(1.5, n)", "r = Duo(h, n)", "tensor|'a'"),
+    "truth_for_tensor_field": Wrong("r = Duo(n, True)", "r = Duo(n, n > 0)", "tensor|'b'"),
+}
+
+FURTHER = MEMORY | ATOMICS | VALUES | POINTERS | FOLDS

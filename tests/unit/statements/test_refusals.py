@@ -25,7 +25,8 @@ def compiler() -> Iterator[Pool]:
 
 @pytest.mark.parametrize("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar", "exchange_by_scalars",
                                  "pointer_from_narrow", "pointer_to_pointers", "rounded_quotient_by_integer",
-                                 "rounded_quotient_by_half", "dot_to_bfloat"])
+                                 "rounded_quotient_by_half", "dot_to_bfloat", "reduction_of_number", "scan_of_scalar",
+                                 "number_for_tensor_field"])
 @pytest.mark.parametrize("mended", [False, True])
 def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool) -> None:
     case = case_of(TARGET, Refusal(row=row, mended=mended), 0)
