@@ -41,8 +41,8 @@ def _settled(name: str, value: Array, error: Array, certain: Array) -> Real:
 # -- sums ---------------------------------------------------------------------------------------------------
 
 
-def _sum_parts(x: Real) -> tuple[Array, Array, Array, Array, Array]:
-    """(total, sum of sizes, error of the terms, certain, special) per prefix; along the last axis."""
+def _sum_parts(x: Real) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """(total, sum of sizes, error of the terms, certain, special, NaN) per prefix; along the last axis."""
     finite = np.isfinite(x.value)
     clean = np.where(finite, x.value, 0.0)
     # A product that overflowed may be added unrounded, as a finite number: where signs differ, anything may come out.
@@ -57,10 +57,16 @@ def _sum_parts(x: Real) -> tuple[Array, Array, Array, Array, Array]:
     no_rounding = (sizes <= bit * 2.0**precision) | (sizes == 0)
     certain = np.logical_and.accumulate(x.exact & (term == 0), axis=-1) & no_rounding
     special = np.logical_or.accumulate(~finite, axis=-1)
-    return total, sizes, blur, certain, special
+    return total, sizes, blur, certain, special, _never_a_number(x)
 
 
-def _sum_result(x: Real, total: Array, sizes: Array, blur: Array, certain: Array, special: Array,
+def _never_a_number(x: Real) -> Array:
+    """Prefixes whose sum is NaN in any order: they hold a NaN, or infinities of both signs."""
+    plus, minus = (np.logical_or.accumulate((x.value == end) & (x.loose() == 0), axis=-1) for end in (np.inf, -np.inf))
+    return np.asarray(np.logical_or.accumulate(x.nan, axis=-1) | (plus & minus))
+
+
+def _sum_result(x: Real, total: Array, sizes: Array, blur: Array, certain: Array, special: Array, never: Array,
                 count: Array | int, minus: Array) -> Real:
     name = x.dtype
     error = blur + count * eps(name) * sizes + 2.0**-52 * sizes
@@ -72,6 +78,7 @@ def _sum_result(x: Real, total: Array, sizes: Array, blur: Array, certain: Array
     error = np.where(overflow, np.where(infinite, 0.0, np.inf), error)
     # Infinities and NaN: the rules of addition hold in any order, if no partial sum overflows.
     error = np.where(special, np.where(np.isinf(blur) | overflow, np.inf, 0.0), error)
+    total, error = np.where(never, np.nan, total), np.where(never, 0.0, error)
     found = _settled(name, total, error, certain & ~special & ~infinite)
     # -0.0 comes out only if every term is one, and then only if no padding zero is added.
     zero = found.exact & (total == 0)
@@ -83,9 +90,9 @@ def reduce_sum(x: Real) -> Real:
     """Sum along the last axis."""
     if x.shape[-1] == 0:
         return Real(x.dtype, np.zeros(x.shape[:-1]), np.zeros(x.shape[:-1]))
-    total, sizes, blur, certain, special = (part[..., -1] for part in _sum_parts(x))
+    total, sizes, blur, certain, special, never = (part[..., -1] for part in _sum_parts(x))
     minus = (np.signbit(x.value) & (x.value == 0)).all(axis=-1)
-    return _sum_result(x, total, sizes, blur, certain, special, x.shape[-1], minus)
+    return _sum_result(x, total, sizes, blur, certain, special, never, x.shape[-1], minus)
 
 
 def scan_sum(x: Real) -> Real:
@@ -120,10 +127,10 @@ def _product(x: Real, count: Array | int, *, neighbours: bool) -> Real:
     kind = dtype(name)
     finite = np.isfinite(x.value)
     total = np.cumprod(x.value.astype(np.longdouble), axis=-1)
-    counted = finite & (x.value != 0)
     nil = (x.error <= TINY) & (x.value == 0)
     size = np.abs(x.value) + np.where(np.isfinite(x.error), x.error, 0.0)
-    logs = np.log2(np.where(counted, size, 1.0))
+    counted = finite & (x.value != 0)
+    logs = np.log2(np.where(finite & ~nil, size, 1.0))
     zero = np.logical_or.accumulate(nil, axis=-1)
     special = np.logical_or.accumulate(~finite, axis=-1)
     if neighbours:
@@ -145,7 +152,9 @@ def _product(x: Real, count: Array | int, *, neighbours: bool) -> Real:
     # A run that vanishes may be multiplied by one before it and by one behind it.
     with np.errstate(all="ignore"):
         lost = np.where(vanishes, steps * kind.smallest_normal * np.exp2(grown * (2 if neighbours else 1)), 0.0)
-    error = np.abs(value) * np.expm1(spread + count * eps(name) + 2.0**-50) + lost
+        # Of factors that may be zero no relative error is known; their product is no larger than that of their ends.
+        ends = np.exp2(np.cumsum(logs, axis=-1)) * (1.0 + count * eps(name) + 2.0**-40) + np.abs(value)
+        error = np.where(np.isinf(spread), ends, np.abs(value) * np.expm1(spread + count * eps(name) + 2.0**-50)) + lost
     definite = np.logical_and.accumulate(np.isfinite(x.error), axis=-1)
     signed = np.logical_and.accumulate(x.exact | (np.abs(x.value) > x.error), axis=-1)
     # Of a product of zeros only the sign may be unknown, of one with infinities that makes it one of two.
@@ -158,6 +167,10 @@ def _product(x: Real, count: Array | int, *, neighbours: bool) -> Real:
     value = np.where(infinite, np.where(negative, -np.inf, np.inf), value)
     error = np.where(infinite, 0.0, np.where(in_range & definite & (np.abs(value) + error < float(kind.max)) |
                                              in_range & definite & (special | zero), error, np.inf))
+    # NaN in any order: one factor is, or an infinity meets a zero.
+    boundless = np.logical_or.accumulate(np.isinf(x.value) & x.exact, axis=-1)
+    never = np.logical_or.accumulate(x.nan, axis=-1) | (boundless & zero)
+    value, error = np.where(never, np.nan, value), np.where(never, 0.0, error)
     certain = (bits < kind.precision - 1e-6) & in_range & definite & ~special & ~zero & ~vanishes
     found = _settled(name, value, error, certain)
     return product_of_unknown(Real(name, found.value, np.where(zero & (found.error == 0) & ~special, 0.0, found.error)))
@@ -211,7 +224,12 @@ def arg_extremum(x: Value, *, largest: bool) -> Whole:
     if isinstance(x, Whole):
         keys = x.value.astype(np.uint8) if x.dtype == "i1" else x.value
         position = np.argmax(keys, axis=-1) if largest else np.argmin(keys, axis=-1)
-        return whole("i64", position, np.asarray(x.open.any(axis=-1)))
+        unsure = x.open
+        if x.dtype == "i1":
+            # Nothing behind the first truth value that is wanted can be the first one.
+            decided = np.logical_or.accumulate((x.value == largest) & ~x.open, axis=-1)
+            unsure = unsure & ~decided
+        return whole("i64", position, np.asarray(unsure.any(axis=-1)))
     sign = 1.0 if largest else -1.0
     key = sign * x.value
     nan = np.isnan(key)
@@ -225,7 +243,9 @@ def arg_extremum(x: Value, *, largest: bool) -> Whole:
         tie = x.exact & (chosen_error == 0) & (ranked <= chosen)
     itself = np.arange(x.shape[-1]) == first[..., None]
     sure = (below | tie | itself).all(axis=-1) & np.isfinite(x.error).all(axis=-1)
-    sure = np.where(any_nan, np.isfinite(x.error).all(axis=-1), sure)
+    # Of NaNs the first, whatever is behind it.
+    behind = np.arange(x.shape[-1]) > first[..., None]
+    sure = np.where(any_nan, (np.isfinite(x.error) | behind).all(axis=-1), sure)
     return Whole("i64", first.astype(np.int64).reshape(shape), ~sure)
 
 
@@ -250,7 +270,14 @@ def integer_fold(kind: str, x: Whole, accumulator: str) -> Whole:
     wide = x.value.astype(numpy_dtype(accumulator))
     fold = _INTEGER_FOLDS[kind]
     value = fold.reduce(wide, axis=-1, dtype=wide.dtype) if kind in ("sum", "prod") else fold.reduce(wide, axis=-1)
-    return Whole(accumulator, np.asarray(value).astype(numpy_dtype(accumulator)), np.asarray(x.open.any(axis=-1)))
+    unsure = x.open.any(axis=-1)
+    if x.dtype == "i1" and kind in ("max", "min", "prod"):
+        # One truth value decides.
+        decisive = (x.value == (kind == "max")) & ~x.open
+        decided = decisive.any(axis=-1)
+        value = np.where(decided, kind == "max", value)
+        unsure = unsure & ~decided
+    return Whole(accumulator, np.asarray(value).astype(numpy_dtype(accumulator)), np.asarray(unsure))
 
 
 def integer_scan(kind: str, x: Whole) -> Whole:
@@ -316,6 +343,10 @@ def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
     sure = np.isfinite(mean.error).all(axis=-1) & np.isfinite(m2.error).all(axis=-1) & certain_weight
     m2_error = np.where(sure, m2_error, np.inf)
     mean_value = centre.astype(np.float64)
+    # NaN in any order: one mean is, or infinities of both signs meet.
+    plus, minus = ((used & mean.exact & (mean.value == end)).any(axis=-1) for end in (np.inf, -np.inf))
+    never = ((used & mean.nan).any(axis=-1) | (plus & minus)) & certain_weight
+    mean_value, mean_error = np.where(never, np.nan, mean_value), np.where(never, 0.0, mean_error)
     mean_error = np.where(mean_value == 0, np.maximum(mean_error, TINY), mean_error)
     return (Real(name, mean_value, mean_error),
             Real(name, np.where(good, spread, np.nan), m2_error),

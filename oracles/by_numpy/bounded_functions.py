@@ -171,7 +171,10 @@ def power(a: Real, b: Real) -> Real:
     trivial = exact & ((b.value == 0) | (a.value == 1) | (a.value == 0) & np.isfinite(value))
     zero = exact & (value == 0) & (a.value != 0)
     error = np.where(trivial, 0.0, np.where(zero, np.maximum(found.error, TINY), found.error))
-    return product_of_unknown(Real(a.dtype, found.value, error).open_where(subnormal))
+    # No number below zero has a power that is no whole number.
+    never = (a.value + a.error < 0) & np.isfinite(a.value) & (np.ceil(b.low) > b.high) & np.isfinite(b.value)
+    known = Real(a.dtype, np.where(never, np.nan, found.value), np.where(never, 0.0, error))
+    return product_of_unknown(known.open_where(subnormal))
 
 
 def atan2(a: Real, b: Real) -> Real:

@@ -156,7 +156,11 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     sure = nan | (np.isinf(a.value) & (away > 0)) | vanishes
     spread = np.where(by_zero & known, 0.0, spread)
     spread = np.where(exact, 0.0, np.where(special, np.where(sure, 0.0, np.inf), spread))
-    return settle(a.dtype, value, np.where(known, spread, np.inf), ulps=ulps, rounds=rounds)
+    found = settle(a.dtype, value, np.where(known, spread, np.inf), ulps=ulps, rounds=rounds)
+    # A certain zero over what is none, even if flushed, and a number over an infinity: zero, to every division.
+    over = a.exact & (a.value == 0) & (away >= dtype(a.dtype).smallest_normal) & known
+    nil = over | (exact & np.isinf(b.value) & np.isfinite(a.value))
+    return Real(found.dtype, np.where(nil, value, found.value), np.where(nil, 0.0, found.error))
 
 
 # -- steps --------------------------------------------------------------------------------------------------
@@ -170,6 +174,7 @@ def _step(function: Callable[[Array], Array]) -> Callable[[Real], Real]:
             sure = x.exact | ((low == high) & (np.signbit(low) == np.signbit(high)))
             sure |= np.isinf(x.value) & np.isfinite(x.error)
             between = np.maximum(np.maximum(value - low, high - value), TINY)
+            between = np.where((x.value == 0) & (x.error <= TINY), TINY, between)
         return Real(x.dtype, value, np.where(sure, 0.0, np.where(np.isfinite(between), between, np.inf)))
 
     return operation
@@ -234,7 +239,8 @@ def _frexp(x: Real) -> tuple[Array, Array, Array]:
     regular = np.isfinite(x.value)
     with np.errstate(invalid="ignore"):
         same = (np.frexp(x.low)[1] == exponent) & (np.frexp(x.high)[1] == exponent) & (np.abs(x.value) > x.error)
-    sure = x.exact | (same & regular)
+    # A zero has the exponent 0, whichever sign it has.
+    sure = x.exact | (same & regular) | ((x.value == 0) & (x.error <= TINY))
     return np.where(regular, mantissa, x.value), np.where(regular, exponent, 0), sure
 
 
@@ -255,8 +261,14 @@ def _ldexp(x: Real, n: Whole) -> Real:
     # Libraries round a result below the normal numbers once or twice, and may flush it.
     small = (np.abs(found.value) < dtype(x.dtype).smallest_normal) & (x.value != 0) & np.isfinite(x.value)
     flushed = np.where(small, dtype(x.dtype).smallest_normal, 0.0)
-    subnormal = may_flush(x.value, x.dtype)
-    return Real(x.dtype, found.value, found.error + flushed).open_where(n.open | subnormal)
+    # An operand that may be flushed leaves what lies between zero and the result.
+    flushed = flushed + np.where(may_flush(x.value, x.dtype), np.abs(found.value), 0.0)
+    # What is far below the smallest number vanishes, in however many steps.
+    size = np.abs(x.value) + x.error
+    gone = np.ldexp(size, limited) < dtype(x.dtype).smallest_subnormal / 8
+    value = np.where(gone, np.copysign(0.0, x.value), found.value)
+    error = np.where(gone, np.where(_signed(x), 0.0, TINY), found.error + flushed)
+    return Real(x.dtype, value, np.where(np.isnan(error), np.inf, error)).open_where(n.open)
 
 
 # -- minima, choices ----------------------------------------------------------------------------------------
@@ -281,6 +293,8 @@ def extremum(a: Real, b: Real, *, largest: bool, keeps_nan: bool | None) -> Real
         error = np.where(one_nan, np.inf, error)
     else:
         error = np.where(one_nan, 0.0, error)
+        unknown &= ~(a.nan | b.nan)  # of which NaN wins, whatever the other one is
+        value = np.where(a.nan | b.nan, np.nan, value)
     return Real(a.dtype, value, np.where(unknown & ~(first | second), np.inf, error))
 
 
@@ -312,6 +326,14 @@ def _ordering(op: str, a: Real, b: Real) -> Whole:
     return Whole("i1", value, ~sure)
 
 
+def with_itself(op: str, x: Real, found: Whole) -> Whole:
+    """`found`, the comparison of a value with itself: certain for any number, however blurred."""
+    number = np.isfinite(x.value) & np.isfinite(x.error)
+    if op not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        return found
+    return Whole("i1", np.where(number, op in ("eq", "le", "ge"), found.value), found.open & ~number)
+
+
 def nonzero(x: Value) -> Whole:
     """x != 0 (NaN is), as i1."""
     if isinstance(x, Whole):
@@ -337,7 +359,7 @@ def to_integer(x: Real, name: str, *, function: Callable[[Array], Array] = np.tr
         value, low, high = function(x.value), function(x.low), function(x.high)
         # 2^bits is a double also where the largest integer is none.
         held = (value >= float(kind.min)) & (value < 2.0 ** (kind.bits - (kind.kind == "int")))
-        sure = x.exact | ((low == high) & np.isfinite(x.error))
+        sure = x.exact | ((low == high) & np.isfinite(x.error)) | ((x.value == 0) & (x.error <= TINY))
     inside = np.where(held, value, 0.0)
     wide = inside.astype(np.uint64 if kind.kind == "uint" else np.int64)
     return whole(name, wide, ~(held & sure))
@@ -457,6 +479,11 @@ def _integer_operation(op: str, args: Sequence[Whole]) -> Value:
     arrays = [one.value for one in args]
     unsure = unsure | ~pointwise.defined(op, *arrays)
     value = pointwise.evaluate(op, *arrays)
+    if op in ("bitwise_and", "bitwise_or") and args[0].dtype == "i1":
+        # One truth value may decide.
+        decisive = op == "bitwise_or"
+        decided = np.logical_or.reduce([(one.value == decisive) & ~one.open for one in args])
+        value, unsure = np.where(decided, decisive, value), unsure & ~decided
     if value.dtype == bool:
         return Whole("i1", value, unsure)
     return Whole(args[0].dtype, value, unsure)

@@ -78,7 +78,12 @@ def _affine(a: Value, b: Value) -> tuple[Value, Value]:
     bits = _affine_bits(a, b)
     certain = in_range & (bits <= kind.precision) & np.logical_and.accumulate(a.exact & (b.loose() == 0), axis=-1)
     certain &= shift != 0
-    return folds.scan_prod(a), Real(name, shift, np.where(in_range, np.where(certain, 0.0, error), np.inf))
+    error = np.where(in_range, np.where(certain, 0.0, error), np.inf)
+    # Nothing is done to the first shift; whatever has a NaN in it is one, in any order.
+    first = np.arange(a.shape[-1]) == 0
+    never = np.logical_or.accumulate(b.nan | (a.nan & ~first), axis=-1)
+    shift, error = np.where(never, np.nan, shift), np.where(first, b.error, np.where(never, 0.0, error))
+    return folds.scan_prod(a), Real(name, shift, error)
 
 
 def _affine_bits(a: Real, b: Real) -> Array:

@@ -211,6 +211,8 @@ class Interpreter:
         elif record.halves == "fp32":
             args = [self._to(a, "fp32") if name in HALVES else a for a, name in zip(args, logical, strict=True)]
         found = ops.apply(node.op, args)
+        if len(set(node.args)) < len(node.args) and isinstance(args[0], Real) and isinstance(found, Whole):
+            found = ops.with_itself(node.op, args[0], found)
         if result in HALVES:
             found = self._to(found, self._held(result)) if self._held(result) != found.dtype else found
         return result, found

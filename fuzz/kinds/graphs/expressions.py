@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from tridiff.kernels.codegen.graph import Expr, Num, Real, Sym, real_number
 from tridiff.oracles.by_numpy import bounded_functions, bounded_ops
+from tridiff.oracles.by_numpy.bounded import TINY, Value, Whole, exact_real, settle
 from tridiff.oracles.by_numpy.bounded import Real as Reals
-from tridiff.oracles.by_numpy.bounded import Value, Whole, exact_real, settle
 
 Array = npt.NDArray[Any]
 _SAFE = 2.0**62
@@ -198,8 +198,12 @@ def _real(name: str, args: list[Value]) -> Value:
 
 def _round_decimal(x: Reals, digits: Value) -> Reals:
     places = int(_whole(digits).value)
-    value = np.asarray(np.frompyfunc(lambda v: round(float(v), places) if v - v == 0 else v, 1, 1)(x.value),
-                       dtype=np.float64)
-    return Reals("fp64", value, np.where(x.exact, 0.0, np.inf))
+    rounding = np.frompyfunc(lambda v: round(float(v), places) if v - v == 0 else v, 1, 1)
+    value, low, high = (np.asarray(rounding(one), dtype=np.float64) for one in (x.value, x.low, x.high))
+    # Rounding never falls: what lies between the ends is rounded to what lies between theirs.
+    between = np.maximum(value - low, high - value)
+    same = (low == high) & (np.signbit(low) == np.signbit(high))
+    blurred = np.where(same, 0.0, np.maximum(between * (1.0 + 2.0**-50), TINY))
+    return Reals("fp64", value, np.where(x.exact, 0.0, np.where(np.isfinite(between), blurred, np.inf)))
 
 

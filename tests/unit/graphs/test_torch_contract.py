@@ -40,7 +40,17 @@ def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]) ->
     assert torch.var_mean(torch.tensor(row), 0, correction=0)[1].item() == row[-1]
 
 
-@pytest.mark.parametrize("row", [[INF, INF], [INF, 1.0], [-INF, 1.0, INF], [math.nan, INF], [3e38, -3e38, INF]])
+@pytest.mark.parametrize("row", [[math.nan, INF], [INF, math.nan, 1.0], [1.0, math.nan], [-INF, 1.0, INF], [INF, -INF]])
+def test_the_mean_is_nan_of_a_nan_and_of_infinities_of_both_signs(row: list[float]) -> None:
+    graph = _mean(len(row))
+    for kind in (Interpreter, EagerInterpreter):
+        assert _numpy(kind, graph, row).nan.all()
+    assert math.isnan(torch.var_mean(torch.tensor(row), 0, correction=0)[1].item())
+    for eager in (True, False):
+        assert math.isnan(by_torch.evaluate(graph, {"in0": torch.tensor(row)}, eager=eager)["out0"].item())
+
+
+@pytest.mark.parametrize("row", [[INF, INF], [INF, 1.0], [3e38, -3e38, INF]])
 def test_the_mean_stays_open_where_eager_torch_and_numpy_differ(row: list[float]) -> None:
     assert _numpy(EagerInterpreter, _mean(len(row)), row).error.item() == INF
 
