@@ -18,7 +18,7 @@ from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.fuzz.kinds.graphs.draw import programs
 from tridiff.fuzz.kinds.graphs.operations import Choice
 from tridiff.fuzz.kinds.graphs.swarm import Family
-from tridiff.fuzz.records import Case, Content, Sorted, Sprinkle
+from tridiff.fuzz.records import Case, Content, Finite, Small, Sorted, Sprinkle
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Bucketize, Graph, Node, Pointwise
 from tridiff.oracles.dtypes import NAMES
@@ -83,7 +83,7 @@ def torch_programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limi
     case = draw(programs(family, target=target, limits=limits, choices=_TorchChoices, finish=_finish))
     among = {node.boundaries for node in graph_of(case).nodes if isinstance(node, Bucketize) and node.sorter is None}
     floats = {spec.name for spec in case.arrays if spec.name in among and dtype_info(spec.dtype).is_float}
-    if not floats or draw(st.integers(0, 7)) < 7:  # all that lies between boundaries is open beside a NaN
+    if not floats or draw(st.booleans()):
         return case
     return replace(case, arrays=tuple(
         replace(spec, content=_with_nan(spec.content)) if spec.name in floats and spec.content else spec
@@ -91,6 +91,7 @@ def torch_programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limi
 
 
 def _with_nan(content: Content) -> Content:
-    """Boundaries of which some are NaN, which torch sorts last."""
-    mixed = Sprinkle(values=("nan",), seed=1, per_mille=300)
-    return replace(content, overrides=(*content.overrides, mixed, Sorted()))
+    """Boundaries of which some are NaN, which torch sorts last. Beside one all is open that lies between numbers: those
+    are low, so that most values are above all of them and judged."""
+    numbers = Small(seed=content.base.seed if isinstance(content.base, Small | Finite) else 1, low=-40, high=-4)
+    return Content(base=numbers, overrides=(Sprinkle(values=("nan",), seed=1, per_mille=300), Sorted()))

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from tridiff.fuzz.kinds.graphs.draft import Entry
 from tridiff.fuzz.kinds.graphs.operands import Operands
-from tridiff.fuzz.kinds.graphs.operations import SHIFTS, castable, choices, integer_divisions, same_width, table
+from tridiff.fuzz.kinds.graphs.operations import (
+    DIVISIONS,
+    SHIFTS,
+    castable,
+    choices,
+    integer_divisions,
+    same_width,
+    table,
+)
 from tridiff.kernels.codegen.graph import Cast, Masked
 from tridiff.kernels.pointwise.table import HALVES
 from tridiff.oracles.dtypes import FLOATS, FP8
@@ -15,6 +23,8 @@ from tridiff.oracles.dtypes import dtype as dtype_info
 
 _ASKS_FOR_BITS = ("ilogb", "llrint", "signbit", "signbit_libdevice")
 """Operations whose result hangs on the last bit of a float near some value."""
+_ASKS_FOR_STEPS = (*DIVISIONS, "logical_not", "logical_and", "logical_or", "logical_xor")
+"""Operations whose result hangs on whether a float is zero, or on which side of a whole number a quotient is."""
 
 
 class Arithmetic:
@@ -30,7 +40,8 @@ class Arithmetic:
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
         one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.draft.swarm.assembly))
-        if one.op in _ASKS_FOR_BITS and not self.draft.sharp(lambda entry: True)(first):
+        bits, steps = one.op in _ASKS_FOR_BITS, one.op in _ASKS_FOR_STEPS
+        if (bits or steps) and not self.draft.sharp(lambda entry: True, one_in=16 if bits else 4)(first):
             first = self.operands.load(first.dtype)
         args = [first]
         for _ in range(one.arity - 1):

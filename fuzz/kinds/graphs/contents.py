@@ -50,9 +50,18 @@ def content(chance: Choices, dtype: str, *, wild: int) -> Content:
     if kind == 3:
         value = "nan" if info.is_float else chance.of(_edges(dtype))
         return Content(base=small, overrides=(Put(value=value, column=chance.below(40)),))
+    if kind == 4 and chance.below(2):
+        return Content(base=small, overrides=(Sprinkle(values=(chance.of(_edges(dtype)),), seed=seed, per_mille=300),))
     if kind == 4:
         return Content(base=Constant(value=chance.of(_edges(dtype))))
     return Content(base=Finite(seed=seed, low=-20, high=20), overrides=(TieSprinkle(seed=seed, per_mille=300),))
+
+
+def factors(chance: Choices, length: int) -> Content:
+    """Ones, and some thirty other numbers among each `length` of them, whose product stays in the range of any type."""
+    others = Sprinkle(values=("2", "-1", "0.5", "-2", "0.25", "3", "1.5"), seed=chance.seed(),
+                      per_mille=min(30_000 // length, 500))
+    return Content(base=Constant(value="1"), overrides=(others,))
 
 
 def positions(chance: Choices, length: int) -> tuple[Content, int, int]:

@@ -51,7 +51,7 @@ def _rounds(node: Node, dtype: str) -> bool:
     """Whether a node makes values of which bits are not known (`Entry.inexact`). dtype: of its first operand."""
     match node:
         case Pointwise(op=op):
-            return op in OPS and OPS[op].group in _INEXACT_GROUPS
+            return op == "mod_operator" or (op in OPS and OPS[op].group in _INEXACT_GROUPS)
         case Reduce(kind=fold) | Scan(combine=fold):
             return fold in _INEXACT_FOLDS and is_float(dtype)
         case Random(kind=kind):
@@ -134,12 +134,19 @@ class Draft:
         self.contents[name] = content
         return name
 
-    def sharp(self, accept: Callable[[Entry], bool]) -> Callable[[Entry], bool]:
+    def sharp(self, accept: Callable[[Entry], bool], *, one_in: int = 16) -> Callable[[Entry], bool]:
         """`accept` for what asks for bits, exponents or places among others: of floats that are known but for an error
-        the answer is often open, so that those are offered one time in 16."""
-        if self.chance.one_in(16):
+        the answer is often open, so that those are offered one time in 16, or as often as `one_in` says."""
+        if self.chance.one_in(one_in):
             return accept
         return lambda entry: accept(entry) and not (entry.inexact and is_float(entry.dtype))
+
+    def known(self, accept: Callable[[Entry], bool]) -> Callable[[Entry], bool]:
+        """`accept` for what makes one element of many, of which none may be open: values with a function or a fold of
+        floats on the way, integers too, are offered one time in 8."""
+        if self.chance.one_in(8):
+            return accept
+        return lambda entry: accept(entry) and not entry.inexact
 
     @property
     def buffers_left(self) -> int:

@@ -97,8 +97,12 @@ def _mutate(draft: Draft, productions: Productions) -> None:
     if chance.one_in(3):
         # Half of them once per row, which is one program's affair where several work on a row.
         once = "r" in draft.axes and bool(chance.below(2))
-        value = draft.pick(lambda entry: not (once and "r" in entry.axes) and entry.dtype in (
-            "i32", "i64", "u32", "u64", "fp32", "fp64", "fp16", "bf16"))
+        def added(entry: Entry) -> bool:
+            return not (once and "r" in entry.axes) and entry.dtype in (
+                "i32", "i64", "u32", "u64", "fp32", "fp64", "fp16", "bf16")
+
+        # One element that is open leaves a cell open, and there are few cells.
+        value = draft.pick(draft.known(added)) or draft.pick(added)
         if value is not None:
             _atomic(draft, productions, value)
     elif chance.one_in(4):
@@ -107,12 +111,16 @@ def _mutate(draft: Draft, productions: Productions) -> None:
 
 def _atomic(draft: Draft, productions: Productions, value: Entry) -> None:
     chance = draft.chance
-    cells = chance.of((1, 4, 4, 16, 16, 33, 33))  # A sum of many floats in one cell, in any order, is often open.
+    # A sum of many floats in one cell, in any order, is often open; of halves it overflows.
+    half = value.dtype in ("fp16", "bf16")
+    cells = chance.of((1, 4, 16, 33, 64, 129) if half else (1, 4, 4, 16, 16, 33, 33))
     found = contents.content(chance, value.dtype, wild=0)
     name = draft.buffer(value.dtype, cells, found, prefix="io", role="inout")
     points = [(axis, length) for axis, length in draft.axes.items() if axis != "r" or "r" in value.axes]
     kind = chance.below(3)
-    entry = draft.pick(productions.operands.usable_index) if kind == 2 else None
+    if half and not chance.one_in(4):
+        kind = max(kind, 1)
+    entry = draft.pick(draft.known(productions.operands.usable_index)) if kind == 2 else None
     if entry is not None:
         index = apply("python_mod", Sym(name=f"v{entry.position}"), num(cells))
     elif kind == 0:

@@ -13,6 +13,9 @@ from tridiff.kernels.codegen.graph import Asm, Bucketize, Index, Load, Random, R
 from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
+_LONG = 32
+"""Elements of a row from which on products of floats are mostly formed of factors that keep them in range."""
+
 
 class Folding:
     """Reductions, scans and what else is not pointwise."""
@@ -48,15 +51,32 @@ class Folding:
             kinds = [kind for kind in kinds if kind not in ("max", "min", "argmax", "argmin")]
         if not self.draft.sharp(lambda entry: True)(first):
             kinds = [kind for kind in kinds if kind not in ("any", "all", "argmax", "argmin")]
+        elif first.inexact and not self.draft.known(lambda entry: True)(first):
+            # Integers that are open here and there: a truth value may decide all the same.
+            kinds = [kind for kind in kinds if kind not in ("xor_sum", "argmax", "argmin")]
         kind = self.chance.of(kinds)
         if kind == "welford_combine":
             return self._welford_combine(first)
+        if kind == "prod":
+            first = self._multiplied(first)
         node = Reduce(kind=kind, args=(first.position,))
         if kind != "welford":
             length = max(self.draft.axes["r"] - 1, 0)
             known = (0, length) if kind in ("argmax", "argmin") else (None, None)
             return self.draft.add(node, low=known[0], high=known[1])
         return self._states(self.draft.add(node))
+
+    def _multiplied(self, first: Entry) -> Entry:
+        """What a product is formed of: the value, or where a long one of floats would leave the range in some order, as
+        it mostly does, mostly factors that keep it there."""
+        length = self.draft.axes["r"]
+        if length <= _LONG or not dtype_info(first.dtype).is_float or first.dtype in FP8 or self.chance.one_in(4):
+            return first
+        expr, needed = address(self.chance, "dense", self.operands.domain(wants_r=True))
+        if needed > self.cap or self.draft.buffers_left < 1:
+            return first
+        name = self.draft.buffer(first.dtype, max(needed, 1), contents.factors(self.chance, length))
+        return self.draft.add(Load(buffer=name, index=expr))
 
     def _states(self, state: Entry) -> Entry:
         return self._parts(state, self.chance.of(((0, 1), (1,), (0, 1, 2), (0,))))
@@ -90,7 +110,7 @@ class Folding:
         if first.dtype == "i1":
             kinds = ["max", "min", "second", "argmax", "argmin"]
         kind = self.chance.of(kinds)
-        args = [first]
+        args = [self._multiplied(first) if kind == "prod" else first]
         if kind == "affine":
             args.append(self.operands.of_dtype(first.dtype, other_than=first))
         if kind in ("argmax", "argmin"):
