@@ -102,8 +102,8 @@ ALL_OPEN = "the contract leaves every row open"
 NO_ASSEMBLER = "this installation has no ptxas for the chip, or not what its vendor needs"
 """The reason of a case that could not be compiled for a chip."""
 PERHAPS_TRAPPED = "a device assertion may be due"
-"""How the reason begins of a launch that failed, as CUDA says for no reason, where one may be due and may not be: behind
-an assertion stands a trap. It counts if it fails so again."""
+"""How the reason begins of a launch that failed, as CUDA says for no reason, where one may be due and may not be:
+behind an assertion stands a trap. It counts if it fails so again."""
 TRAPPED = "assertion=trap"
 """The cell of the ledger of launches that such a trap stopped where an assertion is due."""
 ORACLE_CONFLICT = "oracle_conflict"

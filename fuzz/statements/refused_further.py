@@ -160,7 +160,8 @@ POINTERS: dict[str, Wrong] = {
 }
 
 FOLDS: dict[str, Wrong] = {
-    "reduction_of_scalar": Wrong("r = tl.reduce(n, 0, helper)", "r = tl.reduce(x, 0, helper)", "axis|scalar|rank|block"),
+    "reduction_of_scalar": Wrong("r = tl.reduce(n, 0, helper)", "r = tl.reduce(x, 0, helper)",
+                                 "axis|scalar|rank|block"),
     "scan_of_scalar": Wrong("r = tl.associative_scan(n, 0, helper)", "r = tl.associative_scan(x, 0, helper)",
                             "axis|scalar|rank|block"),
     "reduction_of_number": Wrong("r = tl.reduce(3, 0, helper)", "r = tl.reduce(y, 0, helper)",

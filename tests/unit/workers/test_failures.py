@@ -129,7 +129,8 @@ def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None
 
 
 @pytest.mark.parametrize(("dtype", "values", "debug", "verdict", "said"), [
-    ("u32", ("4294967295", "1"), True, Verdict.AGREE, "the trap behind"), ("u32", ("3", "1"), True, Verdict.CRASH, "CUDA"),
+    ("u32", ("4294967295", "1"), True, Verdict.AGREE, "the trap behind"),
+    ("u32", ("3", "1"), True, Verdict.CRASH, "CUDA"),
     ("u32", ("4294967295", "1"), False, Verdict.CRASH, "CUDA"),
     ("i32", ("2147483647", "-1", "1"), True, Verdict.CRASH, PERHAPS_TRAPPED)])
 def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_due_alone(
