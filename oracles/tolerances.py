@@ -111,8 +111,10 @@ def prefix_product_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -
     return torch.where(inside, steps * eps(acc) * size, torch.inf)
 
 
-def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32") -> torch.Tensor:
-    """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8.
+def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32",
+              beyond: bool = False) -> torch.Tensor:
+    """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8. beyond: what may
+    overflow has a bound too, for numbers that come out there; infinities and NaN are the caller's to allow.
 
     half doubles the accumulation term because tensor cores may truncate while aligning, which they do by the exponents
     as they stand: in it a subnormal operand counts as the smallest normal number (measured on an H200: fp16 products
@@ -137,11 +139,13 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
         flushed = dtype("fp32").smallest_normal
         sizes = [torch.where(known, wide.abs(), 0.0) for known, wide in ((finite_a, wide_a), (finite_b, wide_b))]
         bound = bound + flushed * (sizes[0].sum(-1).unsqueeze(-1) + sizes[1].sum(-2).unsqueeze(-2))
+        if beyond:
+            return torch.where(finite, bound, 0.0)
         large = (sizes[0] >= _INFINITE_IN_TF32).any(-1).unsqueeze(-1) | (
             sizes[1] >= _INFINITE_IN_TF32).any(-2).unsqueeze(-2)
         decided = wide_a.isnan().any(-1).unsqueeze(-1) | wide_b.isnan().any(-2).unsqueeze(-2)
         return torch.where(large & ~decided, torch.inf, _settle(bound, total, finite, acc))
-    return _settle(bound, total, finite, acc)
+    return torch.where(finite, bound, 0.0) if beyond else _settle(bound, total, finite, acc)
 
 
 def _aligned(x: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:

@@ -18,6 +18,7 @@ from tridiff.oracles.by_numpy import conversions
 from tridiff.oracles.by_numpy import flushing as flushing
 from tridiff.oracles.by_numpy import pieces as pieces
 from tridiff.oracles.by_numpy import pointwise as operations
+from tridiff.oracles.by_numpy import products as products
 from tridiff.oracles.by_numpy import words as words
 from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError

@@ -14,6 +14,7 @@ from tridiff.oracles.by_torch import conversions
 from tridiff.oracles.by_torch import flushing as flushing
 from tridiff.oracles.by_torch import pieces as pieces
 from tridiff.oracles.by_torch import pointwise as operations
+from tridiff.oracles.by_torch import products as products
 from tridiff.oracles.by_torch import words as words
 from tridiff.oracles.by_torch.integer import narrow, widen
 from tridiff.oracles.by_torch.reductions import prefix_sums

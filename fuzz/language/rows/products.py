@@ -9,11 +9,9 @@ from tridiff.fuzz.language.texts import keywords
 from tridiff.fuzz.versions import interprets_scaled_products
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT
+from tridiff.oracles.rules import BIT, SET
 
 _TYPES = ("fp16", "bf16", "fp32", "i8", "fp8e5", "fp8e4nv")
-_STEP = 16
-"""Places along k of the shortest instruction for i8 (PTX ISA, mma)."""
 
 
 def _dot() -> Row:
@@ -46,55 +44,55 @@ def _dot() -> Row:
         return f"tl.dot(x0, x1{third}{said})"
 
     def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        import torch
-
         one = call.operands[0].dtype
-        exact = str(call.option("input_precision", "tf32" if call.option("allow_tf32", True) else "ieee"))
-        precision = {"fp32": exact, "fp16": "half", "bf16": "half"}.get(one, "fp8")
+        precision = {"fp32": _precision(call), "fp16": "half", "bf16": "half"}.get(one, "fp8")
         shape = (*operands[0].shape[:-1], operands[1].shape[-1])
-        operands = tuple(one.reshape(-1, *one.shape[-2:]) for one in operands)
-        found = bound_of_dot(operands, precision=precision)
-        if precision.startswith("tf32"):
-            # A NaN whose payload lies below tf32's bits alone is an infinity there.
-            lost = [(one.isnan() & ((one.view(torch.int32) & 0x7FE000) == 0)).any(axis) for one, axis in (
-                (operands[0], 2), (operands[1], 1))]
-            found = torch.where(lost[0].unsqueeze(2) | lost[1].unsqueeze(1), torch.inf, found)
+        found = bound_of_dot(_batched(operands), precision=precision, beyond=True)
         return (found.reshape(shape),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-        import torch
+    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        if call.stored[0] == "i32":
+            return (lib.dot(*operands) if len(operands) < 3 else lib.products.saturating(*operands),)
+        precision = _precision(call)
+        narrowed = precision if call.operands[0].dtype == "fp32" and precision != "ieee" else ""
+        found = lib.products.candidates(*_batched(operands), narrowed=narrowed)
+        return (found.reshape(-1, *operands[0].shape[:-1], operands[1].shape[-1]),)
 
-        if call.stored[0] == "fp32" or len(operands) < 3:
-            return (torch.ones((*operands[0].shape[:-1], operands[1].shape[-1]), dtype=torch.bool,
-                               device=operands[0].device),)
-        # Tensor cores saturate after each instruction, which adds the products of 16 or 32 places along k; in whatever
-        # order they come, no sum of these may leave i32.
-        steps = [lib.dot(operands[0][..., k:k + _STEP], operands[1][..., k:k + _STEP, :]).to(torch.int64)
-                 for k in range(0, operands[0].shape[-1], _STEP)]
-        high = low = operands[2].to(torch.int64)
-        for step in steps:
-            high, low = high + step.clamp(min=0), low + step.clamp(max=0)
-        return ((high < 1 << 31) & (low >= -(1 << 31)),)
+    def rules(call: Call) -> tuple[Any, ...]:
+        if call.stored[0] == "fp32":
+            return (SET(_rule()),)
+        # Tensor cores saturate after each instruction; whatever else computes i8 wraps.
+        return (SET(BIT) if len(call.operands) > 2 else BIT,)
 
     return Row(
-        name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds, defined=defined,
-        refused=refused,
+        name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds,
+        refused=refused, answer=answer, rules=rules,
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(
             *call.operands[0].shape[:-1], call.operands[1].shape[-1])),),
-        answer=lambda call, lib, operands: (lib.dot(*operands),),
-        rules=lambda call: (_rule() if call.stored[0] == "fp32" else BIT,),
         contents=lambda call: ("moderate", "moderate", "moderate") if call.stored[0] == "fp32" else ())
 
 
-def bound_of_dot(operands: tuple[Any, ...], *, precision: str) -> Any:
+def _precision(call: Call) -> str:
+    """In what fp32 operands are multiplied."""
+    return str(call.option("input_precision", "tf32" if call.option("allow_tf32", True) else "ieee"))
+
+
+def _batched(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Matrices one after the other, those of every row of the batch in it."""
+    return tuple(one.reshape(-1, *one.shape[-2:]) for one in operands)
+
+
+def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = False) -> Any:
     """Allowed errors of products of matrices, row by row of the batch, with an accumulator where there is a third
-    operand."""
+    operand. beyond: as for `dot_bound`, and with an accumulator that is infinite or NaN the result is what it makes it.
+    """
     import torch
 
     from tridiff.oracles.bits import to_float64
     from tridiff.oracles.tolerances import dot_bound, eps
 
-    found = torch.stack([dot_bound(a, b, precision=precision) for a, b in zip(*operands[:2], strict=True)])
+    found = torch.stack([dot_bound(a, b, precision=precision, beyond=beyond)
+                         for a, b in zip(*operands[:2], strict=True)])
     if len(operands) < 3:
         return found
     acc = to_float64(operands[2])
@@ -102,6 +100,8 @@ def bound_of_dot(operands: tuple[Any, ...], *, precision: str) -> Any:
     # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
     size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
     found = found + 2 * operands[0].shape[-1] * eps("fp32") * size
+    if beyond:
+        return torch.where(torch.isfinite(acc), found, 0.0)
     return torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)
 
 

@@ -1,0 +1,77 @@
+"""What matrix products may rightly give where more than one answer is right, in numpy (contract: oracles.md §4,
+language.md §2): candidates along a new first axis, the exact answer first.
+
+Arrays have the rows of the batch in front of (..., m, k) and (..., k, n).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+STEPS = (16, 32, 64)
+"""Places along k whose products an instruction for i8 adds before it saturates (PTX ISA, mma and wgmma)."""
+_NEARLY_TOO_LARGE, _NORMAL, _INFINITE_IN_TF32 = 3e38, 2.0**-126, (2.0 - 2.0**-11) * 2.0**127
+
+
+def saturating(a: Array, b: Array, acc: Array) -> Array:
+    """i8 by i8 onto an i32 accumulator: the exact sum, which wraps, and sums that saturate after each instruction."""
+    left, right, start = (x.astype(np.int64) for x in (a, b, acc))
+    low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    found = [(start + np.matmul(left, right)).astype(np.int32)]
+    for step in STEPS:
+        total = start
+        for k in range(0, a.shape[-1], step):
+            total = np.clip(total + np.matmul(left[..., k:k + step], right[..., k:k + step, :]), low, high)
+        found.append(total.astype(np.int32))
+    return np.stack(found)
+
+
+def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = "") -> Array:
+    """Products of floats in float64: the exact ones, and the infinities and NaN that may come out in their place.
+
+    A partial sum that leaves the range is an infinity of the sign of some term, and two such make a NaN. narrowed:
+    "tf32" or "tf32x3" where operands are rounded to that type, in which the largest numbers are infinite.
+    """
+    with np.errstate(all="ignore"):
+        left, right = a.astype(np.float64), b.astype(np.float64)
+
+    def some(one: Array, other: Array) -> Array:
+        return np.matmul(one.astype(np.float32), other.astype(np.float32)) > 0
+
+    with np.errstate(all="ignore"):
+        exact = np.matmul(left, right)
+        sizes = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (left, right)]
+        total = np.matmul(*sizes)
+        positive = some(left > 0, right > 0) | some(left < 0, right < 0)
+        negative = some(left > 0, right < 0) | some(left < 0, right > 0)
+        if acc is not None:
+            added = acc.astype(np.float64)
+            exact, total = exact + added, total + np.where(np.isfinite(added), np.abs(added), 0.0)
+            positive, negative = positive | (added > 0), negative | (added < 0)
+    leaves = total >= _NEARLY_TOO_LARGE
+    never = np.isnan(left).any(-1)[..., :, None] | np.isnan(right).any(-2)[..., None, :]
+    lost = np.zeros(exact.shape, dtype=bool)
+    made = np.zeros(exact.shape, dtype=bool)
+    if narrowed:
+        large = [size >= _INFINITE_IN_TF32 for size in sizes]
+        infinite = large[0].any(-1)[..., :, None] | large[1].any(-2)[..., None, :]
+        zeros = some(large[0], np.abs(right) < _NORMAL) | some(np.abs(left) < _NORMAL, large[1])
+        # The low part of a split number is an infinity of the other sign, and may be a zero.
+        made = infinite & (zeros | (narrowed == "tf32x3"))
+        leaves = leaves | infinite
+        # Payloads below the bits of tf32 are cut off, which leaves an infinity.
+        short = [np.isnan(x) & ((x.view(np.int32) & 0x7FE000) == 0) for x in (a, b)]
+        lost = short[0].any(-1)[..., :, None] | short[1].any(-2)[..., None, :]
+        never = (np.isnan(left) & ~short[0]).any(-1)[..., :, None] | (np.isnan(right) & ~short[1]).any(-2)[..., None, :]
+    if acc is not None:
+        never = never | np.isnan(acc)
+    if not (leaves | lost).any():
+        return exact[None]
+    also = ((leaves & positive) | lost, (leaves & negative) | lost, (leaves & positive & negative) | made)
+    return np.stack([exact, *(np.where(right_too & ~never, value, exact)
+                              for right_too, value in zip(also, (np.inf, -np.inf, np.nan), strict=True))])
