@@ -56,6 +56,8 @@ def faults(
                                          "layer instead, each gated against the original.")] = False,
     number: Annotated[int, typer.Option(min=1, help="With --triton: faults, chosen by the seed.")] = 80,
     harmless: Annotated[int, typer.Option(min=0, help="With --triton: edits that change nothing.")] = 10,
+    public: Annotated[bool, typer.Option("--public", help="With --triton: public functions only, one fault of each at "
+                                         "most.")] = False,
     at_once: Annotated[int, typer.Option(min=1, help="With --triton: gates at the same time.")] = 1,
     subject: Annotated[list[str] | None, typer.Option(help="With --triton: own, inductor; default all.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="With --triton: only say what would be planted.")] = False,
@@ -84,7 +86,8 @@ def faults(
     if triton:
         raise typer.Exit(planted(
             options, asked=tuple(backend or ()), only=tuple(fault or ()), number=number, harmless=harmless,
-            at_once=at_once, listed=listed, probe=probe, results=results, record=record, as_json=as_json))
+            at_once=at_once, listed=listed, probe=probe, public=public, results=results, record=record,
+            as_json=as_json))
     hunts = plan_faults(options, process=process, hooks=hooks, only=fault or ())
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")

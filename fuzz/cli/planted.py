@@ -21,7 +21,8 @@ from tridiff.fuzz.planted.table import QUIET, headline, table
 
 
 def planted(options: CampaignOptions, *, asked: tuple[str, ...], only: tuple[str, ...], number: int, harmless: int,
-            at_once: int, listed: bool, probe: int, results: Path | None, record: Path | None, as_json: bool) -> int:
+            at_once: int, listed: bool, probe: int, public: bool, results: Path | None, record: Path | None,
+            as_json: bool) -> int:
     """Plant a choice of edits into copies of the installed Triton, one at a time, and gate each copy; the exit status:
     0 all faults caught and all harmless edits quiet, 1 not so, 2 none could be tried. asked: backends of the gates,
     none for those that each gate chooses by the files that differ."""
@@ -30,7 +31,7 @@ def planted(options: CampaignOptions, *, asked: tuple[str, ...], only: tuple[str
     running = inspect(Build(name="installed"))
     package = Path(running.file).parent
     found = edits(package, only=only)
-    chosen = choose(found, number=number, seed=options.seed, only=only)
+    chosen = choose(found, number=number, seed=options.seed, only=only, public=public)
     chosen += choose_harmless(found, number=harmless, seed=options.seed)
     if listed:
         _list(chosen, as_json=as_json)

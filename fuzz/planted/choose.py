@@ -71,15 +71,20 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def choose(found: Sequence[Edit], *, number: int, seed: int, only: Sequence[str] = ()) -> list[Edit]:
+def choose(found: Sequence[Edit], *, number: int, seed: int, only: Sequence[str] = (),
+           public: bool = False) -> list[Edit]:
     """`number` faults and no harmless edit, spread over files (by the root of how many each has), functions and
-    operators; fewer where there are fewer. only: globs of names, `language/*` for instance.
+    operators; fewer where there are fewer. only: globs of names, `language/*` for instance. public: one of each
+    function at most, and none of functions and classes whose names begin with an underscore.
 
     The same for the same edits and seed, and the first n of a larger choice are a choice of n. Raises TridiffError for
     a glob that fits nothing."""
     faults = _fitting([one for one in found if not one.harmless], only)
     sizes = collections.Counter(one.file for one in faults)
-    return _spread(faults, number, seed, group=lambda one: one.file, due=lambda file: math.sqrt(sizes[file]))
+    if public:
+        faults = [one for one in faults if not any(part.startswith("_") for part in one.function.split("."))]
+    return _spread(faults, number, seed, group=lambda one: one.file, due=lambda file: math.sqrt(sizes[file]),
+                   once=public)
 
 
 def choose_harmless(found: Sequence[Edit], *, number: int, seed: int) -> list[Edit]:
@@ -101,9 +106,9 @@ def _fits(edit: Edit, glob: str) -> bool:
 
 
 def _spread(found: Iterable[Edit], number: int, seed: int, *, group: Callable[[Edit], str],
-            due: Callable[[str], float]) -> list[Edit]:
+            due: Callable[[str], float], once: bool = False) -> list[Edit]:
     """One after the other: of the group that has least of its due, the edit whose function, then whose operator was
-    taken least often; ties by a hash of seed and name."""
+    taken least often; ties by a hash of seed and name. once: no function gives a second edit."""
     groups: dict[str, list[Edit]] = {}
     for one in found:
         groups.setdefault(group(one), []).append(one)
@@ -118,7 +123,8 @@ def _spread(found: Iterable[Edit], number: int, seed: int, *, group: Callable[[E
                    key=lambda one: ((taken[one] + 1) / due(one), one))
         edit = min(groups[name], key=lambda one: (functions[one.file, one.function], operators[one.operator],
                                                   luck[one.name]))
-        groups[name].remove(edit)
+        groups[name] = [one for one in groups[name]
+                        if one is not edit and not (once and one.function == edit.function)]
         taken[name] += 1
         functions[edit.file, edit.function] += 1
         operators[edit.operator] += 1

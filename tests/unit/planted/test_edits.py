@@ -139,6 +139,17 @@ def test_choice_is_seeded_and_spread(found: list[Edit]) -> None:
     assert len({one.operator for one in chosen}) >= 12
 
 
+def test_each_public_function_gives_one_fault(found: list[Edit]) -> None:
+    files = ("language/standard.py", "language/math.py")
+    chosen = choose(found, number=1000, seed=3, only=files, public=True)
+    functions = [(one.file, one.function) for one in chosen]
+    assert len(set(functions)) == len(functions) and {file for file, _ in functions} == set(files)
+    assert set(functions) == {(one.file, one.function) for one in found if one.file in files and not one.harmless
+                              and not any(part.startswith("_") for part in one.function.split("."))}
+    assert chosen[:30] == choose(found, number=30, seed=3, only=files, public=True)
+    assert choose(found, number=1000, seed=4, only=files, public=True) != chosen
+
+
 def test_harmless_operators_take_turns(found: list[Edit]) -> None:
     chosen = choose_harmless(found, number=7, seed=3)
     assert all(one.harmless for one in chosen)
