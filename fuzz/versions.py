@@ -45,6 +45,13 @@ def interpreter_module() -> Any:
     return importlib.import_module("triton.runtime.interpreter")
 
 
+def warn_again() -> None:
+    """Warnings that a process is shown once are shown again, whatever ran in it before; before 3.9.0 there are none."""
+    once = getattr(importlib.import_module("triton._utils"), "warn_once", None)
+    if once is not None:
+        once.cache_clear()
+
+
 @functools.cache
 def triton_language() -> Any:
     """`triton.language`."""

@@ -7,6 +7,7 @@ from functools import cache
 from tridiff.fuzz.launching import (
     fragments_gluon,
     fragments_plain,
+    lines_arguments,
     lines_further,
     lines_gluon,
     lines_plain,
@@ -21,17 +22,20 @@ _SHOWN = 60
 
 _KERNEL = "kernel"
 _LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_further.PLAIN_HELPERS,
-                        (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN)),
+                        (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN, lines_arguments.lines())),
               "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS, (lines_gluon.LINES, lines_further.GLUON))}
 
 
 @cache
 def parts() -> dict[str, tuple[str, ...]]:
-    """Statements by part: "LANGUAGE: GROUP NUMBER". A line that is indented goes on with the one before it."""
+    """Statements by part: "LANGUAGE: GROUP NUMBER". A line that is indented goes on with the one before it; one that
+    an earlier part has is left out."""
     found: dict[str, tuple[str, ...]] = {}
     for language, (_, _, tables) in _LANGUAGES.items():
+        known: set[str] = set()
         for group, text in ((group, text) for table in tables for group, text in table.items()):
-            lines = text.strip().replace("\n    ", " ").splitlines()
+            lines = [line for line in text.strip().replace("\n    ", " ").splitlines() if line not in known]
+            known.update(lines)
             for start in range(0, len(lines), PART):
                 found[f"{language}: {group} {start // PART + 1}"] = tuple(lines[start:start + PART])
     return found

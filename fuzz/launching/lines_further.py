@@ -258,6 +258,19 @@ r = dispatching("none", e, e)
 r = dispatching("one", e, e)
 r = dispatching("others", e, e)
 r = dispatching("numbers", e, e)
+tl.extra.cuda.gdc_wait()
+tl.extra.cuda.gdc_launch_dependents()
+r = tl.extra.cuda.num_threads() + tl.extra.cuda.num_warps() + n
+r = tl.extra.cuda.smid() + n
+r = tl.extra.cuda.convert_custom_float8_sm80(h, tl.float8e4b15)
+r = tl.extra.cuda.convert_custom_float8_sm70(f, tl.float8e4b15, "rtne")
+r = tl.extra.cuda.convert_custom_float8_sm80(u.to(tl.float8e4b15, bitcast=True), tl.float32)
+tl.device_print("xy")
+tl.device_print("xyz")
+r = max(0.0, 1.0)
+r = min(0.0, -1.0)
+r = max(-1.0, 2.5, N)
+r = min(N, -3)
 """,
 }
 

@@ -26,8 +26,8 @@ _OTHER_TYPE = {
     "float32": "float64", "float64": "float32", "is_fp16": "is_bf16", "is_bf16": "is_fp16", "is_fp32": "is_fp64",
     "is_fp64": "is_fp32", "is_int": "is_floating", "is_int_signed": "is_int_unsigned", "is_bool": "is_int_signed",
     "is_int_unsigned": "is_int_signed", "is_floating": "is_standard_floating", "is_fp8": "is_fp16",
-    "int_bitwidth": "primitive_bitwidth", "get_int_max_value": "get_int_min_value",
-    "get_int_min_value": "get_int_max_value", "get_int32": "get_int64", "get_int32_ty": "get_int64_ty",
+    "get_int_max_value": "get_int_min_value", "get_int_min_value": "get_int_max_value",
+    "get_int32": "get_int64", "get_int32_ty": "get_int64_ty",
     "get_int64_ty": "get_int32_ty", "get_float_ty": "get_double_ty", "get_int1_ty": "get_int8_ty"}
 """Another type, or another question about a type, for a name after a dot."""
 

@@ -28,7 +28,8 @@ def places(tree: ast.Module) -> Iterator[Place]:
     """All nodes of functions that may be changed, in the order of the text.
 
     Left out: what only builds the text of an error (`raise`, `assert`, formatted strings), docstrings, decorators,
-    annotations, functions whose results are only shown, and those for other makers' chips.
+    annotations, functions whose results are only shown, those for other makers' chips, and those that another
+    definition takes the place of (`...` is all they have).
     """
     yield from _below(tree, tree, (), None)
 
@@ -37,7 +38,7 @@ def _below(node: ast.AST, parent: ast.AST, names: tuple[str, ...], owner: Functi
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr) or is_docstring(node):
         return
     if isinstance(node, Function):
-        if node.name in SHOWN_ONLY or any(word in node.name.lower() for word in OTHER_VENDOR):
+        if node.name in SHOWN_ONLY or any(word in node.name.lower() for word in OTHER_VENDOR) or _is_stub(node):
             return
         names, owner = (*names, node.name), node
     if owner is not None:
@@ -63,3 +64,8 @@ def _below(node: ast.AST, parent: ast.AST, names: tuple[str, ...], owner: Functi
 def is_docstring(node: ast.AST) -> bool:
     """Whether it is a statement that is only a string."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_stub(node: Function) -> bool:
+    return all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+               and (one.value.value is ... or is_docstring(one)) for one in node.body)

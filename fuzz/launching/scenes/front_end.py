@@ -7,6 +7,7 @@ give the same. Calls of the language's rows as they are drawn elsewhere, and eac
 import hashlib
 import re
 import textwrap
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,6 +32,7 @@ from tridiff.fuzz.launching.lines import module, statements
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import spoilt, variants
 from tridiff.fuzz.target import Limits
+from tridiff.fuzz.versions import warn_again
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import assigned, parameters
@@ -48,6 +50,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "blocks": {**_PLAIN, "num_ctas": 2}, "warps": {"num_warps": 8, "num_stages": 1}}
 """Options that the front end looks at, by the words of `launching.vocabulary`."""
 _TRIES = 40
+_WARNED = 80
+"""Characters of a warning."""
 _PLACE = re.compile(r'loc\("<generated[^"]*>":(\d+:\d+)')
 _OPERATION = re.compile(r'(?:^|= )"?([a-z]\w*(?:\.\w+)+)', re.MULTILINE)
 
@@ -124,8 +128,17 @@ def _arguments(call: Call) -> dict[str, Any]:
 
 
 def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options: dict[str, Any] = _PLAIN) -> str:
-    """What the front end makes of a module's kernel: a digest of the source IR with its operations, or the refusal.
-    options: of the compiler."""
+    """What the front end makes of a module's kernel: a digest of the source IR with its operations, or the refusal;
+    behind it the warnings that a user is shown. options: of the compiler."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        warn_again()
+        found = _told(module, arguments, chip, options)
+    shown = dict.fromkeys(str(one.message).partition("\n")[0][:_WARNED] for one in warned)
+    return "; warned: ".join((found, *shown))
+
+
+def _told(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
     try:
         text = _source(module, arguments, chip, options)
     except Exception as error:

@@ -97,6 +97,12 @@ def _no_check(condition: object, *about: object, **more: object) -> None:
     return None
 
 
+def _builtin(function: Any) -> Any:
+    """As `tl.core.builtin` makes them."""
+    function.__triton_builtin__ = True
+    return function
+
+
 FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.experimental.gluon.language._semantic", "_check", _no_check, "pieces",
      {"piece": "gluon: shared gather"}),
@@ -108,6 +114,22 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"part": "plain: atomics 1", "chip": "sm_90", "option": ""}),
     ("triton.experimental.gluon.language._semantic", "_check", _no_check, "lines",
      {"part": "gluon: blocks 1", "chip": "sm_90", "option": ""}),
+    # An argument that is not converted, a bound that is one off, an instruction that is lost, a warning that is.
+    ("triton.language.semantic", "TritonSemantic.grid_dependency_wait", lambda self: None, "lines",
+     {"part": "plain: seldom 5", "chip": "sm_90", "option": ""}),
+    ("triton.language.core", "is_negative_zero", lambda x: x == 0.0, "lines",
+     {"part": "plain: seldom 5", "chip": "sm_90", "option": ""}),
+    ("triton.language", "atomic_or", _builtin(
+        lambda pointer, value, mask=None, sem=None, scope=None, _semantic=None: _semantic.atomic_or(
+            pointer, value, mask, sem, scope)), "lines",
+     {"part": "plain: arguments of tl.atomic_or 1", "chip": "sm_90", "option": ""}),
+    ("triton.language.squeeze", "_src", "def squeeze(x, dim: core.constexpr):\n"
+     "    core.static_assert(-len(x.shape) < dim and dim < len(x.shape))\n"
+     "    _dim: core.constexpr = dim + len(x.shape) if dim < 0 else dim\n    core.static_assert(x.shape[_dim] == 1)\n"
+     "    return x.reshape(x.shape[:_dim] + x.shape[_dim + 1:])\n", "lines",
+     {"part": "plain: arguments of tl.squeeze 1", "chip": "sm_90", "option": ""}),
+    ("triton.language.core", "warn", _no_check, "lines",
+     {"part": "plain: arguments of max 1", "chip": "sm_90", "option": ""}),
     ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls", {"row": "tl.expand_dims"}),
 )
 """Module and name of what is changed in Triton, its wrong stand-in, and the scene with choices that shows it."""

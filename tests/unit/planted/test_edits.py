@@ -83,6 +83,9 @@ raise ValueError(a - b)'''
     assert edits_of("f.py", b"def get_amd_layout(a):\n    return a - 1\n") == []
     assert edits_of("f.py", b"def __repr__(self):\n    return self.a - 1\n") == []
     assert edits_of("f.py", b"COUNT = 3 - 1\n") == []
+    # What stands there for readers of types; a function that another one replaces.
+    assert edits_of("f.py", b'def f(a, b=3):\n    """Text."""\n    ...\n') == []
+    assert edits_of("f.py", b"def f(a, b=3):\n    pass\n") != []
 
 
 @pytest.mark.parametrize("operator, body, result", [

@@ -1,0 +1,170 @@
+"""Calls of the language with every argument in turn in another form: a literal, a constant of the compiler, a scalar,
+None, a dimension at and beyond its bounds. Most functions convert each argument by a statement of its own, which shows
+only where what is given needs it.
+
+In scope: what `fragments_plain` has. A part is the calls of one function, so that whoever looks for its name finds it.
+"""
+
+import ast
+from collections.abc import Iterator
+
+_CALLS = """
+tl.program_id(0)
+tl.num_programs(1)
+tl.arange(0, 16)
+tl.full((16,), 3, tl.int32)
+tl.zeros((16,), tl.int32)
+tl.zeros_like(x)
+tl.broadcast(x, m)
+tl.broadcast_to(x, 16, 16)
+tl.broadcast_to(x, (16, 16))
+tl.trans(m, 1, 0)
+tl.permute(m, (1, 0))
+tl.cat(x, x, can_reorder=True)
+tl.cat(x, x, dim=0)
+tl.join(x, l)
+tl.split(tl.join(x, x))
+tl.view(m, 256)
+tl.reshape(m, (256,), can_reorder=True)
+tl.ravel(m, can_reorder=False)
+tl.expand_dims(m, 1)
+tl.squeeze(m[None], 0)
+tl.squeeze(m[:, :, None], -1)
+tl.unsqueeze(m, 1)
+tl.interleave(x, l)
+tl.flip(m, 1)
+tl.cast(x, tl.int64, bitcast=False)
+tl.cast(f, tl.float16, fp_downcast_rounding="rtz")
+x.to(tl.int64, bitcast=False)
+tl.dot(g, g, m.to(tl.float32), input_precision="ieee", max_num_imprecise_acc=0, out_dtype=tl.float32)
+tl.load(x_ptr + at, p, x, cache_modifier=".cg", eviction_policy="evict_last", volatile=False)
+tl.load(x_ptr, n > 3, n)
+tl.store(x_ptr + at, x, p, cache_modifier=".wb", eviction_policy="evict_first")
+tl.load_tensor_descriptor(d, (n, 0))
+tl.store_tensor_descriptor(d, (n, 0), d.load([0, 0]))
+tl.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [8, 16], padding_option="zero")
+tl.atomic_load(x_ptr + at, sem="acquire", scope="gpu")
+tl.atomic_load(x_ptr + at, p, x, sem="relaxed", scope="cta")
+tl.atomic_store(x_ptr + at, x, p, sem="release", scope="gpu")
+tl.atomic_poll(x_ptr, n, sem="acquire", scope="gpu", timeout_ns=100)
+tl.atomic_cas(x_ptr + at, x, x, sem="relaxed", scope="cta")
+tl.atomic_xchg(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.atomic_add(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.atomic_max(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.atomic_min(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.atomic_and(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.atomic_or(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.atomic_xor(x_ptr + at, x, p, sem="relaxed", scope="cta")
+tl.where(p, x, l)
+tl.where(n > 3, n, 4)
+tl.expect_zero(x, p)
+tl.expect_zero(e, e > 3)
+tl.add(x, l, sanitize_overflow=True)
+tl.sub(x, l, sanitize_overflow=True)
+tl.mul(x, l, sanitize_overflow=True)
+tl.minimum(f, h, propagate_nan=tl.PropagateNan.ALL)
+tl.maximum(f, h, propagate_nan=tl.PropagateNan.ALL)
+tl.clamp(f, 0.0, e, propagate_nan=tl.PropagateNan.ALL)
+tl.reduce(m, 1, plus, keep_dims=True)
+tl.associative_scan(m, 1, plus, reverse=True)
+tl.histogram(x, 16, mask=p)
+tl.gather(m, m, 1)
+tl.multiple_of(x, 4)
+tl.max_contiguous(x, 4)
+tl.max_constancy(x, 4)
+tl.assume(n > 3)
+tl.device_print("n", x, hex=True)
+tl.device_assert(p, "positive", mask=p)
+tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], dtype=tl.int32, is_pure=True, pack=1)
+tl.map_elementwise(plus, x, x, pack=1)
+tl.cdiv(n, 16)
+tl.sigmoid(f)
+tl.softmax(f, dim=0, keep_dims=False, ieee_rounding=True)
+tl.swizzle2d(n, n, n, 16, 4)
+tl.max(m, axis=1, return_indices=False, return_indices_tie_break_left=True, keep_dims=True)
+tl.min(m, axis=1, return_indices=False, return_indices_tie_break_left=True, keep_dims=True)
+tl.max(f, 0, return_indices=True)
+tl.min(h, 0, return_indices=True)
+tl.argmax(m, 1, tie_break_left=True, keep_dims=True)
+tl.argmin(m, 1, tie_break_left=True, keep_dims=True)
+tl.sum(m, axis=1, keep_dims=True, dtype=tl.int64)
+tl.xor_sum(m, axis=1, keep_dims=True)
+tl.reduce_or(m, axis=1, keep_dims=True)
+tl.cumsum(m, axis=1, reverse=True, dtype=tl.int64)
+tl.cumprod(m, axis=1, reverse=True)
+tl.sort(m, dim=1, descending=True)
+tl.topk(m, 4, dim=1)
+tl.topk(f, 1)
+tl.sort(m[:, :, None])
+tl.bitonic_merge(m, dim=1, descending=True)
+tl.rand(n, x, n_rounds=10)
+tl.rand4x(n, x, n_rounds=10)
+tl.randn(n, x, n_rounds=10)
+tl.randn4x(n, x, n_rounds=10)
+tl.randint(n, x, n_rounds=10)
+tl.randint4x(n, x, n_rounds=10)
+tl.uint_to_uniform_float(x)
+tl.pair_uniform_to_normal(f, f)
+tl.philox(n, x, x, x, x, n_rounds=3)
+tl.umulhi(x, x)
+tl.fdiv(f, f, ieee_rounding=True)
+tl.div_rn(f, f)
+tl.fma(f, f, f)
+tl.abs(x)
+tl.exp(f)
+tl.exp2(f)
+tl.log(f)
+tl.log2(f)
+tl.cos(f)
+tl.sin(f)
+tl.sqrt(f)
+tl.sqrt_rn(f)
+tl.rsqrt(f)
+tl.erf(f)
+tl.floor(f)
+tl.ceil(f)
+min(x, n)
+max(n, x)
+"""
+
+_VALUES = ("3", "N", "n", "None", "f")
+"""Instead of a value: a literal, a constant of the compiler, a scalar, nothing, a block of floats."""
+
+_NUMBERS = ("-1", "-2", "-3", "2", "16", "N - 8", "N - 7", "None", "n")
+"""Instead of a number: dimensions of blocks of one and two, their bounds and what lies beyond; constants."""
+
+_FLAGS = ("N > 3", "N > 9", "None")
+
+
+def lines() -> dict[str, str]:
+    """By function, the statements as a text: each call as it is, and with one other argument."""
+    found: dict[str, dict[str, None]] = {}
+    for text in _CALLS.strip().splitlines():
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call)
+        name = ast.unparse(call.func)
+        found.setdefault(f"arguments of {name}", {}).update(dict.fromkeys((f"r = {text}", *_others(text, call))))
+    return {group: "\n".join(some) for group, some in found.items()}
+
+
+def _others(text: str, call: ast.Call) -> Iterator[str]:
+    for node in (*call.args, *(one.value for one in call.keywords)):
+        for other in _instead(node):
+            if other != ast.unparse(node):
+                yield f"r = {text[:node.col_offset]}{other}{text[node.end_col_offset:]}"
+
+
+def _instead(node: ast.expr) -> tuple[str, ...]:
+    """Other forms of an argument."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        return (str(not node.value), *_FLAGS)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return (f"tl.constexpr({text})", "'other'", "''", "None")
+    if isinstance(node, ast.UnaryOp) or (isinstance(node, ast.Constant) and isinstance(node.value, int)):
+        return _NUMBERS
+    if isinstance(node, ast.Tuple | ast.List):
+        return (f"tl.constexpr({text})", text.translate(str.maketrans("()", "[]")), "(n,)", "16")
+    if text.startswith(("tl.", "plus")) and not isinstance(node, ast.Call):
+        return (f"tl.constexpr({text})", "None")
+    return _VALUES
