@@ -7,6 +7,7 @@ bytes that it was told to expect; transfers are done where they are issued. A wa
 from __future__ import annotations
 
 import copy
+import functools
 import re
 import threading
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tridiff.fuzz.evaluate.errors import NotEvaluated
-from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.ir import Operation, Region
 from tridiff.fuzz.evaluate.table import means
 
 WARP = 32
@@ -125,9 +126,13 @@ def specialised(machine: Any, operation: Operation, values: list[Any]) -> Any:
         one.team, one.place = team, number
         if number:
             one.values, one.threads = {}, WARP * region.warps
-        tasks.append(lambda one=one, region=region, number=number: one.region(region, given if number else ())[1])
+        tasks.append(functools.partial(_handed_on, one, region, given if number else ()))
     yielded = team.run(tasks)
     return (yielded[0] if len(operation.results) == 1 else yielded) if operation.results else None
+
+
+def _handed_on(machine: Any, region: Region, arguments: tuple[Any, ...]) -> Any:
+    return machine.region(region, arguments)[1]
 
 
 def _flag(values: list[Any]) -> bool:

@@ -31,6 +31,16 @@ def saturating(a: Array, b: Array, acc: Array) -> Array:
     return np.stack(found)
 
 
+def _in_row(mask: Array) -> Array:
+    """For every element of the product whether its row of the left operand has one of these."""
+    return np.any(mask, axis=-1, keepdims=True)
+
+
+def _in_column(mask: Array) -> Array:
+    """The same of its column of the right operand."""
+    return np.any(mask, axis=-2, keepdims=True)
+
+
 def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = "") -> Array:
     """Products of floats in float64: the exact ones, and the infinities and NaN that may come out in their place.
 
@@ -54,20 +64,20 @@ def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = 
             exact, total = exact + added, total + np.where(np.isfinite(added), np.abs(added), 0.0)
             positive, negative = positive | (added > 0), negative | (added < 0)
     leaves = total >= _NEARLY_TOO_LARGE
-    never = np.isnan(left).any(-1)[..., :, None] | np.isnan(right).any(-2)[..., None, :]
+    never = _in_row(np.isnan(left)) | _in_column(np.isnan(right))
     lost = np.zeros(exact.shape, dtype=bool)
     made = np.zeros(exact.shape, dtype=bool)
     if narrowed:
         large = [size >= _INFINITE_IN_TF32 for size in sizes]
-        infinite = large[0].any(-1)[..., :, None] | large[1].any(-2)[..., None, :]
+        infinite = _in_row(large[0]) | _in_column(large[1])
         zeros = some(large[0], np.abs(right) < _NORMAL) | some(np.abs(left) < _NORMAL, large[1])
         # The low part of a split number is an infinity of the other sign, and may be a zero.
         made = infinite & (zeros | (narrowed == "tf32x3"))
         leaves = leaves | infinite
         # Payloads below the bits of tf32 are cut off, which leaves an infinity.
         short = [np.isnan(x) & ((x.view(np.int32) & 0x7FE000) == 0) for x in (a, b)]
-        lost = short[0].any(-1)[..., :, None] | short[1].any(-2)[..., None, :]
-        never = (np.isnan(left) & ~short[0]).any(-1)[..., :, None] | (np.isnan(right) & ~short[1]).any(-2)[..., None, :]
+        lost = _in_row(short[0]) | _in_column(short[1])
+        never = _in_row(np.isnan(left) & ~short[0]) | _in_column(np.isnan(right) & ~short[1])
     if acc is not None:
         never = never | np.isnan(acc)
     if not (leaves | lost).any():

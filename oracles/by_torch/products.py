@@ -7,11 +7,10 @@ Tensors have the rows of the batch in front of (..., m, k) and (..., k, n).
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_float64, unsigned_bits
 from tridiff.oracles.by_torch.integer import widen
-
-Tensor = torch.Tensor
 
 
 def _terms(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
