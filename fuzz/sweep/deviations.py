@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from tridiff.fuzz.sweep.patterns import operand
 from tridiff.fuzz.sweep.records import Deviation, SweepRecord, SweepSpec
+from tridiff.kernels.pointwise.record import ELEMENTARY
 from tridiff.kernels.pointwise.table import OPS
 
 Values = tuple[float, ...]
@@ -65,8 +66,7 @@ def _power_is_smallest_normal(values: Values) -> bool:
     return SMALLEST_NORMAL <= power <= SMALLEST_NORMAL * (1 + 2.0**-19)
 
 
-_GROUPS = ("exponential", "trigonometric", "hyperbolic", "special")
-_FUNCTIONS = tuple(op.name for op in OPS.values() if op.group in _GROUPS and op.name != "sigmoid")
+_FUNCTIONS = tuple(op.name for op in OPS.values() if op.group in ELEMENTARY and op.name != "sigmoid")
 _LIBDEVICE = (*_FUNCTIONS, "*_libdevice", "floor_tl", "ceil_tl", "ilogb", "fmod", "remainder", "floor_divide")
 
 KNOWN: tuple[Known, ...] = (

@@ -26,6 +26,13 @@ TRITON_NAMES = {"i1": "tl.int1", "fp8e4nv": "tl.float8e4nv", "fp8e5": "tl.float8
                 **{name: f"tl.int{name[1:]}" for name in SIGNED}, **{name: f"tl.uint{name[1:]}" for name in UNSIGNED}}
 """How generated source spells each dtype."""
 
+Group = Literal["exact arithmetic", "division", "integer division", "float division", "comparison", "min/max", "select",
+                "logic", "shifts", "rounding", "sign/bits", "exponential", "trigonometric", "hyperbolic", "special",
+                "decomposed", "conversion", "bit cast", "packed words"]
+"""What operations are alike in, for weights, precision and records."""
+ELEMENTARY: tuple[Group, ...] = ("exponential", "special", "trigonometric", "hyperbolic")
+"""Groups of functions with an accuracy of several units in the last place."""
+
 Halves = Literal["fp32", "own", "any"]
 Course = Literal["", "monotone", "even"]
 Exactness = Literal["", "bits", "numbers", "numbers, zeros alike", "either of two"]
@@ -101,7 +108,7 @@ class Op:
     """
 
     name: str
-    group: str
+    group: Group
     forms: tuple[Form, ...]
     halves: Halves = "any"
     variant_of: str = ""
@@ -135,7 +142,7 @@ def same(dtypes: Signature, arity: int) -> tuple[Signature, ...]:
     return tuple((name,) * arity for name in dtypes)
 
 
-def operation(name: str, group: str, *forms: Form, halves: Halves = "any", variant_of: str = "", note: str = "",
+def operation(name: str, group: Group, *forms: Form, halves: Halves = "any", variant_of: str = "", note: str = "",
               exact: Exactness = "", torch: str = "", numpy: str = "", judged: str = "", judged_integers: str = "",
               predicate: str = "") -> Op:
     """An operation with its texts."""
@@ -143,7 +150,7 @@ def operation(name: str, group: str, *forms: Form, halves: Halves = "any", varia
     return Op(name, group, forms, halves, variant_of, note, exact, texts)
 
 
-def real(name: str, group: str, template: str, *, arity: int = 1, variant_of: str = "", note: str = "",
+def real(name: str, group: Group, template: str, *, arity: int = 1, variant_of: str = "", note: str = "",
          exact: Exactness = "", torch: str = "", numpy: str = "", judged: str = "") -> Op:
     """An operation on floats that is computed in fp32 or fp64."""
     return operation(name, group, Form(same(FULL, arity), template), halves="fp32", variant_of=variant_of, note=note,

@@ -22,6 +22,7 @@ from tridiff.kernels.codegen.graph import (
     Scan,
 )
 from tridiff.kernels.codegen.ranges import Facts, symbols
+from tridiff.kernels.pointwise.record import ELEMENTARY, Group
 from tridiff.kernels.pointwise.table import OPS
 
 Interval = tuple[int, int]
@@ -43,7 +44,7 @@ class Entry:
     inexact: bool = False
 
 
-_INEXACT_GROUPS = ("division", "exponential", "trigonometric", "hyperbolic", "special")
+_INEXACT_GROUPS: tuple[Group, ...] = ("division", *ELEMENTARY)
 _INEXACT_FOLDS = ("sum", "prod", "welford", "welford_combine", "affine", "logcumsumexp")
 
 

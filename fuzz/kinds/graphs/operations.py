@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from tridiff.kernels.codegen.ranges import COMPARISONS as _COMPARISONS
+from tridiff.kernels.pointwise.record import ELEMENTARY, Group
 from tridiff.kernels.pointwise.table import HALVES, OPS, result_dtype
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -17,7 +18,8 @@ DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_oper
 COMPARISONS = tuple(_COMPARISONS)
 SHIFTS = ("left_shift", "right_shift", "left_shift_operator", "right_shift_operator")
 _OWN_PRODUCTION = {*SHIFTS, *COMPARISONS, "where", "frexp_mantissa", "frexp_exponent", "llrint", "clamp"}
-_GROUPS_LEFT_OUT = ("conversion", "bit cast")
+_GROUPS_LEFT_OUT: tuple[Group, ...] = ("conversion", "bit cast")
+_OFTEN: tuple[Group, ...] = ("exact arithmetic", "min/max")
 _BY_NUMPY = ("log_tl", "log2_tl", "sin_tl", "cos_tl")
 """What the interpreter computes with numpy's single precision functions, which are good to 4 ulps only; the rules of
 `tridiff.oracles.pointwise` are those of the device. (exp_tl and exp2_tl have rules that are wide enough.)"""
@@ -30,7 +32,7 @@ class Choice:
     """One operation for operands of one dtype. variant: another lowering of an operation that is listed too."""
 
     op: str
-    group: str
+    group: Group
     arity: int
     result: str
     variant: bool
@@ -59,9 +61,9 @@ def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool) ->
     for one in choices(dtype):
         if not compiled and (one.op in _BY_NUMPY or (dtype == "fp64" and one.op in _BY_SCIPY)):
             continue
-        base = 6 if one.group in ("exact arithmetic", "min/max") else 2
+        base = 6 if one.group in _OFTEN else 2
         weight = base + 3 * weights.get(one.group, 0)
-        if one.group in ("exponential", "special", "trigonometric", "hyperbolic"):
+        if one.group in ELEMENTARY:
             weight = 3 + 2 * weights.get(one.group, 0)
         # Halves come up less often than other types: there other lowerings weigh as much as the usual ones.
         found.append((max(weight // (3 if one.variant and dtype not in HALVES else 1), 1), one))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tridiff.fuzz.kinds.graphs.choices import Choices
+from tridiff.kernels.pointwise.record import Group
 
 Family = Literal["pointwise", "indexing", "reduction", "scan", "sort", "random", "memory", "mixed"]
 FAMILIES: tuple[Family, ...] = ("pointwise", "indexing", "reduction", "scan", "sort", "random", "memory", "mixed")
@@ -29,9 +30,9 @@ _FAMILY_ONLY: dict[Family, tuple[str, ...]] = {
 """Productions that a family leaves out, so that its findings are about what its name says."""
 
 INDEX_FORMS = ("dense", "permuted", "strided", "broadcast", "flipped", "modular", "expression")
-GROUPS = ("exact arithmetic", "division", "integer division", "float division", "comparison", "min/max", "select",
-          "logic", "shifts", "rounding", "sign/bits", "exponential", "trigonometric", "hyperbolic", "special",
-          "decomposed")
+GROUPS: tuple[Group, ...] = (
+    "exact arithmetic", "division", "integer division", "float division", "comparison", "min/max", "select", "logic",
+    "shifts", "rounding", "sign/bits", "exponential", "trigonometric", "hyperbolic", "special", "decomposed")
 _DTYPE_SETS: tuple[tuple[str, ...], ...] = (
     ("fp32", "i32"), ("fp32", "i64"), ("fp32",), ("fp64", "i64"), ("fp16", "fp32", "i32"), ("bf16", "i8", "fp32"),
     ("i32", "i64", "i16"), ("u8", "i8", "i32"), ("u32", "i32", "fp32"), ("u64", "i64", "u16"), ("i16", "u16", "fp16"),
@@ -47,7 +48,7 @@ class Swarm:
     family: Family
     productions: tuple[tuple[int, str], ...]
     forms: tuple[tuple[int, str], ...]
-    groups: dict[str, int]
+    groups: dict[Group, int]
     dtypes: tuple[str, ...]
     upcast: bool
     first: str

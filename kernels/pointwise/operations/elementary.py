@@ -6,12 +6,12 @@ and libdevice's functions are taken to have its name unless the row says otherwi
 
 from dataclasses import replace
 
-from tridiff.kernels.pointwise.record import FULL, INTEGERS, Course, Form, Op, Ulps, operation, real, same
+from tridiff.kernels.pointwise.record import FULL, INTEGERS, Course, Form, Group, Op, Ulps, operation, real, same
 
 _EXPONENTIAL, _ANGLES, _HYPERBOLAS, _SPECIAL = "exponential", "trigonometric", "hyperbolic", "special"
 
 
-def _function(name: str, group: str, ulps: Ulps | None, *, arity: int = 1, template: str = "",
+def _function(name: str, group: Group, ulps: Ulps | None, *, arity: int = 1, template: str = "",
               torch: str | None = None, numpy: str | None = None, judged: str = "", course: Course = "",
               slope: float | None = None) -> Op:
     """A function that libdevice has."""
@@ -24,12 +24,12 @@ def _function(name: str, group: str, ulps: Ulps | None, *, arity: int = 1, templ
     return replace(found, ulps=ulps, course=course, slope=slope)
 
 
-def _monotone(name: str, group: str, ulps: Ulps | None, *, template: str = "", torch: str | None = None,
+def _monotone(name: str, group: Group, ulps: Ulps | None, *, template: str = "", torch: str | None = None,
               numpy: str | None = None, judged: str = "") -> Op:
     return _function(name, group, ulps, template=template, torch=torch, numpy=numpy, judged=judged, course="monotone")
 
 
-def _lowering(name: str, group: str) -> Op:
+def _lowering(name: str, group: Group) -> Op:
     return real(f"{name}_tl", group, f"tl.{name}({{0}})", variant_of=name)
 
 
