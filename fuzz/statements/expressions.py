@@ -196,14 +196,23 @@ def _selected(d: Draft, depth: int, shape: tuple[int, ...]) -> Node:
     function = d.one(("tl.where", "tl.minimum", "tl.maximum", "min", "max"))
     left = tensor(d, depth - 1, shape)
     if function != "tl.where":
-        # A number beside a tensor has its own type in each version here, and the interpreter's `min` of two numbers
-        # cannot be converted.
-        right = scalar(d, 0) if d.rarely(3) else tensor(d, depth - 1, shape)
+        right = _beside(d, depth, shape, left)
+        if d.rarely(3):
+            left, right = right, left
         return _settled(d, node("call", left, right, function=function))
     right = _operand(d, depth, shape)
     if d.rarely(3):
         left, right = right, left
     return node("call", _compared(d, 1, shape), left, right, function=function)
+
+
+def _beside(d: Draft, depth: int, shape: tuple[int, ...], other: Node) -> Node:
+    """What an extremum has beside `other`: a tensor, a scalar, or, beside a tensor, a number. Of two numbers the
+    interpreter's `min` is one, which cannot be converted."""
+    form = d.whole(0, 5)
+    if form > 3 and d.kind(other) is not None and not is_number(d.value(other)):
+        return constant(d)
+    return scalar(d, 0) if form == 3 else tensor(d, depth - 1, shape)
 
 
 def _settled(d: Draft, made: Node) -> Node:

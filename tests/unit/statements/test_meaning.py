@@ -159,13 +159,19 @@ def test_an_expression_means_the_same_each_time_it_is_asked() -> None:
     assert [draft.kind(made) for _ in range(3)] == [("i32", ())] * 3
 
 
-def test_extrema_of_bf16_are_drawn_and_converted_at_once() -> None:
+def test_extrema_of_bf16_are_drawn_and_converted_at_once_and_of_numbers_beside_tensors() -> None:
     extrema = converted = 0
-    for case in draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 60, seed=7):
+    numbers = {"left": 0, "right": 0, "converted": 0}
+    functions = ("min", "max", "tl.minimum", "tl.maximum")
+    for case in draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 150, seed=7):
         for one in nodes(script_of(case).body):
-            halves = one.row == "cast" and one.words["to"] == "bf16"
-            converted += any(halves and part.row == "call" and part.word("function") in ("min", "max", "tl.minimum",
-                                                                                         "tl.maximum")
-                             for part in one.parts)
+            pairs = [part for part in one.parts if part.row == "call" and part.word("function") in functions]
+            converted += bool(pairs) and one.row == "cast" and one.words["to"] == "bf16"
             extrema += one.row == "fold"
-    assert converted > 0 and extrema > 0
+            for pair in pairs:
+                beside = [part.row == "number" for part in pair.parts]
+                numbers["left"] += beside[0]
+                numbers["right"] += beside[1]
+                numbers["converted"] += any(beside) and one.row == "cast"
+                assert not all(beside), "of two numbers the interpreter makes a number"
+    assert converted > 0 and extrema > 0 and all(numbers.values()), numbers
