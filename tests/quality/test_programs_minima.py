@@ -31,7 +31,7 @@ def one_pool() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault, nodes, elements", [
-    ("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 2, 3), ("all_is_any", 5, 2)])
+    ("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 4, 3), ("all_is_any", 5, 2)])
 def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = find(f"codegen.{families(fault)[0]}")
     # What is drawn is large; what explicit minimisation proposes need not be.
