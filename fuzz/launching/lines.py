@@ -22,8 +22,10 @@ _SHOWN = 60
 
 _KERNEL = "kernel"
 _LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_further.PLAIN_HELPERS,
-                        (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN, lines_arguments.lines())),
-              "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS, (lines_gluon.LINES, lines_further.GLUON))}
+                        (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN,
+                         lines_arguments.lines("plain"))),
+              "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS,
+                        (lines_gluon.LINES, lines_further.GLUON, lines_arguments.lines("gluon")))}
 
 
 @cache

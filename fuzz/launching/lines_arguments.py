@@ -2,11 +2,15 @@
 None, a dimension at and beyond its bounds. Most functions convert each argument by a statement of its own, which shows
 only where what is given needs it.
 
-In scope: what `fragments_plain` has. A part is the calls of one function, so that whoever looks for its name finds it.
+In scope: what `fragments_plain` or `fragments_gluon` has. A part is the calls of one function, so that whoever looks
+for its name finds it.
 """
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
+
+Language = Literal["plain", "gluon"]
 
 _CALLS = """
 tl.program_id(0)
@@ -37,6 +41,8 @@ tl.cast(x, tl.int64, bitcast=False)
 tl.cast(f, tl.float16, fp_downcast_rounding="rtz")
 x.to(tl.int64, bitcast=False)
 tl.dot(g, g, m.to(tl.float32), input_precision="ieee", max_num_imprecise_acc=0, out_dtype=tl.float32)
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2", acc=None,
+    fast_math=True, lhs_k_pack=True, rhs_k_pack=True, out_dtype=tl.float32)
 tl.load(x_ptr + at, p, x, cache_modifier=".cg", eviction_policy="evict_last", volatile=False)
 tl.load(x_ptr, n > 3, n)
 tl.store(x_ptr + at, x, p, cache_modifier=".wb", eviction_policy="evict_first")
@@ -127,34 +133,98 @@ min(x, n)
 max(n, x)
 """
 
-_VALUES = ("3", "N", "n", "None", "f")
+_GLUON_CALLS = """
+tl.arange(0, 128, layout=L1)
+tl.full([16, 32], 3, tl.int32, layout=L2)
+tl.full_like(m, 3, shape=[16, 32], dtype=tl.int32, layout=L2)
+tl.zeros([128], tl.int32, layout=L1)
+tl.zeros_like(m, shape=[16, 32], dtype=tl.int32, layout=L2)
+tl.convert_layout(m, MMA2, assert_trivial=False)
+tl.set_auto_layout(x, L1)
+tl.expand_dims(row, 1)
+tl.permute(m, [1, 0])
+tl.reshape(m, [32, 16])
+tl.reduce(m, 1, plus, keep_dims=False)
+tl.sum(m, 1, keep_dims=False, dtype=tl.int64)
+tl.max(m, 1, keep_dims=False)
+tl.associative_scan(m, 1, plus, reverse=True)
+tl.histogram(x, 64, mask=x > 0, layout=L1)
+tl.gather(m, m, axis=0)
+tl.map_elementwise(plus, x, x, pack=1)
+tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], dtype=tl.int32, is_pure=True, pack=1)
+tl.load(x_ptr + at, mask=x > 0, other=x, cache_modifier=".ca", eviction_policy="evict_first", volatile=False)
+tl.store(x_ptr + at, x, mask=x > 0, cache_modifier=".wb", eviction_policy="evict_first")
+tl.atomic_add(x_ptr + at, x, mask=x > 0, sem="relaxed", scope="cta")
+tl.allocate_shared_memory(tl.int32, [128], S1, value=x)
+s.load(L1)
+s.store(x)
+s.gather(x, 0)
+s.scatter(x, x, 0)
+s.atomic_scatter_add(x, x, 0, mask=x > 0)
+s.atomic_scatter_max(x, x, 0, mask=x > 0)
+s.atomic_scatter_xchg(x, x, 0, mask=x > 0)
+t.slice(0, 16, dim=1)
+q.index(0)
+t.permute([1, 0])
+t.reshape([32, 16])
+t.reinterpret(tl.int16, [16, 32], S2)
+tl.dot_fma(tl.zeros([16, 16], tl.float32, tl.DotOperandLayout(0, L2, 0)), tl.zeros([16, 16], tl.float32,
+    tl.DotOperandLayout(1, L2, 0)), tl.zeros([16, 16], tl.float32, L2))
+tl.barrier(cluster=False)
+tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4], [24])
+ampere.async_copy.async_load(s, x_ptr + at, mask=x > 0, cache_modifier="", eviction_policy="", volatile=False)
+ampere.async_copy.wait_group(0)
+mbarrier.allocate_mbarrier(batch=2)
+mbarrier.init(b.index(0), count=1)
+mbarrier.expect(b.index(0), 128, pred=True)
+mbarrier.wait(b.index(0), phase=0, pred=True, deps=[s])
+mbarrier.arrive(b.index(0), count=1, pred=True)
+mbarrier.invalidate(b.index(0))
+hopper.fence_async_shared(cluster=False)
+hopper.warpgroup_mma_wait(0, deps=[x])
+hopper.warpgroup_mma(q.index(0), q.index(1), tl.zeros([64, 64], tl.float32, MMA3), use_acc=True, is_async=False)
+tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], Q, padding_option="zero")
+tma.async_load(d, [n, 0], b.index(0), q.index(0), pred=True, multicast=False)
+tma.async_store(d, [n, 0], q.index(0))
+tma.async_atomic_max(d, [n, 0], q.index(0))
+tma.store_wait(0)
+"""
+
+_LAYOUTS = ("L1", "L2", "MMA2", "MMA3", "S1", "S2", "Q")
+
+_OTHER_LAYOUTS = ("L1", "L2", "S1", "Q", "None")
+
+_VALUES = {"plain": ("3", "N", "n", "None", "f"), "gluon": ("3", "tl.constexpr(3)", "n", "None", "f")}
 """Instead of a value: a literal, a constant of the compiler, a scalar, nothing, a block of floats."""
 
-_NUMBERS = ("-1", "-2", "-3", "2", "16", "N - 8", "N - 7", "None", "n")
-"""Instead of a number: dimensions of blocks of one and two, their bounds and what lies beyond; constants."""
+_NUMBERS = ("-1", "-2", "-3", "2", "16", "None", "n")
+"""Instead of a number: dimensions of blocks of one and two, their bounds and what lies beyond."""
 
-_FLAGS = ("N > 3", "N > 9", "None")
+_CONSTANTS = {"plain": ("N - 8", "N - 7"), "gluon": ("tl.constexpr(0)", "tl.constexpr(1)")}
+
+_FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
-def lines() -> dict[str, str]:
+def lines(language: Language) -> dict[str, str]:
     """By function, the statements as a text: each call as it is, and with one other argument."""
     found: dict[str, dict[str, None]] = {}
-    for text in _CALLS.strip().splitlines():
+    for text in (_CALLS if language == "plain" else _GLUON_CALLS).strip().replace("\n    ", " ").splitlines():
         call = ast.parse(text, mode="eval").body
         assert isinstance(call, ast.Call)
         name = ast.unparse(call.func)
-        found.setdefault(f"arguments of {name}", {}).update(dict.fromkeys((f"r = {text}", *_others(text, call))))
+        found.setdefault(f"arguments of {name}", {}).update(dict.fromkeys(
+            (f"r = {text}", *_others(text, call, language))))
     return {group: "\n".join(some) for group, some in found.items()}
 
 
-def _others(text: str, call: ast.Call) -> Iterator[str]:
+def _others(text: str, call: ast.Call, language: Language) -> Iterator[str]:
     for node in (*call.args, *(one.value for one in call.keywords)):
-        for other in _instead(node):
+        for other in _instead(node, language):
             if other != ast.unparse(node):
                 yield f"r = {text[:node.col_offset]}{other}{text[node.end_col_offset:]}"
 
 
-def _instead(node: ast.expr) -> tuple[str, ...]:
+def _instead(node: ast.expr, language: Language) -> tuple[str, ...]:
     """Other forms of an argument."""
     text = ast.unparse(node)
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -162,9 +232,9 @@ def _instead(node: ast.expr) -> tuple[str, ...]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return (f"tl.constexpr({text})", "'other'", "''", "None")
     if isinstance(node, ast.UnaryOp) or (isinstance(node, ast.Constant) and isinstance(node.value, int)):
-        return _NUMBERS
+        return (*_NUMBERS, *_CONSTANTS[language])
     if isinstance(node, ast.Tuple | ast.List):
         return (f"tl.constexpr({text})", text.translate(str.maketrans("()", "[]")), "(n,)", "16")
     if text.startswith(("tl.", "plus")) and not isinstance(node, ast.Call):
         return (f"tl.constexpr({text})", "None")
-    return _VALUES
+    return _OTHER_LAYOUTS if text in _LAYOUTS else _VALUES[language]

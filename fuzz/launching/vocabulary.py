@@ -47,7 +47,7 @@ LAYOUTS = ("blocked", "slice 0", "slice 1", "mma 2", "mma 3", "operand 0", "oper
            "transposed", "swizzled", "padded", "shared linear", "default 16", "default 8", "auto", "coalesced")
 
 CHIPS = ("sm_90", "sm_80", "sm_100")
-FRONT_END = ("", "debug", "overflow", "addresses", "blocks", "warps")
+FRONT_END = ("", "debug", "overflow", "addresses", "blocks", "warps", "floats")
 """Options of the compiler that its front end looks at."""
 DRAWS = tuple(range(8))
 """Which of the changed texts that a scene makes of one."""

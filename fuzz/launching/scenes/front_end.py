@@ -47,7 +47,8 @@ _PLAIN = {"num_warps": _WARPS}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "": _PLAIN, "debug": {**_PLAIN, "debug": True}, "overflow": {**_PLAIN, "sanitize_overflow": True, "debug": True},
     "addresses": {**_PLAIN, "debug": True, "instrumentation_mode": "iisan"},
-    "blocks": {**_PLAIN, "num_ctas": 2}, "warps": {"num_warps": 8, "num_stages": 1}}
+    "floats": {**_PLAIN, "instrumentation_mode": "fpsan"}, "blocks": {**_PLAIN, "num_ctas": 2},
+    "warps": {"num_warps": 8, "num_stages": 1}}
 """Options that the front end looks at, by the words of `launching.vocabulary`."""
 _TRIES = 40
 _WARNED = 80
@@ -134,7 +135,9 @@ def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options
         warnings.simplefilter("always")
         warn_again()
         found = _told(module, arguments, chip, options)
-    shown = dict.fromkeys(str(one.message).partition("\n")[0][:_WARNED] for one in warned)
+    # Those of knobs are about the environment, and the same for every kernel.
+    shown = dict.fromkeys(str(one.message).partition("\n")[0][:_WARNED] for one in warned
+                          if not one.filename.endswith("knobs.py"))
     return "; warned: ".join((found, *shown))
 
 
@@ -189,14 +192,18 @@ def pieces(choices: Choices, backend: str) -> Answers:
 
 
 def lines(choices: Choices, backend: str) -> Answers:
-    """Statements of one part, each a kernel of its own."""
-    part = str(choices["part"])
+    """Statements of one part, each a kernel of its own; the call that others of a part are made of with each option."""
+    part, chosen = str(choices["part"]), str(choices["option"])
     language = part.partition(": ")[0]
-    chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
-    given = _PIECES[language][3]
-    asked = statements(part)
+    chip, given = str(choices["chip"]), _PIECES[language][3]
+    asked = {name: partial(_line, language, line, given, chip, _OPTIONS[chosen])
+             for name, line in statements(part).items()}
+    if " arguments of " in part:
+        name, line = next(iter(statements(part).items()))
+        asked |= {f"{name} with {word or 'no'} option": partial(_line, language, line, given, chip, options)
+                  for word, options in _OPTIONS.items() if word != chosen}
     with bench(int(chip.removeprefix("sm_"))):
-        found = answered([partial(_line, language, line, given, chip, options) for line in asked.values()])
+        found = answered(tuple(asked.values()))
     return dict(zip(asked, found, strict=True))
 
 
