@@ -34,6 +34,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     users: dict[str, tuple[str, ...]] = {}
     places: tuple[str, ...] = ()
     """Where in a function its statements differ (`watched.Watch`); none where it is not a matter of statements."""
+    near: tuple[str, ...] = ()
+    """Other words that cases may have about it: the class of a special method, the function around an inner one, and
+    what calls it in its file."""
 
     @property
     def told(self) -> str:
@@ -88,7 +91,8 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
         return []  # it cannot be imported, which is told elsewhere
     tree = ast.parse(text)
     mine, theirs = (dict(functions(one)) for one in (tree, ast.parse(after)))
-    found = [Change(file=name, name=one, users={name: (one,)}, places=places(mine[one], theirs.get(one)))
+    found = [Change(file=name, name=one, users={name: (one,)}, places=places(mine[one], theirs.get(one)),
+                    near=_near(mine, one))
              for one, meaning in old.functions.items() if new.functions.get(one) != meaning]
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
@@ -99,6 +103,30 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
             told = f"{within}{one}" if one else f"{within or 'module'} statement".replace(". ", " ")
             found.append(Change(file=name, name=told, users=_users(package, name, tree, within, one)))
     return sorted(found, key=lambda change: change.name)
+
+
+def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
+    """Words about a function (`Change.near`). known: all functions of its file. What calls a function that begins with
+    an underscore is as unknown to cases: its callers count as well."""
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting and len(found) < MOST_USERS:
+        whole = waiting.pop()
+        around, _, last = whole.rpartition(".")
+        if around and (around in known or last.startswith("__")):
+            found[around.rpartition(".")[2]] = None
+        for other, node in known.items():
+            word = other.rpartition(".")[2]
+            if other != whole and word not in found and last in _called(node):
+                found[word] = None
+                waiting += [other] if word.startswith("_") else []
+    return tuple(found)
+
+
+def _called(node: ast.AST) -> set[str]:
+    """The last names of what a function calls."""
+    return {getattr(one.func, "attr", getattr(one.func, "id", "")) for one in ast.walk(node)
+            if isinstance(one, ast.Call)}
 
 
 def places(old: Function, new: Function | None) -> tuple[str, ...]:

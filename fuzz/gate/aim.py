@@ -50,8 +50,12 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     combination, those about launches first where files that launch differ, then those whose target has a word of a file
     that differs, backends in turn; the other listed cases, as far as so many seconds go. All of them scout. And what
     comes behind the floor: the rest of these, and listed cases on backends that use no file that differs."""
+    listed = list(listed)
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
+    if not any(_tells(case, pattern) for spec in listed if _concerned(spec, shared) for case in spec.first):
+        # An inner function, a special method, a helper of others: cases name what is around it or calls it.
+        pattern = _pattern(word for one in changes for word in (*_names(one), *one.near))
     naming: list[ShardSpec] = []
     others: list[ShardSpec] = []
     for spec in listed:

@@ -86,6 +86,19 @@ def test_what_names_a_changed_function_comes_first_and_everything_still_comes() 
         combination(spec) for spec in plain if not spec.first}, "the floor is what it was"
 
 
+def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
+    helper = Change(file="language/standard.py", name="_no_case_has_this", near=("swizzle2d",),
+                    users={"language/standard.py": ("_no_case_has_this",)})
+    asked = options(targets=("launch.front_end",), backends=("compile",), seconds=3000.0)
+
+    def first(change: Change) -> ShardSpec:
+        return gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())[0]
+
+    cases = first(helper).first
+    assert cases and all("swizzle2d" in f"{case.params} {text(case)}" for case in cases)
+    assert not first(msgspec.structs.replace(helper, near=())).first, "a look at the target"
+
+
 def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardResult:
     return ShardResult(**{"spec": spec, "counts": Counts(executed=9, agree=9), "cells": cells, "seconds": spec.seconds,
                           **changes})

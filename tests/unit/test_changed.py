@@ -55,6 +55,30 @@ def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[st
     assert (one.told, one.users) == (f"one.py:{name}", {"one.py": (name,)})
 
 
+@pytest.mark.parametrize("edit, near", [
+    (("            return 1\n        return inner()", "            return 2\n        return inner()"), {"method"}),
+    (("return self.size", "return self.size + 1"), set()), (("return _helped()", "return 0"), {"calls"}),
+    (("def _helped(): return 2", "def _helped(): return 3"), {"_helps", "calls", "_Made"}),
+    (("self.made = 1", "self.made = 2"), {"_Made"})])
+def test_words_about_a_function_are_those_of_what_is_around_it_and_calls_it(
+        tmp_path: Path, edit: tuple[str, str], near: set[str]) -> None:
+    text = BEFORE + '''
+def _helped(): return 2
+def _helps(): return _helped()
+def calls(): return _helps()
+class _Made:
+    def __init__(self):
+        self.made = 1
+        _helped()
+'''
+    assert text.count(edit[0]) == 1
+    for name, one in (("before", text), ("after", text.replace(*edit))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.py").write_text(one)
+    found = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
+    assert len(found) == 1 and set(found[0].near) - {"__init__"} == near
+
+
 @pytest.mark.parametrize("edit", [
     ("    return x + y", "    # A sum.\n    return (x +\n            y)"), ('"""What it does."""', '"""Otherwise."""'),
     ('"""A module."""', '"""Another."""\n\n')])
