@@ -9,6 +9,9 @@ COLUMNS: tuple[Outcome, ...] = ("caught", "changed code", "missed", "not reached
                                 "not tried")
 
 
+_SHOWN = 110
+"""Characters of how a fault was caught."""
+
 QUIET: tuple[Outcome, ...] = ("missed", "not reached")
 """What is right of an edit that changes nothing."""
 
@@ -75,7 +78,9 @@ def _listed(title: str, lines: Sequence[Tried]) -> list[str]:
 
 
 def _seen(one: Tried) -> str:
-    return one.how or ", ".join(one.code_changed[:3])
+    text = one.how or ", ".join(one.code_changed[:3])
+    # Of what was missed the reason says something; of what was caught the target does.
+    return text[:_SHOWN] if one.outcome in ("caught", "loud") else text
 
 
 def _code(text: str) -> str:
