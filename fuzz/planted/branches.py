@@ -1,6 +1,7 @@
 """Branches of Triton's Python layer, and which of them cases take."""
 
 import ast
+import collections
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -177,22 +178,7 @@ def markdown(report: Report) -> str:
     lines += ["", "## Not taken", ""]
     for one in report.files:
         lines += [f"- {name}" for name in one.missing]
-    by_reason: dict[str, list[str]] = {}
-    for one in report.files:
-        for name, why in one.unreachable.items():
-            by_reason.setdefault(why, []).append(name)
-    lines += ["", "## Out of reach"]
-    for why, names in by_reason.items():
-        lines += ["", f"{why[0].upper()}{why[1:]} ({len(names)}):", "", *_by_function(names)]
+    far_of = collections.Counter(why for one in report.files for why in one.unreachable.values())
+    lines += ["", "## Out of reach", "", "By reason; which they are stands in `fuzz/planted/unreachable.toml`.", ""]
+    lines += [f"- {why}: {number}" for why, number in far_of.items()]
     return "\n".join(lines) + "\n"
-
-
-def _by_function(names: Iterable[str]) -> Iterator[str]:
-    """Branches of a list, those of one file on one line."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        file, _, rest = name.partition(":")
-        line, _, way = rest.partition(" ")
-        function, _, way = way.rpartition(": ")
-        found.setdefault(file, []).append(f"{line} {function.rpartition('.')[2]} {way}")
-    return (f"- {file}: {', '.join(some)}" for file, some in found.items())

@@ -92,7 +92,8 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     asked = options(targets=("launch.front_end",), backends=("compile",), seconds=3000.0)
 
     def first(change: Change) -> ShardSpec:
-        return gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())[0]
+        alike = msgspec.structs.replace(FEW, functions=(change,))
+        return gate_shards(msgspec.structs.replace(asked, alike=alike), ())[0]
 
     cases = first(helper).first
     assert cases and all("swizzle2d" in f"{case.params} {text(case)}" for case in cases)
