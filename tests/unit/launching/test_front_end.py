@@ -148,6 +148,8 @@ def test_faults_of_the_front_end_change_an_answer(
         resolve_name(f"{module}.{name}")
     except (AttributeError, ImportError):
         pytest.skip(f"no {name} in Triton {installed()}")
+    if before(installed(), "3.9.0") and " arguments of " in str(choices.get("part")):
+        pytest.skip("the lines are written for 3.9.0")
     every = [case(scene, **choices, **more) for more in ([{}] if scene == "lines" else [{"draw": 0}, {"draw": 1}])]
     right = [play(one) for one in every]
     assert right == [play(one) for one in every]
