@@ -34,6 +34,9 @@ SCOUTED = 0.4
 
 SHORTEST_WORD = 3
 
+_OF_CLASS = ("__init__", "__new__", "__post_init__", "__call__")
+"""Methods whose own names are words of other things: barriers have an `init`."""
+
 FEW = 40
 """Listed cases that name a changed function, up to which they are played with other choices as well: """
 
@@ -115,9 +118,14 @@ def _concerned(spec: ShardSpec, shared: Alike) -> bool:
 
 
 def _names(change: Change) -> list[str]:
-    """The last part of a changed function's name, and that of each function that uses a changed name."""
-    return [name.rpartition(".")[2].partition(" ")[0].strip("_")
-            for name in (change.name, *(one for names in change.users.values() for one in names))]
+    """The last part of a changed function's name, and that of each function that uses a changed name; the class of a
+    method that makes or calls its objects."""
+    return [_name(name) for name in (change.name, *(one for names in change.users.values() for one in names))]
+
+
+def _name(whole: str) -> str:
+    around, _, last = whole.partition(" ")[0].rpartition(".")
+    return around.rpartition(".")[2] if last in _OF_CLASS and around else last.strip("_")
 
 
 def _words(text: str) -> list[str]:

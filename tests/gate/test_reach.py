@@ -98,6 +98,9 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     cases = first(helper).first
     assert cases and all("swizzle2d" in f"{case.params} {text(case)}" for case in cases)
     assert not first(msgspec.structs.replace(helper, near=())).first, "a look at the target"
+    made = Change(file="experimental/gluon/language/nvidia/ampere/__init__.py", name="CachePolicy.__init__")
+    cases = first(made).first
+    assert cases and all("CachePolicy" in f"{case.params} {text(case)}" for case in cases), "no barrier's init"
 
 
 def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardResult:
