@@ -31,7 +31,7 @@ from tridiff.oracles.dtypes import name_of_tensor
 KIND = "evaluated"
 """The kind of the backends `evaluated:ARCH`."""
 
-SECONDS = 4.0
+SECONDS = 6.0
 """The longest that one launch is evaluated: less than a launch may take before it is a hang (`PoolOptions`)."""
 
 STAGE = "evaluate"
