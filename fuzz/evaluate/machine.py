@@ -26,6 +26,7 @@ from tridiff.fuzz.evaluate import (  # noqa: F401  each file enters its operatio
     programs,
     shapes,
     shared,
+    tensor_memory,
 )
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Block, Function, Module, Operation, Region

@@ -7,14 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from tridiff.fuzz.evaluate.conversions import rounded_once
 from tridiff.fuzz.evaluate.ir import Operation
+from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.table import means
+
+
+def multiplied(a: Any, b: Any, c: Any, kind: np.dtype) -> Array:
+    """a * b + c."""
+    wide = np.int64 if kind.kind == "i" else np.float64
+    found = np.matmul(np.asarray(a).astype(wide), np.asarray(b).astype(wide)) + np.asarray(c).astype(wide)
+    return rounded_once(found, kind)
 
 
 @means("tt.dot", "ttng.warp_group_dot")
 def product(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b, c = values[:3]
-    kind = operation.type.dtype
-    wide = np.int64 if kind.kind == "i" else np.float64
-    found = np.matmul(np.asarray(a).astype(wide), np.asarray(b).astype(wide)) + np.asarray(c).astype(wide)
-    return found.astype(kind)
+    return multiplied(*values[:3], operation.type.dtype)
