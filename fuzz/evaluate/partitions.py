@@ -7,11 +7,11 @@ bytes that it was told to expect; transfers are done where they are issued. A wa
 from __future__ import annotations
 
 import copy
-import functools
 import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,12 +126,12 @@ def specialised(machine: Any, operation: Operation, values: list[Any]) -> Any:
         one.team, one.place = team, number
         if number:
             one.values, one.threads = {}, WARP * region.warps
-        tasks.append(functools.partial(_handed_on, one, region, given if number else ()))
+        tasks.append(partial(_results, one, region, given if number else ()))
     yielded = team.run(tasks)
     return (yielded[0] if len(operation.results) == 1 else yielded) if operation.results else None
 
 
-def _handed_on(machine: Any, region: Region, arguments: tuple[Any, ...]) -> Any:
+def _results(machine: Any, region: Region, arguments: tuple[Any, ...]) -> Any:
     return machine.region(region, arguments)[1]
 
 

@@ -22,4 +22,5 @@ def multiplied(a: Any, b: Any, c: Any, kind: np.dtype) -> Array:
 
 @means("tt.dot", "ttng.warp_group_dot")
 def product(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return multiplied(*values[:3], operation.type.dtype)
+    a, b, c = values[:3]
+    return multiplied(a, b, c, operation.type.dtype)
