@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.faults import Caught, plan_faults, run_faults, table
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli import options as reading
@@ -43,8 +44,8 @@ def faults(
     time: Annotated[str, typer.Option(help="What one fault may take to be caught.")] = "20s",
     fault: Annotated[list[str] | None, typer.Option(help="Name of a fault; default all of the targets. With "
                                                   "--triton: name or glob of file:line:operator.")] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="cuda or interpreter, with --triton also compile[:ARCH]; "
-                                                    "default as for fuzz.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, evaluated[:ARCH], with --triton also "
+                                                    "compile[:ARCH]; default as for fuzz, without evaluated.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
     workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always printed.")] = None,
@@ -73,9 +74,9 @@ def faults(
 
     Exit status: 0 all caught, 1 some not, 2 none could be tried.
     """
-    backends = chosen_backends(backend or [])
-    if not triton:
-        backends = tuple(one for one in backends if not one.startswith("compile"))
+    # Not every fault shows in the IR: it is evaluated only if that is asked for.
+    left_out = (*(() if backend else ("evaluated",)), *(() if triton else ("compile",)))
+    backends = tuple(one for one in chosen_backends(backend or []) if kind(one) not in left_out)
     devices = chosen_devices(gpus, backends)
     options = CampaignOptions(
         seconds=duration(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,

@@ -70,8 +70,8 @@ def fuzz(
 ) -> None:
     """Fuzz for a while; report what is new.
 
-    Without options: one minute, every target, on the GPU if there is one, else in the interpreter and the
-    ahead-of-time compilers.
+    Without options: one minute, every target, on the GPU if there is one, else in the interpreter, in the
+    ahead-of-time compilers, and by evaluating the IR that they make for sm_90.
     """
     reading.name_of_campaign(name)
     if resume:

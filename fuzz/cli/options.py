@@ -10,6 +10,9 @@ from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS, FOR_CHIPS
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.errors import TridiffError
 
+EVALUATED = "evaluated:sm_90"
+"""The chip whose IR is evaluated where no backend is asked for: kernels of all families are written for it."""
+
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 SHORTEST_HANG_LIMIT = 0.5
@@ -103,12 +106,13 @@ def writable_folder(folder: Path, *, option: str) -> Path:
 
 
 def chosen_backends(names: list[str]) -> tuple[str, ...]:
-    """The backends asked for, or what this machine has: the GPU, else interpreter and compile."""
+    """The backends asked for, or what this machine has: the GPU, else the interpreter, the compilers, and the values of
+    what is compiled for one chip."""
     here = available_backends()
     if not here:
         raise TridiffError("torch or triton is not installed", fix="pip install torch triton, then `tridiff doctor`")
     if not names:
-        return ("cuda",) if "cuda" in here else ("interpreter", "compile")
+        return ("cuda",) if "cuda" in here else ("interpreter", "compile", EVALUATED)
     for name in names:
         if name not in FOR_CHIPS and name not in BACKENDS:
             raise TridiffError(f"unknown backend {name!r}", fix="use cuda, interpreter, compile[:ARCH] or "
