@@ -271,6 +271,13 @@ r = max(0.0, 1.0)
 r = min(0.0, -1.0)
 r = max(-1.0, 2.5, N)
 r = min(N, -3)
+r = tl.to_tensor(3.4028234663852886e+38)
+r = tl.to_tensor(3.4028235e+38)
+r = tl.to_tensor(1.1754943508222875e-38)
+r = tl.to_tensor(1.17549435e-38)
+r = x // x_ptr
+r = x % x_ptr
+r = x & x_ptr
 """,
 }
 
