@@ -300,7 +300,7 @@ def test_a_poll_for_what_another_program_writes_is_named() -> None:
 
 BUFFER = """%k = arith.constant dense<[0, 1, {far}, 3]> : tensor<4xi32>
     %m = arith.constant dense<[true, false, true, true]> : tensor<4xi1>
-    %v = amdg.buffer_load %x[%k], %m{other} : !tt.ptr<i32> -> tensor<4xi32>"""
+    %v = amdg.buffer_load %x[%k], %m{other} : {kind}tensor<4xi32>"""
 
 
 @pytest.mark.parametrize(("far", "other", "due"), [
@@ -308,4 +308,5 @@ BUFFER = """%k = arith.constant dense<[0, 1, {far}, 3]> : tensor<4xi32>
     (2**29, ", %b", [-7, -2, 0, 5]),
 ])
 def test_a_buffer_holds_zeros_beyond_its_end_and_where_nothing_is_read(far: int, other: str, due: list[int]) -> None:
-    assert run(BUFFER.format(far=far, other=other), A, B).tolist() == due
+    for kind in ("!tt.ptr<i32> -> ", ""):  # since 3.7, and before
+        assert run(BUFFER.format(far=far, other=other, kind=kind), A, B).tolist() == due
