@@ -84,11 +84,14 @@ def finding_of_entry(entry: CorpusEntry) -> str:
 
 def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
     """Whether a case fails as the entry does, by its cause. One known issue may end in other errors elsewhere: that of
-    pointers to pointers is taken by one version, and ends the process in another."""
+    pointers to pointers is taken by one version, and ends the process in another. So may one entry: what is an access
+    astray in the interpreter is a wrong value on a GPU, as its rows say."""
     if outcome.signature is None:
         return False
     issue = issue_of_entry(entry.case.target, entry.id)
     told = any(one.name == issue and not one.kinds and one.shows_on(outcome.backend) and one.tells(outcome.signature)
                for one in issues_of(entry.case, outcome.subject))
+    ways = {(one.verdict, one.kind) for one in entry.expected if one.verdict.failed and one.kind}
+    told = told or (issue != "" and (outcome.signature.verdict, outcome.signature.kind) in ways)
     return told or (issue != "" and issue in outcome.explained_by) or (
         finding_of(outcome.signature) == finding_of(entry.signature))

@@ -15,6 +15,7 @@ from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS, compiler, expand, kin
 from tridiff.fuzz.blame.planted import edits_of
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.campaign.replay import plan
+from tridiff.fuzz.corpus.cause import same_finding
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.evaluate.conversions import rounded_once
 from tridiff.fuzz.evaluate.table import MEANINGS
@@ -131,6 +132,17 @@ def test_known_issues_show_if_they_lie_in_front_of_llvm(entry: str, issue: str, 
     found = run(case, executor=executor)
     asked = Attribution(lambda relative: run(relative, executor=executor))
     assert (found.verdict.failed, asked.issues(case, found)) == (bool(issue), (issue,) if issue else ())
+
+
+def test_an_entry_shows_its_issue_in_any_way_that_its_rows_have(executor: Executor) -> None:
+    """Elsewhere it addresses memory outside of its arrays."""
+    entry = ENTRIES.find("language.pointers/out-of-bounds-757be6f29f")
+    found = run(entry.case, executor=executor)
+    assert (found.signature and found.signature.kind, entry.signature.kind) == ("unwritten", "out_of_bounds")
+    assert same_finding(found, entry)
+    assert found.signature is not None
+    other = replace(found, signature=replace(found.signature, kind="inf"))
+    assert not same_finding(other, entry)
 
 
 def test_no_issue_of_a_stage_that_is_not_run_accounts_for_a_failure() -> None:
