@@ -1,6 +1,7 @@
 """Single statements as kernels: each with just as much around it as it names, and the parts that are played."""
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 
@@ -50,22 +51,27 @@ def statements(part: str) -> dict[str, str]:
 
 @cache
 def module(language: str, line: str) -> str:
-    """A module with one kernel that ends in the statement. What it does not name, directly or through what it names,
-    is left out: most of a kernel's time is its values, most of a module's its functions."""
+    """`trimmed`, of a statement of a part."""
+    return trimmed(language, line)
+
+
+def trimmed(language: str, body: str) -> str:
+    """A module with one kernel that ends in the statements of a text. What they do not name, directly or through what
+    they name, is left out: it would take most of the time, and what a version does not have would hide the rest."""
     head, helpers, _ = _LANGUAGES[language]
     # Helpers stand behind the imports and in front of the kernel.
     pieces = list(_pieces(head))
     kernel, others = pieces[-1], [*pieces[:-1], *_pieces(helpers)]
-    text = kernel.splitlines()
-    start = next(number for number, one in enumerate(text, 1) if one.startswith("def "))
-    first, body = "\n".join(text[:start]), text[start:]
+    head_of_kernel = kernel.splitlines()
+    start = next(number for number, one in enumerate(head_of_kernel, 1) if one.startswith("def "))
+    first, scope = "\n".join(head_of_kernel[:start]), head_of_kernel[start:]
     values = ["\n".join(f"    {one}" for one in piece.splitlines())
-              for piece in _pieces("\n".join(one.removeprefix("    ") for one in body))]
-    wanted = _names(line)
+              for piece in _pieces("\n".join(one.removeprefix("    ") for one in scope))]
+    wanted = _names(body)
     kept = _needed(values, wanted)
     # Parameters and decorators name functions and types as well.
     around = _needed(others, {name for one in kept for name in _names(one)} | wanted | _names(f"{first}\n    pass"))
-    return "\n\n".join((*around, "\n".join((first, *kept, f"    {line}")))) + "\n"
+    return "\n\n".join((*around, "\n".join((first, *kept, textwrap.indent(body.strip("\n"), "    "))))) + "\n"
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -28,7 +28,7 @@ from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import bench
-from tridiff.fuzz.launching.lines import module, statements
+from tridiff.fuzz.launching.lines import module, statements, trimmed
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import spoilt, variants
 from tridiff.fuzz.target import Limits
@@ -172,15 +172,15 @@ def places(module: str, arguments: dict[str, Any], *, chip: str, options: dict[s
 def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:
     """The module and the arguments of a piece's kernel. changed: a text in its place."""
     language, _, name = piece.partition(": ")
-    texts, head, _, given = _PIECES[language]
-    return head + textwrap.indent(changed or texts[name], "    ") + "\n", given
+    texts, _, given = _PIECES[language]
+    return trimmed(language, changed or texts[name]), given
 
 
 def pieces(choices: Choices, backend: str) -> Answers:
     """One piece of a kernel, and changed ones."""
     piece = str(choices["piece"])
     language, _, name = piece.partition(": ")
-    texts, _, names, _ = _PIECES[language]
+    texts, names, _ = _PIECES[language]
     luck = Random(f"{name} {choices['draw']}")
     changed = variants(texts[name], luck, names, changed=CHANGED)
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
@@ -195,7 +195,7 @@ def lines(choices: Choices, backend: str) -> Answers:
     """Statements of one part, each a kernel of its own; the call that others of a part are made of with each option."""
     part, chosen = str(choices["part"]), str(choices["option"])
     language = part.partition(": ")[0]
-    chip, given = str(choices["chip"]), _PIECES[language][3]
+    chip, given = str(choices["chip"]), _PIECES[language][2]
     asked = {name: partial(_line, language, line, given, chip, _OPTIONS[chosen])
              for name, line in statements(part).items()}
     if " arguments of " in part:
@@ -215,9 +215,9 @@ def _pointers(**kinds: str) -> dict[str, Any]:
     return {f"{name}_ptr": Pointer(dtype=kind, aligned=True) for name, kind in kinds.items()}
 
 
-_PIECES: dict[str, tuple[dict[str, str], str, Sequence[str], dict[str, Any]]] = {
-    "plain": (fragments_plain.FRAGMENTS, fragments_plain.HEAD, fragments_plain.NAMES,
+_PIECES: dict[str, tuple[dict[str, str], Sequence[str], dict[str, Any]]] = {
+    "plain": (fragments_plain.FRAGMENTS, fragments_plain.NAMES,
               _pointers(**fragments_plain.ARRAYS) | fragments_plain.NUMBERS),
-    "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.HEAD, fragments_gluon.NAMES, _pointers(
+    "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.NAMES, _pointers(
         x="i32", f="fp32", h="fp16") | {"n": 48})}
-"""By language: pieces, what stands before each, names in scope, arguments of the kernel."""
+"""By language: pieces, names in scope, arguments of the kernel."""

@@ -5,7 +5,6 @@ Nothing is judged: two builds of one release must give the same values in the sa
 
 import hashlib
 import re
-import textwrap
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from tridiff.fuzz.backends.device_errors import refusal
 from tridiff.fuzz.interpreter import Repairs, repaired
 from tridiff.fuzz.launching import fragments_plain
 from tridiff.fuzz.launching.apart import answered
-from tridiff.fuzz.launching.lines import module, statements
+from tridiff.fuzz.launching.lines import module, statements, trimmed
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import variants
 from tridiff.fuzz.launching.vocabulary import GIVEN
@@ -161,8 +160,8 @@ def whole(choices: Choices, backend: str) -> Answers:
     """A piece of a kernel."""
     piece, luck = str(choices["piece"]), Random(f"{choices['piece']} {choices['draw']}")
     changed = variants(fragments_plain.FRAGMENTS[piece], luck, fragments_plain.NAMES, changed=CHANGED)
-    return _answers({name: partial(_left, fragments_plain.HEAD + textwrap.indent(one, "    ") + _END,
-                                   str(choices["values"])) for name, one in changed.items()})
+    return _answers({name: partial(_left, trimmed("plain", one) + _END, str(choices["values"]))
+                     for name, one in changed.items()})
 
 
 def given(choices: Choices, backend: str) -> Answers:

@@ -153,6 +153,8 @@ def test_faults_of_the_front_end_change_an_answer(
     every = [case(scene, **choices, **more) for more in ([{}] if scene == "lines" else [{"draw": 0}, {"draw": 1}])]
     right = [play(one) for one in every]
     assert right == [play(one) for one in every]
+    if before(installed(), "3.9.0") and all(answer.startswith("refused") for one in right for answer in one.values()):
+        pytest.skip("the statements are written for 3.9.0, this version refuses all of them")
     monkeypatch.setattr(f"{module}.{name}", wrong)
     assert right != [play(one) for one in every]
 
@@ -163,6 +165,6 @@ def test_places_are_those_of_the_kernel_alone() -> None:
     plain = front_end.places(text, given, chip="sm_90", options={"num_warps": 4})
     assert plain == front_end.places(text, given, chip="sm_90", options={"num_warps": 8})
     lower = front_end.places(f"# A comment.\n{text}", given, chip="sm_90", options={"num_warps": 4})
-    # As many places, each a line further down; the library's are none of them.
+    # As many places, each a line further down; the library's, which are further down still, are none of them.
     assert plain != lower and plain.split()[1] == lower.split()[1]
-    assert all(int(one.split()[2].partition(":")[0]) > 20 for one in (plain, lower))
+    assert all(7 < int(one.split()[2].partition(":")[0]) <= len(text.splitlines()) + 1 for one in (plain, lower))

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.draws import draws
 from tridiff.fuzz.backends.launch import Launch
+from tridiff.fuzz.language.row import before, installed
 from tridiff.fuzz.launching import cases
 from tridiff.fuzz.launching.scene import EVERY
 from tridiff.fuzz.launching.table import scenes
@@ -53,8 +54,13 @@ def test_what_is_observed_is_what_is_due(name: str) -> None:
     assert drawn and all(one.params.get(scene.each, EVERY) == EVERY for one in drawn)
     for one in drawn:
         assert target.draw.valid(one)
-        with pytest.raises(Refuted, match="is due") if name in WRONG else contextlib.nullcontext():
-            assert play(one)
+        if name == "spoilt" and before(installed(), "3.8.0"):
+            pytest.skip("these versions stop at what is spoilt: incomplete-group-is-a-kernel")
+        try:
+            with pytest.raises(Refuted, match="is due") if name in WRONG else contextlib.nullcontext():
+                assert play(one)
+        except Declined as reason:
+            pytest.skip(str(reason))
 
 
 @pytest.mark.parametrize("fault", cases.FAULTS)
