@@ -4,6 +4,7 @@ operands at once.
 Sources: docstrings of `tl.map_elementwise`, `tl.inline_asm_elementwise`, `tl.reduce`, `tl.associative_scan`; PTX ISA.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -121,13 +122,17 @@ def _mapped(lib: Library, call: Call, x: tuple[Any, ...]) -> tuple[Any, ...]:
     return (difference,) if kind == "packed" else (total, lib.pointwise("sub", one, x[1], x[0]))
 
 
+PACKED = 4096
+"""Fewest elements of blocks that are packed: every thread needs as many as are packed, and 32 warps of AMD's chips have
+2,048 threads."""
+
+
 def _map_elementwise() -> Row:
     def draw(choices: Choices) -> Call:
         kind = choices.one(tuple(_FUNCTIONS))
         one, shape = choices.dtype(("i32", "i64", "u32", "i16")), choices.shape(most=512)
         if "packed" in kind:
-            # Every thread needs as many elements as are packed.
-            shape = choices.one(((2048,), (4096,), (64, 32)))
+            shape = choices.one(((PACKED,), (2 * PACKED,), (64, PACKED // 64)))
         operands = (choices.block(one, shape), choices.block(one, choices.often(shape, choices.partner(shape))))
         return Call(row="tl.map_elementwise", operands=operands, options={"mapping": kind},
                     stored=(one,) * (2 if "pair" in kind else 1))
@@ -135,6 +140,8 @@ def _map_elementwise() -> Row:
     def text(call: Call) -> str:
         names = ", ".join(f"r{number}" for number in range(len(call.stored)))
         packed = ", pack=2" if "packed" in str(call.options["mapping"]) else ""
+        if packed and math.prod(together(call)) < PACKED:
+            raise ValueError("some thread has fewer elements than are packed")
         if call.options["mapping"] == "packed":
             names += ","
         return f"{names} = tl.map_elementwise(_mapped, x0, x1{packed})"

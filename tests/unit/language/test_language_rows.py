@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from tests.support.draws import draws
 from tridiff.fuzz.backends.libdevice import amd_lacks
@@ -115,6 +116,16 @@ def test_no_thread_holds_so_much_that_compiling_takes_minutes_but_some_hold_hund
     block = Operand(kind="block", dtype="u32", shape=(64, 64, 1))
     along_one_element = Call(row=row.name, operands=(block, block), options={"axis": 0, "layout": 1})
     assert held(along_one_element) == 2 * 64 * 64 > MOST_HELD
+
+
+def test_what_is_packed_has_so_many_elements_that_each_thread_has_some_when_it_is_shrunk_too() -> None:
+    random, row = Random(3), rows()["tl.map_elementwise"]
+    calls = [call for call, _ in (sampled(row, random) for _ in range(80)) if call is not None]
+    packed = [call for call in calls if "packed" in str(call.options["mapping"])]
+    assert len(packed) > 10 and all(cases.legal(call) for call in packed)
+    for call in packed:
+        short = replace(call, operands=tuple(replace(one, shape=(1024,)) for one in call.operands))
+        assert not cases.legal(short) and cases.legal(replace(short, options={"mapping": "pair"}, stored=("i32",) * 2))
 
 
 def test_the_table_is_broad() -> None:
