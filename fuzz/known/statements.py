@@ -70,7 +70,7 @@ def _is_word(one: Node) -> bool:
 
 
 def _with_operators(case: Case) -> Case | None:
-    """`&`, `|` and `== False` in place of Python's words."""
+    """`&`, `|` and `== False` in place of Python's words, of truth values: numbers are compared with 0."""
 
     def change(one: Node) -> Node:
         if one.row == "unary" and _is_word(one):
@@ -78,12 +78,20 @@ def _with_operators(case: Case) -> Case | None:
             return Node(row="compare", words={"op": "=="}, parts=(*one.parts, false))
         if not _is_word(one):
             return one
-        joined = one.parts[0]
-        for part in one.parts[1:]:
+        joined, *others = map(_truth, one.parts)
+        for part in others:
             joined = Node(row="binary", words={"op": {"and": "&", "or": "|"}[one.word("op")]}, parts=(joined, part))
         return joined
 
     return rewritten(case, change)
+
+
+def _truth(part: Node) -> Node:
+    """An operand of `and` or `or` as a truth value."""
+    if _is_word(part) or part.row == "compare" or (part.row, part.word("value")) in (
+            ("number", "True"), ("number", "False")):
+        return part
+    return Node(row="compare", words={"op": "!="}, parts=(part, Node(row="number", words={"value": "0"})))
 
 
 _METHODS = ("aggregate_method", "aggregate_changed", "aggregate_constant")
