@@ -40,7 +40,7 @@ def test_the_verdict_rests_on_sweeps_as_well(tmp_path: Path) -> None:
 
 
 def test_a_sweep_needs_something_that_executes() -> None:
-    with pytest.raises(TridiffError, match="a sweep judges values"):
+    with pytest.raises(TridiffError, match="a sweep runs on the GPU or in the interpreter"):
         swept(("exp",), ("compile:sm_90",))
     with pytest.raises(TridiffError, match="no operation matches"):
         swept(("nonsense",), ("interpreter",))

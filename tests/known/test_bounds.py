@@ -77,7 +77,7 @@ def _compiled(case: Case, monkeypatch: pytest.MonkeyPatch, fault: str = "") -> R
 
 def test_loops_that_count_otherwise_are_known_and_their_relatives_count_right(monkeypatch: pytest.MonkeyPatch) -> None:
     matched = wrong = 0
-    cases = draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 30, seed=3)
+    cases = draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 60, seed=3)
     for case in cases:
         right = _rows(case)
         if not KNOWN.match(case):
