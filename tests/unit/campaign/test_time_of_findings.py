@@ -1,22 +1,19 @@
 """Shrinking keeps to its time: what does not fit is done in the end, and a case that does not end is not run again
 and again."""
 
-import concurrent.futures
-import contextlib
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from tests.support.campaigns import campaign_options, shard_spec
+from tests.support.campaigns import campaign_options, drivers_here, shard_spec
 from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import budget, clock, run, shard
 from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.findings import Unfinished, unfinished
 from tridiff.fuzz.campaign.plan import plan_shards
-from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec
+from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.workers.pool import TimeUp
@@ -114,12 +111,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     class Pool(FakePool):
         failing = staticmethod(lambda case: "value" if case.sizes["rows"] >= 5 else "")
 
-    @contextlib.contextmanager
-    def drivers(options: CampaignOptions, preloaded: object = None) -> Iterator[concurrent.futures.Executor]:
-        with concurrent.futures.ThreadPoolExecutor(1) as one:
-            yield one
-
-    monkeypatch.setattr(run, "drivers", drivers)
+    monkeypatch.setattr(run, "drivers", drivers_here)
     monkeypatch.setattr(shard, "Pool", Pool)
     monkeypatch.setattr(shard, "_pools", {})
     monkeypatch.setattr(budget, "SHRINK_SHARE", 0.0)
