@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from msgspec import UNSET
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.launch import resolve
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.check import Found, Trial
@@ -40,7 +41,7 @@ def asserting_code(trial: Trial) -> Iterator[Found]:
     it adds up a warp in one instruction, which asserts nothing. Asked of the last kernel; of its PTX where that is
     known, else of its TTGIR, where it is newly compiled."""
     judge = trial.target.judge
-    evaluated = trial.backend.startswith("evaluated")
+    evaluated = kind(trial.backend) == "evaluated"
     wanted = resolve(judge.asserting)(trial.case) if judge.asserting else None
     report = trial.reports[-1] if trial.reports else None
     if wanted is None or report is None or not (report.ptx or report.ttgir):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.judge.check import Found, Trial, found_in
 from tridiff.fuzz.judge.outputs import evidence_of_inputs, judge_outputs, same_bits
 from tridiff.fuzz.judge.trespass import trespasses
@@ -16,7 +17,7 @@ def repetition(trial: Trial) -> Iterator[Found]:
     """
     first = trial.buffers
     suspicious = any(buffer.is_output and bool((buffer.logical == buffer.poison).any()) for buffer in first.values())
-    repeats = min(trial.case.repeats, 1) if trial.backend.startswith("evaluated") else trial.case.repeats
+    repeats = min(trial.case.repeats, 1) if kind(trial.backend) == "evaluated" else trial.case.repeats
     for number in range(max(repeats, int(suspicious))):
         again, _ = trial.launch_again(second=number % 2 == 0)
         yield from trespasses(trial, again)

@@ -40,10 +40,8 @@ def candidates(request: Request, target: Target) -> Candidates | None:
 
 def _text(request: Request, found: Shown) -> str:
     # An error of the compiler or the loader is searched for in a child's output, as for every other script.
-    ways = tuple(way for way in request.ways if way.verdict is not Verdict.DISAGREE)
-    signs = frame.signs(ways)
-    if found.unexpected:
-        signs = frame.Signs(texts=(found.unexpected,))
+    signs = frame.Signs(texts=(found.unexpected,)) if found.unexpected else frame.signs(
+        way for way in request.ways if way.verdict is not Verdict.DISAGREE)
     used = "\n".join((found.right, *found.lines))
     modules = {"os": True, "re": signs.isolated or "re." in used, "subprocess": signs.isolated, "sys": True,
                "tempfile": found.folder}
