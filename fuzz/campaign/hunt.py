@@ -25,6 +25,7 @@ from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.corpus.cause import finding_of, findings_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, avoiding
+from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 from tridiff.fuzz.shrink.explicit import minimise
@@ -103,7 +104,7 @@ class Hunt:
                  known: KnownFindings) -> None:
         self._spec, self._state, self._target = spec, state, target
         self._budget, self._recorder, self._known = budget, recorder, known
-        self._attribution = Attribution(self._run_beside)
+        self._attribution = Attribution(self._run_beside, shows=lambda issue: self._is_known(cause(issue)))
         self._failing: frozenset[str] = frozenset()
         """Known issues that failed in this shard, whose patterns are mostly avoided from the next round on."""
         self._avoided = self._failing

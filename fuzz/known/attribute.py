@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tridiff.fuzz.errors import TridiffError
@@ -56,11 +56,13 @@ class Attribution:
     """Attributes failures of one subject on one backend to known issues. Remembers what relatives gave.
 
     Use one per shard; `execute` is asked about relatives only: at most one more than there are issues for a failure,
-    and as many again for a relative that fails in another way.
+    and as many again for a relative that fails in another way. shows: whether an issue, by its name, fails on this
+    build; where each of several would do alone, it is the first that does.
     """
 
-    def __init__(self, execute: Execute) -> None:
+    def __init__(self, execute: Execute, *, shows: Callable[[str], bool] | None = None) -> None:
         self._execute = execute
+        self._shows = shows
         self._fails: dict[tuple[str, bool, bool], bool] = {}
         self.controls = 0
         """Relatives that were run."""
@@ -89,7 +91,7 @@ class Attribution:
         told = [one for one in possible if one.tells(signature)]
         if told:
             if not any(one.relative for one in told):
-                return (told[0].name,), []
+                return (self._likeliest(one.name for one in told),), []
             return self._controlled(case, told, depth, values)
         explained = [one for one in possible if one.explains and one.name in outcome.explained_by]
         if explained and {one.name for one in explained} == set(outcome.explained_by):
@@ -108,10 +110,18 @@ class Attribution:
         if not self._passes(case, possible, depth, values):
             return (), possible
         if len(possible) > 1:
-            alone = next((one for one in possible if self._passes(case, [one], _NO_DEEPER, values)), None)
-            if alone is not None:
-                return (alone.name,), []
+            alone = self._likeliest(
+                one.name for one in possible if self._passes(case, [one], _NO_DEEPER, values))
+            if alone:
+                return (alone,), []
         return _names(possible), []
+
+    def _likeliest(self, names: Iterator[str]) -> str:
+        """The first of them that fails on this build, else the first; "" of none."""
+        first = next(names, "")
+        if not first or self._shows is None or self._shows(first):
+            return first
+        return next(filter(self._shows, names), first)
 
     def _passes(self, case: Case, rid_of: list[KnownIssue], depth: int, values: bool) -> bool:
         """Whether the case agrees once it is rid of the patterns, or fails in another way that belongs to other issues.

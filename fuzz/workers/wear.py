@@ -11,7 +11,7 @@ fill the GPU; a case leaves some 28 KB behind in the process (reports/attack.md)
 LOOK_EACH = 25
 """Of these, between two looks at its memory."""
 
-MOST_GROWTH = 24 << 20
+MOST_GROWTH = 16 << 20
 """Bytes by which the memory that it shares with nobody may grow from the first look on: what compilers and their
 bindings leave behind differs from kernel to kernel, and no number of them bounds it. Ten workers of two drivers grow in
 step: this, ten times, is how far the memory of a campaign on two cores goes up and down."""

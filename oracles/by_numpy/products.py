@@ -70,9 +70,11 @@ def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = 
     if narrowed:
         large = [size >= _INFINITE_IN_TF32 for size in sizes]
         infinite = _in_row(large[0]) | _in_column(large[1])
-        zeros = some(large[0], np.abs(right) < _NORMAL) | some(np.abs(left) < _NORMAL, large[1])
+        # Subnormal numbers may be flushed, and an infinity times a zero is a NaN.
+        without = [here | np.isinf(x) for here, x in zip(large, (left, right), strict=True)]
+        zeros = some(without[0], np.abs(right) < _NORMAL) | some(np.abs(left) < _NORMAL, without[1])
         # The low part of a split number is an infinity of the other sign, and may be a zero.
-        made = infinite & (zeros | (narrowed == "tf32x3"))
+        made = zeros | (infinite & (narrowed == "tf32x3"))
         leaves = leaves | infinite
         # Payloads below the bits of tf32 are cut off, which leaves an infinity.
         short = [np.isnan(x) & ((x.view(np.int32) & 0x7FE000) == 0) for x in (a, b)]
@@ -80,7 +82,7 @@ def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = 
         never = _in_row(np.isnan(left) & ~short[0]) | _in_column(np.isnan(right) & ~short[1])
     if acc is not None:
         never = never | np.isnan(acc)
-    if not (leaves | lost).any():
+    if not (leaves | lost | made).any():
         return exact[None]
     also = ((leaves & positive) | lost, (leaves & negative) | lost, (leaves & positive & negative) | made)
     return np.stack([exact, *(np.where(right_too & ~never, value, exact)

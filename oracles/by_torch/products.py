@@ -57,9 +57,13 @@ def candidates(a: Tensor, b: Tensor, acc: Tensor | None = None, *, narrowed: str
         large = [size > limit for size in sizes[:2]]
         infinite = large[0].any(-1, keepdim=True) | large[1].any(-2, keepdim=True)
         small = [one.abs() < torch.finfo(torch.float32).smallest_normal for one in (x, y)]
-        meets = infinite if narrowed == "tf32x3" else _any(large[0], small[1]) | _any(small[0], large[1])
+        # What is flushed on its way to tf32 is zero, beside infinities that were there and those that are made.
+        endless = [here | one.isinf() for here, one in zip(large, (x, y), strict=True)]
+        meets = _any(endless[0], small[1]) | _any(small[0], endless[1])
+        if narrowed == "tf32x3":
+            meets = meets | infinite
         beyond = beyond | infinite
-    if not bool((beyond | turned).any()):
+    if not bool((beyond | turned | meets).any()):
         return exact.unsqueeze(0)
     above = _any(x > 0, y > 0) | _any(x < 0, y < 0) | (summand > 0)
     below = _any(x > 0, y < 0) | _any(x < 0, y > 0) | (summand < 0)

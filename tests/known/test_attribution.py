@@ -175,6 +175,22 @@ def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_valu
         assert Attribution(lambda case, one=left_open: one).issues(ramp(), failed) == expected
 
 
+@pytest.mark.parametrize(("failing", "name"), [
+    (("trial", "beside"), "trial"), (("beside",), "beside"), ((), "trial")])
+def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_build(
+        monkeypatch: pytest.MonkeyPatch, failing: tuple[str, ...], name: str) -> None:
+    beside = changed(LOADED, name="beside", match=lambda case: case.params["form"] == "ramp",
+                     relative=lambda case: replace(case, params={**case.params, "form": "gather"}))
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
+        one for one in (LOADED, beside) if one.match(case)))
+
+    def execute(case: Case) -> Outcome:
+        return outcome(case, failed=LOADED.match(case) and beside.match(case))
+
+    assert Attribution(execute, shows=failing.__contains__).issues(ramp(), outcome(ramp())) == (name,)
+    assert Attribution(execute).issues(ramp(), outcome(ramp())) == ("trial",)
+
+
 def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
     def refused(case: Case) -> Outcome:
         raise TridiffError("refused", fix="draw another case")

@@ -47,7 +47,10 @@ def _dot() -> Row:
         one = call.operands[0].dtype
         precision = {"fp32": _precision(call), "fp16": "half", "bf16": "half"}.get(one, "fp8")
         shape = (*operands[0].shape[:-1], operands[1].shape[-1])
-        found = bound_of_dot(_batched(operands), precision=precision, beyond=True)
+        # Of 8-bit floats the instruction cuts the accumulator, unless each of its sums is added outside of it.
+        short = precision == "fp8" and not (
+            operands[0].shape[-2] == 64 and call.option("max_num_imprecise_acc", 1 << 30) <= operands[0].shape[-1])
+        found = bound_of_dot(_batched(operands), precision=precision, beyond=True, short=short)
         return (found.reshape(shape),)
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -82,9 +85,10 @@ def _batched(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(one.reshape(-1, *one.shape[-2:]) for one in operands)
 
 
-def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = False) -> Any:
+def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = False, short: bool = False) -> Any:
     """Allowed errors of products of matrices, row by row of the batch, with an accumulator where there is a third
     operand. beyond: as for `dot_bound`, and with an accumulator that is infinite or NaN the result is what it makes it.
+    short: whether every instruction (of 16 places or more) may cut the accumulator to the 13 bits of fp8 products.
     """
     import torch
 
@@ -99,7 +103,7 @@ def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = Fa
     product = to_float64(operands[0]).abs() @ to_float64(operands[1]).abs()
     # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
     size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
-    found = found + 2 * operands[0].shape[-1] * eps("fp32") * size
+    found = found + operands[0].shape[-1] * (2.0**-13 / 16 if short else 2 * eps("fp32")) * size
     if beyond:
         return torch.where(torch.isfinite(acc), found, 0.0)
     return torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)

@@ -1,9 +1,11 @@
 """Every row of the language: its draws are valid, its kernels parse, and its two references agree with each other."""
 
 import ast
+import math
 import re
 from functools import cache
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from tridiff.fuzz.language.aims import sampled
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.launching import text_of
-from tridiff.fuzz.language.row import Topic
+from tridiff.fuzz.language.row import Row, Topic
 from tridiff.fuzz.language.rows.gluon import MOST_HELD, held
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
@@ -32,7 +34,7 @@ from tridiff.oracles.bits import from_bits, to_bits
 from tridiff.oracles.by_numpy import language as by_numpy
 from tridiff.oracles.by_torch import language as by_torch
 from tridiff.oracles.compare import compare
-from tridiff.oracles.dtypes import dtype, name_of_tensor
+from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 from tridiff.oracles.rules import NUM0, REL
 
 LIMITS = Limits(elements=1 << 8, rows=8)
@@ -195,3 +197,35 @@ def test_products_of_integers_wrap_or_saturate_as_an_instruction_does_and_most_d
         assert several.sum() < several.numel() // 2, "most accumulators near the end of i32 have one right sum"
     # Far from the ends of i32 all do.
     assert all((one == one[:1]).all() for one in row.answer(call, by_torch, (a, b, acc + (1 << 30))))
+
+
+def _dot_of(name: str, **options: str | int) -> tuple[Row, Call]:
+    """tl.dot of (64, 32) and (32, 64) onto an fp32 accumulator."""
+    blocks = ((name, (64, 32)), (name, (32, 64)), ("fp32", (64, 64)))
+    return rows()["tl.dot"], Call(row="tl.dot", stored=("fp32",), options=dict(options), operands=tuple(
+        Operand(dtype=one, shape=shape) for one, shape in blocks))
+
+
+@pytest.mark.parametrize(("name", "options", "cut"), [
+    ("fp8e5", {}, True), ("fp8e5", {"max_num_imprecise_acc": 32}, False), ("fp16", {}, False)])
+def test_an_accumulator_is_cut_as_short_as_products_of_8_bit_floats_that_are_added_to_it(
+        name: str, options: dict[str, int], cut: bool) -> None:
+    row, call = _dot_of(name, **options)
+    a, b = (torch.zeros(1, *one.shape).to(torch_dtype(name)) for one in call.operands[:2])
+    (bound,) = row.bounds(call, (a, b, torch.full((1, 64, 64), 1000.0)))
+    # Of 1000 an instruction takes off up to an eighth, of 32 places at most two.
+    assert 0.24 < float(bound.max()) < 0.25 if cut else float(bound.max()) < 0.01
+
+
+@pytest.mark.parametrize("lib", [by_torch, by_numpy])
+@pytest.mark.parametrize("precision", ["tf32", "tf32x3", "ieee"])
+def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, precision: str) -> None:
+    row, call = _dot_of("fp32", input_precision=precision)
+    for factor, flushed in ((1e-40, precision != "ieee"), (1e-30, False)):
+        operands = [torch.full((1, *one.shape), value)
+                    for one, value in zip(call.operands, (factor, math.inf, 0.0), strict=True)]
+        if lib is by_numpy:
+            operands = [one.numpy() for one in operands]
+        (found,) = row.answer(call, lib, tuple(operands))
+        values = np.asarray(found)
+        assert values[0].min() == math.inf and bool(np.isnan(values).any()) == flushed
