@@ -105,6 +105,9 @@ def _finding(out: Console, entry: CorpusEntry, alike: str) -> None:
             out.print(f"  {oracle} says {name}: {values_line(values)}")
     for name, values in entry.evidence.actual.items():
         out.print(f"  got {name}: {values_line(values)}")
+    for one in entry.evidence.wrong:
+        said = ", ".join(f"{oracle} says {value}" for oracle, value in one.expected.items())
+        out.print(f"  wrong {one.output}[{one.place}]: {one.actual}, {said}")
     if entry.evidence.log:
         out.print(f"  log: {entry.evidence.log.splitlines()[-1][:200]}")
     if alike:

@@ -11,7 +11,7 @@ from tridiff.fuzz.backends.launch import resolve
 from tridiff.fuzz.content import text
 from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.records import Case, Evidence, RowCounts, Verdict
-from tridiff.fuzz.records.outcome import ALL_OPEN, ORACLE_CONFLICT
+from tridiff.fuzz.records.outcome import ALL_OPEN, ORACLE_CONFLICT, WrongElement
 from tridiff.fuzz.target import Reference, Target
 from tridiff.oracles import arrays, bits, compare, rules, vote
 from tridiff.oracles.dtypes import torch_dtype
@@ -25,6 +25,9 @@ EVIDENCE_VALUES = 4096
 
 WHOLE_VALUES = 256
 """Arrays of at most this many values are listed whole, not only their failing row."""
+
+SHORT, MOST_WRONG = 8, 4
+"""Outputs of at most this many values need no wrong elements to be named; of others so many are."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,9 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer],
             return Judged(
                 Verdict.DISAGREE, f"{found.disagree} of {found.rows} rows of {name} are wrong ({kind})", counts,
                 kind=kind, where=name, failing_rows=found.failing_rows if batched else (),
-                evidence=_evidence(case, buffers, answers, row, rule_of))
+                evidence=msgspec.structs.replace(_evidence(case, buffers, answers, row, rule_of),
+                                                 wrong=_wrong(found, name, case.array(name).dtype, actual,
+                                                              answers[name], rule_of[name].kind == "SET")))
         if found.conflict and (worst is None or worst.verdict is Verdict.AGREE or worst.reason == ALL_OPEN):
             worst = Judged(Verdict.NOT_CHECKED, f"{ORACLE_CONFLICT}: {found.conflict} rows of {name} on which the "
                            "oracles contradict each other", counts,
@@ -237,6 +242,35 @@ def _mismatch_kind(found: vote.Judgement, buffer: Buffer) -> str:
     if example is not None and example.actual_bits == buffer.poison % width:
         return "unwritten"
     return found.dominant_class or "value"
+
+
+def _wrong(found: vote.Judgement, name: str, dtype: str, actual: torch.Tensor, answers: list[vote.Answer],
+           several: bool) -> tuple[WrongElement, ...]:
+    """The first wrong elements of an output that is too long to be shown as a whole; several: of admissible answers the
+    first is told."""
+    if actual.numel() <= SHORT:
+        return ()
+
+    def told(values: torch.Tensor, row: int, lane: int) -> str:
+        one = values[row].reshape(-1)[lane:lane + 1]
+        return _row_text(_as_stored(one, dtype), dtype, None, False)[0]
+
+    wrong = []
+    for one in (one for one in found.examples[:MOST_WRONG] if one.actual_bits is not None):
+        expected = {}
+        for answer in answers:
+            rows = torch.arange(found.rows) if answer.rows is None else answer.rows.cpu()
+            for place in (rows == one.row).nonzero().reshape(-1)[:1].tolist():
+                expected[answer.name] = told(answer.values[0] if several else answer.values, place, one.lane)
+        lanes = actual.numel() // found.rows
+        wrong.append(WrongElement(output=name, place=one.row * lanes + one.lane, actual=told(actual, one.row, one.lane),
+                                  expected=expected))
+    return tuple(wrong)
+
+
+def _as_stored(values: torch.Tensor, dtype: str) -> torch.Tensor:
+    """References may answer unrounded, in float64."""
+    return values.to(torch_dtype(dtype)) if values.is_floating_point() and dtype != "i1" else values
 
 
 def _row_text(values: torch.Tensor, dtype: str, row: int | None, batched: bool) -> tuple[str, ...]:
@@ -283,9 +317,8 @@ def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list
                     continue
                 place = int(hits[0])
             values = answer.values[0] if rule_of[name].kind == "SET" else answer.values
-            if values.is_floating_point() and spec.dtype != "i1":
-                values = values.to(torch_dtype(spec.dtype))  # references may answer unrounded, in float64
-            expected.setdefault(answer.name, {})[name] = _row_text(values, spec.dtype, place, batched)
+            stored = _as_stored(values, spec.dtype)
+            expected.setdefault(answer.name, {})[name] = _row_text(stored, spec.dtype, place, batched)
     return msgspec.structs.replace(plain, expected=expected)
 
 

@@ -80,6 +80,16 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     judge: float = 0.0
 
 
+class WrongElement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An element of an output, by its place in the whole of it in row-major order, with its value and, by oracle, the
+    right one, as text."""
+
+    output: str
+    place: int
+    actual: str
+    expected: dict[str, str] = {}
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The first failing row, values as text (see `tridiff.fuzz.content.text`), or the tail of the worker's log."""
 
@@ -90,6 +100,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     expected: dict[str, dict[str, tuple[str, ...]]] = {}
     """Oracle name, then output name."""
     actual: dict[str, tuple[str, ...]] = {}
+    wrong: tuple[WrongElement, ...] = ()
+    """Some wrong elements of a long output, of which `actual` shows less or nothing."""
     log: str = ""
     alone: str = ""
     """The class of dtypes to which a shrunk case owes that it fails (`fuzz.shrink.dtypes`); "" if others fail too."""

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tests.support.cases import addition, division, ramp
 from tests.support.refusals import refusal
 from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions, Layout, Verdict
+from tridiff.fuzz.records.outcome import WrongElement
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
@@ -127,6 +128,14 @@ def test_a_wrong_value_carries_its_evidence(interpreter: Pool) -> None:
     assert evidence.inputs == {"a": ("4", "-1", "9"), "b": ("2", "2", "4")}
     assert evidence.actual == {"out": ("2", "0", "2")}
     assert evidence.expected == {"torch": {"out": ("2", "-1", "2")}, "numpy": {"out": ("2", "-1", "2")}}
+
+
+def test_of_a_long_output_the_first_wrong_elements_are_told(interpreter: Pool) -> None:
+    outcome = interpreter.execute(division((4,) * 5000 + (-1, 9, -3), (2,) * 5003), "own+fault:trunc_for_floor")
+    assert outcome.evidence.wrong == tuple(
+        WrongElement(output="out", place=place, actual=got, expected={"torch": right, "numpy": right})
+        for place, got, right in ((5000, "0", "-1"), (5002, "-1", "-2")))
+    assert interpreter.execute(division((-1,), (2,)), "own+fault:trunc_for_floor").evidence.wrong == ()
 
 
 def test_out_of_bounds_writes_are_seen(interpreter: Pool) -> None:
