@@ -85,6 +85,8 @@ def _real(name: str, numpy: str, *, torch: str = "", arity: int = 1, accuracy: s
 _NUMBERS = COMPUTED + FLOATS
 _EXP_ON_THE_WAY = "torch.exp(torch.abs({0}.double() if {0}.dtype == torch.float64 else {0}.float()))"
 _ALONE = ("fmod", "remainder", "floor_divide")
+_KEPT = "~(({0}.abs() < 2.0**-126) & ({0} != 0) & ({0}.dtype != torch.float64))"
+"""Where libdevice's functions of fp32, in which halves are computed, flush nothing (oracles.md §3)."""
 _DIVISOR = "torch.where({1} == 0, 1, {1})"
 _NUMPY_DIVISOR = "np.where({1} == 0, 1, {1}).astype({1}.dtype)"
 
@@ -98,7 +100,9 @@ def _exact() -> list[Operation]:
         *(_point(name, TEMPLATES[name], _NUMBERS, arity=2) for name in ("add", "sub", "mul")),
         *(_point(name, numpy, FLOATS) for name, numpy in floats),
         _point("relu", "np.where({0} <= 0, 0, {0}).astype({0}.dtype)", FLOATS, judging="unsigned_zero"),
-        *(_point(name, f"np.{name}({{0}}, {{1}})", FLOATS, arity=2) for name in ("fmod", "copysign", "nextafter")),
+        *(_point(name, f"np.{name}({{0}}, {{1}})", FLOATS, arity=2) for name in ("copysign", "nextafter")),
+        _point("fmod", "np.fmod({0}, {1})", FLOATS, arity=2, defined=" & ".join(
+            _KEPT.format(one) for one in ("{0}", "{1}", "torch.fmod({0}, {1})"))),
         # numpy's functions for bf16 mistake NaNs: through float64, which holds every half.
         *(_point(name, f"np.{name}({{0}}.astype(float), {{1}}.astype(float))", FLOATS, arity=2, judging="unsigned_zero")
           for name in ("minimum", "maximum", "fmin", "fmax")),

@@ -55,9 +55,9 @@ class Answer:
 class Attribution:
     """Attributes failures of one subject on one backend to known issues. Remembers what relatives gave.
 
-    Use one per shard; `execute` is asked about relatives only: at most one more than there are issues for a failure,
-    and as many again for a relative that fails in another way. shows: whether an issue, by its name, fails on this
-    build; where each of several would do alone, it is the first that does.
+    Use one per shard; `execute` is asked about relatives only: for a failure at most one more than twice the number of
+    its possible issues, and as many again for a relative that fails in another way. shows: whether an issue, by its
+    name, fails on this build; where each of several would do alone, it is the first that does.
     """
 
     def __init__(self, execute: Execute, *, shows: Callable[[str], bool] | None = None) -> None:
@@ -102,8 +102,8 @@ class Attribution:
 
     def _controlled(self, case: Case, possible: list[KnownIssue], depth: int,
                     values: bool) -> tuple[tuple[str, ...], list[KnownIssue]]:
-        """The issues of which the case must be rid of not to fail, the first one that suffices alone if one does; and
-        those that are refuted."""
+        """The issues of which the case must be rid not to fail, one that suffices alone if one does, else without those
+        that need not be among them; and those that are refuted."""
         possible = [one for one in possible if one.relative]
         if not possible:
             return (), []
@@ -114,7 +114,12 @@ class Attribution:
                 one.name for one in possible if self._passes(case, [one], _NO_DEEPER, values))
             if alone:
                 return (alone,), []
-        return _names(possible), []
+        needed = possible
+        for one in possible if len(possible) > 2 else ():
+            fewer = [other for other in needed if other is not one]
+            if self._passes(case, fewer, _NO_DEEPER, values):
+                needed = fewer
+        return _names(needed), []
 
     def _likeliest(self, names: Iterator[str]) -> str:
         """The first of them that fails on this build, else the first; "" of none."""

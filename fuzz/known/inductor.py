@@ -69,7 +69,7 @@ ISSUES = (
     KnownIssue(
         name="quotient-of-full-range", title="an fp32 quotient is an ulp off", stage="language",
         truth="accuracy", where=_here("folding"), entries=("inductor.folding/value-d90adf04e4",),
-        match=_operation("by_itself", dtypes=("fp32",)), explains=f"{_FLOATS}:quotient_an_ulp_below"),
+        match=_operation("by_itself", dtypes=("fp32",)), explains=f"{_FLOATS}:quotient_an_ulp_off"),
     KnownIssue(
         name="select-of-narrow-values", title="a looped scan of narrow values does not compile", stage="inductor",
         upstream=("pytorch#175430",), truth="defect", where=_here("scan"),

@@ -143,6 +143,21 @@ def _with_literals(expr: Expr, sizes: dict[str, int], *, inside: bool) -> Expr:
     return replace(expr, args=tuple(_with_literals(one, sizes, inside=deeper) for one in expr.args))
 
 
+def _negated(analysis: Analysis, position: int, node: Node) -> Changes:
+    """The absolute value in its place; of an expression of floats what is negated."""
+    if isinstance(node, Index) and is_float(node.dtype):
+        plain = _without_negation(node.expr)
+        return {position: replace(node, expr=plain)} if plain != node.expr else {}
+    return _swapped(("neg",), "abs")(analysis, position, node)
+
+
+def _without_negation(expr: Expr) -> Expr:
+    if not isinstance(expr, Apply):
+        return expr
+    args = tuple(map(_without_negation, expr.args))
+    return args[0] if expr.function == "neg" else replace(expr, args=args)
+
+
 def _minus_zero(analysis: Analysis, position: int, node: Node) -> Changes:
     """The same with +0.0 as constant, as what masked elements hold, and as value of what depends on no element."""
     if isinstance(node, Constant):
@@ -321,7 +336,7 @@ ISSUES = (
                errors=("*Cannot use /, #, or % with triton.language.int32 and triton.language.uint8*",)),
     _rewritten("remainder-of-a-rounded-quotient", _swapped(("remainder",), "fmod"), "mixed/value-56d3f9d222",
                truth="accuracy", stage="llvm", title="remainder subtracts the truncated rounded quotient"),
-    _rewritten("negation-by-subtraction", _swapped(("neg",), "abs"), upstream=("triton#10270",), stage="front-end",
+    _rewritten("negation-by-subtraction", _negated, upstream=("triton#10270",), stage="front-end",
                title="-x of +0.0 is +0.0"),
     _rewritten("constants-lose-the-sign-of-zero", _minus_zero, "pointwise/zero-sign-a375762658", stage="front-end",
                title="the constant -0.0 becomes 0.0"),

@@ -261,11 +261,13 @@ def _ldexp(x: Real, n: Whole) -> Real:
     # Libraries round a result below the normal numbers once or twice, and may flush it.
     small = (np.abs(found.value) < dtype(x.dtype).smallest_normal) & (x.value != 0) & np.isfinite(x.value)
     flushed = np.where(small, dtype(x.dtype).smallest_normal, 0.0)
-    # An operand that may be flushed leaves what lies between zero and the result.
-    flushed = flushed + np.where(may_flush(x.value, x.dtype), np.abs(found.value), 0.0)
+    # An operand that may be flushed leaves what lies between zero and the result, or twice the operand: what libdevice
+    # takes for zero it adds to itself, which is not flushed.
+    tiny = may_flush(x.value, x.dtype)
+    flushed = flushed + np.where(tiny, np.maximum(np.abs(found.value), np.abs(2 * x.value - found.value)), 0.0)
     # What is far below the smallest number vanishes, in however many steps.
     size = np.abs(x.value) + x.error
-    gone = np.ldexp(size, limited) < dtype(x.dtype).smallest_subnormal / 8
+    gone = ~tiny & (np.ldexp(size, limited) < dtype(x.dtype).smallest_subnormal / 8)
     value = np.where(gone, np.copysign(0.0, x.value), found.value)
     error = np.where(gone, np.where(_signed(x), 0.0, TINY), found.error + flushed)
     return Real(x.dtype, value, np.where(np.isnan(error), np.inf, error)).open_where(n.open)

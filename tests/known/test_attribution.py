@@ -191,6 +191,21 @@ def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_bui
     assert Attribution(execute).issues(ramp(), outcome(ramp())) == ("trial",)
 
 
+def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = ("one", "two", "three")
+    trials = tuple(changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
+                           relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
+                   for name in params)
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(one for one in trials if one.match(case)))
+    case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+
+    def execute(case: Case) -> Outcome:
+        return outcome(case, failed=case.params["one"] == 1 or case.params["three"] == 1)
+
+    attribution = Attribution(execute)
+    assert attribution.issues(case, outcome(case)) == ("one", "three") and attribution.controls <= 7
+
+
 def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
     def refused(case: Case) -> Outcome:
         raise TridiffError("refused", fix="draw another case")

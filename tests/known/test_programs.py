@@ -258,3 +258,12 @@ def test_another_number_than_the_predicted_one_is_new(name: str, issue: str) -> 
     assert rehearsal.judged(outputs, subject="inductor")[1] == (issue,)
     judged, names = rehearsal.judged(outputs | {"out": outputs["out"] - 2.0**-23}, subject="inductor")
     assert judged.verdict.failed and names == ()
+
+
+def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_is_not() -> None:
+    issue, = (one for one in ISSUES if one.name == "negation-by-subtraction")
+    negated = Apply(function="neg", args=(Apply(function="to_float", args=(X,)),))
+    case = of_expression(negated, "fp64")
+    relative = _relative(issue, case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    assert not issue.match(of_expression(Apply(function="neg", args=(X,)), "i64"))

@@ -15,7 +15,7 @@ from tridiff.oracles import tolerances as tol
 from tridiff.oracles.arrays import Array, to_torch
 from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_numpy import bounded_folds, welford_answers
-from tridiff.oracles.by_numpy.bounded import Real, exact_real, settle
+from tridiff.oracles.by_numpy.bounded import Real, exact_real, settle, whole
 from tridiff.oracles.by_numpy.bounded_ops import apply
 from tridiff.oracles.by_torch import bounds
 from tridiff.oracles.by_torch import welford_answers as torch_answers
@@ -258,3 +258,15 @@ def test_chains_of_operations_on_tiny_numbers(name: str) -> None:
         sharp = np.isfinite(found.error) & (found.error < 1e-4 * np.abs(found.value))
         wrong = inside(own.astype(np.float64) * 1.001, found)
         assert sharp.any() and not wrong[sharp].any(), op
+
+
+def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_it_to_itself() -> None:
+    x = np.array([1e-45, 1e-45, 3e-39, 1.0], np.float32).astype(np.float64)
+    n = whole("i32", np.array([-148, 100, 2, 3]), np.zeros(4, bool))
+    found = apply("ldexp", (exact_real("fp32", x), n))
+    assert isinstance(found, Real)
+    for right in (np.ldexp(x, n.value).astype(np.float32), np.array([2, 2, 2, 8]) * x, np.array([0.0, 0.0, 0.0, 8.0])):
+        assert inside(right.astype(np.float64), found).all()
+    assert not inside(np.array([2e-38, 4e-15, 3e-38, 8.01]), found).any()
+    exponent = apply("frexp_exponent", (found,))
+    assert exponent.open.tolist() == [True, True, True, False]

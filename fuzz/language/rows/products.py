@@ -103,7 +103,9 @@ def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = Fa
     product = to_float64(operands[0]).abs() @ to_float64(operands[1]).abs()
     # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
     size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
-    found = found + operands[0].shape[-1] * (2.0**-13 / 16 if short else 2 * eps("fp32")) * size
+    steps = operands[0].shape[-1] * (2.0**-13 / 16 if short else 2 * eps("fp32"))
+    # What aligns summands counts a subnormal one as the smallest normal number.
+    found = found + steps * torch.where((size > 0) & short, size.clamp(min=2.0**-126), size)
     if beyond:
         return torch.where(torch.isfinite(acc), found, 0.0)
     return torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)

@@ -130,3 +130,11 @@ def test_eager_torch_is_a_control_of_the_references() -> None:
     assert all(find(f"inductor.{name}").controls == ("own",) for name in (
         "pointwise", "folding", "conversion", "reduction", "scan", "sort", "bucketize"))
     assert find("inductor.programs_mixed").controls == () == find("codegen.mixed").controls
+
+
+@each("kind, judged", [("bf16", [False, True, False, True]), ("fp64", [True] * 4)])
+def test_rests_are_judged_where_no_number_or_rest_of_single_precision_may_be_flushed(
+        kind: str, judged: list[bool]) -> None:
+    a, b = (torch.tensor(x, dtype=torch.float64).to(torch_dtype(kind)) for x in (
+        [0.0, 5.0, 3e-38, math.nan], [9e-41, 3.0, 2e-38, 1.0]))
+    assert references.defined(asked("fmod", kind, 4), a, b).tolist() == judged
