@@ -44,13 +44,14 @@ def serve(folder: Path) -> None:
 
 def _imported(trial: Trial) -> None:
     """Import here, once, what the fork would import: seconds of every trial. What fails to import fails there. Not
-    torch's compiler where the fork uses a GPU: to import it may ask the driver, which must not happen before a fork."""
+    torch's compiler where there is a GPU: to import it may ask the driver, which must not happen before a fork that
+    does so, too, whatever it runs on."""
     with contextlib.suppress(Exception):
         importlib.import_module("tridiff.fuzz.workers.execute")
         from tridiff.fuzz.registry import find
 
         find(trial.case.target)
-        if trial.subject.startswith("inductor") and kind(trial.backend) != "cuda":
+        if trial.subject.startswith("inductor") and not Path("/dev/nvidiactl").exists():
             importlib.import_module("torch._inductor.compile_fx")
 
 
