@@ -115,7 +115,7 @@ def _exact() -> list[Operation]:
         _point("frexp_exponent", "np.frexp({0})[1]", FULL, result="i32"),
         Operation(name="ldexp", family="pointwise", torch="torch.ldexp({0}, {1})", numpy="np.ldexp({0}, {1})",
                   signatures=(("fp32", "i32"), ("fp64", "i32")), judging="real", ulps=1,
-                  defined="torch.abs({1}) < 100"),
+                  defined=f"(torch.abs({{1}}) < 100) & {_KEPT.format('{0}')}"),
         *(_point(f"{name}_integer", f"np.{name}({{0}}, {_NUMPY_DIVISOR})", COMPUTED, arity=2,
                  torch=f"torch.{name}({{0}}, {_DIVISOR})") for name in ("floor_divide", "fmod", "remainder")),
         *(_point(name, TEMPLATES[name], BOOL + COMPUTED, arity=2)

@@ -138,3 +138,8 @@ def test_rests_are_judged_where_no_number_or_rest_of_single_precision_may_be_flu
     a, b = (torch.tensor(x, dtype=torch.float64).to(torch_dtype(kind)) for x in (
         [0.0, 5.0, 3e-38, math.nan], [9e-41, 3.0, 2e-38, 1.0]))
     assert references.defined(asked("fmod", kind, 4), a, b).tolist() == judged
+
+
+def test_libdevice_scales_no_subnormal_number_and_no_exponent_is_out_of_reach() -> None:
+    x, n = torch.tensor([1e-45, 3.0, 3.0, math.inf]), torch.tensor([3, -99, 100, 1], dtype=torch.int32)
+    assert references.defined(asked("ldexp", "fp32", 4), x, n).tolist() == [False, True, False, True]
