@@ -88,6 +88,7 @@ class EvaluatingRunner:
         self.seconds = SECONDS
         self.deadline = math.inf
         """On the monotonic clock: no launch is evaluated any longer."""
+        self.trace: Any = None
         self._kept: OrderedDict[str, tuple[str, dict[str, Any]]] = OrderedDict()
         self._parsed: OrderedDict[str, Module] = OrderedDict()
 
@@ -136,9 +137,10 @@ class EvaluatingRunner:
         spans = [(one.untyped_storage().data_ptr(), one.untyped_storage().nbytes()) for one in arguments
                  if isinstance(one, torch.Tensor)]
         try:
-            Machine(self._module(text), Memory(spans), grid,
-                    deadline=min(self.deadline, time.monotonic() + self.seconds)).launch(
-                [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in arguments])
+            machine = Machine(self._module(text), Memory(spans), grid,
+                              deadline=min(self.deadline, time.monotonic() + self.seconds))
+            machine.trace = self.trace
+            machine.launch([one.data_ptr() if isinstance(one, torch.Tensor) else one for one in arguments])
         except NotEvaluated as error:
             raise Declined(str(error)) from None
         except MemoryError:

@@ -158,7 +158,7 @@ class _Search:
             else:
                 failed_ = one.outcome.verdict.failed
                 tried = Tried(change=f"{decide.EVALUATED} behind {behind}", effect="same" if failed_ else "gone",
-                              said=one.outcome.verdict.value)
+                              said=" at ".join(filter(None, (one.outcome.verdict.value, one.operation)))[:200])
             if tried not in self._vector:
                 self._vector.append(tried)
 

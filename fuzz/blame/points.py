@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import torch
 
 from tridiff.fuzz.backends.compile import options_of
 from tridiff.fuzz.backends.evaluated import KIND, EvaluatingRunner, lowered
 from tridiff.fuzz.backends.launch import LaunchReport, Runner
+from tridiff.fuzz.blame.departing import Trace
 from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.blame.trial import Step, Values
@@ -58,6 +60,11 @@ class SteppedRunner(EvaluatingRunner):
         """Functions of Triton's library that were compiled with the kernel."""
         self._compiled: dict[str, Compiled] = {}
         self.behind: Step | str | None = LAST
+        self.against: Step | str | None = LAST
+        """The step behind which the IR is right, to hold that behind `behind` against; `LAST` for none."""
+        self.departed = ""
+        """Where they part (`fuzz.blame.departing`)."""
+        self._right = ""
 
     @property
     def launched(self) -> bool:
@@ -92,11 +99,28 @@ class SteppedRunner(EvaluatingRunner):
             with source() as opened:
                 self._compiled[key] = self._step_through(opened, options_of(options, self.target))
         compiled = self._compiled[key]
+        if not isinstance(self.against, str):
+            self._right = compiled.behind(self.against, self.order())
         if isinstance(self.behind, str):
             chosen = compiled.texts[-1]
         else:
             chosen = compiled.behind(self.behind, self.order())
         return chosen, LaunchReport(compiled=int(new))
+
+    def _launch(self, text: str, report: LaunchReport, grid: tuple[int, int, int], arguments: list[Any],
+                ) -> LaunchReport:
+        if isinstance(self.against, str) or self.departed:
+            return super()._launch(text, report, grid, arguments)
+        kept = [(one, one.untyped_storage().clone()) for one in arguments if isinstance(one, torch.Tensor)]
+        right = self.trace = Trace()
+        try:
+            super()._launch(self._right, report, grid, arguments)
+            for one, storage in kept:
+                one.untyped_storage().copy_(storage)
+            self.trace = Trace(right)
+            return super()._launch(text, report, grid, arguments)
+        finally:
+            self.departed, self.trace = self.trace.departed, None
 
     def _step_through(self, source: Any, options: dict[str, int | bool]) -> Compiled:
         stepper = Stepper(**self._edits)
@@ -141,7 +165,18 @@ class Evaluation(Executor):
             one = self.outcome(case, subject, step)
             checked = one.verdict is not Verdict.NOT_CHECKED
             one = msgspec.structs.replace(one, evidence=None) if one.verdict is Verdict.AGREE else one
-            found.append(Values(behind=step, outcome=one if checked else None, problem="" if checked else one.reason))
+            operation = self._departed(case, subject, step, found[-1].behind) if one.verdict.failed and found else ""
+            found.append(Values(behind=step, outcome=one if checked else None, problem="" if checked else one.reason,
+                                operation=operation))
             if one.verdict.failed:
                 break
         return tuple(found)
+
+    def _departed(self, case: Case, subject: str, step: Step | None, before: Step | None) -> str:
+        """Where the IR behind a step does another thing than that behind the one before."""
+        self.runner.against, self.runner.departed = before, ""
+        try:
+            self.outcome(case, subject, step)
+        finally:
+            self.runner.against = LAST
+        return self.runner.departed

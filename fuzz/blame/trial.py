@@ -52,11 +52,13 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 class Values(msgspec.Struct, frozen=True, kw_only=True):
     """What the IR computes at one point. behind: the step in front of it, None for the IR that the front end made.
-    outcome: None where it could not be evaluated, for the reason `problem`."""
+    outcome: None where it could not be evaluated, for the reason `problem`. operation: where it departs from the point
+    before (`fuzz.blame.departing`)."""
 
     behind: Step | None
     outcome: Outcome | None = None
     problem: str = ""
+    operation: str = ""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -62,6 +62,8 @@ class Machine:
         """The partition that this runs, among those of a team."""
         self.threads = partitions.WARP * int(module.attributes.get("ttg.num-warps", "4").partition(" ")[0])
         self._scratch: list[np.ndarray[Any, Any]] = []
+        self.trace: Any = None
+        """Told of every operation (`fuzz.blame.departing`)."""
 
     def launch(self, arguments: Sequence[Any]) -> None:
         """Run every program, x fastest. arguments: one for each parameter of the kernel."""
@@ -129,11 +131,16 @@ class Machine:
             meaning = MEANINGS.get(operation.name)
             if meaning is None:
                 raise NotEvaluated(f"op {operation.name}")
-            found = meaning(self, operation, [values[name] for name in operation.operands]
-                            if not operation.regions or operation.name in folds.FOLDS else [])
+            given = [values[name] for name in operation.operands] if (
+                not operation.regions or operation.name in folds.FOLDS) else []
+            if self.trace is not None:
+                self.trace.begin(operation, given)
+            found = meaning(self, operation, given)
             results = operation.results
             if len(results) == 1:
                 values[results[0]] = found
             elif results:
                 values.update(zip(results, found, strict=True))
+            if self.trace is not None:
+                self.trace.end([values[name] for name in results])
         return _NOTHING, ()

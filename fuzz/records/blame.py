@@ -63,6 +63,12 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return tuple(one.change for one in self.vector if one.effect == "gone")
 
     @property
+    def operation(self) -> str:
+        """At which operation the IR behind the pass departs from the IR before it, "" where that is not known."""
+        behind = (one for one in self.vector if self.step and one.effect == "same" and one.change.endswith(self.step))
+        return next((one.said.partition(" at ")[2] for one in behind), "")
+
+    @property
     def line(self) -> str:
         """The blame in a line."""
         where = f"{self.stage}, {self.step}" if self.step else self.stage

@@ -1,7 +1,11 @@
 """How planted faults of stages are enumerated and counted, and that a few of them are blamed on their pass."""
 
-from tridiff.fuzz.bench.stage_faults import Planted, evaluated, faults, figures, planted_at
-from tridiff.fuzz.blame.planted import Plant, plant
+import pytest
+
+from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.bench.stage_faults import ARCH, DRAWS, LIMITS, Planted, evaluated, faults, figures, planted_at
+from tridiff.fuzz.blame.planted import Plant, edits_of, plant
+from tridiff.fuzz.blame.points import Evaluation
 
 
 def one(*, said_stage: str = "ttir", said_step: str = "make_ttir add_cse", seconds: float = 1.0) -> Planted:
@@ -37,3 +41,18 @@ def test_faults_of_a_division_are_found_where_they_were_planted() -> None:
             break
     assert len(found) == 3
     assert all(fault.right_step and fault.confidence == "seen" for fault in found)
+
+
+@pytest.mark.parametrize(("target", "fault", "operation"), [
+    ("triton.negate", r"make_ttir add_cse: (arith\.subi) (\S+), (\S+) => \1 \3, \2 @0", "arith.subi > arith.subi"),
+    ("triton.floordiv", r"make_ttgir add_coalesce: arith\.addi => arith.subi @0", "arith.addi > arith.subi"),
+    ("triton.vector_add", r"make_ttgir add_sccp: cmpi slt, => cmpi sle, @0", "arith.cmpi slt > arith.cmpi sle"),
+    ("helpers.maximum", r"make_ttir add_inliner: (tt\.store \S+ \S+), \S+ : => \1 : @0", "> tt.store")])
+def test_the_operation_at_which_the_ir_departs_is_named(target: str, fault: str, operation: str) -> None:
+    """Also where the pass makes a maximum of a comparison and a choice, as the inliner does."""
+    found = set()
+    for case in draw_cases(target, LIMITS, DRAWS, seed=1):
+        values = Evaluation(ARCH, **edits_of(fault)).values(case, "own", seconds=60)
+        if values and values[-1].outcome is not None and values[-1].outcome.verdict.failed:
+            found.add(values[-1].operation)
+    assert found == {operation}
