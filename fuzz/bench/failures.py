@@ -18,7 +18,7 @@ from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.attribute import Attribution
 from tridiff.fuzz.known.issues import all_issues, issue_of_entry
-from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Outcome, Verdict
+from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Outcome, Verdict
 from tridiff.fuzz.registry import find, select
 from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.target import Limits
@@ -38,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One failing run. cause: what is known to be wrong. place: the kernel that the cause lies in, where causes of one
     kernel are told apart by what comes out alone; "" otherwise. subject: as it was run, with its fault. drawn: the case
     as it was drawn. case, outcome: the smallest one found, and what it gave; `runs` were made to find it. issues: known
-    issues that it is attributed to."""
+    issues that it is attributed to. blame: as a campaign stores it, where it was asked for."""
 
     cause: str
     place: str = ""
@@ -48,6 +48,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     runs: int = 0
     issues: tuple[str, ...] = ()
+    blame: Blame | None = None
 
     @property
     def told(self) -> Outcome:
@@ -65,6 +66,10 @@ class Laboratory:
         self.run, self._inputs, self._runs, self._seconds = run, inputs, runs, seconds
         self.slipped = 0
         """Failures whose smallest case fails without the fault as well; they are left out."""
+
+    def instead(self, run: Run, inputs: Inputs) -> Laboratory:
+        """One with the same budgets that runs something else."""
+        return Laboratory(run, inputs, runs=self._runs, seconds=self._seconds)
 
     def outcome(self, case: Case, subject: str, backend: str) -> Outcome | None:
         """None for a case that cannot be run."""

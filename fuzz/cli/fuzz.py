@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from tridiff.fuzz.blame.record import with_blame
 from tridiff.fuzz.campaign import again, history
 from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.known import known_of
@@ -16,6 +17,7 @@ from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
 from tridiff.fuzz.campaign.records import CAMPAIGN
 from tridiff.fuzz.campaign.run import Campaign, campaign_id
+from tridiff.fuzz.campaign.told import Told
 from tridiff.fuzz.cli import options as reading
 from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
 from tridiff.fuzz.cli.progress import LiveProgress
@@ -125,7 +127,7 @@ def fuzz(
         ledger = campaign.ledger(summary.environments[0].triton if summary.environments else "")
         record = _write(campaign, summary, ledger, reports)
         try:
-            summary = _admit(campaign, summary, store)
+            summary = _admit(campaign, summary, store, telling.all())
             _write_summary(summary, record)
         except OSError as error:
             raise TridiffError(f"{error.filename} cannot be written ({error.strerror}); the record is in {record}",
@@ -188,7 +190,7 @@ def _note(line: str) -> None:
 
 
 
-def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
+def _admit(campaign: Campaign, summary: Summary, corpus: Corpus, told: list[Told]) -> Summary:
     """Store findings and say which are new. One whose signature the corpus has, from another backend or version,
     is known: its entry gains what was seen here. One that this campaign brought there before it was interrupted is new
     still. Faults planted on purpose stay out of the corpus."""
@@ -203,8 +205,9 @@ def _admit(campaign: Campaign, summary: Summary, corpus: Corpus) -> Summary:
             new.append(entry.id)
         else:
             known.add(entry.signature.key)
-    alike = proposed((one for one in findings if one.id in new),
-                     (one for one in corpus.entries() if isinstance(one, CorpusEntry))) if new else {}
+    blames = {one.entry: one.blame for one in told if one.blame is not None}
+    fresh = (with_blame(one, blames[one.id]) if one.id in blames else one for one in findings if one.id in new)
+    alike = proposed(fresh, (one for one in corpus.entries() if isinstance(one, CorpusEntry))) if new else {}
     return msgspec.structs.replace(summary, new_findings=tuple(new), proposed=alike,
                                    known_findings=tuple(sorted(known)))
 

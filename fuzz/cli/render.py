@@ -111,5 +111,5 @@ def _finding(out: Console, entry: CorpusEntry, alike: str) -> None:
     if entry.evidence.log:
         out.print(f"  log: {entry.evidence.log.splitlines()[-1][:200]}")
     if alike:
-        out.print(coloured("  ", ("proposed as one", "yellow"), f" with {alike}: the same minimal pattern"))
+        out.print(coloured("  ", ("proposed as one", "yellow"), f" with {alike}: the same pattern"))
     out.print(f"  next: tridiff repro {entry.id} --script bug.py")

@@ -6,6 +6,10 @@ simplest ones, and what stands in place of what is right. Where no value is wron
 or the assertion that was not made. dtypes are left out unless no other one fails, and so are sides and forms of a
 launch, as in `fuzz.corpus.cause`, and arrays that no oracle reads. Of a kernel that is always the same, a setting that
 the failure needs tells more than the operands, and a layout more than what comes out.
+
+Where blame saw a pass go wrong, that pass and the operation at which the IR behind it departs from the IR before it are
+the pattern, whatever the target; and so is what an error says, without dtypes and numbers. What Python itself says of a
+slip, it says of many: there the target's word belongs to it.
 """
 
 import re
@@ -15,11 +19,11 @@ from typing import Generic, TypeVar
 import msgspec
 
 from tridiff.fuzz.content.text import number_of
-from tridiff.fuzz.corpus.cause import finding_of
+from tridiff.fuzz.corpus.cause import finding_of, message
 from tridiff.fuzz.corpus.classes import class_of, inexact, relation
 from tridiff.fuzz.corpus.suspect import FORMULAS, is_common, suspect_of
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout, Signature, Verdict
+from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Graph
 
@@ -32,8 +36,12 @@ _SCAFFOLD = frozenset(("graph", "call", "script", "load", "store", "sym", "num",
 _ASTRAY = re.compile(r"out of bounds (?P<access>\w+) of \d+ bytes at (?P<array>\w+)\[(?P<index>-?\d+)\], which has "
                      r"(?P<length>\d+) elements?; lane (?P<lane>\d+)")
 _TRESPASS = re.compile(r"\d+ elements outside array (?P<array>\w+) were written")
-_LIST = re.compile(r"\[[\[\]\s,.N-]*")
-"""The numbers of an array in a message."""
+_LIST = re.compile(r"<class '[^']*'>|\[(?:[\[\]\s,.N-]|'[^']*(?:'|$))*")
+"""The numbers or names of a list in a message."""
+_NOWHERE = "at N:N:"
+"""What a message is that names a line alone."""
+_PYTHON = re.compile("object (?:has no|is not|cannot)|values to unpack|unsupported operand|positional|unexpected key")
+"""What Python itself says of a slip, whichever it was."""
 _NUMBER, _SMALL = re.compile(r"\d+"), re.compile(r"-?\d+")
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "<", "<=", ">", ">=", "==", "!="))
 """One part: a defect of one comparison is mostly one of all."""
@@ -66,13 +74,19 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
                            " ".join(self.settings)))
 
 
-def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "") -> Pattern | None:
-    """The pattern of a small failing case; None where nothing but the signature tells anything: errors with a message,
-    whose text is the finding already. reason: what the outcome says, or a title that ends in it."""
+def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "",
+               blame: Iterable[Blame] = ()) -> Pattern | None:
+    """The pattern of a small failing case; None where nothing but the signature tells anything. reason: what the
+    outcome says, or a title that ends in it."""
+    for one in blame:
+        if one.operation:
+            return Pattern(place=(one.step,), shown=(one.operation,))
+    if signature.verdict is not Verdict.DISAGREE:
+        said = _LIST.sub("[]", message(signature.kind))
+        place = (signature.subject, signature.about) if _PYTHON.search(said) else (signature.subject,)
+        return Pattern(place=place, shown=(said,)) if said and said != _NOWHERE else None
     if isinstance(case.program, Graph):
         return _of_graph(signature, case, case.program, evidence, reason)
-    if signature.verdict is not Verdict.DISAGREE:
-        return None
     target = find(signature.target)
     drawn = not isinstance(case.program, msgspec.UnsetType)
     judged = evidence if evidence is not None and evidence.expected else None
@@ -110,9 +124,6 @@ def _of_graph(signature: Signature, case: Case, graph: Graph, evidence: Evidence
     place = (find(signature.target).family, signature.subject)
     if signature.kind == "device_assert":
         return Pattern(place=place, shown=(signature.kind,))
-    if signature.verdict is not Verdict.DISAGREE:
-        said = _LIST.sub("[]", signature.kind)
-        return Pattern(place=place, shown=(f"{signature.verdict.value} {said}",)) if " " in said else None
     if evidence is None or not evidence.expected or signature.kind == "unwritten":
         how = _astray(reason, signature, named=False)
         suspect = suspect_of(graph, astray=how.partition(" ")[0])
@@ -231,9 +242,10 @@ def _settings(case: Case, evidence: Evidence | None) -> Iterator[str]:
                 yield f"{spec.name}.{name}"
 
 
-def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "") -> str:
+def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "",
+           blame: Iterable[Blame] = ()) -> str:
     """Failures with one key are proposed as one finding: that of the minimal pattern, else that of the signature."""
-    found = pattern_of(signature, case, evidence, reason)
+    found = pattern_of(signature, case, evidence, reason, blame)
     return found.key if found is not None else finding_of(signature)
 
 
@@ -281,7 +293,9 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
         pattern = _of_entry(entry)
         if pattern is None:
             continue
-        same = alike.first(pattern.key, entry.evidence, entry, dtypes=tuple(one.dtype for one in entry.case.arrays))
+        # Targets have other neighbours each.
+        evidence = None if any(one.operation for one in entry.blame) else entry.evidence
+        same = alike.first(pattern.key, evidence, entry, dtypes=tuple(one.dtype for one in entry.case.arrays))
         if same is not entry and entry.id in names:
             found[entry.id] = f"{same.case.target}/{same.id}"
     return found
@@ -289,6 +303,6 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
 
 def _of_entry(entry: CorpusEntry) -> Pattern | None:
     try:
-        return pattern_of(entry.signature, entry.case, entry.evidence, entry.title)
+        return pattern_of(entry.signature, entry.case, entry.evidence, entry.title, entry.blame)
     except (TridiffError, KeyError, ValueError, IndexError):
         return None  # A target that this release does not have, or evidence that somebody edited.

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, contrary, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Verdict
+from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
+from tridiff.fuzz.records.blame import Tried
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -168,3 +169,32 @@ def test_where_a_drawn_program_stores_does_not_depend_on_its_operations() -> Non
     keys = {pattern_of(signature, one.case, None, said.format(number)).key for number, one in enumerate(drawn)}
     assert len(keys) == 1
     assert pattern_of(signature, first.case, None, said.format(0).replace("store", "load")).key not in keys
+
+
+def test_what_one_pass_does_to_one_operation_is_one_finding_in_every_target() -> None:
+    def blamed(one: CorpusEntry, name: str, step: str = "make_ttir add_cse", operation: str = " at > arith.subi",
+               ) -> CorpusEntry:
+        tried = Tried(change=f"evaluated IR behind {step}", effect="same", said=f"disagree{operation}")
+        found = Blame(stage="ttir", step=step, confidence="seen", triton="3.9.0", backend="evaluated:sm_90",
+                      vector=(tried,))
+        return replace(one, id=name, blame=(found,))
+
+    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    old = blamed(entry(), "value-0")
+    new = [blamed(other, "value-1"), blamed(other, "value-2", step="make_ttir add_combine"),
+           blamed(other, "value-3", operation=" at > arith.select"), blamed(other, "value-4", operation="")]
+    assert proposed(new, [old]) == {"value-1": "triton.negate/value-0"}
+
+
+def test_one_message_is_one_finding_in_every_target() -> None:
+    def said(one: CorpusEntry, name: str, kind: str, subject: str = "own") -> CorpusEntry:
+        told = replace(one.signature, verdict=Verdict.CRASH, kind=kind, subject=subject)
+        return replace(one, id=name, signature=told)
+
+    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    old = said(entry(), "a", "ValueError: no conversion of ['x_ptr', 'y'] to <class 'int'> and fp16")
+    new = [said(other, "c", old.signature.kind, "inductor"), said(other, "d", "at N:N:"), said(other, "e", "at N:N:"),
+           said(other, "f", "ValueError: no conversion of [] to fp16")]
+    assert proposed(new, [old]) == {}
+    same = said(other, "g", "InterpreterError: no conversion of ['z'] to <class 'list'> and i8")
+    assert proposed([same], [old]) == {"g": "triton.negate/a"}
