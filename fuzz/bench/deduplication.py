@@ -2,11 +2,11 @@
 
     python -m tridiff.fuzz.bench.deduplication --failures 1000 --seconds 300 --json
 
-Causes are the planted faults of targets (the subject's name is hidden first, or it would tell the cause) and known
-issues, by their entries under several options. Failures of faults are made small first. A failure's finding is told in
+Causes are the planted faults of targets (whose names are hidden first: they would tell the cause), those planted in
+Triton (in its Python layer by `fuzz.planted.failures`, to the same file), and known issues, by their entries under
+several options. Failures of faults are made small first, those in Triton blamed as well. A failure's finding is told in
 two ways: by its known issues, else its signature's key (`fuzz.corpus.cause`), which is what a campaign counts; and by
-its minimal pattern and its neighbours (`fuzz.corpus.pattern`), which is what a campaign proposes as one. Nothing is
-blamed.
+its pattern and its neighbours (`fuzz.corpus.pattern`), which is what a campaign proposes as one.
 
 Every pair of failures counts. Precision: of the pairs that were put together, how many have one cause. Recall: of the
 pairs that have one cause, how many were put together. Pairs of two faults of one target are told of on their own: they
@@ -28,6 +28,7 @@ import msgspec
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.failures import Failure, Laboratory, kept, of_faults, of_issues, read
 from tridiff.fuzz.bench.indistinct import Indistinct
+from tridiff.fuzz.bench.triton_failures import of_passes
 from tridiff.fuzz.corpus.cause import findings_of
 from tridiff.fuzz.corpus.pattern import Alike, key_of
 from tridiff.fuzz.corpus.store import Corpus
@@ -111,7 +112,7 @@ def filed(failure: Failure, *, by: str) -> Filed:
     assert signature is not None
     finding = findings_of(signature, failure.issues)[0]
     if by == "pattern" and not failure.issues:
-        finding = key_of(signature, failure.case, told.evidence, told.reason)
+        finding = key_of(signature, failure.case, told.evidence, told.reason, filter(None, (failure.blame,)))
     return Filed(cause=failure.cause, finding=finding, place=failure.place)
 
 
@@ -123,7 +124,8 @@ def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
         return files
     found = []
     for number, (file, failure) in enumerate(zip(files, failures, strict=True)):
-        first = alike.first(file.finding, failure.outcome.evidence, number,
+        passes = failure.blame is not None and failure.blame.operation
+        first = alike.first(file.finding, None if passes else failure.outcome.evidence, number,
                             dtypes=tuple(one.dtype for one in failure.case.arrays))
         found.append(msgspec.structs.replace(file, finding=f"{file.finding} #{first}"))
     return found
@@ -136,13 +138,15 @@ def told(scores: Scores) -> dict[str, float]:
     return {**msgspec.to_builtins(scores), **{name: round(share, 4) for name, share in shares.items()}}
 
 
-PARTS = ("known issues", "faults of operations and helpers", "faults of the generator of programs")
+PARTS = ("known issues", "faults of operations and helpers", "faults of the generator of programs",
+         "faults of Triton's IR", "faults of Triton's Python layer")
 """What causes are, as a record tells of them."""
 
 
 def part_of(cause: str) -> str:
     """One of PARTS."""
-    return PARTS[0] if cause.startswith("issue ") else PARTS[2 if cause.startswith("codegen ") else 1]
+    kinds = {"issue ": 0, "codegen ": 2, "triton make_": 3, "triton front-end": 3, "triton ": 4}
+    return PARTS[next((place for begin, place in kinds.items() if cause.startswith(begin)), 1)]
 
 
 def record(failures: Sequence[Failure], same: Callable[[Failure, Failure], bool] | None) -> Iterator[str]:
@@ -175,7 +179,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", type=Path, default=Path("corpus"))
     parser.add_argument("--backends", nargs="*", default=["interpreter", "compile:sm_90"])
-    parser.add_argument("--part", choices=("both", "issues", "faults"), default="both")
+    parser.add_argument("--part", choices=("all", "issues", "faults", "passes"), default="all")
     parser.add_argument("--keep", type=Path, help="add failures to this file, a line of JSON each, and go on from it")
     parser.add_argument("--cross", action="store_true",
                         help="run the cases of two faults that were put together on each other")
@@ -197,12 +201,13 @@ def main() -> None:
     entries = [one for one in Corpus(given.corpus).entries() if isinstance(one, CorpusEntry)]
     failures = read(given.keep) if given.keep is not None and given.keep.exists() else []
     laboratory = Laboratory(run, inputs, runs=given.runs, seconds=given.shrink_seconds)
+    drawing = {"targets": given.targets, "each": given.each, "draws": given.draws, "seed": given.seed}
     try:
         parts = {"issues": of_issues(laboratory, entries, given.backends),
-                 "faults": of_faults(laboratory, targets=given.targets, each=given.each, draws=given.draws,
-                                     seed=given.seed)}
+                 "faults": of_faults(laboratory, **drawing),
+                 "passes": of_passes(laboratory, **drawing)}
         drawn = itertools.chain.from_iterable(
-            part for name, part in parts.items() if given.part in ("both", name))
+            part for name, part in parts.items() if given.part in ("all", name))
         failures += kept(drawn, given.keep, seconds=given.seconds, most=max(given.failures - len(failures), 0))
         found = {}
         lines = list(record(failures, Indistinct(laboratory.outcome) if given.cross else None)) if given.table else []

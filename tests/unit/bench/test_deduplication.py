@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import division
-from tridiff.fuzz.bench.deduplication import Filed, filed, grouped, record, scored, unlike
+from tridiff.fuzz.bench.deduplication import PARTS, Filed, filed, grouped, part_of, record, scored, unlike
 from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults, of_issues
 from tridiff.fuzz.bench.indistinct import Indistinct, shown
+from tridiff.fuzz.bench.triton_failures import EACH_TARGET, in_turn
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Evidence, Outcome, Signature, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -120,3 +121,17 @@ def test_a_record_tells_of_each_part() -> None:
     assert lines[3] == "| faults of operations and helpers: 3 | 2 | 1 | 33.3% | 100.0% | 100.0% |"
     assert lines[4].startswith("| all: 4 | 3 | 2 |") and len(lines) == 6
     assert "||" not in lines[3] and list(record([issue], None))[2] == "| known issues: 1 | 1 | 1 | 100.0% |  | 100.0% |"
+
+
+def test_of_each_cause_targets_take_turns_and_what_fails_anyway_is_left_out() -> None:
+    one = failure("in_32_bits", "0")
+    cases = {name: [one.case] * 4 for name in ("a", "b")}
+    laboratory = Laboratory(lambda case, subject, backend: one.outcome, lambda case, backend: Evidence(), runs=0,
+                            seconds=0)
+    right = laboratory.instead(lambda case, subject, backend: replace(one.outcome, verdict=Verdict.AGREE),
+                               lambda case, backend: Evidence())
+    causes = ["triton make_ttir add_cse: x => y @0", "triton front-end: x => y @0", "triton language/core.py:1:off"]
+    assert [part_of(cause) for cause in causes] == [PARTS[3], PARTS[3], PARTS[4]]
+    assert len(list(in_turn(laboratory, cases, "interpreter", right, causes[0], 3))) == 3
+    assert len(list(in_turn(laboratory, cases, "interpreter", right, causes[0], 9))) == 2 * EACH_TARGET
+    assert not list(in_turn(laboratory, cases, "interpreter", laboratory, causes[0], 9))
