@@ -2,7 +2,8 @@
 
 In scope, before each: x (i32), f (fp32), h (fp16): blocks of 128 elements in layout L1; m (i32), g (fp16): blocks of
 16 by 32 in L2; s (i32) of 128, t (fp16) of 16 by 32: shared memory, and q (fp16) of 2 by 64 by 64 for matrix products;
-b: two mbarriers; d: a descriptor of fp16 in blocks of 64 by 64; n: an i32; x_ptr, f_ptr, h_ptr: pointers.
+b: two mbarriers; d: a descriptor of fp16 in blocks of 64 by 64; TV: fp32 of 128 by 64 in
+tensor memory; MA: fp16 for it; n: an i32; x_ptr, f_ptr, h_ptr: pointers.
 """
 
 NAMES = ("x", "f", "h", "m", "g", "s", "t", "q", "b", "d", "n", "L1", "L2", "S1", "S2", "Q")
@@ -20,6 +21,7 @@ MMA3 = tl.constexpr(tl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16]))
 S1 = tl.constexpr(tl.SwizzledSharedLayout(1, 1, 1, order=[0]))
 S2 = tl.constexpr(tl.SwizzledSharedLayout(8, 1, 4, order=[1, 0]))
 Q = tl.constexpr(tl.NVMMASharedLayout(128, 16, 2))
+TM = tl.constexpr(blackwell.TensorMemoryLayout([128, 64], 1))
 
 @gluon.jit
 def plus(a, b):
@@ -53,6 +55,8 @@ def kernel(x_ptr, f_ptr, h_ptr, n):
     q = tl.allocate_shared_memory(tl.float16, [2, 64, 64], Q)
     b = mbarrier.allocate_mbarrier(batch=2)
     d = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], Q)
+    TV = blackwell.allocate_tensor_memory(tl.float32, [128, 64], TM)
+    MA = tl.allocate_shared_memory(tl.float16, [128, 64], Q)
 '''
 
 FRAGMENTS: dict[str, str] = {

@@ -315,4 +315,40 @@ tma.async_store(d, [0, 0], s)
 tma.async_atomic_add(d, [0, 0], q.index(1))
 tma.store_wait(pendings=0)
 """,
+    "tensor memory": """
+r = blackwell.allocate_tensor_memory(tl.float32, [128, 64], TM, value=TV.load())
+r = blackwell.allocate_tensor_memory(tl.float16, (128, 64), TM).load(TV.get_reg_layout(num_warps=4))
+r = TV.load_min(abs=True); w = TV.load_max(TV.get_reg_layout(instr_variant="32x32b"))
+r = TV.load_min(); w = TV.load_max()
+TV.store(TV.load() + 1.0, pred=n > 3)
+TV.store(f)
+r = TV.slice(32, 16).load()
+r = TV.slice(0, 64, dim=0).load()
+r = TV.slice(tl.constexpr(0), 64, dim=tl.constexpr(2))
+r = TV.slice(n, 64)
+r = TV.reinterpret(tl.float32, [1, 128, 64], TM).index(n).load()
+r = TV.reinterpret(tl.int32).load(); w = TV.reinterpret(shape=[128, 32]).load()
+blackwell.tcgen05_copy(tl.allocate_shared_memory(tl.float32, [128, 64], tl.NVMMASharedLayout(128, 32, 2)), TV)
+blackwell.tcgen05_commit(b.index(0), pred=n > 3); blackwell.tcgen05_commit(b.index(1))
+blackwell.tcgen05_mma(MA, q.index(0), TV); blackwell.tcgen05_mma(MA, q.index(1), TV, use_acc=n > 3, pred=n > 4)
+blackwell.tcgen05_mma(MA, q.index(0), TV, use_acc=False, mbarriers=[b.index(0)], mbarrier_preds=[n > 3])
+blackwell.tcgen05_mma(MA, q.index(0), TV, pred=False, multicast=True, mbarriers=[b.index(0), b.index(1)])
+a = tl.allocate_shared_memory(tl.float8e5, [128, 128], tl.NVMMASharedLayout(128, 8, 2));
+    c = blackwell.allocate_tensor_memory(tl.uint8, [128, 4], blackwell.TensorMemoryScalesLayout());
+    z = blackwell.allocate_tensor_memory(tl.float32, [128, 128], blackwell.TensorMemoryLayout([128, 128], 1));
+    blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, c, "e5m2", "e4m3", use_acc=False, mbarriers=[b.index(0)])
+r = blackwell.add2(g, g) + blackwell.sub2(g, 1.5) + blackwell.mul2(2, g) + blackwell.min2(g, 0.5)
+r = blackwell.fma2(g, 2.0, g) + blackwell.max2(1, g)
+r = blackwell.add2(g, g.to(tl.float32), dtype=tl.float32); w = blackwell.add2(g.to(tl.float8e5), g.to(tl.float8e5))
+r = blackwell.mul2(g, n, dtype=tl.constexpr(tl.float16))
+r = blackwell.sub2(m, m)
+r = blackwell.min2(1, n)
+r = blackwell.mul2(m.to(tl.uint8), tl.zeros([16, 64], tl.float16, L2))
+e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], Q);
+    i = tl.arange(0, 64, tl.SliceLayout(0, tl.BlockedLayout([1, 4], [32, 1], [1, 4], [1, 0])));
+    blackwell.tma.async_gather(e, i, n, b.index(0), q.index(0)); blackwell.tma.async_scatter(e, i, n, q.index(0));
+    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True)
+c = tl.allocate_shared_memory(tl.int64, [2], S1);
+    blackwell.clc.try_cancel(c, b.index(0)); r = blackwell.clc.load_result(c); w = r.is_canceled(); u = r.program_id(1)
+""",
 }

@@ -42,6 +42,11 @@ def _has_clusters(choices: Choices) -> bool:
     return choices["option"] != "blocks" or choices["chip"] != "sm_80"
 
 
+def _can_be_played(choices: Choices) -> bool:
+    """Whether a chip has what a part is about as well: tensor memory is refused for others."""
+    return _has_clusters(choices) and ("tensor memory" not in str(choices["part"]) or choices["chip"] == "sm_100")
+
+
 SCENES: tuple[Scene, ...] = (
     Scene(name="arguments", topic="arguments", play=f"{_SCENES}.arguments:arguments", due=f"{_DUE}:arguments",
           vocabulary={"a": WORDS, "b": WORDS, "c": CONSTANTS, "grid": GRIDS, "arch": _ARCHITECTURES,
@@ -175,8 +180,7 @@ SCENES: tuple[Scene, ...] = (
                       "chip": CHIPS, "option": FRONT_END, "draw": DRAWS},
           legal=_has_clusters),
     Scene(name="lines", topic="front_end", play=f"{_SCENES}.front_end:lines",
-          vocabulary={"part": tuple(parts()), "chip": CHIPS, "option": FRONT_END},
-          legal=_has_clusters),
+          vocabulary={"part": tuple(parts()), "chip": CHIPS, "option": FRONT_END}, legal=_can_be_played),
     Scene(name="calls", topic="front_end", play=f"{_SCENES}.front_end:calls",
           vocabulary={"row": tuple(rows()), "draw": DRAWS}),
     Scene(name="values", topic="interpreted", play=f"{_SCENES}.interpreted:values",

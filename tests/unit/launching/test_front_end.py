@@ -135,6 +135,9 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.language.core", "warn", _no_check, "lines",
      {"part": "plain: arguments of max 1", "chip": "sm_90", "option": ""}),
     ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls", {"row": "tl.expand_dims"}),
+    ("triton.experimental.gluon.language.nvidia.blackwell", "_packed_arith",
+     lambda operation, operands, dtype, semantic: operands[0], "lines",
+     {"part": "gluon: tensor memory 1", "chip": "sm_100", "option": ""}),
 )
 """Module and name of what is changed in Triton, its wrong stand-in, and the scene with choices that shows it."""
 
