@@ -170,6 +170,8 @@ SCENES: tuple[Scene, ...] = (
           # A kernel from the cache has no stages.
           legal=lambda choices: bool(choices["begun"]) or choices["stages"] == 0),
     Scene(name="launcher", topic="host", play=f"{_SCENES}.host:launcher", vocabulary={"once": (True,)}),
+    Scene(name="beside", topic="host", play=f"{_SCENES}.beside:beside",
+          vocabulary={"part": ("caches", "build", "knobs", "tools", "timers", "scratch")}, each="part"),
     Scene(name="layouts", topic="layouts", play=f"{_SCENES}.layouts:layouts",
           vocabulary={"layout": LAYOUTS, "wide": (False, True)}, each="layout"),
     Scene(name="expressions", topic="front_end", play=f"{_SCENES}.host:expressions",

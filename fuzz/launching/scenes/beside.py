@@ -1,0 +1,129 @@
+"""What stands beside launches: caches of files, the C compiler, environment variables, tools, timers, scratch."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any, ClassVar
+from unittest import mock
+
+import torch
+import triton
+from triton.backends import driver
+from triton.runtime import build, cache
+from triton.tools import mxfp, ragged_tma
+
+from tridiff.fuzz.backends.device_errors import plainly, refusal
+from tridiff.fuzz.launching.apart import answered
+from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.scene import Answers, Choices
+
+
+class _Shelf(cache.RemoteCacheBackend):  # type: ignore[misc]
+    kept: ClassVar[dict[str, Any]] = {}
+
+    def get(self, names: list[str]) -> dict[str, Any]:
+        return {name: self.kept[name] for name in names if name in self.kept}
+
+    def put(self, name: str, data: Any) -> None:
+        self.kept[name] = data
+
+
+def _caches() -> Iterator[object]:
+    knobs = triton.knobs.cache
+    knobs.remote_manager_class, knobs.dump_dir, knobs.override_dir = _Shelf, knobs.dir, knobs.dir
+    for kind in (cache.FileCacheManager, cache.RemoteCacheManager):
+        for how in ((), (True,), (False, True)):
+            one = kind(f"{kind.__name__} {how}", *how)
+            for name, data in (("a", b"one"), ("b", 2), ("a", b"other")):
+                yield one.get_file(name), _tried(one.put, data, name), one.get_file(name)
+            for group in ({"a": one.get_file("a")}, {"gone": "gone"}):
+                yield one.get_group("g"), _tried(one.put_group, "g", group), _tried(one.get_group, "g")
+    yield _Shelf.kept
+
+
+def _build() -> Iterator[object]:
+    with mock.patch.object(build, "subprocess") as ran, mock.patch.object(build, "open", mock.mock_open(), create=True):
+        for make, more in ((build.compile_so_from_src, {"language": "c++"}), (build.compile_module_from_src, {})):
+            for names in (["l"], ["l"], []):
+                found = _tried(make, "text", "n", names, ["i"], ["cuda", "x.so.1", "y.a"], ["-g"], **more)
+                # The folder of a file is the digest of what it is made of.
+                yield str(found).split("/")[-2:]
+        yield [([one for one in call.args[0] if "tmp" not in one], *call.kwargs) for call in ran.check_call.mock_calls]
+
+
+def _knobs() -> Iterator[object]:
+    groups = [one for one in vars(triton.knobs).values() if isinstance(one, triton.knobs.base_knobs)]
+    for value in ("", "1", "off", "os:PathLike", "a:b"):
+        for part in (one.copy().reset() for one in groups):
+            asked = {one.key: value for one in part.knob_descriptors.values()} if value else {}
+            with mock.patch.dict(os.environ, asked):
+                yield [(name, _tried(getattr, part, name)) for name in part.knob_descriptors]
+    for setting in (True, False, 3, "a", 1.5, None, triton.knobs.env):
+        triton.knobs.compilation.always_compile = setting
+        yield os.environ.get("TRITON_ALWAYS_COMPILE"), triton.knobs.compilation.always_compile
+
+
+def _tools() -> Iterator[object]:
+    small = mxfp.MXFP4Tensor(torch.tensor([[0, -0.0, 0.2, 0.25, 0.75, -1.25, 1.75, 2.5, -3.5, 5, 9, torch.nan, -1e40]]))
+    yield small.data, small.to(torch.float32)
+    for data, axis in ((small.data, 1), (small.data.T, 0), (small.data[:, :4], 1)):
+        small.data = data
+        packed = small.to_packed_tensor(axis)
+        yield packed, small.unpack_packed_tensor(packed, axis, data.shape)
+    scales = mxfp.MXScaleTensor(torch.tensor([0, -1, 1e-40, 0.75, 1, 3, 3e38, 1e40]))
+    yield scales.data, scales.to(torch.float32)
+    torch.manual_seed(3)
+    yield [one.data for one in (mxfp.MXFP4Tensor(size=9).random(), mxfp.MXScaleTensor(size=9).random(),
+                                mxfp.MXScaleTensor(size=(2, 3)).random(0.25, 64.0))]
+    for axis in (0, -2, 1, -1):
+        made = _tried(ragged_tma.create_ragged_descriptor, torch.zeros(4, 64, 32), [1, 16, 32], axis)
+        yield [getattr(made, name, made) for name in ("shape", "strides", "block_shape")]
+
+
+def _timers() -> Iterator[object]:
+    with mock.patch.multiple(triton.testing, do_bench=_named, do_bench_cudagraph=_named):
+        for more in ({}, {"warmup": 2}, {"rep": 3}, {"use_cuda_graph": True}, {"use_cuda_graph": True, "rep": 3}):
+            yield _tried(triton.autotune([], [], **more)(triton.language.sum).do_bench, 3, quantiles=4)
+
+
+def _scratch() -> Iterator[object]:
+    torches = mock.Mock()
+    torches.stream.side_effect = nullcontext
+    with mock.patch.object(torch, "zeros", lambda *size, **more: mock.Mock(told=(size, more))):
+        for stream in (None, 0, 7):
+            of = mock.Mock(**{"get_device_interface.return_value": torches, "get_active_torch_device.return_value": 1})
+            made = _tried(driver.GPUDriver.allocate_default_profile_scratch, of, 8, 16, stream)
+            yield getattr(made, "told", made), len(getattr(made, "mock_calls", ())), len(torches.mock_calls)
+
+
+def _named(*given: object, **named: object) -> object:
+    return given[1:], named
+
+
+def _tried(call: Callable[..., object], *given: object, **named: object) -> object:
+    try:
+        return call(*given, **named)
+    except Exception as error:
+        return refusal(error)
+
+
+_PARTS: dict[str, Callable[[], Iterator[object]]] = {
+    "caches": _caches, "build": _build, "knobs": _knobs, "tools": _tools, "timers": _timers, "scratch": _scratch}
+
+
+def _told(part: str) -> str:
+    found = []
+    try:
+        for one in _PARTS[part]():
+            found.append(plainly(repr(one)))
+    except Exception as error:
+        # What a version does not have: what was answered before is told all the same.
+        found.append(refusal(error))
+    return "; ".join(found)
+
+
+def beside(choices: Choices, backend: str) -> Answers:
+    """Everything that one part answers."""
+    with bench():
+        [found] = answered([lambda: _told(str(choices["part"]))])
+    return {f"answer {number}": one for number, one in enumerate(found.split("; "), 1)}

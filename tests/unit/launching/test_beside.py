@@ -1,0 +1,32 @@
+"""What stands beside launches: a fault there changes an answer, and twice the same gives the same."""
+
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+
+from tests.unit.launching.test_scenes import case, play
+
+FAULTS: tuple[tuple[str, str, Any], ...] = (
+    ("caches", "triton.runtime.cache:RemoteCacheManager.put", lambda self, data, filename, binary=True: data),
+    ("build", "triton.runtime.build:_compile_so_from_src", lambda *given, **named: "one"),
+    ("knobs", "triton.knobs:toenv", lambda value: (str(value),)),
+    ("tools", "triton.tools.mxfp:MXFP4Tensor.to_packed_tensor", lambda self, dim: self.data),
+    ("timers", "triton.runtime.autotuner:Autotuner.do_bench", lambda self, *given, **named: None),
+    ("scratch", "triton.backends.driver:GPUDriver.allocate_default_profile_scratch", lambda self, *given: None),
+)
+"""Part, what is changed in Triton, and its wrong stand-in."""
+
+
+@pytest.mark.parametrize("part, place, wrong", FAULTS)
+def test_faults_beside_launches_change_an_answer(
+        part: str, place: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton")
+    try:
+        resolve_name(place)
+    except AttributeError:
+        pytest.skip("this version has none")
+    right = play(case("beside", part=part))
+    assert right == play(case("beside", part=part))
+    monkeypatch.setattr(place.replace(":", "."), wrong)
+    assert right != play(case("beside", part=part))
