@@ -1,5 +1,7 @@
 """Configurations that are chosen: by measurement and by rule."""
 
+import contextlib
+import io
 from typing import Any
 
 import torch
@@ -44,7 +46,11 @@ def tuned(choices: Choices, backend: str) -> Answers:
     kept = {"reset": {"reset_to_zero": ["x"]}, "restore": {"restore_value": ["y"]},
             "both": {"reset_to_zero": ["x"], "restore_value": ["y"]}}.get(str(choices["kept"]), {})
     x, y = torch.ones(64, dtype=torch.int32), torch.ones(64, dtype=torch.int32)
-    with bench() as there:
+    printed, heard = io.StringIO(), list[str]()
+    with bench() as there, contextlib.redirect_stdout(printed):
+        triton.knobs.autotuning.print = True
+        triton.knobs.autotuning.listener = lambda *, fn, key, best_config, configs_timings, duration, cache_hit: (
+            heard.append(f"{fn.__name__} {key} {best_config} {len(configs_timings)} {duration is None} {cache_hit}"))
         tuner = triton.autotune(configs=configs, key=["n"], prune_configs_by=prune, do_bench=timed, **kept,
                                 **({"cache_results": True} if choices["disk"] else {}))(kernel(_TEXT))
 
@@ -68,7 +74,9 @@ def tuned(choices: Choices, backend: str) -> Answers:
             other[(1,)](x, y, sizes[0])
             again = f"{other.best_config.kwargs['BLOCK']} after {len(measured) - before}"
         warps = [str(one.packed[0]) for one in there.launches]
+    lines = [line for line in printed.getvalue().splitlines() if not line.startswith("finished")]
     return {"best": "; ".join(best), "measured": str(len(measured)), "events": "; ".join(events),
+            "printed": "; ".join(lines), "heard": "; ".join(heard),
             "warps": "; ".join(warps), "arrays": f"{int(x[0])} {int(y[0])}", "again": again}
 
 
