@@ -4,10 +4,11 @@ Nothing is judged: two builds of one release must give the same values in the sa
 """
 
 import hashlib
+import io
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from inspect import ismodule
 from random import Random
@@ -171,7 +172,7 @@ def given(choices: Choices, backend: str) -> Answers:
 
 
 def _left(text: str, values: str) -> str:
-    """What a module's kernel leaves, or its refusal; what it changed in memory either way."""
+    """What a module's kernel leaves, or its refusal; what it changed in memory and printed either way."""
     arrays = {f"{name}_ptr": _placed(_filled(values, torch_dtype(dtype)))
               for name, dtype in fragments_plain.ARRAYS.items()}
     memory = Memory(tuple(arrays.values()))
@@ -184,16 +185,20 @@ def _left(text: str, values: str) -> str:
 
 
 def _played(text: str, memory: Memory, start: Callable[[Any], None]) -> str:
+    written = io.StringIO()
     try:
         made: Any = load(text, name="kernel", fresh=True)
         made.keep = memory.keep
-        start(made)
+        with redirect_stdout(written):
+            start(made)
         everything = "; ".join(f"{name} {one}" for kept in memory.kept for name, one in sorted(kept.items()))
         shown = ", ".join(f"{name} {one}" for kept in memory.kept[-1:] for name, one in list(kept.items())[-2:])
         found = f"{_digest(everything.encode())} {len(memory.kept)} {shown[:_SHOWN]}"
     except Exception as error:
         found = f"{_ADDRESS.sub('address', refusal(error))}{_line(error)}"
-    return f"{found} [{memory.digest()}]"
+    printed = _ADDRESS.sub("address", written.getvalue())
+    told = f" printed {_digest(printed.encode())} {printed[:_WIDTH]!r}" if printed else ""
+    return f"{found} [{memory.digest()}]{told}"
 
 
 def _line(error: BaseException | None) -> str:

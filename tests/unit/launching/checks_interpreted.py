@@ -37,6 +37,7 @@ def check_a_fault_of_the_interpreter_changes_an_answer() -> None:
     builder = interpreter_module().InterpreterBuilder
     assert _shown("create_and", builder.create_or, "values", part="plain: logic 1")
     assert _shown("get_int16", builder.get_uint16, "values", part="plain: kinds 2")
+    assert _shown("create_print", lambda self, *given: print("other"), "whole", piece="assertions")
     with patch.object(interpreter_module(), "_implicit_cvt", lambda argument: argument):
         wrong = play(case("given", way="plain"))
     right = play(case("given", way="plain"))
