@@ -16,6 +16,7 @@ NUMBERS = {"n": 48, "N": 8}
 HEAD = '''import triton
 import triton.language as tl
 from triton.language.core import _aggregate as aggregate
+from triton.tools.ragged_tma import atomic_add_ragged, load_ragged, store_ragged
 from typing import NamedTuple
 
 LIMIT = tl.constexpr(5)
