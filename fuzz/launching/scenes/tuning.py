@@ -36,7 +36,7 @@ def tuned(choices: Choices, backend: str) -> Answers:
         return lambda arguments: events.append(f"configured {number} {arguments['BLOCK']}")
 
     configs = [triton.Config({"BLOCK": 16 << number}, num_warps=1 << number, num_stages=number + 1, pre_hook=(
-        said(number) if choices["hooks"] else None)) for number in range(3)]
+        said(number) if choices["hooks"] and number else None)) for number in range(3)]
     ways: dict[str, dict[str, Any]] = {
         "early": {"early_config_prune": lambda found, named, **more: found[1:]},
         "early one": {"early_config_prune": lambda found, named, **more: found[2:]},
