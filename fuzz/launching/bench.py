@@ -63,6 +63,10 @@ class Bench:
     during: Callable[[], None] = lambda: None
     """What a kernel does, as far as a scene wants it done."""
 
+    def left(self) -> str:
+        """What compilations left among temporary files."""
+        return " ".join(sorted("".join(one.suffixes) for one in (self.folder / "temporary").iterdir()))
+
     def allocate(self, size: int, alignment: int, stream: int | None) -> str:
         """Scratch of a kernel."""
         self.scratch.append((size, alignment, stream))
@@ -186,7 +190,7 @@ def bench(arch: int = 90) -> Iterator[Bench]:
     folder = Path(tempfile.mkdtemp(prefix="tridiff-launch-"))
     made = Bench(arch=arch, folder=folder)
     config = triton.runtime.driver
-    active = config._active
+    active, temporary = config._active, tempfile.tempdir
     replaced = {"PyKernelArg": Annotation, "ARG_CONSTEXPR": "constexpr", "ARG_KERNEL": "kernel", "ARG_TUPLE": "tuple",
                 "compile_module_from_src": lambda **about: _Module(made), "library_dirs": list}
     kept = {name: getattr(nvidia, name) for name in replaced if hasattr(nvidia, name)}
@@ -212,6 +216,8 @@ def bench(arch: int = 90) -> Iterator[Bench]:
             for one in (knobs.cache, knobs.runtime, knobs.compilation, knobs.nvidia, knobs.language, knobs.autotuning):
                 scopes.enter_context(one.scope())
             knobs.cache.dir = str(folder / "cache")
+            (folder / "temporary").mkdir()
+            tempfile.tempdir = str(folder / "temporary")
             knobs.compilation.listener = lambda **about: made.compiled.append(about["cache_hit"])
             for name in kept:
                 setattr(nvidia, name, replaced[name])
@@ -227,7 +233,7 @@ def bench(arch: int = 90) -> Iterator[Bench]:
             one.set(allocator)
         for one in loaded:
             one.module = None
-        config._active = active
+        config._active, tempfile.tempdir = active, temporary
         knobs.compilation.listener = listener
         compiler.max_shared_mem.cache_clear()
         for name, value in kept.items():

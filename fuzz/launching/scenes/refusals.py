@@ -111,6 +111,7 @@ def refusals(choices: Choices, backend: str) -> Answers:
             text = " ".join(str(one) for one in chain(error))
             frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
             return {"refused": "True", "named": str(named in text), "as": type(error).__name__,
+                    "temporary": there.left(),
                     "compiler's frames": str(any(one.endswith("code_generator.py") for one in frames)),
                     # What comes behind that is a command with names of files, which are never the same twice.
                     "text": plainly(str(error).partition("Repro")[0].replace(str(there.folder), ""))[:200]}

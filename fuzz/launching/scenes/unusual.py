@@ -32,10 +32,11 @@ def unusual(choices: Choices, backend: str) -> Answers:
             if without_assembler(error):
                 raise Declined("this installation has no ptxas for the chip") from error
             told = {"as": type(error).__name__, "refused": refusal(error)[:300].replace(str(there.folder), "")}
+        temporary = there.left()
         launches = [f"{one.grid} {tuple(value for kind, value in one.parameters if '*' not in kind)}"
                     for one in there.launches]
         return {name: str(value).replace("; ", ", ") for name, value in told.items()} | {
-            "launches": "; ".join(launches), "compiled": "; ".join(map(str, there.compiled))}
+            "launches": "; ".join(launches), "compiled": "; ".join(map(str, there.compiled)), "temporary": temporary}
 
 
 def _x() -> Any:

@@ -191,3 +191,12 @@ def test_what_a_case_plays_in_turn_is_played_once() -> None:
     assert all(target.draw.valid(one) for one in once)
     assert [one.params["cuda"] for one in once if one.params["scene"] == "versions"] == [EVERY]
     assert [one.params["once"] for one in once if one.params["scene"] == "launcher"] == [True]
+
+
+def test_files_that_a_compilation_leaves_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    refused = case("refusals 1", way="assembler's option")
+    assert play(refused)["refusals 1 temporary"] == ".ptx"
+    monkeypatch.setattr(os, "remove", lambda path: None)
+    assert play(refused)["refusals 1 temporary"] == ".log .ptx"
