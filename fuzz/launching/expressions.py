@@ -123,6 +123,10 @@ EXPRESSIONS: dict[str, str] = {
     "hash of options":
         "nvidia.CUDAOptions(num_warps=4, num_stages=2, maxnreg=32).hash() != nvidia.CUDAOptions().hash()",
     "features": "nvidia.get_features(nvidia.CUDAOptions(arch='sm90', ptx_version=83), 90)",
+    "specialised":
+        "[nvidia.CUDABackend.get_int_specialization(one, align=True) for one in (0, 16, 17)] + "
+        "[nvidia.CUDABackend.get_tensor_specialization(one, align=True) for one in (data[:16], data[1:])] + "
+        "[nvidia.CUDABackend.get_int_specialization(16), nvidia.CUDABackend.parse_attr('D')]",
     "chips": "[nvidia.sm_arch_from_capability(one) for one in (75, 80, 86, 89, 90, 100, 103, 120)]",
     "versions": "[nvidia.ptx_get_version(one) for one in ('12.0', '12.5', '12.8', '13.0')]",
     "smallest products": "nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(tl.float16, tl.float16)",
