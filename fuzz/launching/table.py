@@ -64,13 +64,13 @@ SCENES: tuple[Scene, ...] = (
           due=f"{_DUE}:annotated", each="style",
           vocabulary={"annotation": DTYPES, "value": NUMBERS, "style": ("object", "text", "pointer", "const")}),
     Scene(name="options", topic="options", play=f"{_SCENES}.options:options", due=f"{_DUE}:options",
-          vocabulary={"kernel": ("pointwise", "sum", "dot", "integers"), "arch": (90, 80, 100, 120),
+          vocabulary={"knob": ("", "no ptxas optimisation", "no lines", "no fusion", "debug", "fpsan", "consan",
+                               "iisan", "other arch"),
+                      "kernel": ("pointwise", "sum", "dot", "integers"), "arch": (90, 80, 100, 120),
                       "num_warps": (4, 1, 2, 8, 16, 32), "num_stages": (3, 1, 2, 4, 5, 6, 7), "num_ctas": (1, 2, 4),
                       "maxnreg": (0, 32, 64, 128, 255), "enable_fp_fusion": (True, False),
                       "launch_cooperative_grid": (False, True), "launch_pdl": (False, True),
-                      "sanitize_overflow": (False, True), "enable_reflect_ftz": (True, False), "debug": (False, True),
-                      "knob": ("", "no ptxas optimisation", "no lines", "no fusion", "debug", "fpsan", "consan",
-                               "iisan", "other arch")},
+                      "sanitize_overflow": (False, True), "enable_reflect_ftz": (True, False), "debug": (False, True)},
           # Sanitizers are made for Hopper; on older chips LLVM gives up.
           legal=lambda choices: (choices["knob"] not in ("fpsan", "consan", "iisan") or (
               choices["arch"], choices["num_ctas"]) == (90, 1)) and (

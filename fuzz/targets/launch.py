@@ -27,7 +27,8 @@ _SECTIONS: dict[Topic, str] = {
     "front_end": "§11", "interpreted": "§12"}
 
 
-_ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "layouts", "events")
+_ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "layouts", "events",
+                           "options", "tuning")
 """Topics of which a gate plays every scene with everything that it names first: those whose cases are cheap."""
 
 
