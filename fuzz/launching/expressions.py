@@ -111,6 +111,11 @@ EXPRESSIONS: dict[str, str] = {
         "Columns(base=data.view(1, 8, 8, 64), shape=[1, 8, 8, 64], strides=[4096, 512, 64, 1], "
         "block_shape=[16, 32], layout=swizzled, padding='zero', element_strides=[1, 1, 1, 1], "
         "pixel_box_lower_corner=[0, 0], pixel_box_upper_corner=[0, 0]).block_shape",
+    "corners":
+        "[refused(lambda: Columns(data.view(shape), shape, data.view(shape).stride(), [16, 64], swizzled, "
+        "pixel_box_lower_corner=[low] * (len(shape) - 2), pixel_box_upper_corner=[high] * (len(shape) - 2)).mode) "
+        "for shape, end in (([1, 64, 64], 2**15), ([1, 8, 8, 64], 128), ([1, 4, 4, 4, 64], 16)) "
+        "for low, high in ((-end, end - 1), (-end - 1, 0), (0, end))]",
     "options":
         "compiler.make_backend(GPUTarget('cuda', 90, 32)).parse_options({'num_warps': 8, 'num_ctas': 2, "
         "'maxnreg': 64})",
