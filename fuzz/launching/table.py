@@ -140,6 +140,11 @@ SCENES: tuple[Scene, ...] = (
                       "nested": (False, True), "rounded": (False, True)},
           newer={"nested": "3.7.0", "rounded": "3.7.0"},
           legal=lambda choices: not choices["rounded"] or choices["dtype"] == "fp32"),
+    # Drawn by itself: one type in twelve can be rounded.
+    Scene(name="rounded", topic="descriptors", play=f"{_SCENES}.descriptors:on_host",
+          due=f"{_DUE_OF_EVENTS}:descriptors", since="3.7.0",
+          vocabulary={"rounded": (True,), "dtype": ("fp32",), "block": ("16 32", "8 16", "4 8 16", "1 1 8 16"),
+                      "arch": (90, 100), "nan": (False, True), "nested": (False, True)}),
     Scene(name="images", topic="descriptors", play=f"{_SCENES}.images:images", due=f"{_DUE_OF_IMAGES}:images",
           since="3.8.0",
           vocabulary={"dtype": ("fp32", "fp16", "bf16", "i8", "u8", "i16", "i32"), "channels": (32, 16, 64, 8),
