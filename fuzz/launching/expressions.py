@@ -153,6 +153,9 @@ EXPRESSIONS: dict[str, str] = {
         "[tl.constexpr(3) + 2, 7 - tl.constexpr(3), tl.constexpr(7) // 2, 2 ** tl.constexpr(3), "
         "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "
         "tl.constexpr(8) >> 1]",
+    "all that constants do":
+        "[(name, refused(lambda: getattr(made(), name)(2))) for made in (lambda: tl.constexpr(6), lambda: tl.tuple([1, "
+        "2])) for name in sorted(vars(type(made())))]",
     "constants compared":
         "[tl.constexpr(3) < 4, tl.constexpr(3) == 3, 3 != tl.constexpr(3), tl.constexpr(2).logical_and(0), "
         "tl.constexpr(0).logical_or(5), tl.constexpr(3) | 8, tl.constexpr(3) ^ 1, 1 / tl.constexpr(4)]",
