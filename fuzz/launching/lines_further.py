@@ -278,6 +278,10 @@ r = tl.to_tensor(1.17549435e-38)
 r = x // x_ptr
 r = x % x_ptr
 r = x & x_ptr
+r = p.logical_and(x)
+r = p.logical_or(x)
+r = x.logical_or(p)
+r = x.logical_and(p)
 y = tl.make_tensor_descriptor(x_ptr, [n, n, n, 64], [64, 64, 64, 1], [1, 1, 8, 16]);
     r = load_ragged(y, n, 5, [3, n]); store_ragged(y, n, 5, [3, n], r); atomic_add_ragged(y, n, 5, [3, n], r)
 """,
