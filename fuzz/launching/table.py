@@ -106,7 +106,7 @@ SCENES: tuple[Scene, ...] = (
     Scene(name="interface", topic="events", play=f"{_SCENES}.events:interface", due=f"{_DUE_OF_EVENTS}:interface",
           vocabulary={"way": ("launch", "run", "warmup with a type", "handle", "handle on a stream", "reinterpreted",
                               "together")}, each="way"),
-    Scene(name="tuned", topic="tuning", play=f"{_SCENES}.tuning:tuned", due=f"{_DUE_OF_EVENTS}:tuned",
+    Scene(name="tuned", topic="tuning", play=f"{_SCENES}.tuning:tuned", due=f"{_DUE_OF_EVENTS}:tuned", each="disk",
           vocabulary={"times": ("1 2 3", "3 2 1", "2 1 3", "5 5 4"), "sizes": ("5 5 6", "5", "6 5 6"),
                       "pruning": ("none", "early", "model", "model half", "early one"),
                       "kept": ("", "reset", "restore", "both"), "hooks": (False, True), "disk": (False, True)}),
