@@ -14,6 +14,7 @@ from triton.backends.nvidia import compiler as nvidia
 from triton.compiler import compiler
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language import _layouts as layouts
+from triton.experimental.gluon.language.nvidia import blackwell
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
 from triton.runtime import jit
 from triton.tools.tensor_descriptor import TensorDescriptor
@@ -80,6 +81,13 @@ EXPRESSIONS: dict[str, str] = {
         "gl.NVMMASharedLayout.get_default_for([64, 32], gl.float16, transposed=False, fp4_padded=False)",
     "default of bytes":
         "gl.NVMMASharedLayout.get_default_for(block_shape=[16, 128], dtype=gl.int8, cga_layout=[[0, 1]])",
+    "default swizzles":
+        "[gl.NVMMASharedLayout.get_default_for([rows, columns], kind).swizzle_byte_width for rows in (4, 8) "
+        "for columns in (8, 16, 24, 32, 48, 64, 96, 192) for kind in (gl.int8, gl.float16, gl.float32)]",
+    "barriers of products":
+        "[blackwell.tcgen05_mma_barrier_count(data, multicast, two) for two in (False, True) for multicast in (False, "
+        "True) for bases in ([[1, 0]], [[0, 0]], [[0, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]) for data in "
+        "[[collections.namedtuple('Of', 'layout')(gl.NVMMASharedLayout(64, 8, 2, cga_layout=bases))]]]",
     "default of clusters": "gl.NVMMASharedLayout.get_default_for([128, 64], gl.float32, cga_layout=[[1, 0], [0, 0]])",
     "swizzled": "gl.SwizzledSharedLayout(vec=8, per_phase=2, max_phase=4, order=[1, 0], cga_layout=[[0, 1]])",
     "names of swizzled": "gl.SwizzledSharedLayout(1, 1, 1, [0]).mangle()",
