@@ -171,7 +171,7 @@ SCENES: tuple[Scene, ...] = (
     Scene(name="types", topic="host", play=f"{_SCENES}.host:types", due=f"{_DUE_OF_TYPES}:types",
           vocabulary={"type": tuple(TYPES)}, each="type"),
     Scene(name="clock", topic="host", play=f"{_SCENES}.host:clock", due=f"{_DUE_OF_EVENTS}:clock",
-          vocabulary={"stages": (2, 0, 1, 5), "begun": (True, False)}, each="stages",
+          vocabulary={"begun": (True, False), "stages": (2, 0, 1, 5)}, each="stages",
           # A kernel from the cache has no stages.
           legal=lambda choices: bool(choices["begun"]) or choices["stages"] == 0),
     Scene(name="launcher", topic="host", play=f"{_SCENES}.host:launcher", vocabulary={"once": (True,)}),

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, ClassVar
 from unittest import mock
 
@@ -49,6 +50,9 @@ def _build() -> Iterator[object]:
                 # The folder of a file is the digest of what it is made of.
                 yield str(found).split("/")[-2:]
         yield [([one for one in call.args[0] if "tmp" not in one], *call.kwargs) for call in ran.check_call.mock_calls]
+        for ask, name in ((build._get_file_extension, "c++"), (build._language_from_filename, "a.cc"),
+                           (partial(build._load_module_from_path, "n"), "n.text")):
+            yield _tried(ask, name)
 
 
 def _knobs() -> Iterator[object]:
