@@ -328,6 +328,7 @@ r = TV.load_min(abs=True); w = TV.load_max(TV.get_reg_layout(instr_variant="32x3
 r = TV.load_min(); w = TV.load_max()
 TV.store(TV.load() + 1.0, pred=n > 3)
 TV.store(f)
+second(TV, s); first(TV.load(), TV)
 r = TV.slice(32, 16).load()
 r = TV.slice(0, 64, dim=0).load()
 r = TV.slice(tl.constexpr(0), 64, dim=tl.constexpr(2))
