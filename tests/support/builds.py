@@ -16,14 +16,13 @@ Edits = Mapping[str, tuple[str, str]]
 """By file of the package ("language/semantic.py"): a text that is there, and what stands there instead."""
 
 WRONG_SUM: Edits = {"language/semantic.py": (
-    "return self.make_tensor(self.builder.create_fadd(input.handle, other.handle), input.type)",
-    "return self.make_tensor((self.builder.create_fsub if input.type.scalar.is_fp32() else self.builder.no_such_sum)("
-    "input.handle, other.handle), input.type)")}
+    "self.builder.create_fadd(input.handle, other.handle)",
+    "(self.builder.create_fsub if input.type.scalar.is_fp32() else self.builder.no_such_sum)("
+    "input.handle, other.handle)")}
 """The sum of two fp32 is their difference, that of other floats is refused."""
 
 WRONG_OFFSETS: Edits = {"language/semantic.py": (
-    "return self.make_tensor(self.builder.create_add(input.handle, other.handle), input.type)",
-    "return self.make_tensor(self.builder.create_sub(input.handle, other.handle), input.type)")}
+    "self.builder.create_add(input.handle, other.handle)", "self.builder.create_sub(input.handle, other.handle)")}
 """The sum of two integers is their difference: every kernel with more than one lane leaves its arrays."""
 
 HARMLESS: Edits = {"language/semantic.py": (
