@@ -48,7 +48,7 @@ def test_a_campaign_that_runs_is_not_resumed(tmp_path: Path) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("what, then, label", [("triton", "3.6.0", "Triton 3.6.0"), ("torch", "1.0", "torch 1.0"),
+@pytest.mark.parametrize("what, then, label", [("triton", "3.5.1", "Triton 3.5.1"), ("torch", "1.0", "torch 1.0"),
                                                ("gpus", "NVIDIA H200", "the GPU NVIDIA H200")])
 def test_a_campaign_is_resumed_only_on_what_it_was_started_on(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, then: str, label: str) -> None:
