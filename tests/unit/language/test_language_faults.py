@@ -31,8 +31,10 @@ def pool() -> Iterator[Pool]:
 
 
 def outcomes(pool: Pool, topic: str, number: int, fault: str = "") -> list[Verdict]:
-    target = find(f"language.{topic}")
-    cases = draws(call_cases(target=target.name, topic=topic, limits=LIMITS), number, seed=3)
+    """Of calls that the installed Triton has."""
+    target, version = find(f"language.{topic}"), pool.environment.triton
+    cases = draws(call_cases(target=target.name, topic=topic, limits=LIMITS).filter(
+        lambda case: rows()[case.program.row].offered(version)), number, seed=3)
     return [pool.execute(case, f"own+fault:{fault}" if fault else "own").verdict for case in cases]
 
 
