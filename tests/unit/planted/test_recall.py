@@ -89,7 +89,7 @@ def test_every_file_of_the_python_layer_has_faults() -> None:
 
 def test_a_changed_default_of_a_module_below_another_is_a_change_of_the_api(tmp_path: Path) -> None:
     file = "experimental/gluon/language/nvidia/ampere/async_copy.py"
-    build = plant(edit_in(file, "async_load", "other_default"), PACKAGE, tmp_path / "build")
+    build = plant(edit_in(file, "mbarrier_arrive", "other_default"), PACKAGE, tmp_path / "build")
     changed = api.changes(api.names(Build(name="installed")), api.names(Build(name="copy", folders=(str(build),))))
     assert [one.name for one in changed] == [
-        "triton.experimental.gluon.language.nvidia.ampere.async_copy.async_load"]
+        "triton.experimental.gluon.language.nvidia.ampere.async_copy.mbarrier_arrive"]
