@@ -105,6 +105,12 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
     assert len(answers) == len(written) >= 3 * (len(FINDINGS) - 2)
 
 
+def test_whoever_wrote_a_script_compiles_as_before() -> None:
+    import triton
+
+    assert texts(request(FINDINGS[0])) and not triton.knobs.compilation.always_compile
+
+
 def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path) -> None:
     """The values are right; the fault of the generator is in the script too."""
     graph = Graph(outer=(3,), buffers=(Buffer(name="in0", dtype="i32", length=4),
