@@ -15,14 +15,20 @@ from tridiff.kernels.generated import load
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
+    from tridiff.kernels.language.script import Script
+
+
+def declined(script: Script, version: str) -> str:
+    """Why the front end of a Triton version does not take a program, "" if it does."""
+    newer = ((one.row, since(one)) for one in nodes((*script.functions, *script.body)))
+    return next((f"{row} is taken from Triton {needed} on" for row, needed in newer if before(version, needed)), "")
 
 
 def run(launch: Launch) -> None:
     """Launch the case's program; the target's `launch` function."""
     case, script = launch.case, script_of(launch.case)
-    for one in nodes((*script.functions, *script.body)):
-        if (needed := since(one)) and before(installed(), needed):
-            raise Declined(f"{one.row} is taken from Triton {needed} on")
+    if reason := declined(script, installed()):
+        raise Declined(reason)
     kernel: Any = load(source(planted(script, launch.planted)), name="statements").kernel
     arguments: dict[str, Any] = dict(arguments_of(script))
     for spec in case.arrays:
