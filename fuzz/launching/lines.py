@@ -2,8 +2,8 @@
 
 import ast
 import textwrap
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Set
+from functools import cache, lru_cache
 
 from tridiff.fuzz.launching import (
     fragments_gluon,
@@ -20,6 +20,9 @@ PART = 32
 
 _SHOWN = 60
 """Characters of a statement in its answer's name."""
+
+_KEPT = 1 << 11
+"""Texts that are taken apart once: those around a statement are the same for all of them."""
 
 _KERNEL = "kernel"
 _LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_further.PLAIN_HELPERS,
@@ -60,7 +63,7 @@ def trimmed(language: str, body: str) -> str:
     they name, is left out: it would take most of the time, and what a version does not have would hide the rest."""
     head, helpers, _ = _LANGUAGES[language]
     # Helpers stand behind the imports and in front of the kernel.
-    pieces = list(_pieces(head))
+    pieces = _pieces(head)
     kernel, others = pieces[-1], [*pieces[:-1], *_pieces(helpers)]
     head_of_kernel = kernel.splitlines()
     start = next(number for number, one in enumerate(head_of_kernel, 1) if one.startswith("def "))
@@ -74,17 +77,21 @@ def trimmed(language: str, body: str) -> str:
     return "\n\n".join((*around, "\n".join((first, *kept, textwrap.indent(body.strip("\n"), "    "))))) + "\n"
 
 
-def _pieces(text: str) -> Iterator[str]:
+@lru_cache(maxsize=_KEPT)
+def _pieces(text: str) -> tuple[str, ...]:
     """The statements of a text, with decorators."""
     lines = text.splitlines()
+    found = []
     for node in ast.parse(text).body:
         start = min((one.lineno for one in getattr(node, "decorator_list", ())), default=node.lineno)
-        yield "\n".join(lines[start - 1:node.end_lineno])
+        found.append("\n".join(lines[start - 1:node.end_lineno]))
+    return tuple(found)
 
 
-def _names(text: str) -> set[str]:
+@lru_cache(maxsize=_KEPT)
+def _names(text: str) -> frozenset[str]:
     """Every name that a text has, whatever for."""
-    return {node.id for node in ast.walk(ast.parse(_flush(text))) if isinstance(node, ast.Name)}
+    return frozenset({node.id for node in ast.walk(ast.parse(_flush(text))) if isinstance(node, ast.Name)})
 
 
 def _flush(text: str) -> str:
@@ -92,7 +99,8 @@ def _flush(text: str) -> str:
     return "\n".join(one[indent:] for one in text.splitlines())
 
 
-def _given(text: str) -> set[str]:
+@lru_cache(maxsize=_KEPT)
+def _given(text: str) -> frozenset[str]:
     """The names that a statement defines."""
     found: set[str] = set()
     for node in ast.parse(_flush(text)).body:
@@ -102,12 +110,12 @@ def _given(text: str) -> set[str]:
             found |= {one.asname or one.name for one in node.names}
         else:
             found |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return found
+    return frozenset(found)
 
 
-def _needed(texts: list[str], wanted: set[str]) -> list[str]:
+def _needed(texts: list[str], wanted: Set[str]) -> list[str]:
     """The statements that define what is wanted, or what those name, in their order."""
-    wanted, kept = set(wanted), dict.fromkeys(range(len(texts)), False)
+    wanted, kept = frozenset(wanted), dict.fromkeys(range(len(texts)), False)
     for place in reversed(range(len(texts))):
         if _given(texts[place]) & wanted:
             kept[place] = True
