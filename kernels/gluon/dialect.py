@@ -93,20 +93,27 @@ class TextDialect:
     """Spellings in TTGIR text. barrier: an operation that makes all warps wait. warp_id: a statement without its
     result, typed i32. descriptor: a tensor descriptor type with {shape}, {dtype} and {layout} to fill in.
     local_barrier: whether `ttg.local_barrier` parses (the newer version has `ttg.barrier` with a list of memories).
+    cluster_barrier: whether `ttng.cluster_barrier` parses (older versions have an arrival and a wait).
     """
 
     barrier: str
     warp_id: str
     descriptor: str
     local_barrier: bool
+    cluster_barrier: bool
 
 
 @functools.cache
 def installed_text() -> TextDialect:
-    """The text dialect of the installed Triton, decided by the same feature as Gluon's barrier."""
+    """The text dialect of the installed Triton, decided by Gluon's functions: its barrier, and that of clusters."""
     new = hasattr(_module("language"), "barrier")
+    try:
+        clusters = hasattr(_module("language.nvidia.hopper.cluster"), "barrier")
+    except ModuleNotFoundError:
+        clusters = False
     return TextDialect(
         barrier="ttg.barrier all" if new else "gpu.barrier",
         warp_id="ttg.warp_id" if new else '"nvg.warp_id"() : () -> i32',
         descriptor="!tt.tensordesc<{shape}x{dtype}, {layout}>" if new else
-                   "!tt.tensordesc<tensor<{shape}x{dtype}, {layout}>>", local_barrier=not new)
+                   "!tt.tensordesc<tensor<{shape}x{dtype}, {layout}>>", local_barrier=not new,
+        cluster_barrier=clusters)

@@ -111,7 +111,7 @@ def _local_barrier() -> str:
 
 def _cluster_statements(form: ClusterBarrier) -> tuple[str, ...]:
     relaxed = "true" if form.relaxed else "false"
-    if installed_text().local_barrier:
+    if not installed_text().cluster_barrier:
         return (f"ttng.cluster_arrive {{relaxed = {relaxed}}}", "ttng.cluster_wait")
     fence = ("ttng.fence_mbarrier_init_release_cluster",) if form.fence else ()
     return (f"ttng.cluster_barrier {{relaxed = {relaxed}}}", *fence)
