@@ -6,6 +6,10 @@ from tridiff.fuzz.blame.decide import WITHOUT
 from tridiff.fuzz.records import Blame, CorpusEntry
 
 
+_NOTHING_COMPILES = ("compile_error", "crash TypeError")
+"""How it ends where the compiler itself cannot do without a pass."""
+
+
 def with_blame(entry: CorpusEntry, found: Blame) -> CorpusEntry:
     """The entry with this blame in place of any for the same subject, version and backend; one that names a stage is
     not given up for one that names none."""
@@ -17,13 +21,16 @@ def with_blame(entry: CorpusEntry, found: Blame) -> CorpusEntry:
 
 
 def shortened(found: Blame) -> Blame:
-    """Without a row for each pass that was left out to no effect: their number stands in the evidence."""
-    idle = [one for one in found.vector if one.change.startswith(WITHOUT) and one.effect == "same"]
-    if not idle:
-        return found
-    said = f"it fails as before without any one of {len(idle)} other passes"
-    return msgspec.structs.replace(found, vector=tuple(one for one in found.vector if one not in idle),
-                                   evidence=(*found.evidence, said))
+    """Without a row for each pass that was left out to no effect, or without which nothing compiles: their number
+    stands in the evidence."""
+    omitted = [one for one in found.vector if one.change.startswith(WITHOUT)]
+    idle = [one for one in omitted if one.effect == "same"]
+    needed = [one for one in omitted if one.effect == "other" and one.said.startswith(_NOTHING_COMPILES)]
+    told = [f"it fails as before without any one of {len(idle)} other passes"] * bool(idle)
+    told += [f"nothing compiles without any one of {len(needed)} other passes"] * bool(needed)
+    return msgspec.structs.replace(
+        found, vector=tuple(one for one in found.vector if one not in (*idle, *needed)),
+        evidence=(*found.evidence, *told))
 
 
 def _key(one: Blame) -> tuple[str, str, str]:
