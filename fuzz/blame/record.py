@@ -5,7 +5,6 @@ import msgspec
 from tridiff.fuzz.blame.decide import WITHOUT
 from tridiff.fuzz.records import Blame, CorpusEntry
 
-
 _NOTHING_COMPILES = ("compile_error", "crash TypeError")
 """How it ends where the compiler itself cannot do without a pass."""
 
