@@ -7,7 +7,7 @@ from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.kernels.gluon.layouts import Slice
 from tridiff.kernels.gluon.ownership import Holding, holding
-from tridiff.kernels.gluon.scans import lanes_repeated
+from tridiff.kernels.gluon.scans import lanes_repeated, registers_apart
 from tridiff.kernels.gluon.warp_conversions import low_bits_swapped_twice
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.gluon import blocked
@@ -35,6 +35,16 @@ def _scans_astray(case: Case) -> bool:
     shape, warps = call.operands[0].shape, case.options.num_warps
     return warps * 32 > prod(shape) or lanes_repeated(
         blocked(len(shape), warps, call.number("layout")), shape=shape, axis=_axis(call))
+
+
+def _registers_apart(case: Case) -> bool:
+    """Whether a scan takes a thread's registers in another order than its elements along the axis."""
+    call = case.program
+    if not isinstance(call, Call) or not call.row.startswith(GLUON_SCANS) or not call.number("layout"):
+        return False
+    shape = call.operands[0].shape
+    layout = blocked(len(shape), case.options.num_warps, call.number("layout"))
+    return holding(layout, shape=shape) is not None and registers_apart(layout, shape=shape, axis=_axis(call))
 
 
 def holdings(call: Call, warps: int) -> tuple[Holding, Holding] | None:
@@ -84,4 +94,8 @@ ISSUES = (
         entries=("language.gluon/value-6f6b879958",), match=lambda case: bool(whole_operand(case)), kinds=("value",),
         explains=f"{_PREDICTED}:operand_in_another_order",
         title="gl.dot_fma takes the elements of an operand that each thread holds as a whole in another order"),
+    KnownIssue(
+        name="scan-registers-apart", stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE, entries=(),
+        match=_registers_apart, relative=in_the_first_layout,
+        title="a scan takes registers for neighbours that are none"),
 )

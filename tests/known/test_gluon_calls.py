@@ -12,7 +12,7 @@ from tridiff.fuzz.records import Case, Content, LaunchOptions, Small
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
-CARRY, TWICE, WHOLE = ISSUES
+CARRY, TWICE, WHOLE, APART = ISSUES
 
 
 def _case(row: str, *operands: Operand, stored: str, warps: int = 1, **options: int | str) -> Case:
@@ -91,3 +91,12 @@ def test_scans_behind_lanes_that_repeat_are_known_with_as_many_elements_as_lanes
     assert relative is not None
     plain = relative(_scan((1, 32), -1, layout=5))
     assert plain is not None and find(plain.target).draw.valid(plain) and not CARRY.match(plain)
+
+
+def test_a_scan_of_registers_that_are_no_neighbours_is_known_and_one_along_its_run_is_new() -> None:
+    """In [1, 2, 128] a thread holds two columns and both rows: seen on 3.6.0, whose scan of rows adds up columns."""
+    seen = _scan((1, 2, 128), 1, layout=4)
+    assert APART.match(seen) and not CARRY.match(seen) and not APART.match(_scan((1, 2, 128), 1, layout=0))
+    assert not APART.match(_scan((4, 64), 1, layout=4)) and APART.relative is not None
+    plain = APART.relative(seen)
+    assert plain is not None and find(plain.target).draw.valid(plain) and not APART.match(plain)

@@ -103,9 +103,14 @@ def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = Fa
     product = to_float64(operands[0]).abs() @ to_float64(operands[1]).abs()
     # Two more roundings: of the accumulator's sum with the product; open where it may overflow.
     size = torch.where(torch.isfinite(acc), acc.abs(), 0.0)
-    steps = operands[0].shape[-1] * (2.0**-13 / 16 if short else 2 * eps("fp32"))
-    # What aligns summands counts a subnormal one as the smallest normal number.
-    found = found + steps * torch.where((size > 0) & short, size.clamp(min=2.0**-126), size)
+    places = operands[0].shape[-1]
+    found = found + 2 * places * eps("fp32") * size
+    if short:
+        # The accumulator and each product beside it are cut to the grid of the accumulator, as far as they are no less
+        # than that; summands are aligned as if a subnormal one were the smallest normal number.
+        grid = 2.0**-13 * torch.where(size > 0, size.clamp(min=2.0**-126), size)
+        found = found + places / 16 * grid + torch.minimum(
+            places * grid, torch.where(torch.isfinite(product), product, torch.inf))
     if beyond:
         return torch.where(torch.isfinite(acc), found, 0.0)
     return torch.where(torch.isfinite(acc) & (size + product < 3e38), found, torch.inf)
