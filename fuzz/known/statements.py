@@ -270,7 +270,53 @@ def _by_choices(case: Case) -> Case | None:
     return rewritten(case, change)
 
 
+def _flattens(one: Node) -> bool:
+    """Whether a loop is to become one with a loop inside it."""
+    return one.row == "for" and bool(one.words.get("flatten")) and any(
+        part.row == "for" for part in nodes(one.parts))
+
+
+def _unflattened(case: Case) -> Case | None:
+    return rewritten(case, lambda one: replace(
+        one, words={key: word for key, word in one.words.items() if key != "flatten"}) if _flattens(one) else one)
+
+
+def _gives_bits(one: Node) -> bool:
+    """Whether a function that is not inlined is given some bits of a number of 64."""
+    return one.row == "idiom" and one.word("name").startswith("not_inlined") and any(map(_is_of_bits, nodes(one.parts)))
+
+
+def _is_of_bits(one: Node) -> bool:
+    return one.row == "cast" and bool(one.words.get("bitcast")) and one.word("to") in ("i64", "u64")
+
+
+def _given_numbers(case: Case) -> Case | None:
+    """Conversions in place of those bits."""
+
+    def change(one: Node) -> Node:
+        if not _gives_bits(one):
+            return one
+        return replace(one, parts=tuple(map(_converting, one.parts)))
+
+    return rewritten(case, change)
+
+
+def _converting(one: Node) -> Node:
+    words = {key: word for key, word in one.words.items() if key != "bitcast"} if _is_of_bits(one) else one.words
+    return replace(one, words=words, parts=tuple(map(_converting, one.parts)))
+
+
 ISSUES = (
+    KnownIssue(
+        name="flattened-loop-reads-the-inner-value", stage="ttgir", truth="defect", backends=("cuda",),
+        title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
+        where=(("language.*", "own"),), entries=("language.statements/value-a31fac3621",),
+        match=_having(_flattens), relative=_unflattened, kinds=WRONG),
+    KnownIssue(
+        name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", backends=("cuda",),
+        title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
+        where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",),
+        match=_having(_gives_bits), relative=_given_numbers, kinds=WRONG),
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",

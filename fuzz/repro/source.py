@@ -238,13 +238,18 @@ def _program(collector: _Collector, kernel: str) -> Program:
     return program
 
 
+def _stays(program: Program, name: str) -> bool:
+    """Whether a function is called when the kernel runs: how arguments are passed is part of what may be wrong."""
+    return "noinline" in program.decorators.get(name, "")
+
+
 def propagate_constants(program: Program) -> None:
     """Fill in arguments that are the same constant in every call, callers first, and drop what they rule out."""
     for name in reversed(list(program.functions)):
         callee = program.functions[name]
         calls = [call for node in program.functions.values() for call in call_sites(node, name)]
         mentions = [one for node in program.functions.values() for one in loaded(node) if one == name]
-        if name == program.kernel or not calls or len(mentions) != len(calls):
+        if name == program.kernel or _stays(program, name) or not calls or len(mentions) != len(calls):
             continue
         constants = common_constants(callee, calls)
         if constants:
@@ -255,7 +260,8 @@ def propagate_constants(program: Program) -> None:
 
 def inline_expressions(program: Program) -> None:
     """Put functions that only return an expression in place of their calls; drop what nothing reaches any more."""
-    callees = {name: node for name, node in program.functions.items() if expression_of(node) is not None}
+    callees = {name: node for name, node in program.functions.items()
+               if expression_of(node) is not None and not _stays(program, name)}
     for node in program.functions.values():
         others = {name: callee for name, callee in callees.items() if callee is not node}
         InlineExpressions(others, node, program.functions).visit(node)
@@ -266,7 +272,8 @@ def inline_statements(program: Program, *, everything: bool) -> None:
     """Put functions that are called once, from one statement, in place of the call: those of the kernel's own package,
     which are its scaffolding, and with `everything` the others too."""
     functions, home = program.functions, program.packages[program.kernel]
-    while _inline_one(functions, {name for name in functions if everything or program.packages[name] == home}):
+    while _inline_one(functions, {name for name in functions if not _stays(program, name) and (
+            everything or program.packages[name] == home)}):
         pass
     kernel = functions[program.kernel]
     # Arguments that are None have been filled in, so whatever the kernel still takes is there.

@@ -1,0 +1,47 @@
+"""Loops that become one, and bits that are given to functions that are not inlined: what is known of them, and what a
+control still shows."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from tests.known.test_issues import entry
+from tridiff.fuzz.known import Attribution, KnownIssue
+from tridiff.fuzz.known.statements import ISSUES
+from tridiff.fuzz.records import Case, Outcome, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.repro.script import script
+from tridiff.fuzz.statements.cases import rewritten
+from tridiff.kernels.language.script import Node
+
+FLATTENED, BITS = (next(one for one in ISSUES if one.name == name) for name in (
+    "flattened-loop-reads-the-inner-value", "stored-half-of-a-double-is-converted"))
+
+
+def _without(words: tuple[str, ...]) -> Callable[[Node], Node]:
+    return lambda one: replace(one, words={key: word for key, word in one.words.items() if key not in words})
+
+
+@pytest.mark.parametrize(("issue", "cause"), [(FLATTENED, ("flatten",)), (BITS, ("bitcast",))])
+def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
+        issue: KnownIssue, cause: tuple[str, ...]) -> None:
+    recorded = entry(issue.entries[0])
+    case = recorded.case
+    assert issue.match(case) and issue.relative is not None
+    relative = issue.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    assert relative == rewritten(case, _without(cause))
+
+    def outcome(one: Case, verdict: Verdict) -> Outcome:
+        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend="cuda", verdict=verdict,
+                       signature=recorded.signature if verdict.failed else None)
+
+    failed = outcome(case, Verdict.DISAGREE)
+    assert issue.name in Attribution(lambda one: outcome(one, Verdict.AGREE)).issues(case, failed)
+    assert Attribution(lambda one: outcome(one, Verdict.DISAGREE)).issues(case, failed) == ()
+
+
+def test_a_function_that_is_not_inlined_stays_one_in_a_script() -> None:
+    text = script(entry(BITS.entries[0])).text
+    assert "@triton.jit(noinline=True)" in text and "v1 = apart(x0, " in text
