@@ -263,11 +263,12 @@ def _bits_converted(analysis: Analysis, node: Cast) -> Iterator[Changes]:
     yield _everywhere(analysis, node, replace(node, bitcast=False))
 
 
-def _truth_as_double(analysis: Analysis, node: Cast) -> Result:
-    """ptxas 13.4 converts the bits of 1.0 and 0.0, as cvt.rn.f64.u32 makes them of `selp 1, 0`, from integers to fp32
-    as those integers, to 1.0 or 0: in large loops only. The nodes around them get the bits."""
-    truth = node.bitcast and node.dtype in ("i64", "u64") and analysis.dtype(node.arg) == "fp64" and is_truth(
-        analysis, node.arg)
+def _truth_as_float(analysis: Analysis, node: Cast) -> Result:
+    """ptxas converts the bits of 1.0 and 0.0, as cvt.rn makes them of `selp 1, 0`, from integers to fp32 as those
+    integers, to 1.0 or 0: the bits of a double in large loops only (13.4), those of fp32 wherever a cvt.rn.f32.u32
+    stands behind another (12.8 to 13.4). The nodes around them get the bits."""
+    of = {"i64": "fp64", "u64": "fp64", "i32": "fp32", "u32": "fp32"}.get(node.dtype)
+    truth = node.bitcast and analysis.dtype(node.arg) == of and is_truth(analysis, node.arg)
     return replace(node, bitcast=False) if truth else None
 
 
@@ -404,8 +405,8 @@ EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=_EXTREMA, r
                          computed=_negation_lost)
 LIMIT = Form(label="limit of a negated abs", ops=_EXTREMA, rewritten=_limit, computed=_limit_taken)
 TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_bits_converted)
-TRUTH_AS_DOUBLE = Form(label="truth as bits of fp64", kinds=(Cast,), rewritten=_truth_as_double,
-                       computed=_bits_converted)
+TRUTH_AS_FLOAT = Form(label="truth as bits of a float", kinds=(Cast,), rewritten=_truth_as_float,
+                      computed=_bits_converted)
 BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
@@ -423,7 +424,7 @@ PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
-         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_DOUBLE,
+         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE,
          SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
 

@@ -53,9 +53,9 @@ def fp16_converted(seen: Wrong) -> Masks:
     return _computed(seen, forms.TRUTH_AS_FP16)
 
 
-def double_converted(seen: Wrong) -> Masks:
-    """What comes of 1 for the bits of the double 1.0."""
-    return _computed(seen, forms.TRUTH_AS_DOUBLE)
+def float_converted(seen: Wrong) -> Masks:
+    """What comes of 1 for the bits of 1.0 in double or single precision."""
+    return _computed(seen, forms.TRUTH_AS_FLOAT)
 
 
 def negation_lost(seen: Wrong) -> Masks:
