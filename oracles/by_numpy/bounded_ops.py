@@ -277,7 +277,10 @@ def _ldexp(x: Real, n: Whole) -> Real:
 
 
 def extremum(a: Real, b: Real, *, largest: bool, keeps_nan: bool | None) -> Real:
-    """min or max. keeps_nan: one NaN operand gives NaN (True), the number (False), or is open (None)."""
+    """min or max. keeps_nan: one NaN operand gives NaN (True), the number (False), or is open (None). Of a value and
+    itself it is that value, and still a product if that is one: compilers know."""
+    if a is b:
+        return a
     with np.errstate(invalid="ignore"):
         value = (np.maximum if largest else np.minimum)(a.value, b.value)
         one_nan = np.isnan(a.value) ^ np.isnan(b.value)

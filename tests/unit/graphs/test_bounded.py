@@ -219,6 +219,13 @@ def test_a_drawn_number_may_enter_a_sum_unrounded() -> None:
     assert drawn.exact.all()
 
 
+@pytest.mark.parametrize("op", ["maximum", "fmin"])
+def test_the_larger_of_a_product_and_itself_is_that_product(op: str) -> None:
+    product = ops.mul(fp32(1.0 + 2.0**-12), fp32(1.0 + 2.0**-12))
+    found, whole = ops.add(ops.apply(op, (product, product)), fp32(-1.0)), ops.add(product, fp32(-1.0))
+    assert (found.value, found.error) == (whole.value, whole.error) and found.error > 0
+
+
 def test_a_product_of_halves_enters_a_sum_of_halves_unrounded() -> None:
     """As `fma.rn.f16`, to which LLVM compiles a product rounded to fp16 and then added."""
     a, c = fp32(48.75, 3.0), fp32(1.0, 1.0)
