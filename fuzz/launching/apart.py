@@ -57,6 +57,8 @@ def _copy(questions: Sequence[Callable[[], str]], seconds: float) -> list[str]:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, taken + BYTES))
+            if "torch" in sys.modules:
+                sys.modules["torch"].set_num_threads(1)  # its other threads were not copied, and would be waited for
             with os.fdopen(writer, "w", buffering=1) as told:
                 told_before = _noted({})
                 for ask in questions:

@@ -45,7 +45,9 @@ def test_an_issue_has_an_entry_that_fails_where_campaigns_met_it() -> None:
     if not RECORDS.is_dir():
         pytest.skip("no records beside these tests")
     names, told = {one.name for one in all_issues()}, _told()
-    met = {place for place, count in _met(RECORDS).items() if count and place[0] in names}
+    seen = (Path(__file__).parent / "met_on_cuda.txt").read_text().split()  # by nights of 3.6.0 and 3.9.0 on an H200
+    met = {place for place, count in _met(RECORDS).items() if count and place[0] in names} | {
+        (name, "cuda") for name in seen if name in names}
     assert len(met) > 50, "the records say something"
     assert not {place for place in met if not told.get(place, True)}, "every entry agrees there"
     assert not {place for place in met if place not in told}, "tridiff replay --everywhere --record fills the gap"

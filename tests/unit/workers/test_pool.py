@@ -248,7 +248,6 @@ def test_what_a_failing_assembler_leaves_goes_with_the_pool(monkeypatch: pytest.
     with Pool(PoolOptions(backend="compile:sm_90", hang_limit=60)) as made:
         outcome = made.execute(case, "own")
         assert outcome.verdict is Verdict.NOT_CHECKED and "registers" in outcome.reason, outcome
-        assert list(made.folder.rglob("*.ptx"))
     assert not list(tmp_path.iterdir())
 
 
