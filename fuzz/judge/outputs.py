@@ -259,13 +259,21 @@ def _wrong(found: vote.Judgement, name: str, dtype: str, actual: torch.Tensor, a
     for one in (one for one in found.examples[:MOST_WRONG] if one.actual_bits is not None):
         expected = {}
         for answer in answers:
-            rows = torch.arange(found.rows) if answer.rows is None else answer.rows.cpu()
-            for place in (rows == one.row).nonzero().reshape(-1)[:1].tolist():
+            place = _place_of(answer, one.row)
+            if place is not None:
                 expected[answer.name] = told(answer.values[0] if several else answer.values, place, one.lane)
         lanes = actual.numel() // found.rows
         wrong.append(WrongElement(output=name, place=one.row * lanes + one.lane, actual=told(actual, one.row, one.lane),
                                   expected=expected))
     return tuple(wrong)
+
+
+def _place_of(answer: vote.Answer, row: int) -> int | None:
+    """Where an answer has a row; None where it is about others alone."""
+    if answer.rows is None:
+        return row
+    hits = (answer.rows == row).nonzero().reshape(-1)
+    return int(hits[0]) if hits.numel() else None
 
 
 def _as_stored(values: torch.Tensor, dtype: str) -> torch.Tensor:
@@ -310,12 +318,11 @@ def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list
         spec = case.array(name)
         batched = spec.dims[:1] == ("rows",)
         for answer in given:
-            place: int | None = None if plain.whole else row
-            if answer.rows is not None:
-                hits = (answer.rows == row).nonzero().reshape(-1)
-                if not hits.numel():
-                    continue
-                place = int(hits[0])
+            place = _place_of(answer, row)
+            if place is None:
+                continue
+            if answer.rows is None and plain.whole:
+                place = None
             values = answer.values[0] if rule_of[name].kind == "SET" else answer.values
             stored = _as_stored(values, spec.dtype)
             expected.setdefault(answer.name, {})[name] = _row_text(stored, spec.dtype, place, batched)
