@@ -5,7 +5,7 @@ from math import prod
 from tridiff.fuzz.known.calls import FOLDS, GLUON_SCANS, in_the_first_layout
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
-from tridiff.kernels.gluon.layouts import Slice
+from tridiff.kernels.gluon.layouts import Blocked, Slice
 from tridiff.kernels.gluon.ownership import Holding, holding
 from tridiff.kernels.gluon.scans import lanes_repeated, registers_apart
 from tridiff.kernels.gluon.warp_conversions import low_bits_swapped_twice
@@ -27,24 +27,31 @@ def left_by(call: Call) -> tuple[int, ...]:
     return (*shape[:axis], *shape[axis + 1:])
 
 
-def _scans_astray(case: Case) -> bool:
-    """Whether a scan has fewer elements than lanes, or lanes that repeat others stand below those along its axis."""
+def _scanned(case: Case) -> tuple[Blocked, tuple[int, ...], int] | None:
+    """Layout, shape and axis of a scan in another layout than the first; None for other calls."""
     call = case.program
     if not isinstance(call, Call) or not call.row.startswith(GLUON_SCANS) or not call.number("layout"):
+        return None
+    shape = call.operands[0].shape
+    return blocked(len(shape), case.options.num_warps, call.number("layout")), shape, _axis(call)
+
+
+def _scans_astray(case: Case) -> bool:
+    """Whether a scan has fewer elements than lanes, or lanes that repeat others stand below those along its axis."""
+    found = _scanned(case)
+    if found is None:
         return False
-    shape, warps = call.operands[0].shape, case.options.num_warps
-    return warps * 32 > prod(shape) or lanes_repeated(
-        blocked(len(shape), warps, call.number("layout")), shape=shape, axis=_axis(call))
+    layout, shape, axis = found
+    return case.options.num_warps * 32 > prod(shape) or lanes_repeated(layout, shape=shape, axis=axis)
 
 
 def _registers_apart(case: Case) -> bool:
     """Whether a scan takes a thread's registers in another order than its elements along the axis."""
-    call = case.program
-    if not isinstance(call, Call) or not call.row.startswith(GLUON_SCANS) or not call.number("layout"):
+    found = _scanned(case)
+    if found is None:
         return False
-    shape = call.operands[0].shape
-    layout = blocked(len(shape), case.options.num_warps, call.number("layout"))
-    return holding(layout, shape=shape) is not None and registers_apart(layout, shape=shape, axis=_axis(call))
+    layout, shape, axis = found
+    return holding(layout, shape=shape) is not None and registers_apart(layout, shape=shape, axis=axis)
 
 
 def holdings(call: Call, warps: int) -> tuple[Holding, Holding] | None:
