@@ -20,6 +20,11 @@ def _having(pattern: Callable[[Node], bool]) -> Callable[[Case], bool]:
     return lambda case: isinstance(case.program, Script) and any(map(pattern, every(case)))
 
 
+def _less(one: Node, word: str) -> Node:
+    """The node without one of its words."""
+    return replace(one, words={key: value for key, value in one.words.items() if key != word})
+
+
 def _converted(one: Node) -> bool:
     return one.row == "cast" and bool(one.words.get("function"))
 
@@ -169,7 +174,7 @@ def _annotated_at_once(case: Case) -> Case | None:
             return one
         if one.row == "idiom":  # the passage with the same operands whose constant is annotated where it is assigned
             return replace(one, words=one.words | {"name": "number_reflected"})
-        return replace(one, words={key: word for key, word in one.words.items() if key != "apart"})
+        return _less(one, "apart")
 
     return rewritten(case, change)
 
@@ -198,8 +203,7 @@ def _is_wrapped(one: Node) -> bool:
 
 def _unwrapped(case: Case) -> Case | None:
     """Conditions of loops without `tl.condition`."""
-    return rewritten(case, lambda one: replace(
-        one, words={key: word for key, word in one.words.items() if key != "wrapped"}) if _is_wrapped(one) else one)
+    return rewritten(case, lambda one: _less(one, "wrapped") if _is_wrapped(one) else one)
 
 
 def _may_be_a_number(one: Node) -> bool:
@@ -277,8 +281,7 @@ def _flattens(one: Node) -> bool:
 
 
 def _unflattened(case: Case) -> Case | None:
-    return rewritten(case, lambda one: replace(
-        one, words={key: word for key, word in one.words.items() if key != "flatten"}) if _flattens(one) else one)
+    return rewritten(case, lambda one: _less(one, "flatten") if _flattens(one) else one)
 
 
 def _gives_bits(one: Node) -> bool:
@@ -302,8 +305,8 @@ def _given_numbers(case: Case) -> Case | None:
 
 
 def _converting(one: Node) -> Node:
-    words = {key: word for key, word in one.words.items() if key != "bitcast"} if _is_of_bits(one) else one.words
-    return replace(one, words=words, parts=tuple(map(_converting, one.parts)))
+    plain = _less(one, "bitcast") if _is_of_bits(one) else one
+    return replace(plain, parts=tuple(map(_converting, one.parts)))
 
 
 ISSUES = (
