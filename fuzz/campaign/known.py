@@ -12,10 +12,11 @@ import msgspec
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.replay import attempts, misfit
 from tridiff.fuzz.corpus.cause import finding_of_entry, same_finding
+from tridiff.fuzz.corpus.expected import foreseen
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.attribute import is_issue
-from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Outcome, Verdict
 from tridiff.fuzz.registry import select
 from tridiff.fuzz.workers.pool import NoWorker
 
@@ -104,10 +105,12 @@ def known_findings(spec: ShardSpec, state: Path) -> frozenset[str]:
 
 
 class KnownFindings:
-    """Findings that a shard need not follow up: the corpus has them, or another shard of the campaign."""
+    """Findings that a shard need not follow up: the corpus has them, or another shard of the campaign.
 
-    def __init__(self, spec: ShardSpec, state: Path) -> None:
-        self._spec, self._entries = spec, state / "known"
+    environment: what the shard's cases run on; asked when the first entry is replayed."""
+
+    def __init__(self, spec: ShardSpec, state: Path, *, environment: Callable[[], Environment]) -> None:
+        self._spec, self._entries, self._environment = spec, state / "known", environment
         self._known = set(spec.known)
         self._claims = state / "claims"
         self._shard = spec.index
@@ -151,11 +154,12 @@ class KnownFindings:
         return fails
 
     def _promise(self, entry: CorpusEntry) -> tuple[bool, bool, bool]:
-        """How likely an entry is to show its finding here, to be compared: expected to fail on this backend; about
-        this target; seen on this backend at all."""
-        subject = self._subject(entry)
-        here = [one for one in entry.expected if (one.subject, one.backend) == (subject, self._spec.backend)]
-        return any(one.verdict.failed for one in here), entry.case.target == self._spec.target, bool(here)
+        """How likely an entry is to show its finding here, to be compared: expected to fail on this backend of the
+        installed releases; about this target; seen on this backend at all."""
+        subject, backend, here = self._subject(entry), self._spec.backend, self._environment()
+        wanted = foreseen(entry, subject=subject, triton=here.triton, backend=backend, torch=here.torch)
+        seen = any((one.subject, one.backend) == (subject, backend) for one in entry.expected)
+        return wanted is not None and wanted.verdict.failed, entry.case.target == self._spec.target, seen
 
     def _subject(self, entry: CorpusEntry) -> str:
         """On what an entry is replayed."""

@@ -117,7 +117,7 @@ class _Shard:
         self.budget = Budget(spec, state, spent_before=self.store.counts().busy_seconds,
                              compile_limit=self.pool.options.compile_limit)
         self.hunt = Hunt(spec, state, target=self.target, budget=self.budget, recorder=self.recorder,
-                         known=KnownFindings(spec, state))
+                         known=KnownFindings(spec, state, environment=lambda: self.pool.environment))
 
     def run(self) -> ShardResult:
         self.environment = self.pool.environment

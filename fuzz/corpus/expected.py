@@ -7,6 +7,7 @@ import msgspec
 
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 from tridiff.fuzz.target.subjects import without_fault
+from tridiff.fuzz.versions import release
 
 
 def torch_matters(subject: str) -> bool:
@@ -31,6 +32,16 @@ def expectation(entry: CorpusEntry, *, subject: str, triton: str, backend: str, 
         if not torch_matters(subject) or not one.torch or _public(one.torch) == _public(torch):
             return one
     return None
+
+
+def foreseen(entry: CorpusEntry, *, subject: str, triton: str, backend: str, torch: str = "") -> Expectation | None:
+    """What the entry is expected to do (`expectation`); on a Triton that nobody has seen it on, what it does on the
+    newest release among those that are recorded."""
+    exact = expectation(entry, subject=subject, triton=triton, backend=backend, torch=torch)
+    rows = [one for one in entry.expected if (one.subject, one.backend) == (subject, backend)]
+    if exact is not None or any(one.triton == triton for one in rows):
+        return exact
+    return max(rows, key=lambda one: (release(one.triton), one.torch), default=None)
 
 
 def _public(version: str) -> str:

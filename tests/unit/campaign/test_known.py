@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.support.campaigns import campaign_options, shard_spec
@@ -11,8 +12,9 @@ from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.known import KnownFindings, known_of, provide, replayed
 from tridiff.fuzz.campaign.record import ShardResult
+from tridiff.fuzz.corpus.cause import finding_of_entry
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 OPTIONS = campaign_options(targets=("triton.vector_add",), backends=("interpreter",))
@@ -125,13 +127,37 @@ def test_an_issue_whose_entries_another_subject_has_is_replayed_on_that_one(
     known = known_of(Corpus(CORPUS), campaign_options(
         targets=("inductor.programs_mixed",), subjects=("inductor",), backends=("cuda",)))
     spec = shard_spec(target="inductor.programs_mixed", subject="inductor", backend="cuda")
+
+    def here() -> Environment:
+        return Environment(triton="3.6.0", torch="2.11.0+cu130")
+
     for fails in (True, False):
         state = tmp_path / str(fails)
         state.mkdir()
         provide(state, known)
-        assert KnownFindings(spec, state).is_known(f"issue {issue}", run(fails)) is fails
+        found = KnownFindings(spec, state, environment=here)
+        assert found.is_known(f"issue {issue}", run(fails)) is fails
         assert set(asked) == subjects
         assert bool(replayed(state)[0].stopped) is not fails
+
+
+@pytest.mark.parametrize("triton, told", [("3.6.0", True), ("3.8.0", False), ("3.9.0", False), ("3.10.0", False)])
+def test_an_entry_stopped_failing_only_where_its_release_or_the_newest_one_before_failed(
+        tmp_path: Path, corpus: Corpus, ran: Counter[str], triton: str, told: bool) -> None:
+    entry = entries(corpus)[0]
+    rows = (("3.6.0", Verdict.DISAGREE), ("3.8.0", Verdict.AGREE), ("3.9.0", Verdict.AGREE))
+    corpus.rewrite(msgspec.structs.replace(entry, expected=tuple(
+        Expectation(subject=entry.signature.subject, triton=version, backend="interpreter", verdict=verdict)
+        for version, verdict in rows)))
+    state = prepared(tmp_path, corpus)
+    found = KnownFindings(shard_spec(), state, environment=lambda: Environment(triton=triton))
+
+    def agrees(case: Case, subject: str) -> Outcome:
+        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="interpreter",
+                       verdict=Verdict.AGREE)
+
+    assert not found.is_known(finding_of_entry(entry), agrees)
+    assert replayed(state)[0].stopped == ((entry.id,) if told else ())
 
 
 def test_a_broken_file_is_one_line(tmp_path: Path, corpus: Corpus) -> None:

@@ -14,6 +14,7 @@ from tests.support.refusals import refusal
 from tridiff.fuzz.campaign import run, state
 from tridiff.fuzz.campaign.known import KnownFindings, release_claims
 from tridiff.fuzz.campaign.record import Counts, Plan, Summary
+from tridiff.fuzz.records import Environment
 
 PLAN = Plan(id="night", options=campaign_options(), shards=())
 ROOT = Path(__file__).parents[3]
@@ -87,14 +88,14 @@ def test_only_a_campaign_that_lost_nothing_is_finished(tmp_path: Path) -> None:
 
 
 def test_a_claim_to_a_finding_that_was_lost_is_given_up(tmp_path: Path) -> None:
-    first, second = (KnownFindings(shard_spec(index=index), tmp_path) for index in (1, 2))
+    first, second = (KnownFindings(shard_spec(index=index), tmp_path, environment=Environment) for index in (1, 2))
     assert first.claim("a") and first.claim("b") and not second.claim("a") and second.claim("c")
     first.written("a", "value-0123456789")
     release_claims(tmp_path, shard=1)
-    third = KnownFindings(shard_spec(index=3), tmp_path)
+    third = KnownFindings(shard_spec(index=3), tmp_path, environment=Environment)
     assert [third.claim(finding) for finding in "abc"] == [False, True, False]
     third.withdraw("b")
-    assert KnownFindings(shard_spec(index=4), tmp_path).claim("b")
+    assert KnownFindings(shard_spec(index=4), tmp_path, environment=Environment).claim("b")
 
 
 def test_what_the_corpus_gained_before_an_interruption_is_new_still(tmp_path: Path) -> None:
