@@ -14,6 +14,7 @@ from tridiff.oracles.dtypes import dtype
 
 EXTREMA = {"tl.minimum": ("fmin", "minimum"), "tl.maximum": ("fmax", "maximum")}
 """By row: the operation, and the one that propagates NaN."""
+_LOADS = ("tl.load", "pointer.cast")
 _COMPARED = tuple(f"operator.{op}" for op in COMPARISONS.values())
 
 
@@ -48,6 +49,33 @@ def _differs(case: Case) -> bool:
         number.value, "fp32")
 
 
+def _filling(call: Call) -> int | None:
+    """Which operand of a load or an atomic operation on fp64 is a number, not known before as one of the tensor's type:
+    what masked-off lanes are given, or what memory is changed by."""
+    row = plain_row(call)
+    place = 2 if row in _LOADS else 1 if row.startswith("tl.atomic_") else None
+    numbers = [k for k, one in enumerate(call.operands) if one.constant and one.dtype == "fp32"]
+    return place if numbers == [place] and call.stored[0] == "fp64" else None
+
+
+def rounded(case: Case) -> Case:
+    """The same call with its numbers rounded to fp32."""
+    call = cases.call_of(case)
+    return replace(case, program=replace(call, operands=tuple(
+        replace(one, number=repr(_kept(one.value, "fp32"))) if one.constant and one.dtype == "fp32" else one
+        for one in call.operands)))
+
+
+def _filled_otherwise(case: Case) -> bool:
+    """Whether a load or an atomic operation on fp64 depends on the type that a number has."""
+    call = case.program
+    place = _filling(call) if isinstance(call, Call) else None
+    if place is None:
+        return False
+    one = cases.call_of(case).operands[place]
+    return one.number[:5] != "float" and _kept(one.value, "fp32") != one.value
+
+
 def _with_a_half(case: Case) -> Case | None:
     """The same operation with 0.5, which is the same number in all types."""
     return changed(case, operands=tuple(
@@ -61,4 +89,10 @@ ISSUES = (
         entries=("language.operators/value-794715ff2e", "language.pointwise/value-7ceb060567"), match=_differs,
         explains="tridiff.fuzz.known.predictions.numbers:of_fp32", instead=_with_a_half,
         title="a Python number is of fp32 in comparisons, tl.minimum and tl.maximum, whatever tensor is beside it"),
+    KnownIssue(
+        name="numbers-count-as-tensors", stage="front-end", truth="contract",
+        where=(("language.*", "own"), ("language.*", PLAIN)), kinds=("value",),
+        entries=("language.memory/value-b2e10a088a",), match=_filled_otherwise,
+        explains="tridiff.fuzz.known.predictions.numbers:of_rounded", instead=_with_a_half,
+        title="a Python number is of fp32 where it fills a load's lanes or changes memory of fp64"),
 )

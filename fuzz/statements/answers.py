@@ -49,11 +49,12 @@ def torch_answer(case: Case, *inputs: Any) -> tuple[Any, ...]:
     return tuple(one.to(device) for one in _run(case, tuple(one.cpu() for one in inputs), in_torch)[0])
 
 
-def outputs_of(case: Case, text: str, *inputs: torch.Tensor) -> tuple[tuple[torch.Tensor, ...], torch.Tensor]:
-    """What another kernel with the case's parameters stores, and the rows in which nothing undefined happens. Raises
-    Illegal for a kernel that does what the language refuses, or does not end."""
+def outputs_of(case: Case, text: str, *inputs: torch.Tensor,
+               lib: ModuleType = in_torch) -> tuple[tuple[torch.Tensor, ...], torch.Tensor]:
+    """What another kernel with the case's parameters stores, and the rows in which nothing undefined happens. lib: its
+    operations, over tensors. Raises Illegal for a kernel that does what the language refuses, or does not end."""
     device = inputs[0].device if inputs else torch.device("cpu")
-    found, is_open = _run(case, tuple(one.cpu() for one in inputs), in_torch, text)
+    found, is_open = _run(case, tuple(one.cpu() for one in inputs), lib, text)
     return tuple(one.to(device) for one in found), torch.tensor([not one for one in is_open], device=device)
 
 

@@ -12,7 +12,7 @@ from tridiff.fuzz.records import Case, Content, Explicit
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
-(KNOWN,) = ISSUES
+KNOWN, FILLING = ISSUES
 
 
 def _case(row: str, name: str, number: str, values: tuple[str, ...], first: bool = False) -> Case:
@@ -62,3 +62,34 @@ def test_numbers_that_all_types_hold_and_sums_are_not_known() -> None:
     assert KNOWN.instead is not None
     instead = KNOWN.instead(case)
     assert instead is not None and find(instead.target).draw.valid(instead) and not KNOWN.match(instead)
+
+
+@pytest.mark.parametrize("row, number, lanes", [
+    ("tl.load", "1.0e-10", ""), ("pointer.cast", "0.1", "2"), ("tl.atomic_add", "0.1", "")])
+def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_one_is_new(
+        row: str, number: str, lanes: str) -> None:
+    block, mask = Operand(kind="block", dtype="fp64", shape=(2,)), Operand(kind="block", dtype="i1", shape=(2,))
+    beside = Operand(kind="number", dtype="fp32", number=number)
+    atomic = "atomic" in row
+    call = Call(row=row, operands=(block, beside, mask) if atomic else (block, mask, beside),
+                stored=("fp64",) * (1 + atomic), options={"lanes": lanes} if lanes else {})
+    contents = {"x0": Content(base=Explicit(values=("1.5", "2.5"))),
+                f"x{1 + atomic}": Content(base=Explicit(values=("1", "1") if atomic else ("1", "0")))}
+    case = Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, contents, {}))
+    assert find(case.target).draw.valid(case) and FILLING.match(case) and not KNOWN.match(case)
+    rehearsal = rehearse(case)
+    name = f"out{int(atomic)}"
+    right = rehearsal.outputs()[name]
+    wrong = right.clone()
+    rounded = float(torch.tensor(float(number), dtype=torch.float32))
+    wrong[0, 1] += rounded - float(number)
+    others = {key: one for key, one in rehearsal.outputs().items() if key != name}
+    assert not torch.equal(wrong, right)
+    assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == (KNOWN.name,)
+    wrong[0, 0] += 1e-9
+    assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == ()
+    assert FILLING.instead is not None
+    instead = FILLING.instead(case)
+    assert instead is not None and find(case.target).draw.valid(instead) and not FILLING.match(instead)
+    assert not FILLING.match(replace(case, program=replace(call, stored=("fp32",))))

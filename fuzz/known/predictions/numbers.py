@@ -4,8 +4,9 @@ import numpy as np
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
-from tridiff.fuzz.known.numbers import EXTREMA, plain_row
-from tridiff.fuzz.language.cases import call_of
+from tridiff.fuzz.known.numbers import EXTREMA, plain_row, rounded
+from tridiff.fuzz.language.answers import torch_answer
+from tridiff.fuzz.language.cases import call_of, given_of
 from tridiff.oracles.bits import is_nan, to_bits, to_float64
 from tridiff.oracles.by_torch.language import pointwise
 
@@ -30,3 +31,17 @@ def of_fp32(seen: Wrong) -> Masks:
         return {}
     same = predicted == actual if actual.dtype == torch.bool else to_bits(predicted) == to_bits(actual)
     return {"out0": same | (is_nan(predicted) & is_nan(actual))}
+
+
+def of_rounded(seen: Wrong) -> Masks:
+    """The results of the call with its numbers rounded to fp32: NaN for NaN, else the same bits."""
+    case = rounded(seen.case)
+    answers = torch_answer(case, *(seen.inputs[name] for name in given_of(seen.case)))
+    found = {}
+    for place, answer in enumerate(answers):
+        name = f"out{place}"
+        if name in seen.wrong:
+            actual = seen.actual[name]
+            predicted = answer.reshape(actual.shape)
+            found[name] = (to_bits(predicted) == to_bits(actual)) | (is_nan(predicted) & is_nan(actual))
+    return found

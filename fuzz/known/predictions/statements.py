@@ -22,6 +22,12 @@ def lost_in_loops(seen: Wrong) -> dict[str, torch.Tensor]:
         outputs, known = outputs_of(seen.case, text, *inputs)
     except Illegal:
         return {}
+    return as_stored(seen, outputs, known)
+
+
+def as_stored(seen: Wrong, outputs: tuple[torch.Tensor, ...], known: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Where the outputs hold what another kernel stores; nothing of one of which most is not so. known: rows of which
+    what that kernel stores is known, a bool tensor of them."""
     found: dict[str, torch.Tensor] = {}
     for name in seen.wrong:
         if name in seen.expected:
