@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import bounded_folds as folds
-from tridiff.oracles.by_numpy.bounded import Real, Value, Whole
+from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole
 from tridiff.oracles.dtypes import dtype
 
 Array = npt.NDArray[Any]
@@ -95,7 +95,8 @@ def _affine_bits(a: Real, b: Real) -> Array:
 
 
 def _arg_scan(x: Value, index: Whole, *, largest: bool) -> tuple[Value, Whole]:
-    """Running (value, index): NaN first, then the extreme, then the smaller index."""
+    """Running (value, index): NaN first, then the extreme, then the smaller index. Of zeros that share an index the sign
+    is open: the order is total on pairs with distinct indices."""
     if isinstance(x, Whole):
         value, position = x.value.copy(), index.value.copy()
         for k in range(1, value.shape[-1]):
@@ -109,7 +110,7 @@ def _arg_scan(x: Value, index: Whole, *, largest: bool) -> tuple[Value, Whole]:
                                                     unsure | np.logical_or.accumulate(index.open, axis=-1))
     sign = 1.0 if largest else -1.0
     number, error, position = x.value.copy(), x.error.copy(), index.value.copy()
-    unsure = np.zeros(x.shape, dtype=bool)
+    unsure, either = np.zeros(x.shape, dtype=bool), np.zeros(x.shape, dtype=bool)
     unsure[..., 0] = index.open[..., 0] | np.isinf(x.error[..., 0])
     for k in range(1, x.shape[-1]):
         held, held_error = number[..., k - 1], error[..., k - 1]
@@ -126,6 +127,9 @@ def _arg_scan(x: Value, index: Whole, *, largest: bool) -> tuple[Value, Whole]:
         error[..., k] = np.where(clear, np.where(take, new_error, held_error), np.maximum(new_error, held_error))
         position[..., k] = np.where(take, index.value[..., k], position[..., k - 1])
         unsure[..., k] = unsure[..., k - 1] | ~clear | index.open[..., k]
+        zeros = (new == 0) & (held == 0) & (index.value[..., k] == position[..., k - 1])
+        either[..., k] = (either[..., k - 1] & ~take) | (zeros & (np.signbit(new) != np.signbit(held)))
+    error = np.where(either & np.isfinite(error), np.maximum(error, TINY), error)
     return Real(x.dtype, number, error), Whole(index.dtype, position, unsure)
 
 

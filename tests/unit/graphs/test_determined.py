@@ -202,3 +202,18 @@ def test_the_mean_of_states_without_weight_is_not_decided_by_them() -> None:
         return folds.welford(*real)[0]
 
     assert mean([1.0, 1.0]).nan.all() and not mean([0.0, 1.0]).nan.any()
+
+
+@each("largest", ["argmax", "argmin"])
+def test_of_zeros_with_one_index_either_may_be_kept_and_of_others_the_first(largest: str) -> None:
+    """(value, index) pairs: the order is total only where indices differ."""
+    def kept(zeros: list[float], places: list[int]) -> list[bool]:
+        index = Whole("i32", np.array(places, dtype=np.int32), np.zeros(len(places), dtype=bool))
+        value, place = scan(largest, (reals(*zeros), index))
+        assert isinstance(value, Real) and isinstance(place, Whole) and not place.open.any()
+        return (value.error == TINY).tolist()
+
+    assert kept([0.0, -0.0, -0.0], [1, 1, 1]) == [False, True, True]
+    assert kept([0.0, -0.0, -0.0], [0, 1, 2]) == [False] * 3
+    assert kept([0.0, -0.0, 0.0], [1, 1, 0]) == [False, True, False], "the last has the smallest index"
+    assert kept([0.0, 0.0], [1, 1]) == [False] * 2, "one sign"
