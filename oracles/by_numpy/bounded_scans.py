@@ -95,8 +95,8 @@ def _affine_bits(a: Real, b: Real) -> Array:
 
 
 def _arg_scan(x: Value, index: Whole, *, largest: bool) -> tuple[Value, Whole]:
-    """Running (value, index): NaN first, then the extreme, then the smaller index. Of zeros that share an index the sign
-    is open: the order is total on pairs with distinct indices."""
+    """Running (value, index): NaN first, then the extreme, then the smaller index. Of zeros that share an index the
+    sign is open: the order is total on pairs with distinct indices."""
     if isinstance(x, Whole):
         value, position = x.value.copy(), index.value.copy()
         for k in range(1, value.shape[-1]):
