@@ -98,7 +98,7 @@ ISSUES = (
         title="bytes that change lanes within a warp are exchanged twice"),
     KnownIssue(
         name="whole-operand-of-dot-fma-transposed", stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE,
-        entries=("language.gluon/value-6f6b879958",), match=lambda case: bool(whole_operand(case)), kinds=("value",),
+        entries=("language.gluon/value-6f6b879958",), match=lambda case: bool(whole_operand(case)),
         explains=f"{_PREDICTED}:operand_in_another_order",
         title="gl.dot_fma takes the elements of an operand that each thread holds as a whole in another order"),
     KnownIssue(

@@ -8,7 +8,7 @@ from tests.known.test_issues import entry
 from tridiff.fuzz.known.gluon_calls import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, LaunchOptions, Small
+from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Small
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
@@ -59,6 +59,24 @@ def test_a_product_with_an_operand_in_another_order_is_known_and_the_other_opera
     assert rehearsal.judged({"out0": other}, subject="own")[1] == ()
     wrong[1, 3] += 1
     assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+
+
+def test_such_a_product_may_overflow_and_an_infinity_elsewhere_is_new() -> None:
+    """Row 1 of the first operand begins with what is read as the second element of row 0."""
+    given = {"x0": ("1", *("0",) * 15, "1", *("0",) * 239), "x1": ("2.5e38",) * 31 + ("inf",) + ("0",) * 224,
+             "x2": ("0",) * 256}
+    case = _dot(16, 16, 16, layout=1)
+    rehearsal = rehearse(replace(case, arrays=tuple(
+        replace(one, content=Content(base=Explicit(values=2 * given[one.name]))) if one.name in given else one
+        for one in case.arrays)))
+    wrong = rehearsal.outputs()["out0"].reshape(2, 16, 16)
+    assert wrong[:, :2, 0].isfinite().all() and wrong[:, 0, 15].isnan().all()
+    wrong[:, 0], wrong[:, 1] = torch.inf, 0
+    wrong[:, 1:, 15] = torch.nan
+    judged, names = rehearsal.judged({"out0": wrong.reshape(2, 256)}, subject="own")
+    assert judged.verdict.failed and names == (WHOLE.name,)
+    wrong[:, 2, 3] = torch.inf
+    assert rehearsal.judged({"out0": wrong.reshape(2, 256)}, subject="own")[1] == ()
 
 
 def test_the_sums_of_rows_that_were_seen_are_predicted_and_those_of_two_warps_are_not_known() -> None:

@@ -8,7 +8,7 @@ from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.chains import exchanging
 from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.language.rows.products import bound_of_dot
-from tridiff.oracles.bits import to_bits, to_float64
+from tridiff.oracles.bits import is_nan, to_bits, to_float64
 
 Masks = dict[str, torch.Tensor]
 
@@ -43,4 +43,5 @@ def operand_in_another_order(seen: Wrong) -> Masks:
     predicted = to_float64(left) @ to_float64(right) + to_float64(added)
     bound = bound_of_dot((left, right, added), precision="ieee")
     actual = to_float64(seen.actual["out0"]).reshape(predicted.shape)
-    return {"out0": ((actual - predicted).abs() <= bound).reshape(seen.wrong["out0"].shape)}
+    alike = ((actual - predicted).abs() <= bound) | (actual == predicted) | (is_nan(actual) & is_nan(predicted))
+    return {"out0": alike.reshape(seen.wrong["out0"].shape)}
