@@ -92,6 +92,16 @@ def test_one_for_the_bits_of_a_double_that_is_a_truth_is_known_and_two_is_not() 
     assert taken(rehearsal, out0=torch.full((4,), 2.0)) == ()
 
 
+def test_the_bits_of_a_truth_are_converted_by_way_of_another_type_too() -> None:
+    """1 as bf16, taken for fp16: the least subnormal number; ptxas makes it 1.0."""
+    graph = vector(load("in0"), op("eq", 0, 0), cast(1, "i16"), cast(2, "bf16", bitcast=True),
+                   cast(3, "fp16", bitcast=True), store("out0", X, 4), in0="i32", out0="fp16")
+    rehearsal = rehearse(case_of(graph))
+    assert rehearsal.outputs()["out0"].tolist() == [2.0**-24] * 4
+    assert taken(rehearsal, out0=torch.ones(4, dtype=torch.float16)) == ("bits-of-a-truth-as-a-half",)
+    assert taken(rehearsal, out0=torch.full((4,), 2.0, dtype=torch.float16)) == ()
+
+
 def test_the_limit_of_a_negated_abs_is_known_and_another_constant_is_not() -> None:
     rehearsal, right = of_entry("pointwise/value-4264b32097")
     assert rehearsal.buffers["in0"].typed().tolist() == [-1, 0, 3] and right["out0"].tolist() == [-1, 0, -2]

@@ -259,8 +259,11 @@ def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
 
 
 def _bits_converted(analysis: Analysis, node: Cast) -> Iterator[Changes]:
-    """1 for the bits of 1, and 1.0."""
-    yield _everywhere(analysis, node, replace(node, bitcast=False))
+    """1 for the bits of 1, and 1.0, by way of whatever types the bits come."""
+    bits = node.arg
+    while isinstance(one := analysis.graph.nodes[bits], Cast) and one.bitcast:
+        bits = one.arg
+    yield _everywhere(analysis, node, replace(node, arg=bits, bitcast=False))
 
 
 def _truth_as_float(analysis: Analysis, node: Cast) -> Result:
