@@ -155,6 +155,14 @@ def test_bits_of_computed_halves_are_converted_where_they_are_compared_with_zero
     assert named(without(graph)) == "" and found == replace(nodes[2], bitcast=not known)
 
 
+@each("stored, known", [("fp32", True), ("fp16", False), ("", False)])
+def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(stored: str, known: bool) -> None:
+    nodes = (load("in0"), cast(0, "bf16", bitcast=True), op("logical_not", 1), store("out0", X, 2))
+    kinds = {"in0": "fp16", "out0": "i1"}
+    graph = vector(*nodes, store("out1", X, 0), **kinds, out1=stored) if stored else vector(*nodes, **kinds)
+    assert named(graph) == ("bits of a half compared with 0" if known else "")
+
+
 @each("dtype, fusion, known", [
     ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
     ("i32", True, "")])

@@ -277,13 +277,20 @@ def _truth_as_float(analysis: Analysis, node: Cast) -> Result:
 
 def _bits_against_zero(analysis: Analysis, node: Cast) -> Result:
     """The LLVM of 3.6.0 takes the operand of a bitcast that is compared with 0 for an integer, also where it is a half
-    that becomes the other half: an assertion ends the compiler's process (llvm-project#198389). Loaded halves are
-    integers to it."""
-    if not node.bitcast or node.dtype not in HALVES or analysis.dtype(node.arg) not in HALVES or isinstance(
-            analysis.graph.nodes[node.arg], Load):
+    that becomes the other half: an assertion ends the compiler's process (llvm-project#198389). Halves that are loaded,
+    and used as they are, are integers to it."""
+    if not node.bitcast or node.dtype not in HALVES or analysis.dtype(node.arg) not in HALVES or (
+            isinstance(analysis.graph.nodes[node.arg], Load) and _used_as_bits(analysis, node.arg)):
         return None
     compared = any(against_zero(analysis, k) for k in equal(analysis, node))
     return replace(node, bitcast=False) if compared else None
+
+
+def _used_as_bits(analysis: Analysis, position: int) -> bool:
+    """Whether a half is stored as it is, or becomes a type of the same width, and nothing else."""
+    users = [analysis.graph.nodes[place] for place in analysis.users[position]]
+    return all((isinstance(one, Cast) and one.bitcast) or (
+        isinstance(one, Store) and analysis.buffers[one.buffer] == analysis.dtype(position)) for one in users)
 
 
 def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
