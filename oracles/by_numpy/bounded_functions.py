@@ -195,11 +195,16 @@ def atan2(a: Real, b: Real) -> Real:
 
 
 def hypot(a: Real, b: Real) -> Real:
+    """A subnormal operand may count as zero, which a result just above the normal numbers shows."""
     value = np.hypot(a.value, b.value)
     infinite = np.isinf(a.value) & np.isfinite(a.error) | np.isinf(b.value) & np.isfinite(b.error)
     nan = (a.nan | b.nan) & ~infinite
     spread = np.where(infinite, 0.0, np.where(nan & np.isfinite(a.error + b.error), 0.0, a.error + b.error))
-    tiny = np.where(np.abs(value) < 4 * _FLUSHED, 2 * _FLUSHED, 0.0) if a.dtype == "fp32" else 0.0
+    tiny: Array | float = 0.0
+    if a.dtype == "fp32":
+        flushed = np.hypot(*(np.where(np.abs(x.value) - x.error < _FLUSHED, 0.0, x.value) for x in (a, b)))
+        lost = np.where(np.isfinite(flushed), value - flushed, 0.0)
+        tiny = np.where(np.abs(value) < 4 * _FLUSHED, 2 * _FLUSHED, lost)
     found = settle(a.dtype, value, spread, ulps=3.5 if a.dtype == "fp32" else 6.5, absolute=tiny)
     zero = a.exact & b.exact & (value == 0)
     return Real(a.dtype, found.value, np.where(zero, 0.0, found.error))

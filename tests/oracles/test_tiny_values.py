@@ -270,3 +270,12 @@ def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_i
     assert not inside(np.array([2e-38, 4e-15, 3e-38, 8.01]), found).any()
     exponent = apply("frexp_exponent", (found,))
     assert exponent.open.tolist() == [True, True, True, False]
+
+
+@each("small, flushed", [(1.17e-38, True), (3e-38, False), (0.0, True)])
+def test_a_subnormal_operand_of_hypot_may_count_as_zero_and_a_normal_one_may_not(small: float, flushed: bool) -> None:
+    large = np.float32(1.2329255e-36)
+    for pair in ((large, np.float32(small)), (np.float32(small), large)):
+        found = apply("hypot", tuple(exact_real("fp32", np.array([one], dtype=np.float32)) for one in pair))
+        assert isinstance(found, Real) and (abs(found.value - float(large)) <= found.error).item() == flushed
+    assert small == 0 or ((found.error > 0).item() and (found.error < 1e-39).item())
