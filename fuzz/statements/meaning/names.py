@@ -30,6 +30,18 @@ _COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operat
 MOST_TRIPS = 64
 
 
+def _leaves(value: Any, name: str) -> Iterator[tuple[str, Value]]:
+    """The tensors of a variable with their names: itself, or those of a tuple or an aggregate."""
+    if isinstance(value, Value):
+        yield name, value
+    elif isinstance(value, tuple):
+        for place, part in enumerate(value):
+            yield from _leaves(part, f"{name}.{place}")
+    elif hasattr(type(value), "takes_over"):
+        for field, part in vars(value).items():
+            yield from _leaves(part, f"{name}.{field}")
+
+
 class Statements:
     """`_run`: what assignments, conditions and operators of Python mean in a kernel."""
 
@@ -42,11 +54,13 @@ class Statements:
         found = self._tensors(value)
         if isinstance(found, Unsettled):
             raise Illegal(f"the type of {name} depends on the version")
-        if name and isinstance(found, Value):
-            name, kind = self._variant.get(name.partition(".")[0], "") + name, (found.name, found.shape)
-            if nested and self.run.kinds.setdefault(name, kind) != kind:
-                raise Illegal(f"{name} changes its type")
-            self.run.kinds[name] = kind
+        if name:
+            variant = self._variant.get(name.partition(".")[0], "")
+            for place, one in _leaves(found, name):
+                key, kind = variant + place, (one.name, one.shape)
+                if nested and self.run.kinds.setdefault(key, kind) != kind:
+                    raise Illegal(f"{place} changes its type")
+                self.run.kinds[key] = kind
         return found
 
     def entered(self, function: str, arguments: dict[str, Any]) -> None:

@@ -122,6 +122,20 @@ class Heir(Pair):
 """
 
 
+@pytest.mark.parametrize("other, refused", [("x + 1", False), ("x.to(tl.int8)", True), ("x[None]", True)])
+@pytest.mark.parametrize("made, first", [("({0}, {1})", "[0]"), ("Pair({0}, {1})", ".a")])
+@pytest.mark.parametrize("where", ["if x > 1:", "for i in range(3):"])
+def test_what_variables_hold_keeps_its_types_in_loops_and_branches(
+        where: str, made: str, first: str, other: str, refused: bool) -> None:
+    """Of tuples and of aggregates, which exchange two tensors here."""
+    second = "[1]" if first == "[0]" else ".n"
+    body = f"v = {made.format('x', other)}\n    {where}\n        v = {made.format('v' + second, 'v' + first)}\n"
+    source = _PAIR.replace("n: tl.constexpr", "n: tl.tensor") + (
+        f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    {body}    tl.store(out_ptr, x)\n")
+    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
+    assert bool(refusal(source, memories, {})) is refused
+
+
 @pytest.mark.parametrize("made, refused", [
     ("Pair(x, 3).a", False), ("Heir(x, 3).a", False), ("Pair(2 + 1, 3).a + x", True), ("Heir(True, 3).a | x", True)])
 def test_fields_that_are_tensors_take_no_numbers(made: str, refused: bool) -> None:
