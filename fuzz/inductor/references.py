@@ -89,8 +89,11 @@ def eagerly(operation: Operation, inputs: tuple[torch.Tensor, ...]) -> torch.Ten
     Elementary functions of halves are computed in fp32 and rounded once, as torch's scalar code does. Its vector code
     for halves has other approximations: erf within 6e-8 and not within rounding, so that erf(1e-7) is 0, sinh and cosh
     infinite from 88.7 on, in fp32 too (AVX-512, torch 2.11 and 2.13). The series of i1 in fp32 is off by up to 15.3
-    ulps (at 7.51), that of i0 by 4.4. Such code is not what torch.compile is asked about.
+    ulps (at 7.51), that of i0 by 4.4. Such code is not what torch.compile is asked about. Nor is C's fmin and fmax of a
+    signalling NaN, which is one, unlike that of a quiet NaN (C23, F.10.9.2).
     """
+    if operation.name in ("fmin", "fmax"):
+        inputs = tuple(torch.where(torch.isnan(one), torch.nan, one) for one in inputs)
     held = inputs[0].dtype
     if operation.judging == "real" and (held in (torch.float16, torch.bfloat16) or operation.name in _LOOSE):
         wider = torch.float64 if operation.name in _LOOSE else torch.float32

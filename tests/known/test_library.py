@@ -5,6 +5,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from tests.known.test_issues import entry
 from tests.unit.language.test_flushing import called
 from tridiff.fuzz.known import Attribution, all_issues, issues_of
 from tridiff.fuzz.known.rehearse import rehearse
@@ -122,3 +123,12 @@ def test_twice_a_count_of_repeated_registers_is_known_and_any_other_count_is_not
     assert taken(counted(5), 0, 2) == ("histogram-counts-repeated-registers",)
     assert taken(counted(5), 0, 4) == taken(counted(5), 2, 0) == taken(counted(5), 1, 2) == ()
     assert taken(counted(3), 0, 2) == (), "in this layout a thread holds one element"
+
+
+def test_a_step_of_nextafter_in_fp32_is_known_with_and_without_subnormal_numbers_and_no_other() -> None:
+    case = entry("inductor.pointwise/value-094a34a877").case
+    rehearsal = rehearse(case)
+    assert rehearsal.outputs()["out"].item() == pytest.approx(2.0**-133)
+    for wrong, known in ((0.0, True), (2.0**-126, True), (2.0**-125, False), (-(2.0**-126), False)):
+        out = torch.full((1,), wrong, dtype=torch.bfloat16)
+        assert bool(rehearsal.judged({"out": out}, subject="inductor")[1]) == known

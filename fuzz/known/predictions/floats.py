@@ -151,12 +151,16 @@ def _flushed(x: torch.Tensor) -> torch.Tensor:
 
 
 def unmoved_half(seen: Wrong) -> Masks:
-    """nextafter of halves steps in fp32 and rounds back: to the operand, or to a zero of the step's sign."""
+    """nextafter of halves steps in fp32 and rounds back: to the operand, or to a zero of the step's sign. Where
+    libdevice flushes subnormal numbers, the step from zero is to the smallest normal one of fp32, and back."""
     if "out" not in seen.wrong:
         return {}
-    a, b = seen.inputs["a"], seen.inputs["b"]
-    step = torch.nextafter(a.float(), b.float()).to(a.dtype)
-    return {"out": same(seen.actual["out"], step)}
+    a, b = (seen.inputs[name].float() for name in ("a", "b"))
+    least, kind = torch.full_like(a, 2.0**-126), seen.inputs["a"].dtype
+    flushed = [torch.where(one.abs() < least, torch.zeros_like(one).copysign(one), one) for one in (a, b)]
+    leap = torch.where((flushed[0] == 0) & (flushed[1] != 0), least.copysign(b), torch.nextafter(*flushed))
+    leap = torch.where(leap.abs() < least, torch.zeros_like(leap).copysign(leap), leap)
+    return {"out": _any(seen.actual["out"], [torch.nextafter(a, b).to(kind), leap.to(kind)])}
 
 
 def decimals_by_product(seen: Wrong) -> Masks:

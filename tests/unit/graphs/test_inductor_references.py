@@ -143,3 +143,16 @@ def test_rests_are_judged_where_no_number_or_rest_of_single_precision_may_be_flu
 def test_libdevice_scales_no_subnormal_number_and_no_exponent_is_out_of_reach() -> None:
     x, n = torch.tensor([1e-45, 3.0, 3.0, math.inf]), torch.tensor([3, -99, 100, 1], dtype=torch.int32)
     assert references.defined(asked("ldexp", "fp32", 4), x, n).tolist() == [False, True, False, True]
+
+
+@each("name", ["fmin", "fmax"])
+@each("kind", ["fp16", "bf16", "fp32", "fp64"])
+def test_extrema_that_ignore_a_nan_ignore_a_signalling_one_too(name: str, kind: str) -> None:
+    """C's fmin and fmax, which eager torch calls, do not."""
+    quiet = torch.full((40,), torch.nan, dtype=torch_dtype(kind))
+    integer = {2: torch.int16, 4: torch.int32, 8: torch.int64}[quiet.element_size()]
+    signalling = (quiet.view(integer) & ~(1 << (dtype(kind).mantissa_bits - 1)) | 1).view(quiet.dtype)
+    number = torch.full_like(quiet, 2.0)
+    for pair in ((signalling, number), (number, signalling)):
+        assert references.by_torch(asked(name, kind, 40), *pair)[0].tolist() == [2.0] * 40
+    assert references.by_torch(asked(name, kind, 40), signalling, quiet)[0].isnan().all()
