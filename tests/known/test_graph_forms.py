@@ -156,11 +156,14 @@ def test_bits_of_computed_halves_are_converted_where_they_are_compared_with_zero
 
 
 @each("stored, known", [("fp32", True), ("fp16", False), ("", False)])
-def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(stored: str, known: bool) -> None:
-    nodes = (load("in0"), cast(0, "bf16", bitcast=True), op("logical_not", 1), store("out0", X, 2))
+@each("between, same", [((), True), ((op("fmin", 1, 1),), True), ((op("add", 1, 1),), False)])
+def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(
+        stored: str, known: bool, between: tuple[Node, ...], same: bool) -> None:
+    nodes = (load("in0"), cast(0, "bf16", bitcast=True), *between, op("logical_not", 1 + len(between)),
+             store("out0", X, 2 + len(between)))
     kinds = {"in0": "fp16", "out0": "i1"}
     graph = vector(*nodes, store("out1", X, 0), **kinds, out1=stored) if stored else vector(*nodes, **kinds)
-    assert named(graph) == ("bits of a half compared with 0" if known else "")
+    assert named(graph) == ("bits of a half compared with 0" if known and same else "")
 
 
 @each("dtype, fusion, known", [
