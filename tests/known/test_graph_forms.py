@@ -166,6 +166,18 @@ def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(
     assert named(graph) == ("bits of a half compared with 0" if known and same else "")
 
 
+@each("kind, asks, known", [
+    ("fp64", Pointwise(op="frexp", args=(2,)), True), ("fp64", cast(2, "i64", bitcast=True), True),
+    ("fp32", Pointwise(op="frexp", args=(2,)), False), ("fp64", cast(2, "i64"), False)])
+def test_bits_of_an_absolute_double_are_told_from_others(kind: str, asks: Node, known: bool) -> None:
+    last = (Part(of=3, item=1), store("out0", X, 4)) if isinstance(asks, Pointwise) else (store("out0", X, 3),)
+    graph = vector(load("in0"), op("add", 0, 0), op("abs_tl", 1), asks, *last, in0=kind,
+                   out0="i32" if isinstance(asks, Pointwise) else "i64")
+    assert named(graph) == ("bits of an abs of fp64" if known else "")
+    relative = without(graph)
+    assert named(relative) == "" and relative.nodes[2] == (op("neg", 1) if known else op("abs_tl", 1))
+
+
 @each("dtype, fusion, known", [
     ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
     ("i32", True, "")])

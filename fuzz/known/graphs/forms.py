@@ -398,6 +398,15 @@ def _place_as_truth(analysis: Analysis, node: Pointwise) -> Result:
     return {k: Cast(arg=one.arg, dtype=one.dtype) for k in node.args if isinstance(one := nodes[k], Bucketize)}
 
 
+def _bits_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
+    """LLVM takes the sign of its `fabs` for cleared, of NaN as well, where PTX's abs.f64 leaves it: a mask of bits that
+    would clear it is dropped (llvm-project#219089). abs.f32 gives a NaN without a sign."""
+    users = [analysis.graph.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]]
+    asked = any(one.op == "frexp" if isinstance(one, Pointwise) else isinstance(one, Cast) and one.bitcast
+                for one in users)
+    return replace(node, op="neg") if asked and analysis.dtype(node.args[0]) == "fp64" else None
+
+
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
 LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
 LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
@@ -419,6 +428,7 @@ TRUTH_AS_FLOAT = Form(label="truth as bits of a float", kinds=(Cast,), rewritten
                       computed=_bits_converted)
 BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
+BITS_OF_ABSOLUTE = Form(label="bits of an abs of fp64", ops=ABSOLUTE, rewritten=_bits_of_absolute)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
 RELU = Form(label="relu of a narrow extremum", ops=("relu", *_EXTREMA), rewritten=_relu_of_extremum,
             computed=_relu_left_out)
@@ -435,8 +445,8 @@ CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
          EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
-         BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS, SUM_USED_TWICE,
-         SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
+         BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
+         SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
 
 
 def named(graph: Graph) -> str:
