@@ -206,6 +206,21 @@ def _unwrapped(case: Case) -> Case | None:
     return rewritten(case, lambda one: _less(one, "wrapped") if _is_wrapped(one) else one)
 
 
+def _may_know_its_condition(one: Node) -> bool:
+    """Whether the condition of a loop may be known when the kernel is compiled."""
+    return one.row == "while" and (one.parts[0].row, one.parts[0].word("function")) != ("call", "tl.to_tensor")
+
+
+def _with_tensors_for_conditions(case: Case) -> Case | None:
+    def change(one: Node) -> Node:
+        if not _may_know_its_condition(one):
+            return one
+        condition, *rest = one.parts
+        return replace(one, parts=(Node(row="call", words={"function": "tl.to_tensor"}, parts=(condition,)), *rest))
+
+    return rewritten(case, change)
+
+
 def _may_be_a_number(one: Node) -> bool:
     """Whether a choice on the device has a Python number on one of its sides."""
     return one.row == "ternary" and any(part.row == "number" for part in one.parts[1:])
@@ -347,6 +362,12 @@ ISSUES = (
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
         match=_having(_goes_back), relative=_by_wide_offsets,
         errors=("out_of_bounds", "illegal_address", "wrong_address_space"), kinds=WRONG),
+    KnownIssue(
+        name="while-of-a-constant", stage="front-end", truth="defect",
+        title="a condition that is known when a kernel is compiled ends the compiler with an error of its own",
+        where=(("language.*", "own"),), entries=("language.statements/constexpr--object-has-n-21d71fc307",),
+        match=_having(_may_know_its_condition), relative=_with_tensors_for_conditions,
+        errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
     KnownIssue(
         name="unsigned-bounds-are-negative", stage="front-end", truth="defect", backends=("cuda",),
         title="loops count in signed numbers: u8 is extended with its sign, u32 and u64 are compared with one",

@@ -13,6 +13,7 @@ from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro.script import script
 from tridiff.fuzz.statements.cases import rewritten
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.script import Node
 
 FLATTENED, BITS = (next(one for one in ISSUES if one.name == name) for name in (
@@ -45,3 +46,16 @@ def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
 def test_a_function_that_is_not_inlined_stays_one_in_a_script() -> None:
     text = script(entry(BITS.entries[0])).text
     assert "@triton.jit(noinline=True)" in text and "v1 = apart(x0, " in text
+
+
+def test_a_loop_with_a_tensor_for_a_condition_is_the_control_of_one_with_a_constant() -> None:
+    issue = next(one for one in ISSUES if one.name == "while-of-a-constant")
+    recorded = entry(issue.entries[0])
+    assert issue.match(recorded.case) and issue.relative is not None
+    relative = issue.relative(recorded.case)
+    assert relative is not None and find(relative.target).draw.valid(relative) and not issue.match(relative)
+    with Pool(PoolOptions(backend="compile:sm_90", spare=False)) as compiler:
+        assert compiler.execute(recorded.case, "own").verdict is Verdict.COMPILE_ERROR
+        assert compiler.execute(relative, "own").verdict is Verdict.AGREE
+    other = replace(recorded.signature, kind="'int' object has no attribute 'handle'")
+    assert issue.shows_as(recorded.signature) and not issue.shows_as(other)
