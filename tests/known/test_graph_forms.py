@@ -86,6 +86,16 @@ def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
     assert named(without(graph)) == ""
 
 
+@each("between, known", [
+    (op("abs_tl", 2), True), (op("neg", 2), True), (Masked(mask=3, arg=2, other="0"), True),
+    (op("where", 3, 2, 0), True), (op("sqrt", 2), False), (Masked(mask=4, arg=0, other="0"), False)])
+def test_such_a_remainder_may_become_the_other_half_behind_a_sign_or_a_choice(between: Node, known: bool) -> None:
+    graph = vector(load("in0"), load("in1"), op("mod_operator", 0, 1), load("in2"), op("lt", 2, 0), between,
+                   store("out0", X, 5), in0="fp16", in1="fp16", in2="i1", out0="bf16")
+    assert named(graph) == ("remainder of halves" if known else "")
+    assert named(without(graph)) == ""
+
+
 @each("node, known, drawn", [
     (Asm(body="lop3_xor", args=(0, 1, 1)), "lop3 of one register twice", Asm(body="add_s32", args=(0, 1))),
     (Asm(body="lop3_xor", args=(0, 0, 0)), "", None), (Asm(body="lop3_xor", args=(0, 1, 2)), "", None),

@@ -24,6 +24,7 @@ from tridiff.fuzz.known.graphs.nodes import (
     decided,
     equal,
     float_bits,
+    handed_on,
     is_constant,
     is_negation,
     is_truth,
@@ -145,12 +146,13 @@ def _choice_of_zero(analysis: Analysis, node: Masked | Pointwise) -> Iterator[Ch
 
 
 def _remainder(analysis: Analysis, node: Pointwise) -> Result:
-    """LLVM narrows `%` of widened halves that becomes the other half type, and then casts a half to a type of its own
-    width: an assertion ends the compiler's process."""
+    """LLVM narrows `%` of widened halves that becomes the other half type, itself or behind a sign or a choice, and
+    then casts a half to a type of its own width: an assertion ends the compiler's process."""
     below = {"const" if is_constant(analysis, k) else before_widening(analysis, k) for k in node.args}
     if not below <= {*HALVES, "const"}:
         return None
-    becomes = {dtype for place, dtype in conversions(analysis) if place in equal(analysis, node)}
+    same = set[int]().union(*(handed_on(analysis, k) for k in equal(analysis, node)))
+    becomes = {dtype for place, dtype in conversions(analysis) if place in same}
     wrong = ("bf16" in becomes and "fp16" in below) or ("fp16" in becomes and below == {"bf16"})
     return replace(node, op="fmod") if wrong else None
 

@@ -128,6 +128,22 @@ def is_negation(analysis: Analysis, node: Pointwise) -> bool:
     return node.op in NEGATIONS
 
 
+def handed_on(analysis: Analysis, position: int) -> set[int]:
+    """A value, and what is it, or it without or with another sign, where something is chosen or masked."""
+    reached, waiting = set[int](), [position]
+    while waiting:
+        place = waiting.pop()
+        reached.add(place)
+        for k in analysis.users[place]:
+            user = analysis.graph.nodes[k]
+            chosen = isinstance(user, Masked) and user.arg == place
+            if isinstance(user, Pointwise):
+                chosen = user.op in ("neg", *ABSOLUTE) or (user.op == "where" and place in user.args[1:])
+            if chosen and k not in reached:
+                waiting.append(k)
+    return reached
+
+
 def against_zero(analysis: Analysis, position: int) -> bool:
     """Whether a float is compared with 0 for equality, itself or behind what LLVM leaves out of such comparisons."""
     for place in analysis.users[position]:
