@@ -156,3 +156,16 @@ def test_extrema_that_ignore_a_nan_ignore_a_signalling_one_too(name: str, kind: 
     for pair in ((signalling, number), (number, signalling)):
         assert references.by_torch(asked(name, kind, 40), *pair)[0].tolist() == [2.0] * 40
     assert references.by_torch(asked(name, kind, 40), signalling, quiet)[0].isnan().all()
+
+
+@each("kind", ["bf16", "fp32", "fp64", "i32", "u8"])
+def test_conversions_to_fp8e4nv_saturate_whatever_this_torch_does(kind: str) -> None:
+    """torch 2.11 has NaN for them in eager mode."""
+    numbers = [448.0, 460.0, 1000.0, 30000.0] if kind != "u8" else [200.0, 255.0, 1.0, 0.0]
+    x = torch.tensor(numbers, dtype=torch.float64).to(torch_dtype(kind))
+    found = references.by_torch(asked("to_fp8e4nv", kind, 4), x)[0].float().tolist()
+    assert found == ([448.0] * 4 if kind != "u8" else [192.0, 256.0, 1.0, 0.0])
+    if x.is_floating_point():
+        special = torch.tensor([torch.inf, -torch.inf, torch.nan, -500.0]).to(x.dtype)
+        found = references.by_torch(asked("to_fp8e4nv", kind, 4), special)[0].float()
+        assert found.tolist()[:2] == [448.0, -448.0] and found[2].isnan() and found[3] == -448
