@@ -115,7 +115,7 @@ ISSUES = (
              title="a half that becomes the other half and is compared with 0 ends the compiler"),
     *_issues(forms.SIGN_OF_ABSOLUTE, "sign-of-integer-abs", "memory/value-e176781a2f", stage="ptxas",
              title="abs of an integer is taken for non-negative"),
-    *_issues(forms.BITS_OF_ABSOLUTE, "sign-of-the-abs-of-nan", "pointwise/value-3dfa8fa221", stage="llvm",
+    *_issues(forms.BITS_OF_ABSOLUTE, "bits-of-the-abs-of-nan", "pointwise/value-3dfa8fa221", stage="llvm",
              upstream=("llvm-project#219089",), title="abs.f64 leaves the sign of NaN, which LLVM takes for cleared"),
     *_issues(forms.SIGN_OF_NEGATED, "negated-16-bit-integer-not-cut", "pointwise/value-a0b853c009", stage="ptxas",
              upstream=("llvm-project#160482",), title="-x of 16 bits is compared and shifted as a number of 32 bits"),

@@ -6,7 +6,7 @@ import torch
 
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
-from tridiff.oracles.bits import to_bits
+from tridiff.oracles.bits import is_nan, to_bits
 
 
 def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:
@@ -22,3 +22,15 @@ def minus_one_in_maximum(seen: Wrong) -> dict[str, torch.Tensor]:
     if "out" not in seen.wrong or "out" not in seen.expected:
         return {}
     return {"out": (seen.actual["out"] == -1) & (seen.expected["out"] < -1)}
+
+
+def another_nan(seen: Wrong) -> dict[str, torch.Tensor]:
+    """For a NaN the one that instructions make, all bits but the sign set; of 64 bits the operand with its sign."""
+    if "out0" not in seen.wrong:
+        return {}
+    actual = seen.actual["out0"]
+    x = seen.inputs["x0"].reshape(actual.shape)
+    bits = to_bits(actual)
+    made = 2 ** (8 * actual.element_size() - 1) - 1
+    changed = bits == made if actual.element_size() < 8 else (bits == to_bits(x)) | (bits == to_bits(x) | 1 << 51)
+    return {"out0": is_nan(x) & changed}
