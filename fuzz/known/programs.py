@@ -279,6 +279,15 @@ def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: replace(node, bitcast=False)}
 
 
+def _of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
+    """A constant instead of an integer of 32 bits or less that is computed from sizes alone."""
+    expr = expression(node) if isinstance(node, Index) else None
+    if expr is None or not isinstance(node, Index) or node.dtype not in ("i8", "i16", "i32", "u8", "u16", "u32"):
+        return {}
+    named = symbols(expr)
+    return {position: Constant(value="3", dtype=node.dtype)} if named and named <= set(analysis.sizes) else {}
+
+
 def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,
                truth: Truth = "defect", explains: str = "", errors: tuple[str, ...] = (),
                controlled: bool = True, stage: Stage = "inductor") -> KnownIssue:
@@ -331,6 +340,8 @@ ISSUES = (
     _rewritten("index-in-int32", beyond_int32, "indexing/value-3a48591f58", upstream=("pytorch#175966",),
                title="integers of coordinates are computed in int32",
                errors=("*Scalar * is out of range for type int32*",)),
+    _rewritten("sizes-are-of-64-bits", _of_sizes, "pointwise/value-9aa033e008",
+               title="an integer of sizes is of 64 bits, and so is what is computed of it and of a tensor of 32"),
     _rewritten("relu-of-narrow-integers", _swapped(("relu",), "abs", _is_narrow), "pointwise/value-f785b82283",
                title="relu of narrow integers is int32, and so is what is computed of it",
                errors=("*Cannot use /, #, or % with triton.language.int32 and triton.language.uint8*",)),
