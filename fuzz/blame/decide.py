@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tridiff.fuzz.blame.crashes import signature
 from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Step, Values
+from tridiff.fuzz.crashes import signature
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
 from tridiff.fuzz.workers.failures import DEVICE

@@ -11,7 +11,7 @@ import msgspec
 
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.replay import attempts, misfit
-from tridiff.fuzz.corpus.cause import finding_of_entry, same_finding
+from tridiff.fuzz.corpus.cause import assertion_of, finding_of_entry, same_finding
 from tridiff.fuzz.corpus.expected import foreseen
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
@@ -54,16 +54,19 @@ def known_of(corpus: Corpus, options: CampaignOptions) -> Known:
             unreadable.append(str(entry))
             continue
         signature, finding = entry.signature, finding_of_entry(entry)
-        shared = is_issue(finding) or (
+        assertion = assertion_of(signature, entry.evidence.log)
+        shared = is_issue(finding) or assertion != "" or (
             signature.target in relatives and not finding.startswith(f"{signature.target} |"))
         # An issue may show on subjects that its entries do not have.
         if not (shared or signature.target in names) or not (
                 is_issue(finding) or not options.subjects or signature.subject in options.subjects):
             continue
-        if signature.verdict is Verdict.HANG or options.scheduler:
-            keys.append(finding)
-        else:
-            entries.setdefault(finding, []).append(entry)
+        # An assertion that an issue ends in is known of cases that do not have its pattern.
+        for key in dict.fromkeys(filter(None, (finding, assertion))):
+            if signature.verdict is Verdict.HANG or options.scheduler:
+                keys.append(key)
+            else:
+                entries.setdefault(key, []).append(entry)
     return Known(entries={finding: tuple(found) for finding, found in entries.items()},
                  keys=tuple(dict.fromkeys(keys)), unreadable=tuple(unreadable))
 

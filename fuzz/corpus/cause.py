@@ -2,6 +2,7 @@
 
 import re
 
+from tridiff.fuzz.crashes import signature as last_words
 from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.known.issue import ASTRAY
 from tridiff.fuzz.known.issues import issue_of_entry, issues_of
@@ -27,10 +28,17 @@ _ERROR = re.compile(r"^\w+(?:Error|Exception|ErrorImpl): ")
 _VARIANT = re.compile(r"_(?:left|right|[iu](?:8|16|32|64))(?![a-z0-9])")
 
 
-def findings_of(signature: Signature, issues: tuple[str, ...]) -> tuple[str, ...]:
+def findings_of(signature: Signature, issues: tuple[str, ...], log: str = "") -> tuple[str, ...]:
     """Keys of the findings that a failure shows: one for each known issue that it is one of (`fuzz.known.Attribution`),
-    else that of its signature."""
-    return tuple(map(cause, issues)) or (finding_of(signature),)
+    else that of the assertion in its log, else that of its signature."""
+    return tuple(map(cause, issues)) or (assertion_of(signature, log) or finding_of(signature),)
+
+
+def assertion_of(signature: Signature, log: str) -> str:
+    """Key of the finding that an assertion of LLVM, MLIR or Triton is which ended a process, "" if the log has none: by
+    its file and its text, whatever was compiled. One assertion may have two causes, which upstream tells by it too."""
+    crash = last_words(log) if signature.verdict is Verdict.CRASH else None
+    return f"assertion {crash.key}" if crash is not None and crash.rule.endswith("-assertion") else ""
 
 
 def finding_of(signature: Signature) -> str:
@@ -79,7 +87,7 @@ def _undetailed(about: str) -> str:
 def finding_of_entry(entry: CorpusEntry) -> str:
     """The finding that a corpus entry is: the issue that it proves, or that of its signature."""
     issue = issue_of_entry(entry.case.target, entry.id)
-    return findings_of(entry.signature, (issue,) if issue else ())[0]
+    return findings_of(entry.signature, (issue,) if issue else (), entry.evidence.log)[0]
 
 
 def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
@@ -94,5 +102,7 @@ def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
     ways = {(one.verdict, one.kind) for one in entry.expected
             if one.verdict.failed and one.kind and one.subject == outcome.subject}
     told = told or (issue != "" and (outcome.signature.verdict, outcome.signature.kind) in ways)
+    log = outcome.evidence.log if outcome.evidence is not None else ""
     return told or (issue != "" and issue in outcome.explained_by) or (
+        findings_of(outcome.signature, (), log) == findings_of(entry.signature, (), entry.evidence.log)) or (
         finding_of(outcome.signature) == finding_of(entry.signature))

@@ -280,12 +280,11 @@ def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
 
 
 def _of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
-    """A constant instead of an integer of 32 bits or less that is computed from sizes alone."""
-    expr = expression(node) if isinstance(node, Index) else None
-    if expr is None or not isinstance(node, Index) or node.dtype not in ("i8", "i16", "i32", "u8", "u16", "u32"):
+    """The numbers in place of sizes in integers of 32 bits or less that are computed from them."""
+    if not isinstance(node, Index) or node.dtype not in ("i8", "i16", "i32", "u8", "u16", "u32"):
         return {}
-    named = symbols(expr)
-    return {position: Constant(value="3", dtype=node.dtype)} if named and named <= set(analysis.sizes) else {}
+    literal = _with_literals(node.expr, analysis.sizes, inside=True)
+    return {position: replace(node, expr=literal)} if literal != node.expr else {}
 
 
 def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] = (), title: str,

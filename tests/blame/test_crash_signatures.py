@@ -2,7 +2,7 @@
 
 import pytest
 
-from tridiff.fuzz.blame.crashes import RULES, Rule, signature
+from tridiff.fuzz.crashes import RULES, Rule, signature
 
 by_rule = pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
 

@@ -43,7 +43,7 @@ def wrong(case: Case, *, failed: bool = True, subject: str = "inductor") -> Outc
                    signature=signature if failed else None)
 
 
-def of_expression(expr: Apply | Num, dtype: str, *, length: int = 3) -> Case:
+def of_expression(expr: Apply | Num | Sym, dtype: str, *, length: int = 3) -> Case:
     """A program that stores an index expression along x0."""
     graph = vector(Index(expr=expr, dtype=dtype), store("out0", X, 0), length=length, out0=dtype)
     return Case(target="inductor.programs_indexing", sizes={"n_out0": length}, program=graph, arrays=(
@@ -179,9 +179,9 @@ SIZE = Apply(function="python_mod", args=(Sym(name="n0"), num(97)))
 
 
 @pytest.mark.parametrize("expr, dtype, wide", [
-    (SIZE, "i32", True), (SIZE, "i64", False), (Apply(function="add", args=(SIZE, X)), "i32", False),
-    (num(7), "i32", False)])
-def test_integers_of_sizes_alone_are_found_and_left_out(expr: Apply | Num, dtype: str, wide: bool) -> None:
+    (SIZE, "i32", True), (SIZE, "i64", False), (Apply(function="add", args=(SIZE, X)), "i32", True),
+    (X, "i32", False), (num(7), "i32", False)])
+def test_integers_of_sizes_are_found_and_left_out(expr: Apply | Num | Sym, dtype: str, wide: bool) -> None:
     case = of_expression(expr, dtype, length=3)
     issue, = (one for one in ISSUES if one.name == "sizes-are-of-64-bits")
     assert issue.match(case) == wide

@@ -6,11 +6,10 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 ROOMS = (
-    "errors", "verdicts", "versions", "reasons", "records", "content", "strategies", "interpreter", "evaluate",
-    "backends", "target", "registry", "judge", "kinds", "language", "launching", "statements", "known", "inductor",
-    "coverage", "shrink",
-    "corpus", "builds", "workers", "pair", "campaign", "sweep", "gate", "repro", "blame", "explain", "report", "bench",
-    "planted", "targets", "cli",
+    "errors", "verdicts", "versions", "reasons", "crashes", "records", "content", "strategies", "interpreter",
+    "evaluate", "backends", "target", "registry", "judge", "kinds", "language", "launching", "statements", "known",
+    "inductor", "coverage", "shrink", "corpus", "builds", "workers", "pair", "campaign", "sweep", "gate", "repro",
+    "blame", "explain", "report", "bench", "planted", "targets", "cli",
 )
 """From the ground floor up."""
 

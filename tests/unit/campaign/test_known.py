@@ -12,11 +12,13 @@ from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.known import KnownFindings, known_of, provide, replayed
 from tridiff.fuzz.campaign.record import ShardResult
-from tridiff.fuzz.corpus.cause import finding_of_entry
+from tridiff.fuzz.corpus.cause import finding_of_entry, findings_of
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Signature, Verdict
 
 CORPUS = Path(__file__).parents[3] / "corpus"
+OF_A_CONSTANT = (
+    "C->getType() == Ty->getScalarType() && \"ConstantInt type doesn't match the type implied by its value!\"")
 OPTIONS = campaign_options(targets=("triton.vector_add",), backends=("interpreter",))
 
 
@@ -158,6 +160,28 @@ def test_an_entry_stopped_failing_only_where_its_release_or_the_newest_one_befor
 
     assert not found.is_known(finding_of_entry(entry), agrees)
     assert replayed(state)[0].stopped == ((entry.id,) if told else ())
+
+
+@pytest.mark.parametrize("text, fails, known", [
+    (OF_A_CONSTANT, True, True), (OF_A_CONSTANT, False, False), ("C->getType() == Ty", True, False)])
+def test_an_assertion_that_an_entry_of_an_issue_ends_in_here_is_known_in_cases_without_its_pattern(
+        tmp_path: Path, text: str, fails: bool, known: bool) -> None:
+    spec = shard_spec(target="codegen.scan", subject="own", backend="cuda")
+    found = known_of(Corpus(CORPUS), campaign_options(targets=("codegen.scan",), backends=("cuda",)))
+    provide(tmp_path, found)
+
+    def again(case: Case, subject: str) -> Outcome:
+        entry = next(one for each in found.entries.values() for one in each if one.case == case)
+        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda",
+                       verdict=Verdict.CRASH if fails else Verdict.AGREE, signature=entry.signature if fails else None,
+                       evidence=entry.evidence)
+
+    crash = Signature(target="codegen.scan", subject="own", verdict=Verdict.CRASH, kind="SIGABRT")
+    log = f"python3: /source/llvm-project/llvm/lib/IR/Constants.cpp:12: f(): Assertion `{text}' failed."
+    (finding,) = findings_of(crash, (), log)
+    shard = KnownFindings(spec, tmp_path, environment=lambda: Environment(triton="3.6.0"))
+    assert finding.startswith("assertion Constants.cpp: ") and shard.is_known(finding, again) is known
+    assert findings_of(crash, (), "no assertion") == (crash.key,)
 
 
 def test_a_broken_file_is_one_line(tmp_path: Path, corpus: Corpus) -> None:
