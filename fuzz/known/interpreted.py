@@ -1,16 +1,12 @@
 """Known issues of calls in Triton's interpreter, and of numbers and places that the front end passes on as they are."""
 
-import struct
-
-from msgspec.structs import replace
-
 from tridiff.fuzz.known.calls import changed, negative, of
 from tridiff.fuzz.known.contents import of_small_numbers, tamed
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target.subjects import PLAIN
-from tridiff.kernels.language.call import Call, Operand
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import FP8
 
 _WHERE = (("language.*", "own"), ("language.*", PLAIN))
@@ -49,26 +45,6 @@ def _sums_large_numbers(case: Case) -> bool:
             and call.stored[0] in ("i32", "u32") and _small(case) != case)
 
 
-def _loses_bits(operand: Operand) -> bool:
-    """Whether a Python number is another one in fp32."""
-    if operand.dtype != "fp32" or not operand.number or operand.number.startswith("float("):
-        return False
-    number = float(operand.number)
-    return number != struct.unpack("f", struct.pack("f", number))[0]
-
-
-def _rounded(case: Case) -> bool:
-    call = case.program
-    return (isinstance(call, Call) and call.row.partition(".")[2].startswith("atomic_") and call.stored[0] == "fp64"
-            and any(map(_loses_bits, call.operands)))
-
-
-def _with_a_half(case: Case) -> Case | None:
-    """The same operation with 0.5, which is the same number in fp32."""
-    return changed(case, operands=tuple(
-        replace(one, number="0.5") if _loses_bits(one) else one for one in cases.call_of(case).operands))
-
-
 ISSUES = (
     KnownIssue(
         name="interpreter-methods-of-math", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
@@ -96,10 +72,6 @@ ISSUES = (
         match=of("tl.atomic_min", "tl.atomic_max", having=lambda call: call.stored[0] == "fp64"),
         explains="tridiff.fuzz.known.predictions.atomics:bits_as_a_number",
         title="atomic extrema of fp64 give back the bits of the old number as a number in the interpreter"),
-    KnownIssue(
-        name="numbers-for-memory-of-fp64", stage="front-end", truth="contract", where=_WHERE,
-        entries=("language.memory/value-56ec18fe39",), match=_rounded, relative=_with_a_half, kinds=("value",),
-        title="a Python number that an atomic operation on fp64 gets is rounded to fp32"),
     KnownIssue(
         name="interpreter-without-scaled-products", stage="interpreter", truth="defect", backends=_INTERPRETER,
         where=(("language.products", PLAIN),), entries=("language.products/attributeerror---str--ob-542eddc1e0",),

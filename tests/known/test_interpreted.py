@@ -19,22 +19,6 @@ def _known(name: str) -> KnownIssue:
     return next(one for one in ISSUES if one.name == name)
 
 
-def _added(number: str, name: str = "fp64") -> Case:
-    call = Call(row="tl.atomic_add", operands=(Operand(kind="block", dtype=name, shape=(1,)),
-                                               Operand(kind="number", dtype="fp32", number=number)),
-                options={"way": "function"}, stored=(name, name))
-    return Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=("0.0",)))}, {}))
-
-
-def test_only_numbers_that_fp32_cannot_hold_are_rounded_on_their_way_to_memory() -> None:
-    known = _known("numbers-for-memory-of-fp64")
-    assert [known.match(_added(one)) for one in ("0.1", "1.0e-10", "0.5", 'float("nan")')] == [True, True, False, False]
-    assert not known.match(_added("0.1", "fp32")) and known.relative is not None
-    relative = known.relative(_added("0.1"))
-    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
-
-
 def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_beside_them_is_new() -> None:
     known = _known("interpreter-atomic-extrema-of-fp64")
     case = entry(known.entries[0]).case

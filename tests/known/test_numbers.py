@@ -86,10 +86,26 @@ def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_o
     wrong[0, 1] += rounded - float(number)
     others = {key: one for key, one in rehearsal.outputs().items() if key != name}
     assert not torch.equal(wrong, right)
-    assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == (KNOWN.name,)
+    assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == (FILLING.name,)
     wrong[0, 0] += 1e-9
     assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == ()
     assert FILLING.instead is not None
     instead = FILLING.instead(case)
     assert instead is not None and find(case.target).draw.valid(instead) and not FILLING.match(instead)
     assert not FILLING.match(replace(case, program=replace(call, stored=("fp32",))))
+
+
+def _added(number: str, name: str = "fp64") -> Case:
+    call = Call(row="tl.atomic_add", operands=(Operand(kind="block", dtype=name, shape=(1,)),
+                                               Operand(kind="number", dtype="fp32", number=number)),
+                options={"way": "function"}, stored=(name, name))
+    return Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
+                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=("0.0",)))}, {}))
+
+
+def test_only_numbers_that_fp32_cannot_hold_are_rounded_on_their_way_to_memory() -> None:
+    known = FILLING
+    assert [known.match(_added(one)) for one in ("0.1", "1.0e-10", "0.5", 'float("nan")')] == [True, True, False, False]
+    assert not known.match(_added("0.1", "fp32")) and known.instead is not None
+    relative = known.instead(_added("0.1"))
+    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
