@@ -239,8 +239,13 @@ def _mismatch_kind(found: vote.Judgement, buffer: Buffer) -> str:
     """The dominant mismatch class, or `unwritten` where the element still holds poison."""
     width = 1 << (8 * buffer.storage.element_size())
     example = found.examples[0] if found.examples else None
-    if example is not None and example.actual_bits == buffer.poison % width:
-        return "unwritten"
+    if example is not None:
+        bits = example.actual_bits
+        if buffer.spec.dtype == "i1" and buffer.logical.numel() % found.rows == 0:
+            # As a truth value, poison is one like any other.
+            bits = int(buffer.logical.reshape(found.rows, -1)[example.row, example.lane]) % width
+        if bits == buffer.poison % width:
+            return "unwritten"
     return found.dominant_class or "value"
 
 

@@ -59,3 +59,26 @@ def test_the_open_output_does_not_decide_whichever_comes_first(defined: str) -> 
 
 def test_nothing_judged_is_not_checked() -> None:
     assert judged("nowhere") is Verdict.NOT_CHECKED
+
+
+def same(a: torch.Tensor) -> torch.Tensor:
+    return a
+
+
+def test_a_truth_value_that_was_never_written_is_told_as_such() -> None:
+    case = Case(target="fake.one", sizes={"n": 2}, arrays=(
+        ArraySpec(name="a", dtype="i1", dims=DIMS, content=Content(base=Explicit(values=("0", "0")))),
+        ArraySpec(name="out", dtype="i1", dims=DIMS)))
+    target = Target(
+        name="fake.one", family="fake", summary="", contract="", subjects={},
+        draw=Draw(cases=lambda limits: st.nothing()), run=Run(launch=lambda launch: None),
+        judge=Judge(rules=lambda case: {"out": NUM}, oracles=lambda case: (
+            Reference(source="torch", function=f"{HERE}:same", arguments=("a",), outputs=("out",)),)))
+
+    def kind(*written: int) -> str:
+        buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+        buffers["out"].pointer[:len(written)] = torch.tensor(written, dtype=torch.int8)
+        return judge_outputs(case, target, buffers).kind
+
+    assert kind(0) == "unwritten"
+    assert kind(0, 1) == kind(1, 1) == "value"
