@@ -30,6 +30,9 @@ from tridiff.kernels.codegen.graph import Graph
 MOST_IN_ORDER = 4
 """Values of an operand that are told in order; of more, only which classes there are."""
 
+EXCHANGED = "operands exchanged"
+"""In place of an operation that is given the same operands in another order."""
+
 _SCAFFOLD = frozenset(("graph", "call", "script", "load", "store", "sym", "num", "real", "constant", "name", "number",
                        "assign", "block", "cast", "part"))
 """Words of programs that most programs have, whatever they do."""
@@ -80,7 +83,7 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
     outcome says, or a title that ends in it."""
     for one in blame:
         if one.operation:
-            return Pattern(place=(one.step,), shown=(one.operation,))
+            return Pattern(place=(one.step,), shown=(_departed(one.operation),))
     if signature.verdict is not Verdict.DISAGREE:
         said = _LIST.sub("[]", message(signature.kind))
         place = (signature.subject, signature.about) if _PYTHON.search(said) else (signature.subject,)
@@ -112,6 +115,13 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
         operands = ()
     return Pattern(place=(target.name, signature.subject), shown=tuple(sorted({_coarse(one) for one in shown})),
                    operands=tuple(map(_coarse, operands)), settings=settings)
+
+
+def _departed(operation: str) -> str:
+    """Where the IR behind a pass departs. What gives an operation its operands in another order does so to all that
+    have two."""
+    right, _, wrong = operation.partition(" > ")
+    return EXCHANGED if right == wrong and right.startswith("arith.") and right != "arith.select" else operation
 
 
 def _coarse(text: str) -> str:

@@ -186,6 +186,22 @@ def test_what_one_pass_does_to_one_operation_is_one_finding_in_every_target() ->
     assert proposed(new, [old]) == {"value-1": "triton.negate/value-0"}
 
 
+def test_a_pass_that_exchanges_operands_is_one_finding_whatever_the_operation() -> None:
+    def key(operation: str) -> str:
+        tried = Tried(change="evaluated IR behind make_ttir add_cse", effect="same", said=f"disagree at {operation}")
+        blame = Blame(stage="ttir", step="make_ttir add_cse", confidence="seen", triton="3.9.0",
+                      backend="evaluated:sm_90", vector=(tried,))
+        one = entry()
+        found = pattern_of(one.signature, one.case, one.evidence, blame=(blame,))
+        assert found is not None
+        return found.key
+
+    exchanged = key("arith.subi > arith.subi")
+    assert exchanged == key("arith.divsi > arith.divsi")
+    # Another operation, and the operands of one that has three.
+    assert exchanged not in (key("arith.subi > arith.addi"), key("arith.select > arith.select"))
+
+
 def test_one_message_is_one_finding_in_every_target() -> None:
     def said(one: CorpusEntry, name: str, kind: str, subject: str = "own") -> CorpusEntry:
         told = replace(one.signature, verdict=Verdict.CRASH, kind=kind, subject=subject)
