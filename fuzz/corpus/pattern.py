@@ -18,11 +18,13 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from tridiff.fuzz.content.text import number_of
+from tridiff.fuzz.content.poison import poison_pattern
+from tridiff.fuzz.content.text import from_bits, number_of
 from tridiff.fuzz.corpus.cause import finding_of, message
 from tridiff.fuzz.corpus.classes import class_of, inexact, relation
 from tridiff.fuzz.corpus.suspect import FORMULAS, is_common, suspect_of
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.kinds.graphs.arrays import after
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Graph
@@ -134,16 +136,35 @@ def _of_graph(signature: Signature, case: Case, graph: Graph, evidence: Evidence
     place = (find(signature.target).family, signature.subject)
     if signature.kind == "device_assert":
         return Pattern(place=place, shown=(signature.kind,))
-    if evidence is None or not evidence.expected or signature.kind == "unwritten":
-        how = _astray(reason, signature, named=False)
+    if evidence is None or not evidence.expected or signature.kind == "unwritten" or _untouched(case, evidence):
+        wrong = evidence is not None and evidence.expected
+        how = "unwritten" if wrong else _astray(reason, signature, named=False)
         suspect = suspect_of(graph, astray=how.partition(" ")[0])
         # Where nothing says whose access is wrong: a wrong mask is one of loads and stores, a wrong address of either.
         shown = () if suspect and suspect[0] in FORMULAS else ("astray",) if "mask" in suspect else (
-            "later lane" if how.endswith("later lane") else how,)
+            "later lane" if how.endswith("later lane") or signature.kind == "written_twice" else how,)
         return Pattern(place=place, shown=shown, parts=suspect)
     suspect = suspect_of(graph)
     ways = sorted(set(_ways(evidence))) if not suspect or is_common(suspect[0]) else ()
     return Pattern(place=place, shown=tuple(ways), parts=suspect)
+
+
+def _untouched(case: Case, evidence: Evidence) -> bool:
+    """Whether all that is wrong may be what was there before the launch. The kind of a failure is told of one element;
+    beside it there may be an array that had values before."""
+    wrong = [(name, got) for name, values in next(iter(evidence.expected.values())).items()
+             for right, got in zip(values, evidence.actual.get(name, ()), strict=False)
+             if right != got and not ("nan" in right and "nan" in got)]
+    return bool(wrong) and all(got in _before(case, evidence, name) for name, got in wrong)
+
+
+def _before(case: Case, evidence: Evidence, name: str) -> tuple[str, ...]:
+    """Values that an output may have had before the launch."""
+    kept = [one for one in evidence.inputs if after(one) == name]
+    if kept:
+        return evidence.inputs[kept[0]]
+    dtype = case.array(name).dtype
+    return (from_bits(poison_pattern(dtype), dtype),)
 
 
 def _ways(evidence: Evidence) -> Iterator[str]:

@@ -7,7 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tridiff.fuzz.content.place import GUARD, Buffer, place, poison_pattern
+from tridiff.fuzz.content.place import GUARD, Buffer, place
+from tridiff.fuzz.content.poison import poison_pattern
 from tridiff.fuzz.records import ArraySpec, Bits, Constant, Content, Iota, Layout, Put
 from tridiff.fuzz.strategies import strided_layouts
 from tridiff.oracles.dtypes import NAMES

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.pattern import pattern_of
 from tridiff.fuzz.corpus.suspect import suspect_of
-from tridiff.fuzz.records import ArraySpec, Case, Evidence, Signature, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Content, Evidence, Explicit, Signature, Verdict
 from tridiff.kernels.codegen.graph import (
     Apply,
     Buffer,
@@ -112,6 +112,29 @@ def test_where_nothing_particular_is_left_the_way_tells() -> None:
     assert len(keys) == 9
     # Whichever of the later lanes, and of whichever access.
     assert key(plain, said=ASTRAY.format("store", "out", 1, 1)) == key(plain, said=ASTRAY.format("load", "in", 2, 3))
+
+
+def test_what_stayed_as_it_was_is_unwritten_in_every_array() -> None:
+    def told(kept: str, byte: str, kind: str = "value") -> str:
+        arrays = (ArraySpec(name="io0", dtype="i32", dims=("n",), content=Content(base=Explicit(values=("7",)))),
+                  ArraySpec(name="io0_after", dtype="i32", dims=("n",)),
+                  ArraySpec(name="out1", dtype="fp8e5", dims=("n",)))
+        case = Case(target="codegen.mixed", sizes={"n": 1}, program=graph(READ), arrays=arrays)
+        signature = Signature(target="codegen.mixed", subject="own", verdict=Verdict.DISAGREE, kind=kind, where="out")
+        found = pattern_of(signature, case, Evidence(
+            inputs={"io0": ("7",)}, expected={"numpy": {"io0_after": ("1",), "out1": ("1.0",)}},
+            actual={"io0_after": (kept,), "out1": (byte,)}))
+        assert found is not None
+        return found.key
+
+    # A byte of poison is a number, and an array that had values has them still.
+    assert told("7", "-0.0546875") == told("1", "-0.0546875") == told("5", "3.0", "unwritten") != told("7", "3.0")
+
+
+def test_a_lane_too_many_shows_behind_an_array_and_as_a_second_write() -> None:
+    assert key(graph(READ), kind="written_twice", said="1 elements of out0 were written more than once") == key(
+        graph(READ), said=ASTRAY.format("store", "out", 1, 1)) != key(graph(READ), said=ASTRAY.format(
+            "store", "out", 1, 0))
 
 
 def test_numbers_of_arrays_in_a_message_are_left_out() -> None:
