@@ -18,8 +18,8 @@ def _loop(number: int, until: float, targets: tuple[str, ...], ready: multiproce
 
     from tridiff.fuzz.backends.cuda import CudaRunner
     from tridiff.fuzz.backends.launch import Launch, resolve
-    from tridiff.fuzz.bench.draws import draw_cases
     from tridiff.fuzz.content.place import place
+    from tridiff.fuzz.known.draws import draw_cases
     from tridiff.fuzz.registry import find
     from tridiff.fuzz.target import Limits
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import msgspec
 import torch
 
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.campaign.record import IssueCounts
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.corpus.cause import finding_of, finding_of_entry
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.judge.open_share import open_shares
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import all_issues, issues_of
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.attribute import Attribution
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.issues import all_issues, issue_of_entry
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Outcome, Verdict
 from tridiff.fuzz.registry import find, select

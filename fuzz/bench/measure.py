@@ -15,12 +15,12 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan
 from tridiff.fuzz.campaign.run import Campaign, Progress
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.target.subjects import with_fault

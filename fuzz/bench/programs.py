@@ -30,13 +30,13 @@ from pathlib import Path
 from typing import Any
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.campaign.cache import cache_in_memory
 from tridiff.fuzz.campaign.program_rate import NEAREST_PUBLIC
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.shard import close_pools, pool_for, run_shard
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.swarm import FAMILIES
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.pool import Pool

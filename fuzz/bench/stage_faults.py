@@ -23,7 +23,6 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.blame.decide import Seen, decided
 from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.blame.localise import blame
@@ -32,6 +31,7 @@ from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.target import Limits
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.bench.failures import LIMITS, Failure, Laboratory
 from tridiff.fuzz.bench.stage_faults import ARCH, faults
 from tridiff.fuzz.blame import laboratory as blaming
@@ -20,6 +19,7 @@ from tridiff.fuzz.blame.planted import edits_of
 from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.blame.record import shortened
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Evidence
 from tridiff.fuzz.registry import select
 

@@ -27,7 +27,7 @@ def answered(questions: Sequence[Callable[[], str]], *, seconds: float = 0) -> l
     """What each gives, asked one after the other in one copy as long as that lives; nothing is printed. seconds: in
     place of SECONDS.
 
-    Lines that a tracer of this process notes in the copy (`fuzz.planted.lines`) are noted here as well, and watched
+    Lines that a tracer of this process notes in the copy (`fuzz.coverage.lines`) are noted here as well, and watched
     functions that run there."""
     found: list[str] = []
     while len(found) < len(questions):

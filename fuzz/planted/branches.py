@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.coverage.lines import LEFT
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.choose import FILES
-from tridiff.fuzz.planted.lines import LEFT
 from tridiff.fuzz.planted.places import Function, places
 from tridiff.fuzz.planted.reach import reason
 from tridiff.fuzz.planted.trial import Drawn, trials

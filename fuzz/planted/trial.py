@@ -49,7 +49,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     once: bool = False
     """Whether a gate plays the case whatever it draws (`Draw.once`)."""
     steps: dict[str, tuple[tuple[int, int], ...]] = {}
-    """Steps from line to line (`fuzz.planted.lines`), by file, if they were asked for; with the first case those of
+    """Steps from line to line (`fuzz.coverage.lines`), by file, if they were asked for; with the first case those of
     the import of Triton."""
 
 
@@ -141,8 +141,8 @@ def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, cache
 
 
 def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[bytes]:
-    from tridiff.fuzz.bench.draws import draw_cases
-    from tridiff.fuzz.planted.lines import Lines
+    from tridiff.fuzz.coverage.lines import Lines
+    from tridiff.fuzz.known.draws import draw_cases
     from tridiff.fuzz.registry import find
     from tridiff.fuzz.target import Limits
     from tridiff.fuzz.workers.execute import Executor

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.bench.stage_faults import ARCH, DRAWS, LIMITS, Planted, evaluated, faults, figures, planted_at
 from tridiff.fuzz.blame.planted import Plant, edits_of, plant
 from tridiff.fuzz.blame.points import Evaluation
+from tridiff.fuzz.known.draws import draw_cases
 
 
 def one(*, said_stage: str = "ttir", said_step: str = "make_ttir add_cse", seconds: float = 1.0) -> Planted:

@@ -1,6 +1,6 @@
 """Plans with a lost negation: the relative does the same without one."""
 
-from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.plans import ISSUES
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
 from tests.unit.graphs.graphs import X, cast, load, num, store, vector
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.searched import searches_for_floats, without_searched_nan

@@ -6,7 +6,7 @@ from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from tests.support.draws import draws
-from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits
 

@@ -132,7 +132,7 @@ def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helpe
 
 DRAWN = """
 import sys
-from tridiff.fuzz.bench.draws import draw_cases
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits
 for name in all_targets():

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.corpus.store import parse
 from tridiff.fuzz.corpus.vocabulary import unheard_of
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.registry import all_targets
 from tridiff.fuzz.target import Limits

@@ -9,11 +9,11 @@ from types import ModuleType
 import pytest
 import triton
 
+from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.branches import Covered, Report, branches, markdown, merged
 from tridiff.fuzz.planted.choose import FILES
 from tridiff.fuzz.planted.hidden import keys
-from tridiff.fuzz.planted.lines import Lines
 from tridiff.fuzz.planted.reach import reason, table
 
 _TEXT = '''

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from tests.support.cases import addition
 from tests.support.pairs import CASE, observed, outcome
 from tests.support.planted import PACKAGE, edit_in
+from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted.edit import Edit
-from tridiff.fuzz.planted.lines import Lines
 from tridiff.fuzz.planted.probe import MOST, MOST_ONCE, Probe, compare, draw
 from tridiff.fuzz.planted.record import Settings
 from tridiff.fuzz.planted.trial import Drawn, Ran, trials

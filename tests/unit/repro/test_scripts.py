@@ -19,11 +19,11 @@ from tests.support.nights import by_day
 from tests.unit.corpus.entries import expect
 from tests.unit.graphs.graphs import X, load, store
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.corpus import entry_id
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.kinds.graphs.arrays import arrays_of
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Content, CorpusEntry, Environment, Evidence, Iota, Signature, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build

@@ -19,8 +19,8 @@ from tests.support.cases import addition, division, ramp
 from tridiff.fuzz.backends import ARCHITECTURES
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer
 from tridiff.fuzz.backends.cuda import CudaRunner
-from tridiff.fuzz.bench.draws import draw_cases
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
