@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.blame.trial import Result, Trial
+from tridiff.fuzz.blame.raised import stack
+from tridiff.fuzz.blame.trial import Frame, Result, Trial
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.workers.zygote import die_with_parent
 
@@ -124,6 +125,10 @@ def run(trial: Trial, journal: Path) -> Result:
 
 
 def _judged(trial: Trial, enter: Any) -> Result:
+    if trial.right:
+        from tridiff.fuzz.blame.right import right_lines
+
+        return Result(lines=right_lines(trial.backend, _package(), trial.seconds))
     if trial.evaluated:
         return _evaluated(trial)
     if trial.backend == "interpreter":
@@ -137,13 +142,32 @@ def _judged(trial: Trial, enter: Any) -> Result:
     from tridiff.fuzz.workers.execute import Executor
 
     executor = Executor(backend=trial.backend)
+    raised = _stack_of(executor)
     watching = stepping(stepper) if trial.stepped or trial.drop or trial.plant or trial.texts else (
         contextlib.nullcontext())
     with watching:
         outcome, _ = executor.execute(trial.case, trial.subject, backend=trial.backend, stage=enter)
     return Result(outcome=outcome, steps=tuple(stepper.steps), ptx=stepper.ptx,
-                  library=tuple(stepper.library), inside=stepper.inside,
+                  library=tuple(stepper.library), inside=stepper.inside, stack=tuple(raised),
                   texts=dict(stepper.located) if trial.texts else {})
+
+
+def _package() -> Path:
+    """The folder of Triton."""
+    import triton
+
+    return Path(triton.__file__).parent
+
+
+def _stack_of(executor: Any) -> list[Frame]:
+    """Where Triton was when the executor's case failed with an error, once it has. Triton takes the frames of its code
+    generator out of a traceback."""
+    compiler: Any = importlib.import_module("triton.compiler.compiler")
+    if hasattr(compiler, "filter_traceback"):
+        compiler.filter_traceback = lambda error: None
+    found: list[Frame] = []
+    executor.on_error = lambda error: found.extend(stack(error, _package()))
+    return found
 
 
 def _evaluation(trial: Trial) -> Any:
@@ -164,8 +188,9 @@ def _evaluated(trial: Trial) -> Result:
 def _last_ir(trial: Trial) -> Result:
     """What the last TTGIR computes."""
     evaluation = _evaluation(trial)
+    raised = _stack_of(evaluation)
     outcome = evaluation.outcome(trial.case, trial.subject)
-    return Result(outcome=outcome, library=evaluation.runner.library,
+    return Result(outcome=outcome, library=evaluation.runner.library, stack=tuple(raised),
                   steps=tuple(step for step in evaluation.runner.order() if step is not None))
 
 
@@ -178,8 +203,9 @@ def _interpreted(trial: Trial) -> Result:
         none = interpreter.Repairs.none()
         interpreter.install(none if trial.repairs == "none" else interpreter.Repairs())
         executor._repair = lambda subject: None  # type: ignore[method-assign]
+    raised = _stack_of(executor)
     outcome, _ = executor.execute(trial.case, trial.subject, backend="interpreter")
-    return Result(outcome=outcome)
+    return Result(outcome=outcome, stack=tuple(raised))
 
 
 def forked(folder: str) -> None:

@@ -42,6 +42,7 @@ class Laboratory:
         self._started: list[Child] = []
         self._abandoned = False
         self._folder = OwnFolder(PREFIX)
+        self._lines: dict[bool, dict[str, tuple[int, ...]] | None] = {}
         self.triton = ""
         self.trials = 0
 
@@ -95,6 +96,19 @@ class Laboratory:
             self._end_child(self._children.pop(interpreted))
             return Result(ended="lost")
         return _RESULT.decode(answer)
+
+    def lines(self, trial: Trial) -> dict[str, tuple[int, ...]] | None:
+        """Lines of Triton that right cases run, None where they cannot be run; asked for in each mode once, with the
+        first trial for which there is all the time that it may take."""
+        interpreted = trial.backend == "interpreter"
+        if interpreted not in self._lines:
+            if self.left < trial.seconds:
+                return None
+            result = self.run(trial)
+            if result.refused or result.ended == "time":
+                return None
+            self._lines[interpreted] = None if result.ended else result.lines
+        return self._lines[interpreted]
 
     def _child(self, interpreted: bool) -> Child | None:
         found = self._children.get(interpreted)

@@ -11,12 +11,13 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame import decide
 from tridiff.fuzz.blame.jobs import backends_of
 from tridiff.fuzz.blame.laboratory import Laboratory, OutOfTime
+from tridiff.fuzz.blame.raised import innermost
 from tridiff.fuzz.blame.stages import FRONT_END
 from tridiff.fuzz.blame.trial import Result, Trial, Values
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Outcome, Signature, Verdict
-from tridiff.fuzz.records.blame import Effect, Tried
+from tridiff.fuzz.records.blame import BEHIND, Effect, Tried
 from tridiff.fuzz.registry import find
 
 SECONDS = 120.0
@@ -31,8 +32,17 @@ EVALUATION_SECONDS = 30.0
 """The longest that the IR is evaluated, all passes together."""
 
 
+RIGHT_SECONDS = 7.0
+"""The longest that right cases may take to be drawn and run (`fuzz.blame.right`), once for many findings; where less is
+left of a budget, none is spent on them."""
+
+
 class NotFailing(TridiffError):
     """The case does not fail here, so there is nothing to blame."""
+
+
+class _InCompiler(Exception):
+    """What was to be evaluated is not compiled."""
 
 
 def blame(case: Case, subject: str, backend: str, *, signature: Signature | None = None, seconds: float = SECONDS,
@@ -44,6 +54,10 @@ def blame(case: Case, subject: str, backend: str, *, signature: Signature | None
     used = laboratory or Laboratory(seconds=seconds, build=build)
     try:
         return _Search(case, subject, backend, signature, used, plant).blame()
+    except _InCompiler:
+        compiling = f"compile:{backend.partition(':')[2]}"
+        found = _Search(case, subject, compiling, signature, used, plant).blame()
+        return msgspec.structs.replace(found, backend=backend)
     finally:
         if own:
             used.close()
@@ -105,6 +119,8 @@ class _Search:
                 f"compiled pass by pass it did not come to its failure within {self._longest:.0f} s",))
         values = decide.ran(first)
         if kind(self._backend) == "evaluated" and not values:
+            if first.outcome is not None and first.outcome.verdict is Verdict.COMPILE_ERROR:
+                raise _InCompiler
             raise NotFailing(f"it does not come to values on {self._backend} ({told(first)})",
                              fix="name a backend on which it fails")
         self._vector.append(Tried(change="as it is", effect="same", said=told(first)))
@@ -116,7 +132,18 @@ class _Search:
         found = decide.decided(seen)
         return Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
                      backend=self._backend, subject=self._subject, vector=tuple(self._vector),
-                     evidence=found.evidence)
+                     evidence=(*found.evidence, *self._behind(first)))
+
+    def _behind(self, first: Result) -> Iterator[str]:
+        """A sentence on who is behind the error with which the first trial ended, if that is known."""
+        if not first.stack:
+            return
+        with suppress(OutOfTime):
+            lines = self._laboratory.lines(self._trial("right cases", right=True, plant="",
+                                                       seconds=RIGHT_SECONDS))
+            name = innermost(first.stack, lines) if lines is not None else ""
+            if name:
+                yield f"{BEHIND}{name}"[:500]
 
     def _seen(self, **more: object) -> decide.Seen:
         given = {"subject": self._subject, "backend": self._backend, "vector": tuple(self._vector),

@@ -30,6 +30,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     plant: str = ""
     texts: bool = False
     repairs: Literal["usual", "none", "strict"] = "usual"
+    right: bool = False
     seconds: float = 60.0
 
 
@@ -61,11 +62,22 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
     operation: str = ""
 
 
+class Frame(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A function on the stack of an error, or one that the code generator was reading. file: below Triton's folder.
+    line: in which it was. lines: of the function, where that line is there to raise."""
+
+    file: str
+    line: int
+    function: str
+    lines: tuple[int, ...] = ()
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """outcome: None where the process did not live to tell; `ended` says how then ("SIGABRT", "time"). entered: the
     step that was running when it ended, or the last one (see `stepping.FRONT_END`). refused: why the case was not run.
     texts: IR by step key, "source" first. ptx: what ptxas was given. library: functions of Triton's library, written in
-    its language, that were compiled with the kernel; inside: the innermost that an exception left."""
+    its language, that were compiled with the kernel; inside: the innermost that an exception left. stack: of Triton's
+    functions when the case failed with an error. lines: of Triton's files that right cases run."""
 
     outcome: Outcome | None = None
     ended: str = ""
@@ -77,6 +89,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     ptx: str = ""
     library: tuple[str, ...] = ()
     inside: str = ""
+    stack: tuple[Frame, ...] = ()
+    lines: dict[str, tuple[int, ...]] = {}
     log: str = ""
     triton: str = ""
     seconds: float = 0.0

@@ -16,17 +16,33 @@ LEFT = 0
 RAISED = -1
 """In place of a line whose next one an exception chose."""
 
+_GENERATOR = "compiler/code_generator.py"
+_VISIT = "visit"
+"""Method of the code generator that every part of a function goes through, as `node`."""
+
 Trace = Callable[[FrameType, str, Any], Any]
+
+
+def read_by(frame: FrameType) -> tuple[str, int, str] | None:
+    """File, line and function that the code generator reads in a frame of its own; None for other frames."""
+    if frame.f_code.co_name != _VISIT or not frame.f_code.co_filename.endswith(_GENERATOR):
+        return None
+    node, generator = frame.f_locals.get("node"), frame.f_locals.get("self")
+    file, line = getattr(generator, "file_name", None), getattr(node, "lineno", None)
+    if not file or line is None:
+        return None
+    function = getattr(getattr(generator, "jit_fn", None), "__name__", "?")
+    return str(file), int(line) + int(getattr(generator, "begin_line", 0)), str(function)
 
 
 class Lines:
     """Lines of the files below a folder that run while it is active, in this thread: a context manager.
 
     `found` has them by file, below the folder. A function that the compiler reads counts with all of its lines: which
-    of its branches were compiled is not seen."""
+    of its branches were compiled is not seen. visited: it counts with those that the code generator comes to."""
 
-    def __init__(self, package: Path) -> None:
-        self._root = f"{package}/"
+    def __init__(self, package: Path, *, visited: bool = False) -> None:
+        self._root, self._visited = f"{package}/", visited
         self._names: dict[str, str] = {}
         self.found: dict[str, set[int]] = {}
         self.steps: dict[str, set[tuple[int, int]]] = {}
@@ -47,7 +63,11 @@ class Lines:
             return None
         seen = self.found.setdefault(name, set())
         seen.add(frame.f_lineno)
-        if code.co_name == _COMPILED_CALL:
+        if self._visited:
+            read = read_by(frame)
+            if read is not None and self._name(read[0]):
+                self.found.setdefault(self._name(read[0]), set()).add(read[1])
+        elif code.co_name == _COMPILED_CALL:
             function = getattr(frame.f_locals.get("fn"), "fn", None)
             if function is not None and hasattr(function, "__code__"):
                 self._read(function.__code__)

@@ -26,6 +26,9 @@ Confidence = Literal["seen", "inferred", "not localised"]
 """seen: the step was watched going wrong (it failed there, or values were right before it and wrong behind). inferred:
 changes of the compiler make the failure go away. not localised: neither."""
 
+BEHIND = "the innermost line of its stack that no right case runs is in "
+"""How a sentence of the evidence begins that names who is behind an error (`fuzz.blame.raised`)."""
+
 Text = Annotated[str, Meta(max_length=500)]
 
 
@@ -67,6 +70,11 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """At which operation the IR behind the pass departs from the IR before it, "" where that is not known."""
         behind = (one for one in self.vector if self.step and one.effect == "same" and one.change.endswith(self.step))
         return next((one.said.partition(" at ")[2] for one in behind), "")
+
+    @property
+    def behind(self) -> str:
+        """Which function of Triton's Python layer is behind an error, "FILE FUNCTION"; "" where that is not known."""
+        return next((one.removeprefix(BEHIND) for one in self.evidence if one.startswith(BEHIND)), "")
 
     @property
     def line(self) -> str:

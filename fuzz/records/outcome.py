@@ -111,6 +111,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 ALL_OPEN = "the contract leaves every row open"
 """The reason of a case that ended as it should and was not checked, because no value of it is asked for."""
+SOURCE_READ = "read up to the source IR and not compiled"
+"""The reason of a case that was to stop there and did."""
 NO_ASSEMBLER = "this installation has no ptxas for the chip, or not what its vendor needs"
 """The reason of a case that could not be compiled for a chip."""
 PERHAPS_TRAPPED = "a device assertion may be due"

@@ -28,7 +28,7 @@ from tridiff.fuzz.judge.variation import variation
 from tridiff.fuzz.known.explain import explained_launch, wrong_in
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
-from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, TRAPPED
+from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, SOURCE_READ, TRAPPED
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import PLAIN, Subject, parse_subject
@@ -58,6 +58,8 @@ class Executor:
         self._staging: Staging | None = None
         self.observed: Observed | None = None
         """What the last case gave bit for bit, if that was asked for."""
+        self.on_error: Callable[[BaseException], None] = lambda error: None
+        """Called with what a case raises, before it is sorted into a verdict."""
         if self._kind == "cuda":
             self._poison_device()
             self._staging = Staging(self._device)
@@ -190,6 +192,7 @@ class Executor:
         except BaseException as error:
             if isinstance(error, TridiffError):
                 raise
+            self.on_error(error)
             failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
             generated.forget()
             if observe is not None and attempt.reports:
@@ -264,7 +267,7 @@ class _Attempt:
         helper, pointers = resolve(self.subject.helper), self._stand_ins()
         for schedule in range(1 + self.target.run.schedules(self.case)):
             self._run(pointers, helper, self.case.options, schedule)
-        return self._outcome(Verdict.NOT_CHECKED, reason="read up to the source IR and not compiled")
+        return self._outcome(Verdict.NOT_CHECKED, reason=SOURCE_READ)
 
     def time_launches(self, number: int) -> Outcome:
         """Launch so many times after a first one, which compiles, and note how long each takes on the device."""
