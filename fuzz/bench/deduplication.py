@@ -124,8 +124,8 @@ def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
         return files
     found = []
     for number, (file, failure) in enumerate(zip(files, failures, strict=True)):
-        passes = failure.blame is not None and failure.blame.operation
-        first = alike.first(file.finding, None if passes else failure.outcome.evidence, number,
+        named = failure.blame is not None and failure.blame.named
+        first = alike.first(file.finding, None if named else failure.outcome.evidence, number,
                             dtypes=tuple(one.dtype for one in failure.case.arrays))
         found.append(msgspec.structs.replace(file, finding=f"{file.finding} #{first}"))
     return found

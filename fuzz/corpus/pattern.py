@@ -8,8 +8,9 @@ launch, as in `fuzz.corpus.cause`, and arrays that no oracle reads. Of a kernel 
 the failure needs tells more than the operands, and a layout more than what comes out.
 
 Where blame saw a pass go wrong, that pass and the operation at which the IR behind it departs from the IR before it are
-the pattern, whatever the target; and so is what an error says, without dtypes and numbers. What Python itself says of a
-slip, it says of many: there the target's word belongs to it.
+the pattern, whatever the target; and so is the function of Triton's Python layer that blame found behind an error,
+else what the error says, without dtypes and numbers. What Python itself says of a slip, it says of many: there the
+target's word belongs to it.
 """
 
 import re
@@ -43,6 +44,8 @@ _ASTRAY = re.compile(r"out of bounds (?P<access>\w+) of \d+ bytes at (?P<array>\
 _TRESPASS = re.compile(r"\d+ elements outside array (?P<array>\w+) were written")
 _LIST = re.compile(r"<class '[^']*'>|\[(?:[\[\]\s,.N-]|'[^']*(?:'|$))*")
 """The numbers or names of a list in a message."""
+_BLOCK = re.compile("tensor<[^<>]*>")
+"""The type of a block in a message, of which the type of its elements is left out as well."""
 _NOWHERE = "at N:N:"
 """What a message is that names a line alone."""
 _PYTHON = re.compile("object (?:has no|is not|cannot)|values to unpack|unsupported operand|positional|unexpected key")
@@ -86,8 +89,10 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
     for one in blame:
         if one.operation:
             return Pattern(place=(one.step,), shown=(_departed(one.operation),))
+        if one.behind:
+            return Pattern(place=(signature.subject,), shown=(f"error behind {one.behind}",))
     if signature.verdict is not Verdict.DISAGREE:
-        said = _LIST.sub("[]", message(signature.kind))
+        said = _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind)))
         place = (signature.subject, signature.about) if _PYTHON.search(said) else (signature.subject,)
         return Pattern(place=place, shown=(said,)) if said and said != _NOWHERE else None
     if isinstance(case.program, Graph):
@@ -325,7 +330,7 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
         if pattern is None:
             continue
         # Targets have other neighbours each.
-        evidence = None if any(one.operation for one in entry.blame) else entry.evidence
+        evidence = None if any(one.named for one in entry.blame) else entry.evidence
         same = alike.first(pattern.key, evidence, entry, dtypes=tuple(one.dtype for one in entry.case.arrays))
         if same is not entry and entry.id in names:
             found[entry.id] = f"{same.case.target}/{same.id}"

@@ -77,6 +77,11 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return next((one.removeprefix(BEHIND) for one in self.evidence if one.startswith(BEHIND)), "")
 
     @property
+    def named(self) -> bool:
+        """Whether it names what is wrong, in whatever target that shows."""
+        return bool(self.operation or self.behind)
+
+    @property
     def line(self) -> str:
         """The blame in a line."""
         where = f"{self.stage}, {self.step}" if self.step else self.stage

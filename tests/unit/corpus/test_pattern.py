@@ -9,7 +9,7 @@ from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, contrary, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
-from tridiff.fuzz.records.blame import Tried
+from tridiff.fuzz.records.blame import BEHIND, Tried
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -214,3 +214,28 @@ def test_one_message_is_one_finding_in_every_target() -> None:
     assert proposed(new, [old]) == {}
     same = said(other, "g", "InterpreterError: no conversion of ['z'] to <class 'list'> and i8")
     assert proposed([same], [old]) == {"g": "triton.negate/a"}
+    typed = [said(other, name, f"'arith.cmpf' op must be float-like, but got '{one}'") for name, one in (
+        ("h", "i64"), ("i", "tensor<2x4xi64>"))]
+    assert proposed(typed, []) == {"i": "triton.floordiv/h"}
+
+
+def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say() -> None:
+    def failing(one: CorpusEntry, name: str, kind: str, behind: str = "", about: str = "") -> CorpusEntry:
+        told = replace(one.signature, verdict=Verdict.CRASH, kind=kind, about=about)
+        evidence = (f"{BEHIND}language/semantic.py {behind}",) if behind else ()
+        blame = Blame(stage="front-end", confidence="seen", triton="3.9.0", backend="compile:sm_90", evidence=evidence)
+        # Targets have other neighbours each.
+        beside = replace(one.evidence, beside={"a.0 = 1": name})
+        return replace(one, id=name, signature=told, evidence=beside, blame=(blame,))
+
+    said = "AttributeError: 'value' object has no attribute 'is_block'"
+    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    old = failing(entry(), "a", said, "TritonSemantic.minus", "neg")
+    same = [failing(other, "b", said, "TritonSemantic.minus", "sigmoid"),
+            failing(other, "c", "ValueError: no handle of fp16", "TritonSemantic.minus", "neg")]
+    assert proposed(same, [old]) == dict.fromkeys(("b", "c"), "triton.negate/a")
+    # The same words of the same row, and another function; nobody knows which; one subject's is not another's.
+    apart = [failing(entry(), "d", said, "TritonSemantic.sub", "neg"), failing(entry(), "e", said, "", "neg")]
+    assert proposed(apart, [old]) == {}
+    inductor = replace(old, id="f", signature=replace(old.signature, subject="inductor"))
+    assert proposed([inductor], [old]) == {}
