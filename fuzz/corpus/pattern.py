@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.content.poison import poison_pattern
 from tridiff.fuzz.content.text import from_bits, number_of
@@ -273,9 +274,11 @@ def _settings(case: Case, evidence: Evidence | None) -> Iterator[str]:
             # What was asked for and is right with the simplest value needs another one, whichever.
             yield name if beside else f"{name}={case.params[name]}"
     for spec in case.arrays:
-        for name in ("order", "step", "gap", "offset"):
-            if getattr(spec.layout, name) != getattr(Layout(), name):
-                yield f"{spec.name}.{name}"
+        # Whichever strides they are: those of a step, of rows far apart, of axes in another order or of a broadcast.
+        if replace(spec.layout, offset=0) != Layout():
+            yield f"{spec.name}.strides"
+        if spec.layout.offset:
+            yield f"{spec.name}.offset"
 
 
 def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "",

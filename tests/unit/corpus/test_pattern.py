@@ -144,6 +144,13 @@ def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
     assert key(one.case, one.evidence) != key(one.case, wrong)
     assert key(one.case, one.evidence, arrays=strided) == key(one.case, wrong, arrays=strided)
 
+    def laid_out(**layout: object) -> str:
+        return key(one.case, other, arrays=tuple(replace(spec, layout=replace(spec.layout, **layout))
+                                                 for spec in one.case.arrays))
+
+    # Whichever strides: those of a broadcast are none as well. Where an array begins is another matter.
+    assert laid_out(step=2) == laid_out(broadcast=("rows",)) == laid_out(gap=3) != laid_out(offset=1)
+
 
 @pytest.mark.parametrize(("said", "told"), [({}, "block"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
                                             ({"a.0 = 1": ""}, "")])
