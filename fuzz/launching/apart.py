@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tridiff.fuzz.backends import watched
+from tridiff.fuzz.backends.device_errors import refusal
 
 ENDED = "ends the process"
 """The answer of a question whose copy died, or was ended because of what it took."""
@@ -36,6 +37,14 @@ def answered(questions: Sequence[Callable[[], str]], *, seconds: float = 0) -> l
         if len(found) < len(questions):
             found.append(ENDED)
     return found
+
+
+def tried(call: Callable[..., object], *given: object, **named: object) -> object:
+    """What a call gives, or its refusal."""
+    try:
+        return call(*given, **named)
+    except Exception as error:
+        return refusal(error)
 
 
 def _copy(questions: Sequence[Callable[[], str]], seconds: float) -> list[str]:

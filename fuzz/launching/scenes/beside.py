@@ -14,9 +14,10 @@ from triton.runtime import build, cache
 from triton.tools import mxfp, ragged_tma
 
 from tridiff.fuzz.backends.device_errors import plainly, refusal
-from tridiff.fuzz.launching.apart import answered
+from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.scenes import below
 
 
 class _Shelf(cache.RemoteCacheBackend):  # type: ignore[misc]
@@ -36,9 +37,9 @@ def _caches() -> Iterator[object]:
         for how in ((), (True,), (False, True)):
             one = kind(f"{kind.__name__} {how}", *how)
             for name, data in (("a", b"one"), ("b", 2), ("a", b"other")):
-                yield one.get_file(name), _tried(one.put, data, name), one.get_file(name)
+                yield one.get_file(name), tried(one.put, data, name), one.get_file(name)
             for group in ({"a": one.get_file("a")}, {"gone": "gone"}):
-                yield one.get_group("g"), _tried(one.put_group, "g", group), _tried(one.get_group, "g")
+                yield one.get_group("g"), tried(one.put_group, "g", group), tried(one.get_group, "g")
     yield _Shelf.kept
 
 
@@ -46,13 +47,13 @@ def _build() -> Iterator[object]:
     with mock.patch.object(build, "subprocess") as ran, mock.patch.object(build, "open", mock.mock_open(), create=True):
         for make, more in ((build.compile_so_from_src, {"language": "c++"}), (build.compile_module_from_src, {})):
             for names in (["l"], ["l"], []):
-                found = _tried(make, "text", "n", names, ["i"], ["cuda", "x.so.1", "y.a"], ["-g"], **more)
+                found = tried(make, "text", "n", names, ["i"], ["cuda", "x.so.1", "y.a"], ["-g"], **more)
                 # The folder of a file is the digest of what it is made of.
                 yield str(found).split("/")[-2:]
         yield [([one for one in call.args[0] if "tmp" not in one], *call.kwargs) for call in ran.check_call.mock_calls]
         for ask, name in ((build._get_file_extension, "c++"), (build._language_from_filename, "a.cc"),
                            (partial(build._load_module_from_path, "n"), "n.text")):
-            yield _tried(ask, name)
+            yield tried(ask, name)
 
 
 def _knobs() -> Iterator[object]:
@@ -61,7 +62,7 @@ def _knobs() -> Iterator[object]:
         for part in (one.copy().reset() for one in groups):
             asked = {one.key: value for one in part.knob_descriptors.values()} if value else {}
             with mock.patch.dict(os.environ, asked):
-                yield [(name, _tried(getattr, part, name)) for name in part.knob_descriptors]
+                yield [(name, tried(getattr, part, name)) for name in part.knob_descriptors]
     for setting in (True, False, 3, "a", 1.5, None, triton.knobs.env):
         triton.knobs.compilation.always_compile = setting
         yield os.environ.get("TRITON_ALWAYS_COMPILE"), triton.knobs.compilation.always_compile
@@ -80,14 +81,14 @@ def _tools() -> Iterator[object]:
     yield [one.data for one in (mxfp.MXFP4Tensor(size=9).random(), mxfp.MXScaleTensor(size=9).random(),
                                 mxfp.MXScaleTensor(size=(2, 3)).random(0.25, 64.0))]
     for axis in (0, -2, 1, -1):
-        made = _tried(ragged_tma.create_ragged_descriptor, torch.zeros(4, 64, 32), [1, 16, 32], axis)
+        made = tried(ragged_tma.create_ragged_descriptor, torch.zeros(4, 64, 32), [1, 16, 32], axis)
         yield [getattr(made, name, made) for name in ("shape", "strides", "block_shape")]
 
 
 def _timers() -> Iterator[object]:
     with mock.patch.multiple(triton.testing, do_bench=_named, do_bench_cudagraph=_named):
         for more in ({}, {"warmup": 2}, {"rep": 3}, {"use_cuda_graph": True}, {"use_cuda_graph": True, "rep": 3}):
-            yield _tried(triton.autotune([], [], **more)(triton.language.sum).do_bench, 3, quantiles=4)
+            yield tried(triton.autotune([], [], **more)(triton.language.sum).do_bench, 3, quantiles=4)
 
 
 def _scratch() -> Iterator[object]:
@@ -96,7 +97,7 @@ def _scratch() -> Iterator[object]:
     with mock.patch.object(torch, "zeros", lambda *size, **more: mock.Mock(told=(size, more))):
         for stream in (None, 0, 7):
             of = mock.Mock(**{"get_device_interface.return_value": torches, "get_active_torch_device.return_value": 1})
-            made = _tried(driver.GPUDriver.allocate_default_profile_scratch, of, 8, 16, stream)
+            made = tried(driver.GPUDriver.allocate_default_profile_scratch, of, 8, 16, stream)
             yield getattr(made, "told", made), len(getattr(made, "mock_calls", ())), len(torches.mock_calls)
 
 
@@ -104,15 +105,10 @@ def _named(*given: object, **named: object) -> object:
     return given[1:], named
 
 
-def _tried(call: Callable[..., object], *given: object, **named: object) -> object:
-    try:
-        return call(*given, **named)
-    except Exception as error:
-        return refusal(error)
-
-
 _PARTS: dict[str, Callable[[], Iterator[object]]] = {
-    "caches": _caches, "build": _build, "knobs": _knobs, "tools": _tools, "timers": _timers, "scratch": _scratch}
+    "caches": _caches, "build": _build, "knobs": _knobs, "tools": _tools, "timers": _timers, "scratch": _scratch,
+    "libraries": below.libraries, "active": below.active, "driver": below.driver, "launches": below.launches,
+    "assembler": below.assembler}
 
 
 def _told(part: str) -> str:

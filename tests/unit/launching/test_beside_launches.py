@@ -14,6 +14,13 @@ FAULTS: tuple[tuple[str, str, Any], ...] = (
     ("tools", "triton.tools.mxfp:MXFP4Tensor.to_packed_tensor", lambda self, dim: self.data),
     ("timers", "triton.runtime.autotuner:Autotuner.do_bench", lambda self, *given, **named: None),
     ("scratch", "triton.backends.driver:GPUDriver.allocate_default_profile_scratch", lambda self, *given: None),
+    ("libraries", "triton.backends.nvidia.driver:libdevice_dir", "/other"),
+    ("active", "triton.backends.nvidia.driver:_cuda_driver_is_active", lambda: True),
+    ("driver", "triton.backends.nvidia.driver:CudaDriver.get_empty_cache_for_benchmark", lambda self: 1),
+    ("driver", "triton.backends.nvidia.driver:libraries", ["other"]),
+    ("launches", "triton.backends.nvidia.driver:GSAN_PER_DEVICE_STATE_STRIDE", 8),
+    ("assembler", "triton.backends.nvidia.compiler:signal.SIGSEGV", 7),
+    ("assembler", "triton.backends.nvidia.compiler:sm_arch_from_capability", lambda capability: "sm_90"),
 )
 """Part, what is changed in Triton, and its wrong stand-in."""
 

@@ -1,0 +1,200 @@
+"""Triton's driver for CUDA and its call of ptxas in Python, over stand-ins for everything below them: libraries,
+`ldconfig`, torch's devices, the assembler. On a machine with a GPU they answer the same.
+"""
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import torch
+import triton
+import triton.experimental
+from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia import compiler
+from triton.backends.nvidia import driver as nvidia
+
+from tridiff.fuzz.launching.apart import tried
+
+_FOUND = ("", "nothing", "libcuda.so.1 (libc6,x86-64) => /one/libcuda.so.1\n\tlibc.so => /lib/libc.so\n\t"
+          "libcuda.so.1 (libc6) => /two/libcuda.so.1")
+"""What `ldconfig` prints: nothing, no CUDA, CUDA at two places."""
+
+_CODES = (0, 255, 128 + 11, 1)
+"""How ptxas ends: well, by its own error, by a signal, otherwise."""
+
+_LIBRARY_DIRS = nvidia.library_dirs
+"""As Triton has it: a device that does not exist has another."""
+
+_TEMPORARY = re.compile(r"\btmp\w+")
+
+
+class _Library:
+    """What a compiled module of Triton's offers: functions that say how they were called."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given: (9, 0) if name == "get_device_capability" else (name, given)
+
+
+def libraries() -> Iterator[object]:
+    """Where the CUDA driver is looked for."""
+    for printed in _FOUND:
+        for searched in ("", "/three:/four"):
+            for there in ((), ("/one", "/four"), ("/two",)):
+                existing = [f"{one}/libcuda.so.1" for one in there]
+                with mock.patch.object(nvidia.subprocess, "check_output", mock.Mock(return_value=printed.encode())), \
+                        mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": searched}), \
+                        mock.patch.object(nvidia.os.path, "exists", existing.__contains__):
+                    nvidia.libcuda_dirs.cache_clear()
+                    yield tried(nvidia.libcuda_dirs)
+    triton.knobs.nvidia.libcuda_path = "/own"
+    nvidia.libcuda_dirs.cache_clear()
+    yield nvidia.libcuda_dirs(), [Path(one).name for one in _LIBRARY_DIRS()]
+
+
+def _loading(*, there: str, codes: tuple[int, int], number: int, asked: list[object]) -> Callable[[str], Any]:
+    """Stands in for `ctypes.CDLL`: the driver's library at one place, and what its two functions give."""
+
+    def count(place: Any) -> int:
+        place._obj.value = number
+        return codes[1]
+
+    def load(name: str) -> Any:
+        asked.append(Path(name).parts)
+        if name != there:
+            raise OSError(name)
+        start = mock.Mock(return_value=codes[0], restype="unset", argtypes="unset")
+        tell = mock.Mock(side_effect=count, restype="unset", argtypes="unset")
+        asked.extend((start, tell))
+        return SimpleNamespace(cuInit=start, cuDeviceGetCount=tell)
+
+    return load
+
+
+def active() -> Iterator[object]:
+    """Whether the driver takes itself for the one to use, with torch and without."""
+    for there in ("libcuda.so.1", "/own/libcuda.so.1", ""):
+        for codes, number in (((0, 0), 1), ((0, 0), 0), ((1, 0), 1), ((0, 1), 1)):
+            asked: list[Any] = []
+            load = _loading(there=there, codes=codes, number=number, asked=asked)
+            with mock.patch.object(nvidia, "libcuda_dirs", lambda: ["/own"]), \
+                    mock.patch("ctypes.CDLL", load), mock.patch.dict(sys.modules, {"torch": None}):
+                found = tried(nvidia.CudaDriver.is_active)
+            yield found, [one if isinstance(one, tuple) else (
+                str(one.restype), str(one.argtypes), [type(given).__name__ for call in one.mock_calls
+                                                      for given in call.args]) for one in asked]
+    for available in (True, False):
+        for hip in (None, "6.0"):
+            with mock.patch.object(torch.cuda, "is_available", mock.Mock(return_value=available)), \
+                    mock.patch.object(torch.version, "hip", hip):
+                yield nvidia.CudaDriver.is_active()
+
+
+def driver() -> Iterator[object]:
+    """A driver over a library that says how it was called, with torch and without."""
+    built: list[object] = []
+
+    def build(**about: Any) -> _Library:
+        built.append({name: one if name != "src_path" else Path(one).name for name, one in about.items()
+                      if name not in ("include_dirs", "src")})
+        return _Library()
+
+    builders = [name for name in ("compile_module_from_file", "compile_module_from_src") if hasattr(nvidia, name)]
+    cuda = SimpleNamespace(get_device_capability=lambda device: (8, device), current_device=lambda: 3,
+                           set_device=lambda device: device)
+    # torch cannot be imported a second time: a stand-in is what the driver sees.
+    stand_in = SimpleNamespace(cuda=cuda, int="int", device=lambda *given: given,
+                               empty=lambda *given, **more: (given, more))
+    raw = SimpleNamespace(_cuda_getCurrentRawStream=lambda device: ("stream", device))
+    for seen in (None, stand_in):
+        with mock.patch.multiple(nvidia, **dict.fromkeys(builders, build)), \
+                mock.patch.object(nvidia, "library_dirs", lambda: ["folder"]), \
+                mock.patch.dict(sys.modules, {"torch": seen, "torch._C": raw}):
+            made = tried(nvidia.CudaDriver)
+            yield [tried(getattr(made, name, None), 2) for name in (
+                "get_device_capability", "get_current_stream", "set_current_device")]
+            for name in ("get_current_device", "get_current_target", "get_active_torch_device", "get_device_interface",
+                         "get_empty_cache_for_benchmark"):
+                found = tried(getattr(made, name, None))
+                yield "torch's" if found is cuda else found
+            yield tried(nvidia.CudaUtils) is getattr(made, "utils", None), built, getattr(
+                made, "launcher_cls", str).__name__
+        yield sorted((name, tried(one, 1)) for name, one in vars(getattr(made, "utils", None) or cuda).items())
+        yield [tried(getattr(nvidia, name, None), 1) for name in ("PyCUtensorMap", "PyKernelArg", "ARG_TUPLE",
+                                                                  "ARG_KERNEL", "ARG_CONSTEXPR")]
+    cache = mock.Mock()
+    nvidia.CudaDriver.clear_cache(made, cache)
+    yield nvidia.CudaDriver.get_benchmarker(made).__name__, cache.mock_calls
+
+
+def launches() -> Iterator[object]:
+    """What a launcher hands over of scratch, of options and of a sanitizer's state."""
+    state, sync = mock.Mock(), mock.Mock()
+    state.get_device_rank.side_effect = lambda device: device + 1
+    state.get_global_state_pointer.return_value = 1 << 40
+    sync.get_launch_state.side_effect = lambda *given: (("table", given), "index")
+    for sanitized, capturing, size in ((False, False, 0), (False, False, 24), (True, False, 24), (True, True, 0)):
+        device = mock.Mock(**{"get_current_device.return_value": 2,
+                              "utils.is_stream_capturing.return_value": capturing})
+        device.allocate_default_profile_scratch.side_effect = lambda *given: ("default", given)
+        of = mock.Mock(gsan_enabled=sanitized, num_ctas=2, global_scratch_size=0, global_scratch_align=8,
+                       profile_scratch_size=size, profile_scratch_align=16, launch_cooperative_grid="cooperative",
+                       launch_pdl="dependent", arg_annotations="annotations", kernel_signature="signature")
+        sanitizer = mock.Mock(_allocator=state, _stream_sync=sync)
+        with _devices(device), mock.patch.object(triton.experimental, "gsan", sanitizer, create=True), \
+                mock.patch.dict(sys.modules, {f"triton.experimental.gsan{name}": one for name, one in (
+                    ("", sanitizer), ("._allocator", state), ("._stream_sync", sync))}):
+            failed = tried(nvidia.CudaLauncher.__call__, of, 2, 3, 5, 7, "function", "kernel", "launch", "enter",
+                           "leave", "first", "second")
+        yield failed, [call.args for call in of.launch.mock_calls]
+
+
+@contextmanager
+def _devices(device: Any) -> Iterator[None]:
+    config, kept = triton.runtime.driver, triton.runtime.driver._active
+    config._active = device
+    try:
+        yield
+    finally:
+        config._active = kept
+
+
+def assembler() -> Iterator[object]:
+    """How ptxas is called, what is made of how it ends, what is printed, and which files are left."""
+    for code in _CODES:
+        for options, knobs in (
+                ({}, {}), ({"enable_fp_fusion": False, "ptx_options": "-a -b"}, {"disable_ptxas_opt": True}),
+                ({}, {"dump_ptxas_log": True, "disable_ptxas_opt": False})):
+            commands: list[object] = []
+            back = compiler.CUDABackend(GPUTarget("cuda", 90, 32))
+            for name, value in knobs.items():
+                setattr(triton.knobs.nvidia, name, value)
+            printed = StringIO()
+            with mock.patch.object(compiler, "subprocess", SimpleNamespace(
+                    run=_assembling(code, commands), CalledProcessError=compiler.subprocess.CalledProcessError)), \
+                    redirect_stdout(printed):
+                found = tried(back.make_cubin, "text of PTX", {}, back.parse_options(options), 90)
+            left = sorted(Path(one).suffix for one in os.listdir(tempfile.gettempdir()))
+            yield [_TEMPORARY.sub("FILE", str(one)) for one in (found, commands, printed.getvalue(), left)]
+
+
+def _assembling(code: int, commands: list[object]) -> Callable[..., None]:
+    """Stands in for `subprocess.run` of ptxas, which writes its log and a binary, and ends with a code."""
+
+    def run(command: list[str], *, stderr: Any, **about: object) -> None:
+        source = next(one for one in command if one.endswith(".ptx"))
+        commands.append([one for one in command if "/" not in one])
+        commands.append((Path(source).read_text(), sorted(about.items())))
+        Path(stderr.name).write_text("log of the assembler")
+        if code:
+            raise compiler.subprocess.CalledProcessError(code, command)
+        Path(command[-1]).write_bytes(b"binary")
+
+    return run
