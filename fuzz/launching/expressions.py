@@ -239,6 +239,15 @@ EXPRESSIONS: dict[str, str] = {
     "functions in keys":
         "[type(one).__name__ for one in jit._replace_jit_callables([tl.sum, (tl.max, 3), "
         "collections.namedtuple('Both', 'a b')(tl.sum, 4), [tl.min]])]",
+    "decorated":
+        "[(type(made).__name__, [(name, getattr(made, name)) for name "
+        "in ('version', 'debug', 'noinline', 'do_not_specialize', 'do_not_specialize_on_alignment', 'launch_metadata', "
+        "'arg_names', 'constexprs', 'kwargs', '__name__') if hasattr(made, name)], [(one.num, one.name, "
+        "one.do_not_specialize, one.do_not_specialize_on_alignment) for one in getattr(made, 'params', [])]) "
+        "for way in (False, True) for _ in [setattr(triton.knobs.runtime, 'interpret', way)] for more in "
+        "({}, {'version': 3, 'do_not_specialize': ['x']}, "
+        "{'do_not_specialize_on_alignment': ['div'], 'debug': True}, {'noinline': True, 'launch_metadata': len, "
+        "'repr': len}) for made in [triton.jit(**more)(tl.cdiv.fn)]]",
     "where functions begin":
         "[jit.get_def_col_number('    def f():'), jit.get_def_line_number(['@triton.jit', 'def f():'], 5)]",
     "no function begins": "jit.get_def_col_number('lambda: 3')",
