@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import itertools
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
@@ -20,7 +22,13 @@ from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 _SILENT = 60.0
 """Seconds without a result after which a process is ended: its case hangs."""
 
+_TRACED = 4
+"""How many times longer that may be where lines are noted."""
+
 _PREFIX = "tridiff-trial-"
+
+_DEATHS = 8
+"""Drawn cases of a target that may end their process: of more, something else is wrong."""
 
 _BROKEN = b"broken: "
 """Begins what a process says that cannot go on."""
@@ -62,16 +70,20 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     steps: bool = False
     """Whether steps between lines are wanted as well, where lines are."""
+    begin: int = 0
+    """How many of them have been run before."""
 
 
 def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Path | None = None) -> Iterator[Ran]:
     """Run the cases one after the other. build: folder in front of the path, "" for the environment as it is.
     traced: the folder of the package whose lines are wanted.
 
-    A case that ends the process or hangs is told as such, and the cases behind it run in another process; of drawn
-    cases, which nobody else knows, those are left out. Raises TridiffError where none can be drawn or run."""
+    A case that ends the process or hangs is told as such, and the cases behind it run in another process; a drawn case,
+    which nobody else knows, is left out. Raises TridiffError where none can be drawn or run, or too many die."""
     sweep(_PREFIX)
+    deaths = 0
     waiting = list(work) if not isinstance(work, Drawn) else []
+    silent = _SILENT * (_TRACED if traced else 1)
     while True:
         here, there = _CONTEXT.Pipe(duplex=False)
         job = work if isinstance(work, Drawn) else tuple(waiting)
@@ -84,7 +96,7 @@ def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Pa
         died = ""
         try:
             while not died:
-                if not here.poll(_SILENT):
+                if not here.poll(silent):
                     died = "hang"
                     break
                 try:
@@ -100,14 +112,20 @@ def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Pa
                 ran = msgspec.json.decode(data, type=Ran)
                 if waiting:
                     waiting.pop(0)
+                if isinstance(work, Drawn):
+                    work = replace(work, begin=work.begin + 1)
                 yield ran
         finally:
             process.kill()
             process.join()
             here.close()
             cache.remove()
-        if died and isinstance(work, Drawn) and died not in ("crash", "hang"):
-            raise TridiffError(f"{work.target} on {backend} cannot be probed: {died}", fix="report this")
+        if died and isinstance(work, Drawn):
+            deaths += 1
+            if died not in ("crash", "hang") or deaths > _DEATHS:
+                raise TridiffError(f"{work.target} on {backend} cannot be probed: {died}", fix="report this")
+            work = replace(work, begin=work.begin + 1)
+            continue
         if not died or not waiting:
             return
         yield Ran(case=waiting.pop(0), backend=backend, died=died)
@@ -165,7 +183,7 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
     else:
         always = {}
         cases = {one.digest: one for one in msgspec.json.decode(job, type=list[Case])}
-    for case in cases.values():
+    for case in itertools.islice(cases.values(), wanted.begin if wanted is not None else 0, None):
         lines = Lines(Path(traced)) if traced else None
         try:
             with lines or contextlib.nullcontext():

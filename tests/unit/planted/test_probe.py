@@ -10,11 +10,13 @@ import pytest
 import triton
 from msgspec.structs import replace
 
+from tests.support import dying
 from tests.support.cases import addition
 from tests.support.pairs import CASE, observed, outcome
 from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted import trial
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.probe import MOST, MOST_ONCE, Probe, compare, draw
 from tridiff.fuzz.planted.record import Settings
@@ -133,3 +135,15 @@ def test_a_case_that_cannot_be_run_is_told_and_the_next_one_runs() -> None:
     assert told[1].outcome is not None and told[1].outcome.verdict is Verdict.AGREE
     with pytest.raises(TridiffError, match="cannot be probed"):
         list(trials(Drawn(target="no.target", number=1, seed=1), backend="interpreter", build=""))
+
+
+def test_cases_behind_a_drawn_one_that_ends_its_process_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_serve", dying.serve)
+
+    def told(dies: str, number: int = 5) -> list[str]:
+        return [one.died for one in trials(Drawn(target=dies, number=number, seed=1), backend="interpreter", build="")]
+
+    assert told("") == [f"case {number}" for number in range(5)]
+    assert told("1 4") == ["case 0", "case 2", "case 3"]
+    with pytest.raises(TridiffError, match="cannot be probed: crash"):
+        told(" ".join(map(str, range(20))), 20)
