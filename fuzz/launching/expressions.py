@@ -84,6 +84,11 @@ EXPRESSIONS: dict[str, str] = {
     "default swizzles":
         "[gl.NVMMASharedLayout.get_default_for([rows, columns], kind).swizzle_byte_width for rows in (4, 8) "
         "for columns in (8, 16, 24, 32, 48, 64, 96, 192) for kind in (gl.int8, gl.float16, gl.float32)]",
+    "registers of tensor memory":
+        "[(kind.name, shape, warps, way, refused(lambda: blackwell._compute_tmem_reg_layout(kind, shape, shape, "
+        "blackwell.TensorMemoryLayout([shape[0], shape[1]], 1), warps, way))) for kind in (tl.float32, tl.float16) "
+        "for shape in ([64, 8], [128, 1], [128, 2], [128, 4], [128, 32], [64, 1], [64, 2], [128, 128]) for warps in "
+        "(4, 8, 2) for way in ('32x32b', '16x64b', '16x128b', '16x256b', '16x32bx2', '32x32b_splitn', 'other')]",
     "barriers of products":
         "[blackwell.tcgen05_mma_barrier_count(data, multicast, two) for two in (False, True) for multicast in (False, "
         "True) for bases in ([[1, 0]], [[0, 0]], [[0, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]) for data in "

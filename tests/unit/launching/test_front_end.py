@@ -134,6 +134,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"part": "plain: arguments of tl.expect_zero 1", "chip": "sm_90", "option": ""}),
     ("triton.language.core", "warn", _no_check, "lines",
      {"part": "plain: arguments of max 1", "chip": "sm_90", "option": ""}),
+    ("triton.experimental.gluon.language._semantic", "compute_tmem_reg_layout", lambda *about: None, "expressions",
+     {"expression": "registers of tensor memory"}),
     ("triton.runtime.interpreter", "InterpretedFunction.__init__",
      lambda self, fn, do_not_specialize, **more: vars(self).update(fn=fn, kwargs=more), "expressions",
      {"expression": "decorated"}),
