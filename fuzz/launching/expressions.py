@@ -4,6 +4,7 @@ NAMES = ("gl", "tl", "blocked", "mma", "data", "16", "[1, 0]", "GPUTarget")
 
 HEAD = """
 import collections
+import hashlib
 import inspect
 
 import torch
@@ -47,10 +48,22 @@ def refused(call):
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:120]
 
+def counted(answers):
+    answers = list(map(str, answers))
+    digest = hashlib.blake2b("; ".join(answers).encode(), digest_size=6).hexdigest()
+    return f"{answers.count('True')} of {len(answers)}, {digest}"
+
 blocked = gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0])
 mma = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
 swizzled = gl.NVMMASharedLayout(128, 32, 2)
 data = torch.zeros(4096)
+LEGAL = {"base": data, "shape": [32, 32], "strides": [32, 1], "block_shape": [16, 16], "padding": "zero"}
+OTHERS = (None, "nan", "other", True, 3, blocked, gl.NVMMASharedLayout(64, 16, 2), gl.NVMMASharedLayout(128, 32, 3),
+          data[1:], data[4:], data.to(torch.int32), data.to(torch.float16), data.to(torch.uint8), [], [16], [16] * 3,
+          *([first, last] for first in (0, 1, 2, 3, 4, 16, 256, 512, -128, -129, 2**31, 2**40) for last in (
+              0, 1, 2, 3, 4, 16, 256, 512, 127, 128)),
+          [1, 1, 1, 1], [1, 8, 8, 1], [1, 9, 8, 1], [1, 0, 8, 1], [1, 1, 1, 2], [1, 8, 8, 60], [1, 8, 0, 64],
+          [4096, 512, 60, 1], [4096, 512, 64, 2], [4096, 512, 64, 0], [4096, 512, 0, 1], [1, 1, 1, 1, 1])
 """
 
 EXPRESSIONS: dict[str, str] = {
@@ -129,6 +142,12 @@ EXPRESSIONS: dict[str, str] = {
         "pixel_box_lower_corner=[low] * (len(shape) - 2), pixel_box_upper_corner=[high] * (len(shape) - 2)).mode) "
         "for shape, end in (([1, 64, 64], 2**15), ([1, 8, 8, 64], 128), ([1, 4, 4, 4, 64], 16)) "
         "for low, high in ((-end, end - 1), (-end - 1, 0), (0, end))]",
+    "bounds of descriptors":
+        "[(made.__module__, made.__name__, name, counted(refused(lambda: vars(made(**{**given, name: value})).get("
+        "name) is value) for value in OTHERS)) for made, given in ((TensorDescriptor, LEGAL), (Tiled, {**LEGAL, "
+        "'block_shape': [16, 32], 'layout': swizzled}), (Columns, {**LEGAL, 'base': data.view(1, 8, 8, 64), 'shape': "
+        "[1, 8, 8, 64], 'strides': [4096, 512, 64, 1], 'block_shape': [16, 32], 'layout': swizzled, 'element_strides': "
+        "[1, 1, 1, 1], 'pixel_box_lower_corner': [0, 0], 'pixel_box_upper_corner': [0, 0]})) for name in given]",
     "options":
         "compiler.make_backend(GPUTarget('cuda', 90, 32)).parse_options({'num_warps': 8, 'num_ctas': 2, "
         "'maxnreg': 64})",

@@ -1,6 +1,6 @@
 """Calls of the language with every argument in turn in another form: a literal, a constant of the compiler, a scalar,
-None, a dimension at and beyond its bounds. Most functions convert each argument by a statement of its own, which shows
-only where what is given needs it.
+None, a dimension at and beyond its bounds, every type. Most functions convert each argument by a statement of its own,
+which shows only where what is given needs it. And blocks of every type, filled with every kind of number.
 
 In scope: what `fragments_plain` or `fragments_gluon` has. A part is the calls of one function, so that whoever looks
 for its name finds it.
@@ -203,6 +203,14 @@ _NUMBERS = ("-1", "-2", "-3", "2", "16", "None", "n")
 
 _CONSTANTS = {"plain": ("N - 8", "N - 7"), "gluon": ("tl.constexpr(0)", "tl.constexpr(1)")}
 
+_TYPES = tuple(f"tl.{name}" for name in (
+    "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float8e5", "float8e4nv",
+    "float8e4b15", "float8e4b8", "float8e5b16", "float16", "bfloat16", "float32", "float64"))
+
+_FULL = ("0", "1", "-1", "True", "1.5", "-0.0", "300", "2 ** 31", "2 ** 63", "2 ** 64 - 1", "-2 ** 63", "2 ** 64",
+         "1e300", "float('nan')", "float('-inf')", "N", "n", "e", "p")
+"""What blocks of every type are filled with."""
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -215,6 +223,8 @@ def lines(language: Language) -> dict[str, str]:
         name = ast.unparse(call.func)
         found.setdefault(f"arguments of {name}", {}).update(dict.fromkeys(
             (f"r = {text}", *_others(text, call, language))))
+    if language == "plain":
+        found["constants"] = dict.fromkeys(f"r = tl.full((4,), {value}, {kind})" for kind in _TYPES for value in _FULL)
     return {group: "\n".join(some) for group, some in found.items()}
 
 
@@ -236,6 +246,8 @@ def _instead(node: ast.expr, language: Language) -> tuple[str, ...]:
         return (*_NUMBERS, *_CONSTANTS[language])
     if isinstance(node, ast.Tuple | ast.List):
         return (f"tl.constexpr({text})", text.translate(str.maketrans("()", "[]")), "(n,)", "16")
+    if text in _TYPES:
+        return (f"tl.constexpr({text})", "None", *_TYPES)
     if text.startswith(("tl.", "plus")) and not isinstance(node, ast.Call):
         return (f"tl.constexpr({text})", "None")
     return _OTHER_LAYOUTS if text in _LAYOUTS else _VALUES[language]

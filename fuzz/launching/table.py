@@ -177,7 +177,7 @@ SCENES: tuple[Scene, ...] = (
     Scene(name="launcher", topic="host", play=f"{_SCENES}.host:launcher", vocabulary={"once": (True,)}),
     Scene(name="beside", topic="host", play=f"{_SCENES}.beside:beside",
           vocabulary={"part": ("caches", "build", "knobs", "tools", "timers", "scratch", "libraries", "active",
-                               "driver", "launches", "assembler")}, each="part"),
+                               "driver", "launches", "maps", "assembler")}, each="part"),
     Scene(name="layouts", topic="layouts", play=f"{_SCENES}.layouts:layouts",
           vocabulary={"layout": LAYOUTS, "wide": (False, True)}, each="layout"),
     Scene(name="expressions", topic="front_end", play=f"{_SCENES}.host:expressions",

@@ -156,6 +156,22 @@ def launches() -> Iterator[object]:
         yield failed, [call.args for call in of.launch.mock_calls]
 
 
+def maps() -> Iterator[object]:
+    """What the driver is asked for a tensor map, whatever the compiler says of one."""
+    library = mock.Mock(**{f"utils.{name}.side_effect": lambda *given, name=name: (name, given) for name in (
+        "fill_tma_descriptor_tiled", "fill_tma_descriptor_im2col", "fill_tma_descriptor")})
+    about: dict[str, object] = {"swizzle": 3, "elem_size": 4, "block_size": [16, 32], "fp4_padded": False}
+    ask = getattr(nvidia, "make_tensordesc_arg", None)
+    for more in ({}, {"is_im2col": False}, {"is_im2col": True}, {"fp4_padded": True},
+                 {"fp4_padded": True, "is_im2col": True}, *({"elem_type": number} for number in range(16)), None):
+        for padding, rounded, steps in (("zero", False, None), ("nan", True, [1, 2, 1])):
+            one = SimpleNamespace(base=SimpleNamespace(data_ptr=lambda: 1 << 20), shape=[5, 6, 7], strides=[42, 7, 1],
+                                  padding=padding, round_f32_to_tf32=rounded, element_strides=steps,
+                                  pixel_box_lower_corner=[-1], pixel_box_upper_corner=[2])
+            with _devices(library):
+                yield tried(ask, one, None if more is None else {"elem_type": 7, **about, **more}, None)
+
+
 @contextmanager
 def _devices(device: Any) -> Iterator[None]:
     config, kept = triton.runtime.driver, triton.runtime.driver._active

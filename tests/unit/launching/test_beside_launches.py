@@ -19,6 +19,7 @@ FAULTS: tuple[tuple[str, str, Any], ...] = (
     ("driver", "triton.backends.nvidia.driver:CudaDriver.get_empty_cache_for_benchmark", lambda self: 1),
     ("driver", "triton.backends.nvidia.driver:libraries", ["other"]),
     ("launches", "triton.backends.nvidia.driver:GSAN_PER_DEVICE_STATE_STRIDE", 8),
+    ("maps", "triton.backends.nvidia.driver:TMA_TF32", 12),
     ("assembler", "triton.backends.nvidia.compiler:signal.SIGSEGV", 7),
     ("assembler", "triton.backends.nvidia.compiler:sm_arch_from_capability", lambda capability: "sm_90"),
 )
