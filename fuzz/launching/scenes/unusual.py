@@ -9,6 +9,7 @@ from typing import Any
 import triton
 
 from tridiff.fuzz.backends.device_errors import refusal, without_assembler
+from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
@@ -145,6 +146,7 @@ def _unheard(user: Any, there: Bench) -> Told:
 
 
 def _unloaded(user: Any, there: Bench) -> Told:
+    """What is loaded is unloaded by the process that loaded it, and not by a copy of it."""
     runtime, seen = triton.knobs.runtime, []
     chains = {"before": runtime.kernel_load_start_hook, "after": runtime.kernel_load_end_hook}
     if hasattr(runtime, "kernel_unload_hook"):
@@ -152,11 +154,17 @@ def _unloaded(user: Any, there: Bench) -> Told:
     for word, chain in chains.items():
         chain.add(lambda module, function, name, group, digest, word=word: seen.append(f"{word} {module} {name}"))
     user[(1,)](_x(), 5)
-    user.device_caches.clear()
-    gc.collect()
+
+    def forgotten() -> str:
+        user.device_caches.clear()
+        gc.collect()
+        return str(there.unloaded)
+
+    [copied] = answered([forgotten])
+    forgotten()
     for chain in chains.values():
         chain.calls.clear()
-    return {"seen": seen, "unloaded": there.unloaded}
+    return {"seen": seen, "unloaded": there.unloaded, "in a copy": copied}
 
 
 def _unhooked(user: Any, there: Bench) -> Told:

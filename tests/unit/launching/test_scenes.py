@@ -200,3 +200,16 @@ def test_files_that_a_compilation_leaves_are_told(monkeypatch: pytest.MonkeyPatc
     assert play(refused)["refusals 1 temporary"] == ".ptx"
     monkeypatch.setattr(os, "remove", lambda path: None)
     assert play(refused)["refusals 1 temporary"] == ".log .ptx"
+
+
+def test_what_a_copy_of_the_process_unloads_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    if before(installed(), "3.8.0"):
+        pytest.skip("these versions unload nothing")
+    name = next(one.name for one in scenes().values() if "unloaded" in one.vocabulary.get("way", ()))
+    told = play(case(name, way="unloaded"))
+    assert told[f"{name} in a copy"] == ("1" if before(installed(), "3.9.0") else "0")
+    assert told[f"{name} unloaded"] == "1"
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    assert play(case(name, way="unloaded"))[f"{name} in a copy"] == "1"
