@@ -20,21 +20,31 @@ def told(edit: Edit, line: Tried, package: Path) -> Tried:
     the folder of the original `triton/__init__.py`."""
     if line.harmless or line.outcome not in ("missed", "not reached"):
         return line
-    why = hidden(edit, (package / edit.file).read_bytes())
+    why = hidden(edit, (package / edit.file).read_bytes(), reached=line.outcome == "missed")
     return replace(line, outcome="cannot show", how=f"{why} ({line.how})" if line.how else why) if why else line
 
 
-def hidden(edit: Edit, data: bytes) -> str:
+def hidden(edit: Edit, data: bytes, *, reached: bool = True) -> str:
     """Why an edit cannot show, "" if it can: it changes a statement that is out of reach, a way of a condition that
-    cannot be taken, or a condition that decides nothing because one of its ways cannot. data: the text of the file."""
+    cannot be taken, or a condition that decides nothing because one of its ways cannot. data: the text of the file;
+    reached: whether cases ran the line. Of a condition that none asked, it is not known what it would decide."""
     source = Source(edit.file, data)
     for key, nodes in keys(edit.file, source.tree):
         if any(_holds(one, source, edit) for one in nodes) and (why := reason(key)):
             # A condition that is turned round goes the way that nothing else takes.
+            asked = reached or not _holds(nodes[0], source, edit) or reason(_other_way(key))
             turned = edit.operator in _TURNED or (edit.operator == "ignored_branch" and key.endswith(": false"))
-            if not turned or not _holds(nodes[0], source, edit):
+            if asked and (not turned or not _holds(nodes[0], source, edit)):
                 return why
     return ""
+
+
+def _other_way(key: str) -> str:
+    """The other way of a condition; of anything else the same."""
+    for way, other in (("true", "false"), ("false", "true")):
+        if key.endswith(f": {way}"):
+            return key.removesuffix(way) + other
+    return key
 
 
 def keys(file: str, tree: ast.Module) -> Iterator[tuple[str, Sequence[ast.AST]]]:

@@ -53,6 +53,13 @@ def test_a_condition_that_is_turned_round_shows(operator: str, line: int, why: s
     assert hidden(found, _TEXT) == why
 
 
+@pytest.mark.parametrize("before, why", [("a - 7", "no such a"), ("5", ""), ("a, b", "only text"), ("13", "")])
+def test_a_condition_that_no_case_asked_may_show(before: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hidden(edit(before), _TEXT, reached=False) == why
+    monkeypatch.setattr(reach, "table", lambda: {f"{_FILE} f: *": "never called"})
+    assert hidden(edit(before), _TEXT, reached=False) == "never called"
+
+
 @pytest.mark.parametrize("outcome, harmless, expected", [
     ("missed", False, "cannot show"), ("not reached", False, "cannot show"), ("caught", False, "caught"),
     ("changed code", False, "changed code"), ("missed", True, "missed")])
