@@ -34,7 +34,8 @@ _DUE: dict[str, Answers] = {
     "floats*": {"mode": "fpsan", "loads": "True"},
     "order*": {"mode": "consan", "registers": "None"}, "indices": {"mode": "iisan", "registers": "None"},
     "expected zeros": {"mode": "fpsan"}, "zeros": {"launches": _ONE}, "gluon": {"registers": "True", "launches": _ONE},
-    "profiled": {"launches": _SIX, "scratch": "[]"},
+    "printed PTX": {"printed": "// -----// NVPTX Dump //----- // // //", "launches": _SIX},
+    "log of ptxas": {"launches": _SIX}, "profiled": {"launches": _SIX, "scratch": "[]"},
 }
 """By ways, or patterns of them; of an empty answer nothing is due but that there is none of that name."""
 _SINCE = {"more arguments": "3.9.0", "by name only": "3.9.0", "by name only, by place": "3.9.0", "function": "3.7.0",

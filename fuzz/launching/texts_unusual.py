@@ -21,6 +21,23 @@ def twice(a):
 
 kernel = made(tl.constexpr(3), twice)
 """,
+    "own errors": """
+@triton.jit
+def inner(a, W: tl.constexpr):
+    if W == 1:
+        return a + missing
+    return tl.arange(0, 3)
+
+@triton.jit
+def kernel(x, n, W: tl.constexpr):
+    if W == 0:
+        n = missing
+    if W == 3:
+        n = tl.full((3,), n, tl.int32)
+    if W == 4:
+        n = n.missing
+    inner(n, W)
+""",
     "conflict": """
 LIMIT = tl.constexpr(3)
 

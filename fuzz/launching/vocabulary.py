@@ -57,7 +57,8 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "unhooked", "no clusters' queue", "addresses", "variables", "variables without lines", "other assembler",
            "global memory", "floats", "order", "indices", "expected zeros", "zeros", "floats of gluon",
            "order in gluon", "gluon", "old chip", "one block", "lines of ttir", "lines of ttgir", "other llir",
-           "other cubin", "overridden", "dumped", "disassembled", "few threads", "profiled", "foreign name")
+           "other cubin", "overridden", "dumped", "disassembled", "few threads", "profiled", "foreign name",
+           "own errors", "printed PTX", "log of ptxas")
 """Launches and compilations as few users ask for them, one way each."""
 VALUES = ("small", "wide")
 """Contents of arrays: indexes, or signs, extremes and what is no number."""

@@ -1,14 +1,17 @@
 """Launches and compilations as few users ask for them: one knob, hook, way to write a kernel or source at a time."""
 
 import gc
+import io
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import triton
 
-from tridiff.fuzz.backends.device_errors import refusal, without_assembler
+from tridiff.fuzz.backends.device_errors import chain, refusal, without_assembler
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
@@ -151,8 +154,8 @@ def _unloaded(user: Any, there: Bench) -> Told:
     chains = {"before": runtime.kernel_load_start_hook, "after": runtime.kernel_load_end_hook}
     if hasattr(runtime, "kernel_unload_hook"):
         chains["gone"] = runtime.kernel_unload_hook
-    for word, chain in chains.items():
-        chain.add(lambda module, function, name, group, digest, word=word: seen.append(f"{word} {module} {name}"))
+    for word, added in chains.items():
+        added.add(lambda module, function, name, group, digest, word=word: seen.append(f"{word} {module} {name}"))
     user[(1,)](_x(), 5)
 
     def forgotten() -> str:
@@ -162,8 +165,8 @@ def _unloaded(user: Any, there: Bench) -> Told:
 
     [copied] = answered([forgotten])
     forgotten()
-    for chain in chains.values():
-        chain.calls.clear()
+    for added in chains.values():
+        added.calls.clear()
     return {"seen": seen, "unloaded": there.unloaded, "in a copy": copied}
 
 
@@ -191,9 +194,11 @@ def _knob(section: str, **values: Any) -> Callable[[Any, Bench], Told]:
             if not hasattr(getattr(triton.knobs, section), name):
                 return {"refused": "there is none"}
             setattr(getattr(triton.knobs, section), name, value)
-        with spied() as asked:
+        printed = io.StringIO()
+        with spied() as asked, redirect_stdout(printed):
             found = _plain(user, there)
-        return found | {"passes": " ".join(asked.passes[-8:]), "tools": " ".join(asked.tools)}
+        return found | {"passes": " ".join(asked.passes[-8:]), "tools": " ".join(asked.tools),
+                        "printed": " ".join(printed.getvalue().split()[:8])}
 
     return run
 
@@ -322,6 +327,22 @@ def _disassembled(user: Any, there: Bench) -> Told:
         return {"sass": found, "other": refusal(error)}
 
 
+def _own_errors(user: Any, there: Bench) -> Told:
+    """How errors of the front end are wrapped, and through which files they are traced, for users and for developers of
+    Triton."""
+    found: Told = {}
+    for whole in (False, True):
+        triton.knobs.compilation.front_end_debugging = whole
+        for number in range(5):
+            try:
+                user.warmup(_x(), 5, number, grid=(1,))
+            except Exception as error:
+                found[f"{whole} {number}"] = [(type(one).__name__, list(dict.fromkeys(
+                    Path(frame.f_code.co_filename).name for frame, _ in traceback.walk_tb(one.__traceback__)
+                    if "triton" in frame.f_code.co_filename))) for one in chain(error)]
+    return found
+
+
 def _few_threads(user: Any, there: Bench) -> Told:
     load = there.load_binary
     there.load_binary = lambda *given: (*load(*given)[:-1], 64)  # type: ignore[method-assign]
@@ -362,5 +383,7 @@ _WAYS: dict[str, Callable[[Any, Bench], Told]] = {
         "ttgir", lambda text: text.replace('"ttg.num-ctas" = 1 : i32, ', "")),
     "lines of ttir": _located("ttir"), "lines of ttgir": _located("ttgir"), "other llir": _replaced("llir"),
     "other cubin": _replaced("cubin"), "overridden": _overridden, "dumped": _dumped, "disassembled": _disassembled,
-    "few threads": _few_threads, "profiled": _profiled,
+    "few threads": _few_threads, "own errors": _own_errors,
+    "printed PTX": _knob("nvidia", dump_nvptx=True), "log of ptxas": _knob("nvidia", dump_ptxas_log=True),
+    "profiled": _profiled,
 }

@@ -202,6 +202,21 @@ def test_files_that_a_compilation_leaves_are_told(monkeypatch: pytest.MonkeyPatc
     assert play(refused)["refusals 1 temporary"] == ".log .ptx"
 
 
+@pytest.mark.parametrize("way, place", [
+    ("own errors", "triton.compiler.compiler.filter_traceback"), ("printed PTX", "builtins.print"),
+    ("log of ptxas", "builtins.print")])
+def test_what_developers_of_triton_are_told_is_an_answer(
+        way: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = next(one.name for one in scenes().values() if way in one.vocabulary.get("way", ()))
+    told = play(case(name, way=way))
+    assert told == play(case(name, way=way))
+    monkeypatch.setattr(place, lambda *about, **more: None)
+    try:
+        assert told != play(case(name, way=way))
+    except Refuted as due:
+        assert "is due" in str(due)
+
+
 def test_what_a_copy_of_the_process_unloads_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
