@@ -1,6 +1,7 @@
 """Which lines of Triton's Python layer a case runs."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
@@ -19,6 +20,9 @@ RAISED = -1
 _GENERATOR = "compiler/code_generator.py"
 _VISIT = "visit"
 """Method of the code generator that every part of a function goes through, as `node`."""
+
+_OFTEN = 200
+"""Calls of one function in a case behind which it shows no further lines, where steps are not wanted."""
 
 Trace = Callable[[FrameType, str, Any], Any]
 
@@ -41,8 +45,10 @@ class Lines:
     `found` has them by file, below the folder. A function that the compiler reads counts with all of its lines: which
     of its branches were compiled is not seen. visited: it counts with those that the code generator comes to."""
 
-    def __init__(self, package: Path, *, visited: bool = False) -> None:
-        self._root, self._visited = f"{package}/", visited
+    def __init__(self, package: Path, *, steps: bool = True, visited: bool = False) -> None:
+        """steps: whether those from line to line are wanted: without them, what is called often is soon left alone."""
+        self._root, self._stepping, self._visited = f"{package}/", steps, visited
+        self._calls: Counter[CodeType] = Counter()
         self._names: dict[str, str] = {}
         self.found: dict[str, set[int]] = {}
         self.steps: dict[str, set[tuple[int, int]]] = {}
@@ -50,6 +56,7 @@ class Lines:
 
     def __enter__(self) -> "Lines":
         self.found, self.steps = {}, {}
+        self._calls.clear()
         sys.settrace(self._called)
         return self
 
@@ -72,6 +79,9 @@ class Lines:
             if function is not None and hasattr(function, "__code__"):
                 self._read(function.__code__)
 
+        if not self._stepping:
+            self._calls[code] += 1
+            return None if self._calls[code] > _OFTEN else self._line(seen)
         steps = self.steps.setdefault(name, set())
         before = frame.f_lineno
 
@@ -86,6 +96,14 @@ class Lines:
                 before = RAISED
             elif event == "return":
                 steps.add((before, LEFT))
+            return line
+
+        return line
+
+    @staticmethod
+    def _line(seen: set[int]) -> Trace:
+        def line(frame: FrameType, event: str, argument: Any) -> Trace:
+            seen.add(frame.f_lineno)
             return line
 
         return line

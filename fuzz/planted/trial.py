@@ -184,7 +184,7 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
         always = {}
         cases = {one.digest: one for one in msgspec.json.decode(job, type=list[Case])}
     for case in itertools.islice(cases.values(), wanted.begin if wanted is not None else 0, None):
-        lines = Lines(Path(traced)) if traced else None
+        lines = Lines(Path(traced), steps=stepping) if traced else None
         try:
             with lines or contextlib.nullcontext():
                 outcome, _ = executor.execute(case, "own", backend=backend, observe=Observe())

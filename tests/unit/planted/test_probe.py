@@ -16,6 +16,7 @@ from tests.support.pairs import CASE, observed, outcome
 from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted import lines as lines_of_planted
 from tridiff.fuzz.planted import trial
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.probe import MOST, MOST_ONCE, Probe, compare, draw
@@ -107,6 +108,19 @@ def test_lines_are_those_of_the_folder_that_ran(tmp_path: Path) -> None:
     with lines:
         names["call_JitFunction"](Kernel)
     assert lines.found == {"part/one.py": {1, 2, 3, 4, 7, 8}}, "a function that is compiled counts as a whole"
+
+
+def test_lines_without_steps_are_the_same_until_a_function_is_called_often(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("def f(a):\n    if a:\n        return 1\n    return 2\n")
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    lines = Lines(tmp_path, steps=False)
+    for seldom in (True, False):
+        with lines:
+            for number in range(lines_of_planted._OFTEN + 1):
+                names["f"](number == (3 if seldom else lines_of_planted._OFTEN))
+        assert lines.found == {"one.py": {1, 2, 3, 4} if seldom else {1, 2, 4}} and not lines.steps
 
 
 def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edit: Edit, tmp_path: Path) -> None:
