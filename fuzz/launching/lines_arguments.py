@@ -1,6 +1,7 @@
 """Calls of the language with every argument in turn in another form: a literal, a constant of the compiler, a scalar,
 None, a dimension at and beyond its bounds, every type. Most functions convert each argument by a statement of its own,
-which shows only where what is given needs it. And blocks of every type, filled with every kind of number.
+which shows only where what is given needs it. And blocks of every type, filled with every kind of number, and values of
+every type where a truth value is asked for.
 
 In scope: what `fragments_plain` or `fragments_gluon` has. A part is the calls of one function, so that whoever looks
 for its name finds it.
@@ -307,6 +308,16 @@ _FULL = ("0", "1", "-1", "True", "1.5", "-0.0", "300", "2 ** 31", "2 ** 63", "2 
          "1e300", "float('nan')", "float('-inf')", "N", "n", "e", "p")
 """What blocks of every type are filled with."""
 
+_CONDITIONS = ("n", "k", "e", "n > 3", "f_ptr", "tl.load(u_ptr)", "tl.full((), 1, tl.int1)",
+               "tl.full((1, 1), 3, tl.int32)", "x", "p", "q", "w", "d", "N", "0", "0.5", "None", "'a'", "()",
+               "tl.int32", "not n", "not N", "(n and k)", "(N or n)")
+
+_ASKED = ("r = x if {} else x + 3", "r = 1.5 if {} else 2.5", "if {}: x += 3", "if N > 3 and {}: x += 3",
+          "while {}: n, k, e = 0, k * 0, e * 0", "r = x if not {} else x + 3", "r = {} or n", "r = n and {}",
+          "tl.static_assert({})", "tl.device_assert({}, 'text')", "tl.assume({})",
+          "r = tl.where({}, x, 3)", "r = tl.load(x_ptr + at, {})")
+"""Where a truth value is asked for."""
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -323,6 +334,7 @@ def lines(language: Language) -> dict[str, str]:
         found["names"] = dict.fromkeys(f"r = {text}" for text in _GLUON_NAMES.strip().splitlines())
     else:
         found["constants"] = dict.fromkeys(f"r = tl.full((4,), {value}, {kind})" for kind in _TYPES for value in _FULL)
+        found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 
 

@@ -141,6 +141,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.language.semantic", "TritonSemantic.scalar_constant",
      lambda self, value, dtype: self.cast(self.to_tensor(value), dtype), "lines",
      {"part": "plain: constants 1", "chip": "sm_90", "option": ""}),
+    ("triton.language.semantic", "TritonSemantic.not_equal", lambda self, a, b: a, "lines",
+     {"part": "plain: conditions 1", "chip": "sm_90", "option": ""}),
     ("triton.runtime.interpreter", "InterpretedFunction.__init__",
      lambda self, fn, do_not_specialize, **more: vars(self).update(fn=fn, kwargs=more), "expressions",
      {"expression": "decorated"}),
