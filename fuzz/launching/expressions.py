@@ -15,7 +15,7 @@ from triton.backends.nvidia import compiler as nvidia
 from triton.compiler import compiler
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language import _layouts as layouts
-from triton.experimental.gluon.language.nvidia import blackwell
+from triton.experimental.gluon.language.nvidia import blackwell, hopper
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
 from triton.runtime import jit
 from triton.tools.tensor_descriptor import TensorDescriptor
@@ -58,12 +58,44 @@ mma = gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
 swizzled = gl.NVMMASharedLayout(128, 32, 2)
 data = torch.zeros(4096)
 LEGAL = {"base": data, "shape": [32, 32], "strides": [32, 1], "block_shape": [16, 16], "padding": "zero"}
+PIXELS = {**LEGAL, "base": data.view(1, 8, 8, 64), "shape": [1, 8, 8, 64], "strides": [4096, 512, 64, 1],
+          "block_shape": [16, 32], "layout": swizzled, "element_strides": [1, 1, 1, 1],
+          "pixel_box_lower_corner": [0, 0], "pixel_box_upper_corner": [0, 0]}
 OTHERS = (None, "nan", "other", True, 3, blocked, gl.NVMMASharedLayout(64, 16, 2), gl.NVMMASharedLayout(128, 32, 3),
           data[1:], data[4:], data.to(torch.int32), data.to(torch.float16), data.to(torch.uint8), [], [16], [16] * 3,
           *([first, last] for first in (0, 1, 2, 3, 4, 16, 256, 512, -128, -129, 2**31, 2**40) for last in (
               0, 1, 2, 3, 4, 16, 256, 512, 127, 128)),
           [1, 1, 1, 1], [1, 8, 8, 1], [1, 9, 8, 1], [1, 0, 8, 1], [1, 1, 1, 2], [1, 8, 8, 60], [1, 8, 0, 64],
           [4096, 512, 60, 1], [4096, 512, 64, 2], [4096, 512, 64, 0], [4096, 512, 0, 1], [1, 1, 1, 1, 1])
+
+def made(*calls):
+    for call in calls:
+        try:
+            yield call()
+        except Exception:
+            pass
+
+pairs = tl.tuple_type([tl.int64, tl.int64])
+TYPES = [tl.void, tl.int1, tl.int32, tl.float8e5, tl.pointer_type(tl.int8), tl.pointer_type(tl.int8, 3, True), pairs,
+         tl.block_type(tl.int32, [16]), tl.block_type(tl.int32, [16, 1]), tl.block_type(tl.int64, [16]),
+         tl.tuple_type([tl.int64, tl.void], ["a", "b"]), tl.tuple_type([pairs]), *made(
+    lambda: tl.constexpr(3).type, lambda: tl.constexpr("3").type, lambda: blocked.type, lambda: mma.type,
+    lambda: tl.core.slice_type(), lambda: tl.core.tensor_descriptor_base_type(tl.block_type(tl.int32, [8, 16])),
+    lambda: tl.core.tensor_descriptor_type(tl.block_type(tl.int32, [8, 16]), pairs, pairs),
+    lambda: tl.core.tensor_descriptor_type(tl.block_type(tl.int32, [8, 16]), tl.tuple_type([tl.int32] * 2), pairs),
+    lambda: tl.core.tensor_descriptor_type(tl.block_type(tl.float16, [8, 16]), pairs, pairs),
+    lambda: gl.distributed_type(gl.int32, [16, 32], blocked), lambda: gl.distributed_type(gl.int32, [16, 32], mma),
+    lambda: gl.distributed_type(gl.int32, [32, 16], blocked), lambda: CachePolicy('ca').type, lambda: swizzled.type,
+    lambda: gl.shared_memory_descriptor_type(gl.int32, [16, 32], swizzled, [16, 32]),
+    lambda: gl.shared_memory_descriptor_type(gl.int32, [16, 32], swizzled, [2, 16, 32]),
+    lambda: gl.shared_memory_descriptor_type(gl.float32, [16, 32], swizzled, [16, 32]),
+    lambda: hopper.warpgroup_mma_accumulator_type(gl.distributed_type(gl.float32, [64, 64], mma)),
+    lambda: hopper.warpgroup_mma_accumulator_type(gl.distributed_type(gl.float16, [64, 64], mma)),
+    lambda: hopper.tma.tensor_descriptor_type(tl.block_type(tl.int32, [16, 32]), pairs, pairs, swizzled),
+    lambda: hopper.tma.tensor_descriptor_type(tl.block_type(tl.int32, [16, 64]), pairs, pairs, swizzled),
+    lambda: hopper.tma.tensor_descriptor_im2col_type(tl.block_type(tl.int32, [16, 32]), pairs, pairs, swizzled),
+    lambda: blackwell.tensor_memory_descriptor_type(gl.float32, [128, 64], blackwell.TensorMemoryLayout([128, 64], 1), [
+        128, 64]))]
 """
 
 EXPRESSIONS: dict[str, str] = {
@@ -145,9 +177,10 @@ EXPRESSIONS: dict[str, str] = {
     "bounds of descriptors":
         "[(made.__module__, made.__name__, name, counted(refused(lambda: vars(made(**{**given, name: value})).get("
         "name) is value) for value in OTHERS)) for made, given in ((TensorDescriptor, LEGAL), (Tiled, {**LEGAL, "
-        "'block_shape': [16, 32], 'layout': swizzled}), (Columns, {**LEGAL, 'base': data.view(1, 8, 8, 64), 'shape': "
-        "[1, 8, 8, 64], 'strides': [4096, 512, 64, 1], 'block_shape': [16, 32], 'layout': swizzled, 'element_strides': "
-        "[1, 1, 1, 1], 'pixel_box_lower_corner': [0, 0], 'pixel_box_upper_corner': [0, 0]})) for name in given]",
+        "'block_shape': [16, 32], 'layout': swizzled}), (Columns, PIXELS)) for name in given]",
+    "names of descriptors":
+        "[(one.mode, one.__mangle__()) for one in (Tiled(**{**LEGAL, 'block_shape': [16, 32], 'layout': swizzled}), "
+        "Columns(**PIXELS))]",
     "options":
         "compiler.make_backend(GPUTarget('cuda', 90, 32)).parse_options({'num_warps': 8, 'num_ctas': 2, "
         "'maxnreg': 64})",
@@ -268,10 +301,33 @@ EXPRESSIONS: dict[str, str] = {
         "in ('version', 'debug', 'noinline', 'do_not_specialize', 'do_not_specialize_on_alignment', 'launch_metadata', "
         "'arg_names', 'constexprs', 'kwargs', '__name__') if hasattr(made, name)], [(one.num, one.name, "
         "one.do_not_specialize, one.do_not_specialize_on_alignment) for one in getattr(made, 'params', [])]) "
-        "for way in (False, True) for _ in [setattr(triton.knobs.runtime, 'interpret', way)] for more in "
+        "for way in (True, False) for _ in [setattr(triton.knobs.runtime, 'interpret', way)] for more in "
         "({}, {'version': 3, 'do_not_specialize': ['x']}, "
         "{'do_not_specialize_on_alignment': ['div'], 'debug': True}, {'noinline': True, 'launch_metadata': len, "
         "'repr': len}) for made in [triton.jit(**more)(tl.cdiv.fn)]]",
+    "types compared":
+        "[(type(one).__name__, str(one), refused(lambda: one.mangle()), refused(lambda: one.nbytes_per_cta), "
+        "''.join(str(int(one == other)) + str(int(one != other)) + str(int(getattr(one, '__neq__', lambda some: 2)("
+        "other))) for other in TYPES)) for one in TYPES]",
+    "members of types":
+        "[refused(lambda: pairs[index]) for index in (0, 1, 2, -1)] + [refused(lambda: one.scalar) for one in TYPES]",
+    "names that policies and layouts have":
+        "[(one.mangle(), str(one.type)) for one in (CachePolicy('ca'), CachePolicy('ca', l2_prefetch_size=64), "
+        "blocked, gl.SliceLayout(1, blocked), gl.AutoLayout(), gl.CoalescedLayout(), mma, swizzled, "
+        "gl.PaddedSharedLayout.with_identity_for([[64, 8]], [8, 8], [0, 1]), "
+        "gl.BlockedLayout([1], [32], [4], [0], [[1], [2]]), gl.SwizzledSharedLayout(1, 1, 1, [0], [[1]]), "
+        "gl.NVMMASharedLayout(64, 8, 2, cga_layout=[[1, 0]]), gl.CachePolicy('none', 'evict_first'))]",
+    "parameters":
+        "[(one.name, one.is_constexpr, one.is_const, one.has_default, str(one.default), one.annotation, "
+        "one.annotation_type) for made in (tl.cdiv, tl.sum, tl.topk, tl.philox) for one in made.params]",
+    "sources of functions":
+        "[(refused(lambda: setattr(made, 'src', 'def f(): pass')), made._unsafe_update_src('def cdiv(x, div): pass'), "
+        "made.hash, made.src, str(made), made.cache_key is None) for made in [triton.jit(tl.cdiv.fn)]]",
+    "arrays that stand in":
+        "[(one.stride(), one.data_ptr(), one.ptr_range(), one.shape, str(one.dtype)) for one in (jit.MockTensor("
+        "torch.float32), jit.MockTensor(torch.int8, [3, 4, 5]), jit.MockTensor.wrap_dtype(torch.int8))] + "
+        "[jit.MockTensor.wrap_dtype(3), str(triton.reinterpret(data[:2], tl.int32)), "
+        "triton.reinterpret(torch.ones(2), tl.int32).copy_(triton.reinterpret(data[:2], tl.int32))]",
     "where functions begin":
         "[jit.get_def_col_number('    def f():'), jit.get_def_line_number(['@triton.jit', 'def f():'], 5)]",
     "no function begins": "jit.get_def_col_number('lambda: 3')",

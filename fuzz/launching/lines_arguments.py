@@ -1,7 +1,7 @@
 """Calls of the language with every argument in turn in another form: a literal, a constant of the compiler, a scalar,
 None, a dimension at and beyond its bounds, every type. Most functions convert each argument by a statement of its own,
 which shows only where what is given needs it. And blocks of every type, filled with every kind of number, and values of
-every type where a truth value is asked for.
+every type where a truth value is asked for, functions and operators of every type, and methods that are reflected.
 
 In scope: what `fragments_plain` or `fragments_gluon` has. A part is the calls of one function, so that whoever looks
 for its name finds it.
@@ -318,6 +318,21 @@ _ASKED = ("r = x if {} else x + 3", "r = 1.5 if {} else 2.5", "if {}: x += 3", "
           "r = tl.where({}, x, 3)", "r = tl.load(x_ptr + at, {})")
 """Where a truth value is asked for."""
 
+_REFLECTED = tuple(f"__r{name}__" for name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift", "lt", "le", "gt", "ge",
+    "eq", "ne"))
+"""Methods that Python calls where the left side has none, and some that it never does."""
+
+_WIDTHS = ("int1", "uint8", "int16", "int64", "uint64", "float8e5", "float8e4nv", "float16", "bfloat16", "float32",
+           "float64")
+
+_MATHEMATICS = ("exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "sqrt_rn", "rsqrt", "erf", "floor", "ceil", "abs",
+                "sigmoid", "softmax", "sum", "max", "argmin", "cumsum", "cumprod", "sort", "xor_sum")
+_SEVERAL = ("tl.fma({0}, {0}, {0})", "tl.fdiv({0}, {0})", "tl.div_rn({0}, {0})", "tl.umulhi({0}, {0})",
+            "tl.clamp({0}, {0}, {0})", "tl.minimum({0}, {0})", "-{0}", "~{0}", "{0} // 3", "{0} % {0}", "{0} / n",
+            "{0} << 2", "{0} < 2.5", "{0} * e")
+"""Calls of several operands of one type, and operators."""
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -334,6 +349,11 @@ def lines(language: Language) -> dict[str, str]:
         found["names"] = dict.fromkeys(f"r = {text}" for text in _GLUON_NAMES.strip().splitlines())
     else:
         found["constants"] = dict.fromkeys(f"r = tl.full((4,), {value}, {kind})" for kind in _TYPES for value in _FULL)
+        found["reflected"] = dict.fromkeys(
+            f"r = {one}.{name}({other})" for name in _REFLECTED for one in ("x", "e") for other in ("n", "f", "3"))
+        found["widths"] = dict.fromkeys(f"r = {text.format(f'f.to(tl.{kind})')}" for kind in _WIDTHS for text in (
+            *(f"tl.{name}({{0}}{', 0' if name in ('argmin', 'cumsum', 'cumprod') else ''})" for name in _MATHEMATICS),
+            *_SEVERAL))
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 

@@ -96,10 +96,10 @@ SCENES: tuple[Scene, ...] = (
           legal=lambda choices: choices["knob"] in ("override", "option") or choices["stage"] == "ttgir"),
     Scene(name="hooks", topic="events", play=f"{_SCENES}.events:hooks", due=f"{_DUE_OF_EVENTS}:hooks",
           vocabulary={"decorated": ("", "metadata", "name", "debug", "version"), "refusing": (False, True),
-                      "hooked": (True, False), "warmup": (False, True)}),
+                      "hooked": (True, False), "warmup": (False, True)}, each="hooked"),
     Scene(name="ahead", topic="events", play=f"{_SCENES}.events:ahead", due=f"{_DUE_OF_EVENTS}:ahead",
-          vocabulary={"x": ("tensor i32 0", "tensor i32 1"), "n": ("int 5", "int 16", "int 1", "tuple int 5, int 16"),
-                      "constant": ("int 3", "dtype float32", "none", "text abc", "tuple int 1, int 2"),
+          vocabulary={"constant": ("int 3", "dtype float32", "none", "text abc", "tuple int 1, int 2"),
+                      "x": ("tensor i32 0", "tensor i32 1"), "n": ("int 5", "int 16", "int 1", "tuple int 5, int 16"),
                       "warps": (4, 2), "spoilt": ("", "name", "target")},
           # The sum with a tuple is none.
           legal=lambda choices: not str(choices["n"]).startswith("tuple")),

@@ -10,7 +10,8 @@ WORDS = (*NUMBERS, "float 1.5", "float nan", "float -0.0", "bool True", "bool Fa
          "pair int 16, tensor i8 0", "pair none, int 1")
 """Arguments of kernels."""
 
-GIVEN = (*WORDS, "text abc", "dtype float32", "descriptor fp32 zero", "descriptor fp16 nan", "descriptor i32 zero")
+GIVEN = (*WORDS, "text abc", "dtype float32", "descriptor fp32 zero", "descriptor fp16 nan", "descriptor i32 zero",
+         "descriptor fp32 zero rounded")
 """Arguments of interpreted kernels."""
 
 WAYS = ("plain", "by name", "inside", "constant", "reinterpreted", "grid by function", "too few", "warm-up")

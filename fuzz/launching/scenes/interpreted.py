@@ -220,6 +220,7 @@ import triton.language as tl
 def kernel(a, b=5, c: tl.constexpr = 3, *, e=16):
     i = tl.program_id(0) + 10 * tl.program_id(1) + 100 * tl.program_id(2)
     j = tl.num_programs(0) + 10 * tl.num_programs(1) + 100 * tl.num_programs(2)
+    loaded = a.load([0, 8]) if isinstance(a, tl.tensor_descriptor) else 0
     keep(locals())
 """
 
@@ -253,10 +254,12 @@ def _given(word: str, grid: str, way: str) -> str:
 
 
 def _descriptor(word: str, arguments: Arguments) -> Any:
-    """Word: "descriptor DTYPE PADDING"."""
-    _, dtype, padding = word.split()
+    """Word: "descriptor DTYPE PADDING", and "rounded" behind it, which older versions have not."""
+    _, dtype, padding, *more = word.split()
     array = arguments.make(f"tensor {dtype} 0")
-    return TensorDescriptor(array, [4, 16], [16, 1], [2, 16], padding=padding)
+    array.copy_(torch.arange(array.numel()).view(array.shape) * 1.0009765625)
+    rounded = [one for one in ("round_f32_to_tf32",) if more and one in TensorDescriptor.__dataclass_fields__]
+    return TensorDescriptor(array, [4, 16], [16, 1], [2, 16], padding=padding, **dict.fromkeys(rounded, True))
 
 
 def _answers(asked: dict[str, Callable[[], str]]) -> Answers:

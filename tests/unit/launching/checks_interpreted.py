@@ -45,6 +45,15 @@ def check_a_fault_of_the_interpreter_changes_an_answer() -> None:
     assert changed >= {"given int 9223372036854775808", "given bool True"}
 
 
+def check_descriptors_that_round_are_loaded_from() -> None:
+    right = play(case("given", way="plain"))
+    if not hasattr(interpreter_module(), "_round_f32_to_tf32"):
+        return
+    with patch.object(interpreter_module(), "_round_f32_to_tf32", lambda data: data):
+        wrong = play(case("given", way="plain"))
+    assert {name for name in right if right[name] != wrong[name]} == {"given descriptor fp32 zero rounded"}
+
+
 def check_masked_lanes_of_atomics_are_told_alike() -> None:
     native = interpreter_module()._interpreter
     real = native.atomic_rmw
