@@ -1,8 +1,10 @@
 """Which lines of Triton's Python layer a case runs."""
 
+import json
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -37,6 +39,25 @@ def read_by(frame: FrameType) -> tuple[str, int, str] | None:
         return None
     function = getattr(getattr(generator, "jit_fn", None), "__name__", "?")
     return str(file), int(line) + int(getattr(generator, "begin_line", 0)), str(function)
+
+
+_IMPORTING = """
+import importlib, json, sys
+from pathlib import Path
+from tridiff.fuzz.coverage.lines import Lines
+import torch
+with Lines(Path(sys.argv[1]), steps=False) as lines:
+    for name in sys.argv[2:]:
+        importlib.import_module(name)
+print(json.dumps({file: sorted(some) for file, some in lines.found.items()}))
+"""
+
+
+def imported(package: Path, modules: Sequence[str]) -> dict[str, set[int]]:
+    """Lines below a folder that run when modules are imported, by file, in a process of its own."""
+    run = subprocess.run([sys.executable, "-c", _IMPORTING, str(package), *modules], capture_output=True, text=True,
+                         check=True)
+    return {file: set(some) for file, some in json.loads(run.stdout.splitlines()[-1]).items()}
 
 
 class Lines:

@@ -5,6 +5,7 @@ seconds: with a miss it is known whether no case ran the changed line, or all th
 """
 
 import ast
+import functools
 import hashlib
 import itertools
 import shutil
@@ -23,10 +24,11 @@ from tridiff.fuzz.pair.relate import EXACT, relate
 from tridiff.fuzz.planted import hidden
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit
+from tridiff.fuzz.planted.lines import imported
 from tridiff.fuzz.planted.loud import loud
 from tridiff.fuzz.planted.measure import tried
 from tridiff.fuzz.planted.record import Settings, Tried
-from tridiff.fuzz.planted.trial import Drawn, Ran, trials
+from tridiff.fuzz.planted.trial import MODULES, Drawn, Ran, trials
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.registry import select
@@ -86,6 +88,7 @@ class Probe:
         self._names = api.names(Build(name="installed"))
         self._functions: dict[str, list[range]] = {}
         self._package = package
+        self._imported = functools.cache(lambda: imported(package, MODULES))
 
     def __call__(self, edit: Edit, settings: Settings, package: Path, folder: Path, *,
                  stop: threading.Event) -> Tried:
@@ -104,7 +107,7 @@ class Probe:
         reaching, exact = self.reaching(edit)
         pairs = 0
         numeric = ""
-        if edit.operator == "other_default":
+        if edit.operator == "other_default" or self._at_import(edit):
             changes = api.changes(self._names, api.names(Build(name=edit.name, folders=(str(build),))))
             if changes:
                 return tried(edit, "caught", how=f"API: {changes[0].name} changed", seconds=time.monotonic() - began)
@@ -138,16 +141,25 @@ class Probe:
     def reaching(self, edit: Edit) -> tuple[list[Ran], bool]:
         """Cases that run a changed line, targets in turn and at most MOST and MOST_ONCE for each backend, and True;
         where there are none, cases that call the function, and whether that says as much (the defaults of a function
-        are not run)."""
-        first = edit.line
-        text = (self._package / edit.file).read_bytes()
-        last = first + max(text.count(b"\n", one.start, one.end) for one in edit.replacements)
-        found = self._running(edit.file, range(first, last + 1))
+        are not run). A line that runs when Triton is imported, and in no case, is asked of cases of all targets."""
+        found = self._running(edit.file, self._lines_of(edit))
+        if not found and self._at_import(edit):
+            # Whatever is made then may show in any case.
+            return _in_turn([ran for ran in self._drawn if not ran.once]), True
         if found:
             return _in_turn(found), True
-        within = [one for one in self._spans(edit.file) if first in one]
+        within = [one for one in self._spans(edit.file) if edit.line in one]
         called = self._running(edit.file, min(within, key=len)) if within else []
         return _in_turn(called), edit.operator == "other_default"
+
+    def _lines_of(self, edit: Edit) -> range:
+        text = (self._package / edit.file).read_bytes()
+        return range(edit.line, edit.line + 1 + max(text.count(b"\n", one.start, one.end) for one in edit.replacements))
+
+    def _at_import(self, edit: Edit) -> bool:
+        """Whether a changed line runs when Triton is imported; that a default is bound then says nothing."""
+        found = self._imported().get(edit.file, set())
+        return edit.operator != "other_default" and not found.isdisjoint(self._lines_of(edit))
 
     def _running(self, file: str, lines: range) -> list[Ran]:
         return [ran for ran in self._drawn if any(one in lines for one in ran.lines.get(file, ()))]

@@ -38,9 +38,10 @@ _CONTEXT.set_forkserver_preload(["torch", "numpy", "scipy.special", "mpmath", "s
                                  "tridiff.fuzz.workers.execute", "tridiff.fuzz.registry"])
 
 
-_MODULES = ("triton.experimental.gluon.language", "triton.experimental.gluon.nvidia.hopper",
+MODULES = ("triton.experimental.gluon.language", "triton.experimental.gluon.nvidia.hopper",
             "triton.language.extra.libdevice", "triton.tools.tensor_descriptor", "triton.backends.nvidia.compiler",
             "triton.backends.nvidia.driver", "triton.runtime.interpreter")
+"""What is imported before lines are noted."""
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -172,7 +173,7 @@ def _results(job: bytes, drawn: bool, backend: str, traced: str) -> Iterator[byt
     with imported or contextlib.nullcontext():
         executor = Executor(backend=backend)
         if traced:
-            for name in _MODULES:
+            for name in MODULES:
                 importlib.import_module(name)
     before = imported.steps if imported else {}
     if wanted is not None:

@@ -89,6 +89,15 @@ def test_a_call_of_the_function_is_not_a_run_of_the_line(edit: Edit) -> None:
     assert Probe([ran({FILE: (1,)})], PACKAGE).reaching(edit) == ([], False)
 
 
+def test_what_runs_when_triton_is_imported_is_asked_of_cases_of_all_targets() -> None:
+    wrapper = edit_in("language/core.py", "_tensor_member_fn", "flipped_flag")
+    cases = [ran({FILE: (1,)}, target=name) for name in ("a", "b")]
+    probe = Probe([*cases, ran({FILE: (1,)}, rows=7, once=True)], PACKAGE)
+    assert probe.reaching(wrapper) == (cases, True)
+    inside = edit_in(FILE, "TritonSemantic.add", "other_instruction")
+    assert Probe(cases, PACKAGE).reaching(inside) == ([], False)
+
+
 def test_lines_are_those_of_the_folder_that_ran(tmp_path: Path) -> None:
     path = tmp_path / "part" / "one.py"
     path.parent.mkdir()
