@@ -39,8 +39,8 @@ def answered(questions: Sequence[Callable[[], str]], *, seconds: float = 0) -> l
     return found
 
 
-def tried(call: Callable[..., object], *given: object, **named: object) -> object:
-    """What a call gives, or its refusal."""
+def tried(call: Any, *given: object, **named: object) -> object:
+    """What a call gives, or its refusal; of what a version does not have, that it cannot be called."""
     try:
         return call(*given, **named)
     except Exception as error:

@@ -106,7 +106,8 @@ def driver() -> Iterator[object]:
                       if name not in ("include_dirs", "src")})
         return _Library()
 
-    builders = [name for name in ("compile_module_from_file", "compile_module_from_src") if hasattr(nvidia, name)]
+    builders: dict[str, Any] = {name: build for name in ("compile_module_from_file", "compile_module_from_src")
+                                if hasattr(nvidia, name)}
     cuda = SimpleNamespace(get_device_capability=lambda device: (8, device), current_device=lambda: 3,
                            set_device=lambda device: device)
     # torch cannot be imported a second time: a stand-in is what the driver sees.
@@ -114,7 +115,7 @@ def driver() -> Iterator[object]:
                                empty=lambda *given, **more: (given, more))
     raw = SimpleNamespace(_cuda_getCurrentRawStream=lambda device: ("stream", device))
     for seen in (None, stand_in):
-        with mock.patch.multiple(nvidia, **dict.fromkeys(builders, build)), \
+        with mock.patch.multiple(nvidia, **builders), \
                 mock.patch.object(nvidia, "library_dirs", lambda: ["folder"]), \
                 mock.patch.dict(sys.modules, {"torch": seen, "torch._C": raw}):
             made = tried(nvidia.CudaDriver)
