@@ -292,8 +292,8 @@ _LAYOUTS = ("L1", "L2", "MMA2", "MMA3", "S1", "S2", "Q")
 
 _OTHER_LAYOUTS = ("L1", "L2", "S1", "Q", "None")
 
-_VALUES = {"plain": ("3", "N", "n", "None", "f"), "gluon": ("3", "tl.constexpr(3)", "n", "None", "f")}
-"""Instead of a value: a literal, a constant of the compiler, a scalar, nothing, a block of floats."""
+_VALUES = {"plain": ("3", "N", "n", "None", "f", "k"), "gluon": ("3", "tl.constexpr(3)", "n", "None", "f")}
+"""Instead of a value: a literal, a constant of the compiler, a scalar, nothing, a block of floats, a wider scalar."""
 
 _NUMBERS = ("-1", "-2", "-3", "2", "16", "None", "n")
 """Instead of a number: dimensions of blocks of one and two, their bounds and what lies beyond."""
@@ -333,6 +333,11 @@ _SEVERAL = ("tl.fma({0}, {0}, {0})", "tl.fdiv({0}, {0})", "tl.div_rn({0}, {0})",
             "{0} << 2", "{0} < 2.5", "{0} * e")
 """Calls of several operands of one type, and operators."""
 
+_SCALED = ("r = tl.dot_scaled({0}, {1}, '{2}', {3}, None, 'e5m2')",
+           "r = tl.dot_scaled({3}, None, 'e5m2', {0}, {1}, '{2}')")
+_BYTES = "((tl.arange(0, {0})[:, None] * {2} + tl.arange(0, {1})[None] * {3}) & {4}).to(tl.uint8)"
+"""Products of operands that are scaled by everything from the smallest number to none, and their bytes."""
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -354,6 +359,12 @@ def lines(language: Language) -> dict[str, str]:
         found["widths"] = dict.fromkeys(f"r = {text.format(f'f.to(tl.{kind})')}" for kind in _WIDTHS for text in (
             *(f"tl.{name}({{0}}{', 0' if name in ('argmin', 'cumsum', 'cumprod') else ''})" for name in _MATHEMATICS),
             *_SEVERAL))
+        scales = ("None", _BYTES.format(64, 2, 5, 1, 255),
+                  _BYTES.format(64, 4, 5, 1, 255) + ".to(tl.float8e4nv, bitcast=True)")
+        forms = ("e4m3", ""), ("e5m2", ""), ("bf16", ".to(tl.bfloat16)"), ("fp16", ".to(tl.float16)")
+        found["scaled"] = dict.fromkeys(
+            text.format(_BYTES.format(64, 64, 7, 255, 63) + more, scale, form, _BYTES.format(64, 64, 3, 255, 63))
+            for text in _SCALED for form, more in forms for scale in scales)
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 

@@ -54,6 +54,18 @@ def check_descriptors_that_round_are_loaded_from() -> None:
     assert {name for name in right if right[name] != wrong[name]} == {"given descriptor fp32 zero rounded"}
 
 
+def check_scales_of_products_are_told() -> None:
+    module = interpreter_module()
+    if not hasattr(module, "_dot_scaled_scale_to_f32"):
+        return
+    real = module._dot_scaled_scale_to_f32
+    part = case("values", part="plain: scaled 1")
+    right = play(part)
+    with patch.object(module, "_dot_scaled_scale_to_f32", lambda handle, kind: real(handle, module.tl.float16)):
+        wrong = play(part)
+    assert 4 <= sum(right[name] != wrong[name] for name in right) < len(right)
+
+
 def check_masked_lanes_of_atomics_are_told_alike() -> None:
     native = interpreter_module()._interpreter
     real = native.atomic_rmw
