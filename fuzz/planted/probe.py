@@ -19,12 +19,12 @@ import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds import Build
+from tridiff.fuzz.coverage.lines import imported
 from tridiff.fuzz.gate import api
 from tridiff.fuzz.pair.relate import EXACT, relate
 from tridiff.fuzz.planted import hidden
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit
-from tridiff.fuzz.planted.lines import imported
 from tridiff.fuzz.planted.loud import loud
 from tridiff.fuzz.planted.measure import tried
 from tridiff.fuzz.planted.record import Settings, Tried
